@@ -1,0 +1,135 @@
+//! Every error that leaves the core: one stable code, one sentence, the facts as fields.
+//!
+//! This is the one place where they are made. The codes are those of `docs/internals/protocol.md`; the shells send them on as
+//! `{ code, message, details }` and never parse a message.
+
+use displaydoc::Display;
+
+/// A value among an error's facts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fact {
+    /// A whole number: bytes, milliseconds, ids.
+    Number(i64),
+    /// Text: a name, a reason.
+    Text(String),
+}
+
+/// What went wrong, as the caller sees it. The doc comment is the message.
+#[derive(Debug, Clone, PartialEq, Eq, Display, thiserror::Error)]
+pub enum Error {
+    /// {what}: expected {expected}, received {received}
+    InvalidRequest {
+        /// The name of the option or field.
+        what: String,
+        /// What it must be.
+        expected: String,
+        /// What came.
+        received: String,
+    },
+    /// the runtime has been disposed
+    RuntimeDisposed,
+    /// the program ran longer than its timeout of {timeout_ms} ms
+    Timeout {
+        /// The limit that was reached, in milliseconds.
+        timeout_ms: u64,
+    },
+    /// the program used more than its {cpu_ms} ms of CPU time
+    CpuLimit {
+        /// The limit that was reached, in milliseconds.
+        cpu_ms: u64,
+    },
+    /// the program needs more than its {bytes} bytes of memory
+    MemoryLimit {
+        /// The limit that was reached.
+        bytes: u64,
+    },
+    /// the program wrote more than {bytes} bytes to descriptor {fd}, and nobody reads them as a stream
+    OutputLimit {
+        /// 1 is stdout, 2 is stderr.
+        fd: u8,
+        /// The limit that was reached.
+        bytes: u64,
+    },
+    /// the program was ended by its caller
+    Canceled,
+    /// the runner has ended with exit code {exit_code}
+    RunnerExited {
+        /// The code with which the program in the runner ended.
+        exit_code: i32,
+    },
+    /// the engine faulted and its instance was discarded: {reason}
+    EngineFault {
+        /// What the trap says.
+        reason: String,
+    },
+    /// no more {resource} in this process: {limit} are in use
+    ResourceExhausted {
+        /// What has run out.
+        resource: &'static str,
+        /// How many there may be.
+        limit: u64,
+    },
+    /// the guest image at {path} cannot be used: {reason}
+    Image {
+        /// The file or folder.
+        path: String,
+        /// Why not, and what to do.
+        reason: String,
+    },
+}
+
+impl Error {
+    /// The stable code, as in `docs/internals/protocol.md`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::InvalidRequest { .. } => "ERR_INVALID_REQUEST",
+            Self::RuntimeDisposed => "ERR_RUNTIME_DISPOSED",
+            Self::Timeout { .. } => "ERR_TIMEOUT",
+            Self::CpuLimit { .. } => "ERR_CPU_LIMIT",
+            Self::MemoryLimit { .. } => "ERR_MEMORY_LIMIT",
+            Self::OutputLimit { .. } => "ERR_OUTPUT_LIMIT",
+            Self::Canceled => "ERR_CANCELED",
+            Self::RunnerExited { .. } => "ERR_RUNNER_EXITED",
+            Self::EngineFault { .. } => "ERR_ENGINE_FAULT",
+            Self::ResourceExhausted { .. } => "ERR_RESOURCE_EXHAUSTED",
+            Self::Image { .. } => "ERR_IMAGE",
+        }
+    }
+
+    /// The facts, by the names that `docs/internals/protocol.md` gives them.
+    pub fn facts(&self) -> Vec<(&'static str, Fact)> {
+        let number = |n: u64| Fact::Number(i64::try_from(n).unwrap_or(i64::MAX));
+        match self {
+            Self::InvalidRequest { what, expected, received } => vec![
+                ("what", Fact::Text(what.clone())),
+                ("expected", Fact::Text(expected.clone())),
+                ("received", Fact::Text(received.clone())),
+            ],
+            Self::RuntimeDisposed | Self::Canceled => vec![],
+            Self::Timeout { timeout_ms } => vec![("timeoutMs", number(*timeout_ms))],
+            Self::CpuLimit { cpu_ms } => vec![("cpuMs", number(*cpu_ms))],
+            Self::MemoryLimit { bytes } => vec![("memoryBytes", number(*bytes))],
+            Self::OutputLimit { fd, bytes } => {
+                vec![("fd", Fact::Number(i64::from(*fd))), ("outputBytes", number(*bytes))]
+            }
+            Self::RunnerExited { exit_code } => vec![("exitCode", Fact::Number(i64::from(*exit_code)))],
+            Self::EngineFault { reason } => vec![("reason", Fact::Text(reason.clone()))],
+            Self::ResourceExhausted { resource, limit } => {
+                vec![("resource", Fact::Text((*resource).to_owned())), ("limit", number(*limit))]
+            }
+            Self::Image { path, reason } => {
+                vec![("path", Fact::Text(path.clone())), ("reason", Fact::Text(reason.clone()))]
+            }
+        }
+    }
+
+    /// The exit code of a program that was ended for this reason: 124 for time, 134 for memory, as shells and Node have
+    /// it, and 137 for the rest.
+    pub fn exit_code(&self) -> i32 {
+        match self {
+            Self::Timeout { .. } | Self::CpuLimit { .. } => 124,
+            Self::MemoryLimit { .. } => 134,
+            _ => 137,
+        }
+    }
+}

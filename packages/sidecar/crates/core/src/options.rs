@@ -1,0 +1,95 @@
+//! What a caller chooses: for the core, for a runtime, for a process. All are checked where they are taken.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How a [`crate::Core`] is set up.
+#[derive(Debug, Clone)]
+pub struct CoreOptions {
+    /// The folder with `guest.image` and `guest.cwasm`.
+    pub image_dir: PathBuf,
+    /// Threads that run guests; 0 means one per processor.
+    pub workers: usize,
+    /// Memory slots kept mapped and clean for the next process.
+    pub warm_slots: usize,
+    /// How long a thread that has just answered looks for more work before it sleeps.
+    pub spin: Duration,
+}
+
+/// Walls around one runtime. Reaching one is a typed error for the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Linear memory of one process, image included, in bytes.
+    pub memory_bytes: u64,
+    /// CPU time of one process (for a runner: of one evaluation).
+    pub cpu: Duration,
+    /// Captured output of one descriptor of one process, in bytes.
+    pub output_bytes: u64,
+}
+
+/// What a runtime is made with.
+#[derive(Debug, Clone, Default)]
+pub struct RuntimeOptions {
+    /// The environment of its processes.
+    pub env: Vec<(String, String)>,
+    /// The working directory of its processes: an absolute guest path.
+    pub cwd: Option<String>,
+    /// The walls; what is not given has its default.
+    pub limits: Limits,
+}
+
+/// What a process is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Run a program to its end.
+    Exec,
+    /// The same; the program may hand back a value.
+    Run,
+    /// Stay alive and evaluate snippets.
+    Resident,
+}
+
+/// Which descriptors are sent on while the program runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Streams {
+    /// Descriptor 1.
+    pub stdout: bool,
+    /// Descriptor 2.
+    pub stderr: bool,
+}
+
+/// What a process is started with.
+#[derive(Debug, Clone)]
+pub struct ProcessOptions {
+    /// What it is for.
+    pub mode: Mode,
+    /// The program, an ES module; empty for a resident runner.
+    pub code: String,
+    /// Arguments after `node` and the program's name.
+    pub args: Vec<String>,
+    /// Laid over the runtime's environment.
+    pub env: Vec<(String, String)>,
+    /// Instead of the runtime's working directory.
+    pub cwd: Option<String>,
+    /// What the program reads from descriptor 0.
+    pub stdin: Vec<u8>,
+    /// Wall-clock limit.
+    pub timeout: Option<Duration>,
+    /// Which descriptors are streamed.
+    pub streams: Streams,
+}
+
+/// Where a process takes its first steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dispatch {
+    /// On a worker thread.
+    Worker,
+    /// On the calling thread for at most this long, then on a worker.
+    Inline(Duration),
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { memory_bytes: 128 << 20, cpu: Duration::from_secs(30), output_bytes: 16 << 20 }
+    }
+}

@@ -1,0 +1,66 @@
+//! What the core tells its caller.
+
+use crate::error::Error;
+
+/// How one program (or one evaluation in a runner) ended.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The program's exit code; 124, 134 or 137 when `failure` is set.
+    pub exit_code: i32,
+    /// Captured output of descriptor 1.
+    pub stdout: Vec<u8>,
+    /// Captured output of descriptor 2.
+    pub stderr: Vec<u8>,
+    /// Whether more was streamed than captured.
+    pub stdout_truncated: bool,
+    /// Whether more was streamed than captured.
+    pub stderr_truncated: bool,
+    /// The JSON text that the program handed to `__return`.
+    pub value: Option<String>,
+    /// Why the sandbox ended the program, if it did.
+    pub failure: Option<Error>,
+    /// Where the time went.
+    pub timings: Timings,
+}
+
+/// Nanoseconds spent in each step of a start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Timings {
+    /// Getting a memory slot and mapping the image into it.
+    pub memory_map_ns: u64,
+    /// Making the wasm instance.
+    pub instantiate_ns: u64,
+    /// From there to the first instruction of the user's program.
+    pub guest_start_ns: u64,
+    /// From there to its end.
+    pub guest_run_ns: u64,
+}
+
+/// Counts of what is in use, for the caller's eyes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Live runtimes.
+    pub runtimes: u64,
+    /// Live processes, resident ones included.
+    pub processes: u64,
+    /// Mapped memory slots that wait clean for the next process.
+    pub warm_slots: u64,
+    /// Bytes of linear memory that live processes may touch now.
+    pub memory_bytes: u64,
+    /// Bytes of output that wait for their reader.
+    pub buffered_bytes: u64,
+}
+
+/// Who is told what happens to a process. Calls come from worker threads, or from the calling thread when a process ran inline;
+/// they must not block.
+pub trait Sink: Send + Sync {
+    /// A streamed descriptor has bytes. The caller gives credit back with [`crate::Process::credit`]. `eval` is the evaluation
+    /// in a resident process, else 0.
+    fn output(&self, eval: u32, fd: u8, data: Vec<u8>);
+    /// An evaluation in a resident process has ended.
+    fn evaluated(&self, eval: u32, outcome: Outcome);
+    /// A resident process is ready for its first evaluation.
+    fn ready(&self, timings: Timings);
+    /// The process has ended; nothing follows.
+    fn exited(&self, outcome: Outcome);
+}
