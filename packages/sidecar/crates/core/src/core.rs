@@ -1,0 +1,159 @@
+//! The core: what all runtimes of a process share.
+
+use crate::error::Error;
+use crate::image::Image;
+use crate::memory::Reservations;
+use crate::options::{CoreOptions, RuntimeOptions};
+use crate::outcome::Resources;
+use crate::runtime::{Inner, Runtime};
+use crate::sched::Scheduler;
+use crate::sys;
+use crate::vm::Factory;
+use parking_lot::{Condvar, Mutex};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+/// How long [`Core::shutdown`] waits for programs to end.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
+
+/// What all runtimes of this process share. Cheap to clone.
+#[derive(Clone)]
+pub struct Core {
+    shared: Arc<Shared>,
+    load_ns: u64,
+}
+
+/// The part of a core that its runtimes hold on to.
+pub(crate) struct Shared {
+    factory: Arc<Factory>,
+    scheduler: Arc<Scheduler>,
+    next_pid: AtomicU32,
+    next_runtime: AtomicU64,
+    live: AtomicU64,
+    runtimes: Mutex<HashMap<u64, Weak<Inner>>>,
+    closed: Mutex<bool>,
+    idle: Condvar,
+    /// Mirrors the number of runtimes.
+    runtime_count: AtomicU64,
+}
+
+impl Core {
+    /// Maps the image and loads the precompiled module. Threads start when there is work for them.
+    pub fn open(options: &CoreOptions) -> Result<Self, Error> {
+        let began = Instant::now();
+        let fail = |reason: String| Error::Image { path: options.image_dir.display().to_string(), reason };
+        sys::check_page_size().map_err(|error| fail(error.to_string()))?;
+        sys::PageMap::get().map_err(|error| fail(format!("/proc/self/pagemap cannot be read: {error}")))?;
+        let image = Image::open(&options.image_dir.join("guest.image"), Reservations::new(), options.warm_slots)?;
+        let factory = Factory::load(&options.image_dir, image)?;
+        let workers = match options.workers {
+            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            workers => workers,
+        };
+        let shared = Shared {
+            factory: Arc::new(factory),
+            scheduler: Scheduler::new(workers, options.spin),
+            next_pid: AtomicU32::new(1),
+            next_runtime: AtomicU64::new(1),
+            live: AtomicU64::new(0),
+            runtimes: Mutex::default(),
+            closed: Mutex::new(false),
+            idle: Condvar::new(),
+            runtime_count: AtomicU64::new(0),
+        };
+        let load_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        Ok(Self { shared: Arc::new(shared), load_ns })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// The image's content hash, in hex.
+    pub fn image_id(&self) -> &str {
+        self.shared.factory.image().id()
+    }
+
+    /// Nanoseconds that loading image and module took.
+    pub fn load_ns(&self) -> u64 {
+        self.load_ns
+    }
+
+    /// Makes a runtime. Checks the options.
+    pub fn create_runtime(&self, options: RuntimeOptions) -> Result<Runtime, Error> {
+        let inner = Runtime::new(self.shared.clone(), options)?;
+        self.shared.runtime_count.fetch_add(1, Ordering::Relaxed);
+        let id = self.shared.next_runtime.fetch_add(1, Ordering::Relaxed);
+        let mut runtimes = self.shared.runtimes.lock();
+        // Forgets those that are gone whenever the table has doubled: constant work for each on average.
+        if runtimes.len().is_power_of_two() {
+            runtimes.retain(|_, runtime| runtime.strong_count() > 0);
+        }
+        runtimes.insert(id, Arc::downgrade(&inner));
+        Ok(Runtime::from_inner(inner))
+    }
+
+    /// Counts of what is in use.
+    pub fn resources(&self) -> Resources {
+        let runtimes: Vec<_> = self.shared.runtimes.lock().values().filter_map(Weak::upgrade).collect();
+        let image = self.shared.factory.image();
+        Resources {
+            runtimes: self.shared.runtime_count.load(Ordering::Relaxed),
+            processes: self.shared.live.load(Ordering::Relaxed),
+            warm_slots: image.pool().waiting() as u64,
+            memory_bytes: self.shared.live.load(Ordering::Relaxed) * image.len() as u64,
+            buffered_bytes: runtimes.iter().map(|runtime| runtime.buffered()).sum(),
+        }
+    }
+
+    /// Ends every process, tells their sinks, and ends the threads. Runtimes that are still held refuse further starts.
+    pub fn shutdown(&self) {
+        let runtimes: Vec<_> = self.shared.runtimes.lock().values().filter_map(Weak::upgrade).collect();
+        for runtime in &runtimes {
+            runtime.dispose();
+        }
+        let until = Instant::now() + SHUTDOWN_GRACE;
+        let mut closed = self.shared.closed.lock();
+        while self.shared.live.load(Ordering::Acquire) > 0 && !self.shared.idle.wait_until(&mut closed, until).timed_out() {}
+        *closed = true;
+        drop(closed);
+        self.shared.scheduler.shutdown();
+    }
+}
+
+impl Shared {
+    pub(crate) fn factory(&self) -> &Arc<Factory> {
+        &self.factory
+    }
+
+    pub(crate) fn scheduler(&self) -> &Arc<Scheduler> {
+        &self.scheduler
+    }
+
+    pub(crate) fn image_len(&self) -> u64 {
+        self.factory.image().len() as u64
+    }
+
+    /// Unique among live processes: the counter wraps after four billion starts.
+    pub(crate) fn next_pid(&self) -> u32 {
+        self.next_pid.fetch_add(1, Ordering::Relaxed).max(1)
+    }
+
+    pub(crate) fn program_began(&self) {
+        self.live.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn program_ended(&self) {
+        if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let _closed = self.closed.lock();
+            self.idle.notify_all();
+        }
+    }
+
+    pub(crate) fn runtime_gone(&self) {
+        self.runtime_count.fetch_sub(1, Ordering::Relaxed);
+    }
+}

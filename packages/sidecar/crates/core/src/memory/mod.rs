@@ -1,0 +1,27 @@
+//! The memory of VMs: one reservation each, the image mapped into it copy-on-write.
+//!
+//! ```text
+//! base            image length          current size             4 GiB        + 32 MiB
+//!  | image, private mapping | grown: zeros | reserved, untouchable | guard        |
+//! ```
+//! wasm code adds a 32-bit index to the base and is compiled without bounds checks: whatever it computes lands in this range, and
+//! outside the current size it faults, which the engine turns into a trap. `slot.rs` is one such range, `pool.rs` keeps clean
+//! ones, `creator.rs` hands them to wasmtime, `gate.rs` lets a killer take one away while its guest runs.
+
+mod creator;
+mod gate;
+mod pool;
+mod slot;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use creator::{Creator, with_slot};
+pub(crate) use gate::Gate;
+pub(crate) use pool::{Pool, Reservations};
+pub(crate) use slot::Slot;
+
+/// Address space of one memory: what a 32-bit index reaches.
+pub(crate) const RESERVATION: usize = 4 << 30;
+/// Untouchable bytes behind it, for the constant offsets of loads and stores.
+pub(crate) const GUARD: usize = 32 << 20;

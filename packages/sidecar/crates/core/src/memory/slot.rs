@@ -1,0 +1,94 @@
+//! A slot: one reservation that carries one image, pristine but for the pages that the list of known pages names.
+//!
+//! Going back to the image byte for byte is what keeps one guest's data from the next (DESIGN.md, rule 4). The kernel's page map says
+//! which pages were written. Reading it costs more than a whole warm run, so it is skipped when nothing new can have been
+//! written: a page becomes private only through a fault, so when the faults of every thread that touched the memory are counted and
+//! did not move, the pages that were private before are the only ones (`sched/meter.rs` counts). Next: `pool.rs`.
+
+use super::{GUARD, RESERVATION};
+use crate::error::Error;
+use crate::image::Image;
+use crate::sys::{self, PAGE, PageMap, Run};
+
+/// Above this many private pages a slot is remapped instead of copied back: copying them after each run would cost more than the
+/// faults it saves.
+const MAX_KNOWN_PAGES: usize = 512;
+
+/// A mapped, clean memory. Owns its address range.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    base: usize,
+    /// Pages that are private copies, with the image's bytes in them. Sorted, not touching.
+    known: Vec<Run>,
+}
+
+/// What becomes of a slot after a run.
+pub(crate) enum Reset {
+    /// As the image again.
+    Clean(Slot),
+    /// The kernel would not say or do it: the address range must be unmapped.
+    Lost(usize),
+}
+
+impl Slot {
+    /// Maps the image into a reservation.
+    pub(crate) fn map(base: usize, image: &Image) -> Result<Self, (usize, Error)> {
+        // SAFETY: the caller hands over the whole reservation; it is as long as any image (checked in `Header::decode`).
+        match unsafe { image.map_at(base) } {
+            Ok(()) => Ok(Self { base, known: Vec::new() }),
+            Err(_) => Err((base, Error::ResourceExhausted { resource: "memory mappings", limit: sys::max_mappings() })),
+        }
+    }
+
+    pub(crate) fn base(&self) -> usize {
+        self.base
+    }
+
+    /// Restores the image after a guest ran. `size` is how far its memory had grown; `fully_metered` says that all faults of
+    /// the run were counted and that there were none.
+    pub(crate) fn reset(mut self, image: &Image, size: usize, fully_metered: bool) -> Reset {
+        if !fully_metered && self.scan(image.len()).is_err() {
+            return Reset::Lost(self.base);
+        }
+        let pages: usize = self.known.iter().map(|run| run.len / PAGE).sum();
+        if pages > MAX_KNOWN_PAGES {
+            // SAFETY: the guest is gone and the slot is ours; the range is the mapped image.
+            if unsafe { sys::discard(self.base, image.len()) }.is_err() {
+                return Reset::Lost(self.base);
+            }
+            self.known.clear();
+        } else {
+            self.copy_back(image);
+        }
+        if size > image.len() {
+            // SAFETY: as above; the range is the grown part.
+            if unsafe { sys::unmap_into_reservation(self.base + image.len(), size - image.len()) }.is_err() {
+                return Reset::Lost(self.base);
+            }
+        }
+        Reset::Clean(self)
+    }
+
+    fn scan(&mut self, len: usize) -> std::io::Result<()> {
+        self.known = PageMap::get()?.private_runs(self.base, len)?;
+        Ok(())
+    }
+
+    fn copy_back(&mut self, image: &Image) {
+        for run in &self.known {
+            let pristine = image.bytes(run.offset, run.len);
+            // SAFETY: the run lies inside the mapped image (the scan covered exactly that), nobody else refers to the
+            // slot, and the view and the slot are different mappings.
+            unsafe { std::ptr::copy_nonoverlapping(pristine.as_ptr(), (self.base + run.offset) as *mut u8, run.len) };
+        }
+    }
+
+    /// Gives up the mapping but keeps the address range.
+    pub(crate) fn into_reservation(self) -> Result<usize, usize> {
+        // SAFETY: the slot owns its whole reservation.
+        match unsafe { sys::unmap_into_reservation(self.base, RESERVATION + GUARD) } {
+            Ok(()) => Ok(self.base),
+            Err(_) => Err(self.base),
+        }
+    }
+}

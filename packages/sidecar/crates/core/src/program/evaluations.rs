@@ -1,0 +1,189 @@
+//! The snippets of a resident program: one at a time, in the order in which they came.
+//!
+//! An evaluation that takes too long is interrupted: the guest unwinds it and lives on. One that does not get to a poll in time takes
+//! the program with it. Next: `run.rs`.
+
+use super::{KILL_GRACE, Program, nanos, timeout_error};
+use crate::error::Error;
+use crate::options::Streams;
+use crate::outcome::{Outcome, Timings};
+use crate::sched::Alarm;
+use crate::sys;
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// A snippet that waits for its turn.
+pub(crate) struct Request {
+    pub(crate) id: u32,
+    pub(crate) code: String,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) streams: Streams,
+}
+
+/// The one under way.
+pub(crate) struct Current {
+    id: u32,
+    began: u64,
+    /// Why it must end.
+    failure: Option<Error>,
+    alarms: Vec<Alarm>,
+}
+
+/// All of them.
+#[derive(Default)]
+pub(crate) struct Evaluations {
+    queue: VecDeque<Request>,
+    current: Option<Current>,
+}
+
+/// Those that a program leaves behind when it ends.
+pub(crate) struct Unfinished {
+    current: Option<Current>,
+    queue: VecDeque<Request>,
+}
+
+impl Evaluations {
+    /// The id of the one under way, or 0.
+    pub(crate) fn current_id(&self) -> u32 {
+        self.current.as_ref().map_or(0, |current| current.id)
+    }
+
+    /// Whether one could begin.
+    pub(crate) fn has_news(&self) -> bool {
+        self.current.is_none() && !self.queue.is_empty()
+    }
+
+    /// The program ends.
+    pub(crate) fn close(&mut self) -> Unfinished {
+        Unfinished { current: self.current.take(), queue: std::mem::take(&mut self.queue) }
+    }
+}
+
+impl Program {
+    /// Queues a snippet. Says whether the program waits for something to do and must be woken.
+    pub(crate) fn evaluate(&self, request: Request) -> Result<bool, Error> {
+        let mut control = self.control.lock();
+        if let Some(exit_code) = control.exited {
+            return Err(Error::RunnerExited { exit_code });
+        }
+        control.evaluations.queue.push_back(request);
+        Ok(control.waiting.take().is_some())
+    }
+
+    /// The next snippet, if none is under way; it is from now on.
+    pub(super) fn next_evaluation(&self) -> Option<(u32, String)> {
+        let mut control = self.control.lock();
+        if control.evaluations.current.is_some() {
+            return None;
+        }
+        let request = control.evaluations.queue.pop_front()?;
+        let mut current = Current { id: request.id, began: sys::monotonic_ns(), failure: None, alarms: Vec::new() };
+        if let Some(timeout) = request.timeout {
+            let this = self.this.clone();
+            let id = request.id;
+            current.alarms.push(self.scheduler.timers().set(current.began + nanos(timeout), move || {
+                if let Some(program) = this.upgrade() {
+                    program.interrupt(id, &timeout_error(timeout));
+                }
+            }));
+        }
+        control.evaluations.current = Some(current);
+        drop(control);
+        self.cpu_baseline.store(self.meter.cpu_ns(), Ordering::Relaxed);
+        self.output.lock().set_streams(request.streams);
+        Some((request.id, request.code))
+    }
+
+    /// Ends the evaluation `id`: at once if it waits for its turn, at the guest's next poll if it is under way.
+    pub(crate) fn cancel_evaluation(&self, id: u32) {
+        let mut control = self.control.lock();
+        let queued = control.evaluations.queue.iter().position(|request| request.id == id);
+        if let Some(queued) = queued {
+            control.evaluations.queue.remove(queued);
+            drop(control);
+            self.sink.evaluated(id, never_ran(Error::Canceled));
+            return;
+        }
+        drop(control);
+        self.interrupt(id, &Error::Canceled);
+    }
+
+    /// As [`Program::interrupt`], for whichever evaluation is under way. Says whether there was one.
+    pub(super) fn interrupt_current(&self, reason: &Error) -> bool {
+        let id = self.control.lock().evaluations.current_id();
+        id != 0 && self.interrupt(id, reason)
+    }
+
+    fn interrupt(&self, id: u32, reason: &Error) -> bool {
+        let mut control = self.control.lock();
+        let Some(current) = control.evaluations.current.as_mut().filter(|current| current.id == id) else {
+            return false;
+        };
+        if current.failure.is_none() {
+            current.failure = Some(reason.clone());
+            let this = self.this.clone();
+            let last_resort = reason.clone();
+            let deadline = sys::monotonic_ns() + nanos(KILL_GRACE);
+            current.alarms.push(self.scheduler.timers().set(deadline, move || {
+                if let Some(program) = this.upgrade() {
+                    program.end(last_resort);
+                }
+            }));
+            self.must_interrupt.store(true, Ordering::Release);
+        }
+        let waiting = control.waiting.take();
+        drop(control);
+        self.wake(waiting);
+        true
+    }
+
+    /// Whether the evaluation under way must end although no guest code runs: it waits for something.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.must_interrupt.load(Ordering::Acquire)
+    }
+
+    /// The evaluation under way has ended.
+    pub(super) fn finish_evaluation(&self, exit_code: i32, failure: Option<Error>) {
+        let Some(current) = self.control.lock().evaluations.current.take() else { return };
+        self.must_interrupt.store(false, Ordering::Release);
+        for alarm in current.alarms {
+            self.scheduler.timers().cancel(alarm);
+        }
+        let failure = current.failure.or(failure);
+        let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
+        let timings = Timings { guest_run_ns: sys::monotonic_ns() - current.began, ..Timings::default() };
+        let outcome = self.outcome(exit_code, None, failure, timings);
+        self.sink.evaluated(current.id, outcome);
+    }
+
+    /// The program has ended: the evaluation under way ends with it, those behind it never run.
+    pub(super) fn tell_unfinished(&self, unfinished: Unfinished, exit_code: i32, failure: Option<&Error>) {
+        if let Some(current) = unfinished.current {
+            for alarm in current.alarms {
+                self.scheduler.timers().cancel(alarm);
+            }
+            let failure = current.failure.or_else(|| failure.cloned());
+            let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
+            let timings = Timings { guest_run_ns: sys::monotonic_ns() - current.began, ..Timings::default() };
+            let outcome = self.outcome(exit_code, None, failure, timings);
+            self.sink.evaluated(current.id, outcome);
+        }
+        for request in unfinished.queue {
+            self.sink.evaluated(request.id, never_ran(Error::RunnerExited { exit_code }));
+        }
+    }
+}
+
+fn never_ran(failure: Error) -> Outcome {
+    Outcome {
+        exit_code: failure.exit_code(),
+        stdout: Vec::new(),
+        stderr: Vec::new(),
+        stdout_truncated: false,
+        stderr_truncated: false,
+        value: None,
+        failure: Some(failure),
+        timings: Timings::default(),
+    }
+}

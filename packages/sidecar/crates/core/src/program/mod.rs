@@ -1,0 +1,363 @@
+//! One program: what its VM, its task, its callers and the alarms share about it.
+//!
+//! A program is started once and ends once. Whoever wants it ended says why ([`Program::end`], the first reason counts); its
+//! task notices at the guest's next poll, or before it would run it again, and after [`KILL_GRACE`] its memory is taken away. `run.rs` is
+//! the program's life, `evaluations.rs` the snippets of a resident one, `output.rs` what it writes.
+
+mod evaluations;
+mod output;
+mod run;
+
+pub(crate) use evaluations::Request;
+pub(crate) use output::Written;
+pub(crate) use run::{Launch, run};
+
+use crate::error::Error;
+use crate::memory::Gate;
+use crate::options::{Limits, Mode, Streams};
+use crate::outcome::Sink;
+use crate::sched::{Alarm, Meter, Scheduler, Task};
+use crate::sys;
+use evaluations::Evaluations;
+use output::{Effect, Output};
+use parking_lot::Mutex;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+/// How long a program that must end may take to get to its next poll: then its memory is taken away.
+const KILL_GRACE: Duration = Duration::from_millis(20);
+
+/// What the guest does at its next poll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Checkpoint {
+    /// Go on.
+    Continue,
+    /// Unwind to the end of the evaluation; the VM lives on.
+    Interrupt,
+    /// The VM is discarded.
+    End,
+}
+
+/// The program must end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ended;
+
+/// See the module.
+pub(crate) struct Program {
+    /// Unique in this process; what the program sees as its pid.
+    pub(crate) pid: u32,
+    mode: Mode,
+    limits: Limits,
+    scheduler: Arc<Scheduler>,
+    sink: Arc<dyn Sink>,
+    gate: Arc<Gate>,
+    meter: Arc<Meter>,
+    control: Mutex<Control>,
+    output: Mutex<Output>,
+    input: Mutex<Input>,
+    /// Mirrors `control.failure.is_some()`, for a look without the lock.
+    must_end: AtomicBool,
+    /// Mirrors an interrupted evaluation.
+    must_interrupt: AtomicBool,
+    yielded: AtomicBool,
+    /// Nanoseconds of the monotonic clock.
+    slice_end: AtomicU64,
+    /// CPU time when the current evaluation began.
+    cpu_baseline: AtomicU64,
+    this: Weak<Program>,
+    /// What polls it. Set once, when the task is made.
+    task: OnceLock<Weak<Task>>,
+}
+
+#[derive(Default)]
+struct Control {
+    /// Why the program must end. The first reason counts.
+    failure: Option<Error>,
+    /// It has ended and its sink was told.
+    exited: Option<i32>,
+    evaluations: Evaluations,
+    /// The task, while it waits for something to do.
+    waiting: Option<Waker>,
+    alarms: Vec<Alarm>,
+}
+
+#[derive(Default)]
+struct Input {
+    bytes: Vec<u8>,
+    read: usize,
+}
+
+/// What a program is made with.
+pub(crate) struct Parts {
+    pub(crate) pid: u32,
+    pub(crate) mode: Mode,
+    pub(crate) limits: Limits,
+    pub(crate) streams: Streams,
+    pub(crate) stdin: Vec<u8>,
+    pub(crate) scheduler: Arc<Scheduler>,
+    pub(crate) sink: Arc<dyn Sink>,
+}
+
+impl Program {
+    pub(crate) fn new(parts: Parts) -> Arc<Self> {
+        Arc::new_cyclic(|this| Self {
+            pid: parts.pid,
+            mode: parts.mode,
+            limits: parts.limits,
+            scheduler: parts.scheduler,
+            sink: parts.sink,
+            gate: Arc::default(),
+            meter: Arc::default(),
+            control: Mutex::default(),
+            output: Mutex::new(Output::new(parts.streams, parts.limits.output_bytes)),
+            input: Mutex::new(Input { bytes: parts.stdin, read: 0 }),
+            must_end: AtomicBool::new(false),
+            must_interrupt: AtomicBool::new(false),
+            yielded: AtomicBool::new(false),
+            slice_end: AtomicU64::new(0),
+            cpu_baseline: AtomicU64::new(0),
+            this: this.clone(),
+            task: OnceLock::new(),
+        })
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(crate) fn gate(&self) -> &Arc<Gate> {
+        &self.gate
+    }
+
+    pub(crate) fn meter(&self) -> &Arc<Meter> {
+        &self.meter
+    }
+
+    /// Bytes of output held for readers.
+    pub(crate) fn buffered(&self) -> u64 {
+        self.output.lock().buffered()
+    }
+
+    // What its task tells it.
+
+    pub(crate) fn belongs_to(&self, task: &Arc<Task>) {
+        // A program has one task; a second call would be a defect and is ignored.
+        let _ = self.task.set(Arc::downgrade(task));
+    }
+
+    /// Its task, while it lives.
+    pub(crate) fn task(&self) -> Option<Arc<Task>> {
+        self.task.get().and_then(Weak::upgrade)
+    }
+
+    /// A poll of its task begins; the guest makes way after `slice`.
+    pub(crate) fn begin_slice(&self, slice: Duration) {
+        self.slice_end.store(sys::monotonic_ns() + nanos(slice), Ordering::Relaxed);
+        self.meter.begin();
+    }
+
+    /// The poll is over. Enforces the limit of CPU time.
+    pub(crate) fn end_slice(&self) {
+        let used = self.meter.end().saturating_sub(self.cpu_baseline.load(Ordering::Relaxed));
+        if used > nanos(self.limits.cpu) {
+            let reason = Error::CpuLimit { cpu_ms: u64::try_from(self.limits.cpu.as_millis()).unwrap_or(u64::MAX) };
+            self.give_up_on(reason);
+        }
+    }
+
+    /// Whether the poll ended because the slice was over.
+    pub(crate) fn has_yielded(&self) -> bool {
+        self.yielded.swap(false, Ordering::Relaxed)
+    }
+
+    /// Its task panicked: the VM is gone. This is a defect of the host, reported like an engine fault.
+    pub(crate) fn broke(&self) {
+        let reason = Error::EngineFault { reason: "the host failed while it ran the program".to_owned() };
+        self.must_end.store(true, Ordering::Release);
+        self.control.lock().failure.get_or_insert(reason);
+        self.tell_exit(137, None, crate::outcome::Timings::default());
+    }
+
+    // What its guest asks for.
+
+    /// The guest polls: it makes way when its slice is over.
+    pub(crate) async fn checkpoint(&self) -> Checkpoint {
+        if let Some(stop) = self.stop_now() {
+            return stop;
+        }
+        if sys::monotonic_ns() < self.slice_end.load(Ordering::Relaxed) {
+            return Checkpoint::Continue;
+        }
+        self.flush();
+        let mut made_way = false;
+        poll_fn(|_context| {
+            if std::mem::replace(&mut made_way, true) {
+                return Poll::Ready(());
+            }
+            self.yielded.store(true, Ordering::Relaxed);
+            Poll::Pending
+        })
+        .await;
+        self.stop_now().unwrap_or(Checkpoint::Continue)
+    }
+
+    fn stop_now(&self) -> Option<Checkpoint> {
+        if self.must_end.load(Ordering::Acquire) {
+            return Some(Checkpoint::End);
+        }
+        self.must_interrupt.load(Ordering::Acquire).then_some(Checkpoint::Interrupt)
+    }
+
+    /// The guest writes to descriptor 1 or 2.
+    pub(crate) fn write(&self, fd: u8, bytes: &[u8]) -> Written {
+        let (written, effect) = self.output.lock().write(fd, bytes);
+        let Effect { piece, over_limit } = effect;
+        if let Some((fd, data)) = piece {
+            self.send(fd, data);
+        }
+        if over_limit {
+            self.give_up_on(Error::OutputLimit { fd, bytes: self.limits.output_bytes });
+        }
+        if written == Written::Full {
+            self.flush();
+        }
+        written
+    }
+
+    /// Waits until a write to a streamed descriptor would be taken.
+    pub(crate) async fn writable(&self) -> Result<(), Ended> {
+        poll_fn(|context| {
+            if self.must_end.load(Ordering::Acquire) {
+                return Poll::Ready(Err(Ended));
+            }
+            let mut output = self.output.lock();
+            if output.has_room() || self.must_interrupt.load(Ordering::Acquire) {
+                return Poll::Ready(Ok(()));
+            }
+            output.waiting = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// The guest reads from descriptor 0; 0 at the end.
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> usize {
+        let mut input = self.input.lock();
+        let Input { bytes, read } = &mut *input;
+        let rest = &bytes[*read..];
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        *read += count;
+        count
+    }
+
+    /// Sends on what was gathered.
+    fn flush(&self) {
+        let pieces = self.output.lock().flush();
+        for (fd, data) in pieces {
+            self.send(fd, data);
+        }
+    }
+
+    fn send(&self, fd: u8, data: Vec<u8>) {
+        let evaluation = self.control.lock().evaluations.current_id();
+        self.sink.output(evaluation, fd, data);
+    }
+
+    // What its callers ask for.
+
+    /// The reader has consumed `bytes` of streamed output.
+    pub(crate) fn credit(&self, bytes: u64) {
+        let waiting = self.output.lock().credit(bytes);
+        if let Some(waiting) = waiting {
+            waiting.wake();
+        }
+    }
+
+    /// Ends the program, within [`KILL_GRACE`] and a little whatever its guest does.
+    pub(crate) fn end(&self, reason: Error) {
+        let mut control = self.control.lock();
+        if control.exited.is_some() || control.failure.is_some() {
+            return;
+        }
+        control.failure = Some(reason);
+        self.must_end.store(true, Ordering::Release);
+        let gate = self.gate.clone();
+        let deadline = sys::monotonic_ns() + nanos(KILL_GRACE);
+        let alarm = self.scheduler.timers().set(deadline, move || gate.close());
+        control.alarms.push(alarm);
+        let waiting = control.waiting.take();
+        drop(control);
+        self.wake(waiting);
+    }
+
+    /// Ends what is under way: the evaluation in a resident program, else the program.
+    fn give_up_on(&self, reason: Error) {
+        if self.mode != Mode::Resident || !self.interrupt_current(&reason) {
+            self.end(reason);
+        }
+    }
+
+    /// Ends the program after `timeout` from now.
+    pub(crate) fn end_after(&self, timeout: Duration) {
+        let this = self.this.clone();
+        let reason = timeout_error(timeout);
+        let alarm = self.scheduler.timers().set(sys::monotonic_ns() + nanos(timeout), move || {
+            if let Some(program) = this.upgrade() {
+                program.end(reason);
+            }
+        });
+        self.control.lock().alarms.push(alarm);
+    }
+
+    fn wake(&self, waiting: Option<Waker>) {
+        let writing = self.output.lock().waiting.take();
+        for waker in [waiting, writing].into_iter().flatten() {
+            waker.wake();
+        }
+    }
+
+    /// Marks the program as ended and tells its sink, once.
+    fn tell_exit(&self, exit_code: i32, value: Option<String>, timings: crate::outcome::Timings) {
+        let mut control = self.control.lock();
+        if control.exited.is_some() {
+            return;
+        }
+        let failure = control.failure.take();
+        let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
+        control.exited = Some(exit_code);
+        let alarms = std::mem::take(&mut control.alarms);
+        let evaluations = control.evaluations.close();
+        control.waiting = None;
+        drop(control);
+        for alarm in alarms {
+            self.scheduler.timers().cancel(alarm);
+        }
+        self.tell_unfinished(evaluations, exit_code, failure.as_ref());
+        let outcome = self.outcome(exit_code, value, failure, timings);
+        self.sink.exited(outcome);
+    }
+
+    /// Takes the captured output into an outcome.
+    fn outcome(&self, exit_code: i32, value: Option<String>, failure: Option<Error>, timings: crate::outcome::Timings) -> crate::Outcome {
+        self.flush();
+        let [(stdout, stdout_truncated), (stderr, stderr_truncated)] = self.output.lock().take();
+        crate::Outcome { exit_code, stdout, stderr, stdout_truncated, stderr_truncated, value, failure, timings }
+    }
+}
+
+/// A duration in nanoseconds.
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn timeout_error(timeout: Duration) -> Error {
+    Error::Timeout { timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX) }
+}

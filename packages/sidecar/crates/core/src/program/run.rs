@@ -1,0 +1,209 @@
+//! The life of a program: make its VM, start it, give it turns until it ends, tell its sink.
+//!
+//! This is an async function that `sched/task.rs` polls: it waits at the marked places and nowhere else, and it is dropped, with
+//! whatever the guest is in the middle of, when the program must end.
+
+use super::Program;
+use crate::error::Error;
+use crate::options::Mode;
+use crate::outcome::Timings;
+use crate::sched::Alarm;
+use crate::sys;
+use crate::vm::abi::{Event, REASON_MEMORY, Start, State};
+use crate::vm::{Factory, Vm};
+use std::future::{Future, poll_fn};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+
+/// What a program starts with.
+pub(crate) struct Launch {
+    pub(crate) code: String,
+    pub(crate) argv: Vec<String>,
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) cwd: String,
+}
+
+/// Why the program got the worker again.
+enum Step {
+    Timer,
+    Evaluate(u32, String),
+    /// The evaluation under way must end, and no guest code runs that could be interrupted.
+    Abandon,
+    End,
+}
+
+/// How the guest came to its end.
+enum Exit {
+    Normal(State),
+    Failed(Option<wasmtime::Error>),
+}
+
+/// Runs `program` to its end. `done` is called before its memory is given back.
+pub(crate) async fn run(program: Arc<Program>, factory: Arc<Factory>, launch: Launch, done: impl FnOnce() + Send) {
+    let (mut vm, cost) = match Vm::instantiate(&factory, &program).await {
+        Ok(made) => made,
+        Err(error) => {
+            program.control.lock().failure.get_or_insert(error);
+            done();
+            program.tell_exit(137, None, Timings::default());
+            return;
+        }
+    };
+    let mut timings = Timings { memory_map_ns: cost.map_ns, instantiate_ns: cost.instantiate_ns, ..Timings::default() };
+    let began = sys::monotonic_ns();
+    let exit = live(&program, &mut vm, &launch, |vm| {
+        timings.guest_start_ns = vm.host().program_began.unwrap_or_else(sys::monotonic_ns).saturating_sub(began);
+        timings
+    })
+    .await;
+    let program_began = vm.host().program_began.unwrap_or(began);
+    timings.guest_start_ns = program_began.saturating_sub(began);
+    timings.guest_run_ns = sys::monotonic_ns().saturating_sub(program_began);
+    let (exit_code, value) = match exit {
+        Exit::Normal(state) => finish_normally(&program, &mut vm, &state),
+        Exit::Failed(error) => {
+            explain(&program, &vm, error);
+            (137, None)
+        }
+    };
+    done();
+    program.tell_exit(exit_code, value, timings);
+    drop(vm);
+}
+
+/// Gives the guest turns until it exits or must end.
+async fn live(program: &Arc<Program>, vm: &mut Vm, launch: &Launch, ready: impl FnOnce(&Vm) -> Timings) -> Exit {
+    let block = Start {
+        pid: program.pid,
+        ppid: 1,
+        cwd: &launch.cwd,
+        url: &entry_url(&launch.cwd),
+        source: &launch.code,
+        argv: &launch.argv,
+        env: &launch.env,
+    }
+    .encode();
+    let mode = match program.mode {
+        Mode::Exec => 0,
+        Mode::Run => 1,
+        Mode::Resident => 2,
+    };
+    vm.deliver(Event::Start { mode, block: &block });
+    drop(block);
+    let mut ready = (program.mode == Mode::Resident).then_some(ready);
+    loop {
+        let state = match turn(program, vm).await {
+            Ok(state) => state,
+            Err(error) => return Exit::Failed(error),
+        };
+        if let Some(ready) = ready.take() {
+            program.sink.ready(ready(vm));
+        }
+        if state.eval_done != 0 && state.eval_done == program.control.lock().evaluations.current_id() {
+            let failure = (state.eval_reason == REASON_MEMORY).then(|| memory_limit(program));
+            program.finish_evaluation(state.eval_exit_code, failure);
+        }
+        if state.exited {
+            return Exit::Normal(state);
+        }
+        program.flush();
+        match next_step(program, &state).await {
+            Step::Timer => vm.deliver(Event::Timer),
+            Step::Evaluate(id, source) => vm.deliver(Event::Eval { id, source: &source }),
+            Step::Abandon => program.finish_evaluation(137, None),
+            Step::End => return Exit::Failed(None),
+        }
+    }
+}
+
+/// One turn; cut short, without running the guest again, once the program must end.
+async fn turn(program: &Program, vm: &mut Vm) -> Result<State, Option<wasmtime::Error>> {
+    let mut turn = std::pin::pin!(vm.turn());
+    poll_fn(|context| {
+        if program.must_end.load(Ordering::Acquire) {
+            return Poll::Ready(Err(None));
+        }
+        turn.as_mut().poll(context).map_err(Some)
+    })
+    .await
+}
+
+/// Waits for something to do.
+async fn next_step(program: &Program, state: &State) -> Step {
+    let due = (state.timer_at >= 0.0).then_some((state.timer_at * 1e6) as u64);
+    if due.is_none() && program.mode != Mode::Resident {
+        // The guest says it waits, but for nothing that could ever come.
+        program.end(Error::EngineFault { reason: "the program waits for nothing".to_owned() });
+    }
+    let mut alarm: Option<Alarm> = None;
+    let step = poll_fn(|context| {
+        if program.must_end.load(Ordering::Acquire) {
+            return Poll::Ready(Step::End);
+        }
+        if program.is_interrupted() {
+            return Poll::Ready(Step::Abandon);
+        }
+        if let Some((id, code)) = program.next_evaluation() {
+            return Poll::Ready(Step::Evaluate(id, code));
+        }
+        if due.is_some_and(|due| sys::monotonic_ns() >= due) {
+            return Poll::Ready(Step::Timer);
+        }
+        let mut control = program.control.lock();
+        if control.failure.is_some() || control.evaluations.has_news() || program.is_interrupted() {
+            // It came between the looks above and the lock.
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        control.waiting = Some(context.waker().clone());
+        drop(control);
+        if let (None, Some(due)) = (alarm, due) {
+            let waker = context.waker().clone();
+            alarm = Some(program.scheduler.timers().set(due, move || waker.wake()));
+        }
+        Poll::Pending
+    })
+    .await;
+    if let Some(alarm) = alarm {
+        program.scheduler.timers().cancel(alarm);
+    }
+    step
+}
+
+/// What `import.meta.url` and stacks show: the same as for `node --input-type=module -e`.
+fn entry_url(cwd: &str) -> String {
+    let slash = if cwd.ends_with('/') { "" } else { "/" };
+    format!("file://{cwd}{slash}[eval1]")
+}
+
+fn memory_limit(program: &Program) -> Error {
+    Error::MemoryLimit { bytes: program.limits.memory_bytes }
+}
+
+fn finish_normally(program: &Program, vm: &mut Vm, state: &State) -> (i32, Option<String>) {
+    if state.exit_reason == REASON_MEMORY {
+        program.control.lock().failure.get_or_insert(memory_limit(program));
+    }
+    let value = (state.value_ptr != 0).then(|| vm.text(state.value_ptr, state.value_len));
+    match value.transpose() {
+        Ok(value) => (state.exit_code, value),
+        Err(error) => {
+            program.control.lock().failure.get_or_insert(Error::EngineFault { reason: format!("{error:#}") });
+            (137, None)
+        }
+    }
+}
+
+/// Finds the reason of a failure, if nobody has given one.
+fn explain(program: &Program, vm: &Vm, error: Option<wasmtime::Error>) {
+    let host = vm.host();
+    let reason = match (&host.fatal, error) {
+        (Some(fatal), _) if fatal.out_of_memory => memory_limit(program),
+        (Some(fatal), _) => Error::EngineFault { reason: fatal.message.clone() },
+        (None, _) if host.refused_memory => memory_limit(program),
+        (None, Some(error)) => Error::EngineFault { reason: format!("{error:#}") },
+        (None, None) => Error::Canceled,
+    };
+    program.control.lock().failure.get_or_insert(reason);
+}

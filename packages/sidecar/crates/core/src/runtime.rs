@@ -1,0 +1,244 @@
+//! A runtime: one sandbox. Its options, its walls and the programs that run in it.
+//!
+//! It is plain data until something runs: making one maps and starts nothing.
+
+use crate::core::Shared;
+use crate::error::Error;
+use crate::options::{Dispatch, Limits, Mode, ProcessOptions, RuntimeOptions, Streams};
+use crate::outcome::Sink;
+use crate::program::{Launch, Parts, Program, run};
+use crate::sched::Task;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::task::Wake;
+use std::time::Duration;
+
+/// Where programs start unless told otherwise.
+const DEFAULT_CWD: &str = "/workspace";
+/// Bytes of arguments and of environment, each.
+const MAX_ARGUMENT_BYTES: usize = 1 << 20;
+/// Programs of one runtime that may be alive at a time.
+const MAX_PROCESSES: usize = 256;
+
+/// One sandbox. Cheap to clone.
+#[derive(Clone)]
+pub struct Runtime {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    core: Arc<Shared>,
+    env: Vec<(String, String)>,
+    cwd: String,
+    limits: Limits,
+    programs: Mutex<Programs>,
+}
+
+#[derive(Default)]
+struct Programs {
+    live: HashMap<u32, Arc<Program>>,
+    disposed: bool,
+}
+
+/// One guest program. Cheap to clone; dropping all clones does not end it.
+#[derive(Clone)]
+pub struct Process {
+    program: Arc<Program>,
+}
+
+impl Runtime {
+    pub(crate) fn new(core: Arc<Shared>, options: RuntimeOptions) -> Result<Arc<Inner>, Error> {
+        let cwd = options.cwd.unwrap_or_else(|| DEFAULT_CWD.to_owned());
+        check_cwd(&cwd)?;
+        check_env(&options.env)?;
+        check_limits(&options.limits, core.image_len())?;
+        Ok(Arc::new(Inner { core, env: options.env, cwd, limits: options.limits, programs: Mutex::default() }))
+    }
+
+    pub(crate) fn from_inner(inner: Arc<Inner>) -> Self {
+        Self { inner }
+    }
+
+    /// Starts a program (or a resident runner). `sink` may be called before this returns when `dispatch` is inline.
+    pub fn start(&self, options: ProcessOptions, sink: Arc<dyn Sink>, dispatch: Dispatch) -> Result<Process, Error> {
+        let inner = &self.inner;
+        let launch = inner.launch(&options)?;
+        let scheduler = inner.core.scheduler().clone();
+        let program = Program::new(Parts {
+            pid: inner.core.next_pid(),
+            mode: options.mode,
+            limits: inner.limits,
+            streams: options.streams,
+            stdin: options.stdin,
+            scheduler: scheduler.clone(),
+            sink,
+        });
+        inner.enter(&program)?;
+        let done = {
+            let (inner, pid) = (inner.clone(), program.pid);
+            move || inner.leave(pid)
+        };
+        if let Some(timeout) = options.timeout {
+            program.end_after(timeout);
+        }
+        let life = run(program.clone(), inner.core.factory().clone(), launch, done);
+        let task = Task::new(program.clone(), Box::pin(life), &scheduler);
+        match dispatch {
+            Dispatch::Worker => scheduler.enqueue(task),
+            Dispatch::Inline(budget) => scheduler.run_inline(&task, budget),
+        }
+        Ok(Process { program })
+    }
+
+    /// Ends all its processes. Later starts fail with `ERR_RUNTIME_DISPOSED`.
+    pub fn dispose(&self) {
+        self.inner.dispose();
+    }
+}
+
+impl Inner {
+    fn launch(&self, options: &ProcessOptions) -> Result<Launch, Error> {
+        if let Some(cwd) = &options.cwd {
+            check_cwd(cwd)?;
+        }
+        check_env(&options.env)?;
+        let argument_bytes: usize = options.args.iter().map(|argument| argument.len() + 1).sum();
+        if argument_bytes > MAX_ARGUMENT_BYTES {
+            return Err(invalid("args", format!("at most {MAX_ARGUMENT_BYTES} bytes"), format!("{argument_bytes} bytes")));
+        }
+        let mut env = self.env.clone();
+        for (key, value) in &options.env {
+            match env.iter_mut().find(|(known, _)| known == key) {
+                Some((_, known)) => known.clone_from(value),
+                None => env.push((key.clone(), value.clone())),
+            }
+        }
+        let mut argv = Vec::with_capacity(1 + options.args.len());
+        argv.push("/usr/local/bin/node".to_owned());
+        argv.extend(options.args.iter().cloned());
+        let cwd = options.cwd.clone().unwrap_or_else(|| self.cwd.clone());
+        Ok(Launch { code: options.code.clone(), argv, env, cwd })
+    }
+
+    fn enter(&self, program: &Arc<Program>) -> Result<(), Error> {
+        let mut programs = self.programs.lock();
+        if programs.disposed {
+            return Err(Error::RuntimeDisposed);
+        }
+        if programs.live.len() >= MAX_PROCESSES {
+            return Err(Error::ResourceExhausted { resource: "processes in the runtime", limit: MAX_PROCESSES as u64 });
+        }
+        programs.live.insert(program.pid, program.clone());
+        self.core.program_began();
+        Ok(())
+    }
+
+    fn leave(&self, pid: u32) {
+        let gone = self.programs.lock().live.remove(&pid);
+        if gone.is_some() {
+            self.core.program_ended();
+        }
+    }
+
+    pub(crate) fn dispose(&self) {
+        let live: Vec<_> = {
+            let mut programs = self.programs.lock();
+            programs.disposed = true;
+            programs.live.values().cloned().collect()
+        };
+        for program in live {
+            program.end(Error::RuntimeDisposed);
+        }
+    }
+
+    /// Bytes of output that wait for their readers.
+    pub(crate) fn buffered(&self) -> u64 {
+        self.programs.lock().live.values().map(|program| program.buffered()).sum()
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.core.runtime_gone();
+    }
+}
+
+impl Process {
+    /// Evaluates a snippet in a resident process; evaluations run one after the other. `eval` is the caller's number for it,
+    /// not 0. Fails at once with `ERR_RUNNER_EXITED` when the process has ended.
+    pub fn evaluate(&self, eval: u32, code: String, timeout: Option<Duration>, streams: Streams, dispatch: Dispatch) -> Result<(), Error> {
+        if eval == 0 || self.program.mode() != Mode::Resident {
+            return Err(invalid("eval", "a number other than 0, in a resident process".to_owned(), eval.to_string()));
+        }
+        let request = crate::program::Request { id: eval, code, timeout, streams };
+        let waits = self.program.evaluate(request)?;
+        if let Some(task) = self.program.task().filter(|_| waits) {
+            match dispatch {
+                Dispatch::Worker => task.wake(),
+                Dispatch::Inline(budget) => task.wake_inline(budget),
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the program (`ERR_CANCELED`), within 50 ms whatever it does.
+    pub fn cancel(&self) {
+        self.program.end(Error::Canceled);
+    }
+
+    /// Ends one evaluation of a resident process, or takes it out of the queue.
+    pub fn cancel_evaluation(&self, eval: u32) {
+        self.program.cancel_evaluation(eval);
+    }
+
+    /// The reader has consumed `bytes` of streamed output.
+    pub fn credit(&self, bytes: u64) {
+        self.program.credit(bytes);
+    }
+}
+
+fn invalid(what: &str, expected: String, received: String) -> Error {
+    Error::InvalidRequest { what: what.to_owned(), expected, received }
+}
+
+fn check_cwd(cwd: &str) -> Result<(), Error> {
+    if cwd.starts_with('/') && !cwd.contains('\0') && cwd.len() < 4_096 {
+        return Ok(());
+    }
+    Err(invalid("cwd", "an absolute guest path of less than 4,096 bytes".to_owned(), format!("{:?}", shorten(cwd))))
+}
+
+fn check_env(env: &[(String, String)]) -> Result<(), Error> {
+    let wrong = env.iter().find(|(key, value)| key.is_empty() || key.contains(['=', '\0']) || value.contains('\0'));
+    if let Some((key, _)) = wrong {
+        return Err(invalid(
+            "env",
+            "names without '=' and NUL that are not empty, values without NUL".to_owned(),
+            format!("the entry {:?}", shorten(key)),
+        ));
+    }
+    let bytes: usize = env.iter().map(|(key, value)| key.len() + value.len() + 2).sum();
+    if bytes > MAX_ARGUMENT_BYTES {
+        return Err(invalid("env", format!("at most {MAX_ARGUMENT_BYTES} bytes"), format!("{bytes} bytes")));
+    }
+    Ok(())
+}
+
+fn check_limits(limits: &Limits, image_len: u64) -> Result<(), Error> {
+    /// Linear memory that a program needs besides the image.
+    const LEAST_HEAP: u64 = 1 << 20;
+    const MOST: u64 = 2 << 30;
+    let least = image_len + LEAST_HEAP;
+    if !(least..=MOST).contains(&limits.memory_bytes) {
+        return Err(invalid("limits.memoryBytes", format!("{least} to {MOST}"), limits.memory_bytes.to_string()));
+    }
+    if limits.cpu.is_zero() {
+        return Err(invalid("limits.cpuMs", "at least 1".to_owned(), "0".to_owned()));
+    }
+    Ok(())
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(100).collect()
+}

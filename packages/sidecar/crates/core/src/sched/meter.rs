@@ -1,0 +1,90 @@
+//! What a VM has used, summed over the threads it ran on: CPU time and page faults.
+//!
+//! A VM's memory is touched only while its task is polled (by the guest, or by host code on its behalf), so the difference of the
+//! polling thread's counters around each poll is all there is. See `memory/slot.rs` for what the faults are good for.
+
+use crate::sys::{ThreadUsage, thread_usage};
+use parking_lot::Mutex;
+use std::thread::{self, ThreadId};
+
+/// See the module. One per process; shared by its task, its memory and its limits.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    faults: u64,
+    cpu_ns: u64,
+    /// Set while a poll is under way.
+    running: Option<(ThreadId, ThreadUsage)>,
+}
+
+impl Meter {
+    /// A poll begins on this thread.
+    pub(crate) fn begin(&self) {
+        self.state.lock().running = Some((thread::current().id(), thread_usage()));
+    }
+
+    /// It ends. Returns the CPU time so far, in nanoseconds.
+    pub(crate) fn end(&self) -> u64 {
+        let now = thread_usage();
+        let mut state = self.state.lock();
+        if let Some((_, before)) = state.running.take() {
+            state.faults += now.faults.saturating_sub(before.faults);
+            state.cpu_ns += now.cpu_ns.saturating_sub(before.cpu_ns);
+        }
+        state.cpu_ns
+    }
+
+    /// CPU time of all finished polls, in nanoseconds.
+    pub(crate) fn cpu_ns(&self) -> u64 {
+        self.state.lock().cpu_ns
+    }
+
+    /// Whether it is certain that no page fault has happened since the memory was taken from its pool: asked inside a poll on
+    /// the thread that polls, and all faults before it are counted. `false` whenever that is not so.
+    pub(crate) fn no_faults_so_far(&self) -> bool {
+        let state = self.state.lock();
+        match state.running {
+            Some((thread, before)) if thread == thread::current().id() => state.faults == 0 && thread_usage().faults == before.faults,
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Meter;
+
+    #[test]
+    fn is_certain_only_inside_a_poll_on_the_polling_thread() {
+        let meter = Meter::default();
+        assert!(!meter.no_faults_so_far());
+        meter.begin();
+        std::thread::scope(|scope| {
+            scope.spawn(|| assert!(!meter.no_faults_so_far()));
+        });
+        meter.end();
+        assert!(!meter.no_faults_so_far());
+    }
+
+    #[test]
+    fn remembers_a_fault_of_an_earlier_poll() {
+        let meter = Meter::default();
+        meter.begin();
+        let fresh = vec![0_u8; 64 << 20];
+        std::hint::black_box(&fresh);
+        for page in fresh.chunks(4_096) {
+            std::hint::black_box(page[0]);
+        }
+        let mut written = vec![1_u8; 8 << 20];
+        written[4_096] = 2;
+        std::hint::black_box(&written);
+        meter.end();
+        meter.begin();
+        assert!(!meter.no_faults_so_far());
+        meter.end();
+    }
+}

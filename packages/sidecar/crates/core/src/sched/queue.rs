@@ -1,0 +1,146 @@
+//! The run queue and its workers.
+//!
+//! Two lines: tasks that have something new to do, and tasks that used up their slice. The first goes first, so that a fresh start does not
+//! wait behind guests that spin; after [`MAX_READY_STREAK`] of those the second gets a turn, so that it is never starved. Workers
+//! are started when there is work and none is free. A worker that has just run something looks for more for a while before it sleeps:
+//! waking a thread costs more than a warm evaluation.
+
+use super::SLICE;
+use super::task::Task;
+use parking_lot::{Condvar, Mutex};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How many ready tasks may pass a preempted one.
+const MAX_READY_STREAK: u32 = 8;
+
+/// See the module.
+pub(crate) struct Queue {
+    state: Mutex<State>,
+    work: Condvar,
+    /// Number of queued tasks, for a look without the lock.
+    waiting: AtomicUsize,
+    spinning: AtomicBool,
+    max_workers: usize,
+    spin: Duration,
+}
+
+#[derive(Default)]
+struct State {
+    ready: VecDeque<Arc<Task>>,
+    preempted: VecDeque<Arc<Task>>,
+    streak: u32,
+    workers: usize,
+    sleeping: usize,
+    closed: bool,
+}
+
+impl State {
+    fn pop(&mut self) -> Option<Arc<Task>> {
+        let passed_over = self.streak >= MAX_READY_STREAK && !self.preempted.is_empty();
+        let task = if passed_over { None } else { self.ready.pop_front() };
+        match task {
+            Some(task) => {
+                self.streak += 1;
+                Some(task)
+            }
+            None => {
+                self.streak = 0;
+                self.preempted.pop_front().or_else(|| self.ready.pop_front())
+            }
+        }
+    }
+}
+
+impl Queue {
+    pub(crate) fn new(max_workers: usize, spin: Duration) -> Arc<Self> {
+        Arc::new(Self {
+            state: Mutex::default(),
+            work: Condvar::new(),
+            waiting: AtomicUsize::new(0),
+            spinning: AtomicBool::new(false),
+            max_workers,
+            spin,
+        })
+    }
+
+    /// Queues a task that has something new to do.
+    pub(crate) fn push_ready(self: &Arc<Self>, task: Arc<Task>) {
+        self.push(|state| state.ready.push_back(task));
+    }
+
+    /// Queues a task that used up its slice.
+    pub(crate) fn push_preempted(self: &Arc<Self>, task: Arc<Task>) {
+        self.push(|state| state.preempted.push_back(task));
+    }
+
+    fn push(self: &Arc<Self>, add: impl FnOnce(&mut State)) {
+        let mut state = self.state.lock();
+        if state.closed {
+            return;
+        }
+        add(&mut state);
+        let others = self.waiting.fetch_add(1, Ordering::Release);
+        if state.sleeping > 0 {
+            // A thread that spins will see one task; for more, one that sleeps must be woken.
+            if others > 0 || !self.spinning.load(Ordering::Relaxed) {
+                self.work.notify_one();
+            }
+        } else if state.workers < self.max_workers {
+            self.start_worker(&mut state);
+        }
+    }
+
+    fn start_worker(self: &Arc<Self>, state: &mut State) {
+        let queue = self.clone();
+        let thread = std::thread::Builder::new().name("coldframe-worker".to_owned());
+        // Without threads of its own the process still serves what runs inline; the task waits for the next attempt.
+        if thread.spawn(move || queue.work()).is_ok() {
+            state.workers += 1;
+        }
+    }
+
+    fn work(self: Arc<Self>) {
+        while let Some(task) = self.next() {
+            task.run(SLICE);
+        }
+        self.state.lock().workers -= 1;
+    }
+
+    /// The next task; waits for one. `None` when the queue is closed.
+    fn next(&self) -> Option<Arc<Task>> {
+        self.spin_for_work();
+        let mut state = self.state.lock();
+        loop {
+            if let Some(task) = state.pop() {
+                self.waiting.fetch_sub(1, Ordering::Relaxed);
+                return Some(task);
+            }
+            if state.closed {
+                return None;
+            }
+            state.sleeping += 1;
+            self.work.wait(&mut state);
+            state.sleeping -= 1;
+        }
+    }
+
+    fn spin_for_work(&self) {
+        if self.spin.is_zero() || self.waiting.load(Ordering::Acquire) > 0 || self.spinning.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let until = Instant::now() + self.spin;
+        while self.waiting.load(Ordering::Acquire) == 0 && Instant::now() < until {
+            std::hint::spin_loop();
+        }
+        self.spinning.store(false, Ordering::Relaxed);
+    }
+
+    /// Takes no more tasks; the workers end when they have run what is queued.
+    pub(crate) fn close(&self) {
+        self.state.lock().closed = true;
+        self.work.notify_all();
+    }
+}

@@ -1,0 +1,161 @@
+//! Programs from their start to their end: output, input, exit codes, limits, fairness, kills.
+
+use super::*;
+use crate::Limits;
+use std::time::Instant;
+
+#[test]
+fn output_exit_code_arguments_environment_and_input_arrive() {
+    let core = core();
+    let options = RuntimeOptions { env: vec![("A".into(), "1".into()), ("B".into(), "1".into())], ..RuntimeOptions::default() };
+    let runtime = core.create_runtime(options).expect("a runtime");
+    let mut options = exec(
+        "console.log(process.argv.slice(1).join(), process.env.A, process.env.B, process.cwd()); console.error('oops'); process.exitCode = 3",
+    );
+    options.args = vec!["x".into(), "y".into()];
+    options.env = vec![("B".into(), "2".into())];
+    options.cwd = Some("/tmp".into());
+    for dispatch in [Dispatch::Worker, Dispatch::Inline(Duration::from_secs(1))] {
+        let outcome = exited(&start(&runtime, options.clone(), dispatch).1);
+        assert_eq!((text(&outcome.stdout), text(&outcome.stderr)), ("x,y 1 2 /tmp\n".to_owned(), "oops\n".to_owned()));
+        assert_eq!((outcome.exit_code, code(&outcome)), (3, None));
+    }
+}
+
+#[test]
+fn a_program_that_runs_inline_longer_than_its_budget_goes_on_on_a_worker() {
+    let core = core();
+    let runtime = runtime(&core);
+    let program = exec("let n = 0; for (let i = 0; i < 3e6; i++) n += i; console.log(n)");
+    let began = Instant::now();
+    let (_process, told) = start(&runtime, program, Dispatch::Inline(Duration::from_micros(100)));
+    let returned = began.elapsed();
+    assert_eq!(text(&exited(&told).stdout), "4499998500000\n");
+    assert!(returned < began.elapsed(), "the rest ran elsewhere");
+}
+
+#[test]
+fn time_cpu_memory_and_output_have_limits_with_codes() {
+    let core = core();
+    let limits = Limits { memory_bytes: 64 << 20, cpu: Duration::from_millis(200), output_bytes: 1_000 };
+    let runtime = core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime");
+    let mut spin = exec("for (;;) {}");
+    assert_eq!(code(&outcome(&runtime, spin.clone())), Some("ERR_CPU_LIMIT"));
+    spin.timeout = Some(Duration::from_millis(30));
+    let timed_out = outcome(&runtime, spin);
+    assert_eq!((code(&timed_out), timed_out.exit_code), (Some("ERR_TIMEOUT"), 124));
+    let mut wait = exec("await new Promise((done) => setTimeout(done, 100000))");
+    wait.timeout = Some(Duration::from_millis(30));
+    assert_eq!(code(&outcome(&runtime, wait)), Some("ERR_TIMEOUT"));
+    let full = outcome(&runtime, exec("const all = []; for (;;) all.push(new Array(1000).fill({}))"));
+    assert_eq!((code(&full), full.exit_code), (Some("ERR_MEMORY_LIMIT"), 134));
+    let loud = outcome(&runtime, exec("for (;;) console.log('x'.repeat(100))"));
+    assert_eq!((code(&loud), loud.exit_code, loud.stdout.len()), (Some("ERR_OUTPUT_LIMIT"), 137, 1_000));
+    assert_eq!(text(&outcome(&runtime, exec("console.log('alive')")).stdout), "alive\n");
+}
+
+#[test]
+fn a_streamed_program_waits_for_its_reader_and_ends_when_cancelled() {
+    let core = core();
+    let runtime = runtime(&core);
+    let mut options = exec("for (let i = 0; i < 3e4; i++) console.log('0123456789'.repeat(10))");
+    options.streams.stdout = true;
+    let (process, told) = start(&runtime, options.clone(), Dispatch::Worker);
+    let (mut received, mut unread) = (0_u64, 0_u64);
+    loop {
+        match told.recv_timeout(PATIENCE).expect("the program must go on") {
+            Told::Output(0, 1, data) => {
+                received += data.len() as u64;
+                unread += data.len() as u64;
+                assert!(unread <= 256 << 10, "the window is {unread} bytes wide");
+                if unread > 200_000 {
+                    process.credit(std::mem::take(&mut unread));
+                }
+            }
+            Told::Exited(outcome) => {
+                assert_eq!((outcome.exit_code, received), (0, 3_030_000));
+                break;
+            }
+            other => panic!("unexpected {other:?}"),
+        }
+    }
+    let (process, told) = start(&runtime, options, Dispatch::Worker);
+    while !matches!(told.recv_timeout(PATIENCE), Ok(Told::Output(..))) {}
+    process.cancel();
+    assert_eq!(code(&exited(&told)), Some("ERR_CANCELED"), "a program that waits for its reader can be ended");
+}
+
+#[test]
+fn spinning_guests_do_not_keep_others_waiting_and_can_be_ended() {
+    let core = core();
+    let spinners: Vec<_> = (0..8).map(|_| runtime(&core)).collect();
+    let running: Vec<_> = spinners.iter().map(|runtime| start(runtime, exec("for (;;) {}"), Dispatch::Worker)).collect();
+    let quick = runtime(&core);
+    let mut delays: Vec<_> = (0..21)
+        .map(|_| {
+            let began = Instant::now();
+            assert_eq!(text(&outcome(&quick, exec("console.log('quick')")).stdout), "quick\n");
+            began.elapsed()
+        })
+        .collect();
+    delays.sort();
+    assert!(delays[10] < Duration::from_millis(20), "half of the starts took longer than {:?}", delays[10]);
+    for spinner in &spinners {
+        spinner.dispose();
+    }
+    for (_process, told) in running {
+        assert_eq!(code(&exited(&told)), Some("ERR_RUNTIME_DISPOSED"));
+    }
+}
+
+#[test]
+fn native_loops_can_be_ended() {
+    let core = core();
+    let runtime = runtime(&core);
+    let loops = [
+        "const a = []; a.length = 2 ** 32 - 1; a.fill.call({ length: 2 ** 53 - 1 }, 0)",
+        "Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)",
+        "'x'.repeat(2 ** 24).split('').sort(() => { for (;;); })",
+        "/(a+)+$/.test('a'.repeat(40) + 'b')",
+        "3n ** (3n ** 15n)",
+        "for (;;) ('a'.repeat(2 ** 22) + 'b').indexOf('a'.repeat(2 ** 21) + 'c')",
+    ];
+    for code_text in loops {
+        let mut program = exec(code_text);
+        program.timeout = Some(Duration::from_millis(20));
+        let (_process, told) = start(&runtime, program, Dispatch::Worker);
+        let began = Instant::now();
+        let outcome = exited(&told);
+        assert_eq!(code(&outcome), Some("ERR_TIMEOUT"), "{code_text}: {}", text(&outcome.stderr));
+        assert!(began.elapsed() < Duration::from_millis(500), "{code_text} took {:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn wrong_options_name_themselves() {
+    let core = core();
+    let refused = |options: RuntimeOptions| match core.create_runtime(options) {
+        Err(Error::InvalidRequest { what, .. }) => what,
+        other => panic!("{:?}", other.map(|_| ()).map_err(|error| error.to_string())),
+    };
+    let with_limits = |limits| RuntimeOptions { limits, ..RuntimeOptions::default() };
+    assert_eq!(refused(RuntimeOptions { cwd: Some("relative".into()), ..RuntimeOptions::default() }), "cwd");
+    assert_eq!(refused(RuntimeOptions { env: vec![("a=b".into(), String::new())], ..RuntimeOptions::default() }), "env");
+    assert_eq!(refused(with_limits(Limits { memory_bytes: 1, ..Limits::default() })), "limits.memoryBytes");
+    assert_eq!(refused(with_limits(Limits { cpu: Duration::ZERO, ..Limits::default() })), "limits.cpuMs");
+    let runtime = runtime(&core);
+    runtime.dispose();
+    let (ear, _told) = Ear::new();
+    let refused = runtime.start(exec(""), ear, Dispatch::Worker).map(|_| ());
+    assert_eq!(refused, Err(Error::RuntimeDisposed));
+}
+
+#[test]
+fn shutdown_ends_whatever_runs() {
+    let core = core();
+    let runtime = runtime(&core);
+    let (_process, told) = start(&runtime, exec("for (;;) {}"), Dispatch::Worker);
+    core.shutdown();
+    assert_eq!(code(&exited(&told)), Some("ERR_RUNTIME_DISPOSED"));
+    assert_eq!(core.resources().processes, 0);
+}

@@ -1,0 +1,71 @@
+//! Resident programs: state is kept, one snippet runs at a time, one that must end leaves the program alive.
+
+use super::*;
+
+fn resident(runtime: &Runtime) -> (Process, Receiver<Told>) {
+    let (process, told) = start(runtime, ProcessOptions { mode: Mode::Resident, ..exec("") }, Dispatch::Worker);
+    assert!(matches!(told.recv_timeout(PATIENCE), Ok(Told::Ready)), "a resident program says when it is ready");
+    (process, told)
+}
+
+fn evaluated(told: &Receiver<Told>, id: u32) -> Outcome {
+    match told.recv_timeout(PATIENCE).expect("the evaluation must end") {
+        Told::Evaluated(done, outcome) if done == id => outcome,
+        other => panic!("waited for evaluation {id}, heard {other:?}"),
+    }
+}
+
+fn evaluate(process: &Process, told: &Receiver<Told>, id: u32, code: &str, timeout: Option<u64>, dispatch: Dispatch) -> Outcome {
+    let timeout = timeout.map(Duration::from_millis);
+    process.evaluate(id, code.to_owned(), timeout, Streams::default(), dispatch).expect("evaluate");
+    evaluated(told, id)
+}
+
+#[test]
+fn state_is_kept_and_failures_are_survived() {
+    let core = core();
+    let (process, told) = resident(&runtime(&core));
+    let mut id = 0;
+    for dispatch in [Dispatch::Worker, Dispatch::Inline(Duration::from_secs(1))] {
+        let mut run = |code: &str, timeout| {
+            id += 1;
+            evaluate(&process, &told, id, code, timeout, dispatch)
+        };
+        assert_eq!(run("globalThis.n = 1", None).exit_code, 0);
+        assert_eq!(text(&run("await null; console.log(++n)", None).stdout), "2\n");
+        let thrown = run("throw new Error('boom')", None);
+        assert_eq!((thrown.exit_code, text(&thrown.stderr).contains("boom")), (1, true));
+        let spun = run("for (;;) {}", Some(20));
+        assert_eq!((code(&spun), spun.exit_code), (Some("ERR_TIMEOUT"), 124));
+        let waited = run("await new Promise(() => {})", Some(20));
+        assert_eq!(code(&waited), Some("ERR_TIMEOUT"));
+        assert_eq!(text(&run("console.log(++n)", None).stdout), "3\n");
+    }
+}
+
+#[test]
+fn snippets_run_in_order_and_can_be_taken_back() {
+    let core = core();
+    let (process, told) = resident(&runtime(&core));
+    let ask = |id: u32, code: &str| process.evaluate(id, code.to_owned(), None, Streams::default(), Dispatch::Worker).expect("evaluate");
+    ask(1, "await new Promise((done) => setTimeout(done, 50)); console.log(1)");
+    ask(2, "console.log(2)");
+    ask(3, "console.log(3)");
+    process.cancel_evaluation(2);
+    assert_eq!(code(&evaluated(&told, 2)), Some("ERR_CANCELED"));
+    assert_eq!(text(&evaluated(&told, 1).stdout), "1\n");
+    assert_eq!(text(&evaluated(&told, 3).stdout), "3\n");
+}
+
+#[test]
+fn exit_ends_the_program_and_everything_behind_it() {
+    let core = core();
+    let (process, told) = resident(&runtime(&core));
+    let ask = |id: u32, code: &str| process.evaluate(id, code.to_owned(), None, Streams::default(), Dispatch::Worker);
+    ask(1, "await new Promise((done) => setTimeout(done, 30)); process.exit(7)").expect("evaluate");
+    ask(2, "console.log('never')").expect("evaluate");
+    assert_eq!(evaluated(&told, 1).exit_code, 7);
+    assert_eq!(code(&evaluated(&told, 2)), Some("ERR_RUNNER_EXITED"));
+    assert_eq!(exited(&told).exit_code, 7);
+    assert_eq!(ask(3, ""), Err(Error::RunnerExited { exit_code: 7 }));
+}

@@ -1,0 +1,162 @@
+//! The guest's system calls: one import module, checked here, answered by the process that the VM belongs to.
+//!
+//! A pointer from the guest is a number: every access checks it against the memory's size and passes the gate
+//! (`memory/gate.rs`). Errors go back as negative Linux error numbers; only a process that must end traps.
+
+use super::abi::errno;
+use crate::program::{Checkpoint, Program, Written};
+use crate::sys;
+use std::sync::Arc;
+use wasmtime::{Caller, Engine, Linker, Memory, Module, ResourceLimiter, Val};
+
+/// What a VM's store holds.
+pub(crate) struct Host {
+    pub(crate) program: Arc<Program>,
+    /// Set as soon as the instance exists.
+    pub(crate) memory: Option<Memory>,
+    pub(crate) memory_limit: usize,
+    /// Whether the guest was refused memory.
+    pub(crate) refused_memory: bool,
+    /// What the guest said with `fatal`.
+    pub(crate) fatal: Option<Fatal>,
+    /// When the user's program began, in nanoseconds of the monotonic clock.
+    pub(crate) program_began: Option<u64>,
+}
+
+/// The guest's last words.
+#[derive(Debug, Clone)]
+pub(crate) struct Fatal {
+    pub(crate) out_of_memory: bool,
+    pub(crate) message: String,
+}
+
+impl ResourceLimiter for Host {
+    fn memory_growing(&mut self, _current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        let allowed = desired <= self.memory_limit && maximum.is_none_or(|maximum| desired <= maximum);
+        self.refused_memory |= !allowed;
+        Ok(allowed)
+    }
+
+    fn table_growing(&mut self, _current: usize, _desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+        Ok(false)
+    }
+}
+
+type Call<'a> = Caller<'a, Host>;
+
+/// Runs `access` on `len` bytes of guest memory at `ptr`; `EFAULT` when they are not there.
+fn with_bytes<R>(caller: &mut Call<'_>, ptr: u32, len: u32, access: impl FnOnce(&mut [u8], &Program) -> R) -> wasmtime::Result<Result<R, i32>> {
+    let program = caller.data().program.clone();
+    let Some(memory) = caller.data().memory else { return Ok(Err(errno::EFAULT)) };
+    let Ok(_open) = program.gate().enter() else { return Err(stopped()) };
+    let (ptr, len) = (ptr as usize, len as usize);
+    let bytes = memory.data_mut(caller).get_mut(ptr..ptr.saturating_add(len));
+    Ok(bytes.map(|bytes| access(bytes, &program)).ok_or(errno::EFAULT))
+}
+
+/// Ends the guest's turn. The process knows why.
+fn stopped() -> wasmtime::Error {
+    wasmtime::Error::msg("the process was ended")
+}
+
+/// Defines everything that the guest's module imports.
+pub(crate) fn linker(engine: &Engine, module: &Module) -> wasmtime::Result<Linker<Host>> {
+    let mut linker = Linker::new(engine);
+    output(&mut linker)?;
+    input(&mut linker)?;
+    scheduling(&mut linker)?;
+    time_and_entropy(&mut linker)?;
+    without_a_host(&mut linker, module)?;
+    Ok(linker)
+}
+
+const MODULE: &str = "coldframe";
+
+fn output(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
+    linker.func_wrap(MODULE, "write", |mut caller: Call<'_>, fd: i32, ptr: u32, len: u32| {
+        let fd = match fd {
+            1 | 2 => fd as u8,
+            _ => return Ok(errno::EBADF),
+        };
+        let written = with_bytes(&mut caller, ptr, len, |bytes, program| program.write(fd, bytes))?;
+        Ok(match written {
+            Ok(Written::Taken(taken)) => i32::try_from(taken).unwrap_or(i32::MAX),
+            Ok(Written::Full) => errno::EAGAIN,
+            Err(error) => error,
+        })
+    })?;
+    linker.func_wrap_async(MODULE, "wait_writable", |caller: Call<'_>, (_fd,): (i32,)| {
+        let program = caller.data().program.clone();
+        Box::new(async move {
+            program.writable().await.map_err(|_| stopped())?;
+            Ok(0_i32)
+        })
+    })?;
+    Ok(())
+}
+
+fn input(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
+    linker.func_wrap(MODULE, "read", |mut caller: Call<'_>, fd: i32, ptr: u32, len: u32| {
+        if fd != 0 {
+            return Ok(errno::EBADF);
+        }
+        let read = with_bytes(&mut caller, ptr, len, |bytes, program| program.read(bytes))?;
+        Ok(read.map_or_else(|error| error, |read| i32::try_from(read).unwrap_or(i32::MAX)))
+    })?;
+    // All of a program's input is there when it starts, so nothing ever waits for more.
+    linker.func_wrap(MODULE, "wait_readable", |_fd: i32| 0_i32)?;
+    Ok(())
+}
+
+fn scheduling(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
+    linker.func_wrap_async(MODULE, "poll", |caller: Call<'_>, (): ()| {
+        let program = caller.data().program.clone();
+        Box::new(async move {
+            match program.checkpoint().await {
+                Checkpoint::Continue => Ok(0_i32),
+                Checkpoint::Interrupt => Ok(1_i32),
+                Checkpoint::End => Err(stopped()),
+            }
+        })
+    })?;
+    linker.func_wrap(MODULE, "mark", |mut caller: Call<'_>, kind: i32| {
+        if kind == 1 {
+            caller.data_mut().program_began = Some(sys::monotonic_ns());
+        }
+    })?;
+    linker.func_wrap(MODULE, "fatal", |mut caller: Call<'_>, kind: i32, ptr: u32, len: u32| -> wasmtime::Result<()> {
+        let len = len.min(4_096);
+        let message = with_bytes(&mut caller, ptr, len, |bytes, _| String::from_utf8_lossy(bytes).into_owned())?;
+        caller.data_mut().fatal = Some(Fatal { out_of_memory: kind == 1, message: message.unwrap_or_default() });
+        Err(stopped())
+    })?;
+    Ok(())
+}
+
+fn time_and_entropy(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
+    linker.func_wrap(MODULE, "clock", |id: i32| -> i64 {
+        let nanoseconds = if id == 0 { sys::wall_ns() } else { sys::monotonic_ns() };
+        i64::try_from(nanoseconds).unwrap_or(i64::MAX)
+    })?;
+    linker.func_wrap(MODULE, "random", |mut caller: Call<'_>, ptr: u32, len: u32| -> wasmtime::Result<()> {
+        match with_bytes(&mut caller, ptr, len, |bytes, _| sys::entropy(bytes))? {
+            Ok(Ok(())) => Ok(()),
+            // A guest without entropy must not run on: it would hand out predictable secrets.
+            _ => Err(wasmtime::Error::msg("no entropy for the guest")),
+        }
+    })?;
+    Ok(())
+}
+
+/// Imports that exist for the image build or because libc names them; a running VM gets an error number.
+fn without_a_host(linker: &mut Linker<Host>, module: &Module) -> wasmtime::Result<()> {
+    linker.func_wrap(MODULE, "build_file", |_name: u32, _len: u32, _buffer: u32, _capacity: u32| errno::ENOSYS)?;
+    for import in module.imports().filter(|import| import.module() == "wasi_snapshot_preview1") {
+        let Some(ty) = import.ty().func().cloned() else { continue };
+        linker.func_new(import.module(), import.name(), ty, |_caller, _arguments, results| {
+            results.iter_mut().for_each(|result| *result = Val::I32(errno::WASI_ENOSYS));
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
