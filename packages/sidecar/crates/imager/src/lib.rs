@@ -1,0 +1,112 @@
+//! Builds the guest image out of the guest's module.
+//!
+//! It compiles the module, runs the guest's initialisation (`boot.rs`), and writes two files: `guest.image`, the linear memory
+//! as it is then, and the precompiled module without its data segments (`rewrite.rs`), which are in the image already. This
+//! is the only crate with a compiler in it; `main.rs` is its command line.
+
+mod boot;
+mod rewrite;
+
+use coldframe_core::{HEADER_LEN, Header, engine_config};
+use displaydoc::Display;
+use sha2::{Digest, Sha256};
+use std::io::Write;
+use std::path::Path;
+use wasmtime::{Config, Engine};
+
+/// Why there is no image. The doc comment is the message.
+#[derive(Debug, Display, thiserror::Error)]
+pub enum Failure {
+    /// {path}: {reason}
+    File {
+        /// Which one.
+        path: String,
+        /// What happened.
+        reason: String,
+    },
+    /// the guest's module: {0}
+    Module(String),
+    /// the guest's initialisation failed: {0}
+    Boot(String),
+}
+
+/// Sizes of what was built, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Built {
+    /// The memory in the image.
+    pub memory: usize,
+    /// Pages of it that are not all zeros.
+    pub used: usize,
+    /// The precompiled module.
+    pub code: usize,
+    /// Its file name.
+    pub module_file: String,
+}
+
+/// Builds `guest.image` and its module in the folder `out` from the module `wasm`, binary or text; the guest reads `inputs` while it
+/// is initialised.
+pub fn build(wasm: &[u8], inputs: &Path, out: &Path) -> Result<Built, Failure> {
+    let module = |error: wasmtime::Error| Failure::Module(format!("{error:#}"));
+    let wasm = &*wat::parse_bytes(wasm).map_err(|error| Failure::Module(error.to_string()))?;
+    let initial = boot::run(&engine(&mut engine_config()).map_err(module)?, wasm, inputs)?;
+
+    let pages = initial.memory.len() as u64 / rewrite::WASM_PAGE;
+    let stripped = rewrite::without_data(wasm, pages).map_err(Failure::Module)?;
+    let code = engine(&mut engine_config()).and_then(|engine| engine.precompile_module(&stripped)).map_err(module)?;
+    let hash: [u8; 32] = Sha256::digest(&initial.memory).into();
+    let code_hash: String = Sha256::digest(&code)[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    let header = Header {
+        memory_len: initial.memory.len() as u64,
+        state_ptr: initial.info.state_ptr,
+        inbox_ptr: initial.info.inbox_ptr,
+        inbox_len: initial.info.inbox_len,
+        frozen_end: initial.info.frozen_end,
+        hash,
+        module_file: format!("guest-{code_hash}.cwasm"),
+    };
+    std::fs::create_dir_all(out).map_err(|error| file(out, &error))?;
+    replace(&out.join(&header.module_file), &[&code])?;
+    replace(&out.join("guest.image"), &[&header.encode().map_err(Failure::Module)?, &initial.memory])?;
+    remove_old_modules(out, &header.module_file)?;
+    let used = initial.memory.chunks(HEADER_LEN).filter(|page| page.iter().any(|byte| *byte != 0)).count() * HEADER_LEN;
+    Ok(Built { memory: initial.memory.len(), used, code: code.len(), module_file: header.module_file })
+}
+
+/// The engine that everything is compiled for: a processor that any server of the last ten years has (x86-64-v2).
+fn engine(config: &mut Config) -> wasmtime::Result<Engine> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        config.target("x86_64-unknown-linux-gnu")?;
+        for feature in ["has_sse3", "has_ssse3", "has_sse41", "has_sse42", "has_popcnt"] {
+            // SAFETY: the flags say what the processor has; a host without them refuses to load the module.
+            unsafe { config.cranelift_flag_enable(feature) };
+        }
+    }
+    config.cranelift_opt_level(wasmtime::OptLevel::Speed);
+    Engine::new(config)
+}
+
+fn file(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::File { path: path.display().to_string(), reason: error.to_string() }
+}
+
+/// Writes beside and renames: a process that has the old file mapped keeps it.
+fn replace(path: &Path, parts: &[&[u8]]) -> Result<(), Failure> {
+    let beside = path.with_extension("new");
+    let write = || {
+        let mut file = std::fs::File::create(&beside)?;
+        parts.iter().try_for_each(|part| file.write_all(part))?;
+        std::fs::rename(&beside, path)
+    };
+    write().map_err(|error| file(path, &error))
+}
+
+fn remove_old_modules(folder: &Path, current: &str) -> Result<(), Failure> {
+    for entry in std::fs::read_dir(folder).map_err(|error| file(folder, &error))?.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with("guest-") && name.ends_with(".cwasm") && name != current {
+            std::fs::remove_file(entry.path()).map_err(|error| file(&entry.path(), &error))?;
+        }
+    }
+    Ok(())
+}
