@@ -1,99 +1,14 @@
 //! A guest that never polls is stopped all the same: its memory is taken away.
-//!
-//! The guest here is a module of a few lines that follows the guest ABI. What it does is chosen by the first byte of the program:
-//! `s` spins on its memory without ever polling, `g` grows its memory without end, anything else exits with code 5.
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 
-use coldframe_core::{Core, CoreOptions, Dispatch, Mode, Outcome, ProcessOptions, Runtime, RuntimeOptions, Sink, Streams, Timings};
-use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
+mod common;
+
+use coldframe_core::{Dispatch, RuntimeOptions};
+use common::{Guest, outcome, start};
 use std::time::{Duration, Instant};
 
-// The start block begins at 65536 + 16 (event header): four numbers, then cwd "/workspace" (4 + 12 bytes), url
-// "file:///workspace/[eval1]" (4 + 28), the source's length (4) and the source.
-const GUEST: &str = r#"(module
-  (import "coldframe" "mark" (func $mark (param i32)))
-  (memory (export "memory") 4 32768)
-  (func (export "_initialize"))
-  (func (export "cf_boot") (result i32) (i32.const 0))
-  (func (export "cf_freeze") (result i32) (i32.const 0))
-  (func (export "cf_info") (result i32)
-    (i32.store (i32.const 0) (i32.const 1))
-    (i32.store (i32.const 4) (i32.const 1024))
-    (i32.store (i32.const 8) (i32.const 65536))
-    (i32.store (i32.const 12) (i32.const 65536))
-    (i32.store (i32.const 16) (i32.const 0))
-    (i32.const 0))
-  (func (export "cf_inbox") (param i32) (result i32) (i32.const 0))
-  (func (export "cf_turn") (param i32 i32) (result i32)
-    (local $first i32)
-    (call $mark (i32.const 1))
-    (local.set $first (i32.load8_u (i32.const 65620)))
-    (if (i32.eq (local.get $first) (i32.const 115))
-      (then (loop $spin
-        (i32.store (i32.const 2048) (i32.add (i32.load (i32.const 2048)) (i32.const 1)))
-        (br $spin))))
-    (if (i32.eq (local.get $first) (i32.const 103))
-      (then (loop $grow
-        (br_if $grow (i32.ne (memory.grow (i32.const 1)) (i32.const -1)))
-        (unreachable))))
-    (i32.store (i32.const 1024) (i32.const 1))
-    (i32.store (i32.const 1028) (i32.const 5))
-    (i32.const 1)))"#;
-
-struct Ear(Mutex<Sender<Outcome>>);
-
-impl Sink for Ear {
-    fn output(&self, _eval: u32, _fd: u8, _data: Vec<u8>) {}
-    fn evaluated(&self, _eval: u32, _outcome: Outcome) {}
-    fn ready(&self, _timings: Timings) {}
-    fn exited(&self, outcome: Outcome) {
-        let _ = self.0.lock().expect("no panic while telling").send(outcome);
-    }
-}
-
-struct Guest {
-    core: Core,
-    folder: PathBuf,
-}
-
-impl Guest {
-    fn build(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("coldframe-{name}-{}", std::process::id()));
-        let wasm = wat::parse_str(GUEST).expect("the guest's text");
-        coldframe_imager::build(&wasm, &folder, &folder).expect("an image");
-        let options = CoreOptions { image_dir: folder.clone(), workers: 2, warm_slots: 4, spin: Duration::ZERO };
-        Self { core: Core::open(&options).expect("a core"), folder }
-    }
-}
-
-impl Drop for Guest {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
-
-fn start(runtime: &Runtime, code: &str, timeout: Option<u64>) -> Receiver<Outcome> {
-    let (tell, told) = channel();
-    let options = ProcessOptions {
-        mode: Mode::Exec,
-        code: code.to_owned(),
-        args: vec![],
-        env: vec![],
-        cwd: None,
-        stdin: vec![],
-        timeout: timeout.map(Duration::from_millis),
-        streams: Streams::default(),
-    };
-    runtime.start(options, Arc::new(Ear(Mutex::new(tell))), Dispatch::Worker).expect("start");
-    told
-}
-
-fn outcome(told: &Receiver<Outcome>) -> Outcome {
-    told.recv_timeout(Duration::from_secs(10)).expect("the program must end")
-}
+const WORKER: Dispatch = Dispatch::Worker;
 
 #[test]
 fn a_guest_that_never_polls_is_stopped_and_its_neighbours_live_on() {
@@ -101,15 +16,15 @@ fn a_guest_that_never_polls_is_stopped_and_its_neighbours_live_on() {
     let runtime = guest.core.create_runtime(RuntimeOptions::default()).expect("a runtime");
     let mut late = Vec::new();
     for _ in 0..10 {
-        let stubborn = [start(&runtime, "spin", Some(1)), start(&runtime, "spin", Some(1))];
+        let stubborn = [start(&runtime, "spin", Some(1), WORKER), start(&runtime, "spin", Some(1), WORKER)];
         let began = Instant::now();
-        let bystander = start(&runtime, "exit", None);
-        for told in &stubborn {
+        let bystander = start(&runtime, "exit", None, WORKER);
+        for (_, told) in &stubborn {
             let outcome = outcome(told);
             assert_eq!(outcome.failure.map(|failure| failure.code()), Some("ERR_TIMEOUT"));
         }
         late.push(began.elapsed());
-        assert_eq!(outcome(&bystander).exit_code, 5);
+        assert_eq!(outcome(&bystander.1).exit_code, 5);
     }
     late.sort();
     assert!(late[5] < Duration::from_millis(50), "half of the kills took longer than {:?}", late[5]);
@@ -119,9 +34,9 @@ fn a_guest_that_never_polls_is_stopped_and_its_neighbours_live_on() {
 fn a_runtime_full_of_stubborn_guests_can_be_disposed() {
     let guest = Guest::build("disposed");
     let runtime = guest.core.create_runtime(RuntimeOptions::default()).expect("a runtime");
-    let running: Vec<_> = (0..8).map(|_| start(&runtime, "spin", None)).collect();
+    let running: Vec<_> = (0..8).map(|_| start(&runtime, "spin", None, WORKER)).collect();
     runtime.dispose();
-    for told in &running {
+    for (_, told) in &running {
         assert_eq!(outcome(told).failure.map(|failure| failure.code()), Some("ERR_RUNTIME_DISPOSED"));
     }
 }
@@ -130,6 +45,6 @@ fn a_runtime_full_of_stubborn_guests_can_be_disposed() {
 fn memory_growth_stops_at_the_limit() {
     let guest = Guest::build("greedy");
     let runtime = guest.core.create_runtime(RuntimeOptions::default()).expect("a runtime");
-    let outcome = outcome(&start(&runtime, "grow", None));
+    let outcome = outcome(&start(&runtime, "grow", None, WORKER).1);
     assert_eq!(outcome.failure.map(|failure| failure.code()), Some("ERR_MEMORY_LIMIT"));
 }

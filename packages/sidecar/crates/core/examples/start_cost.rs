@@ -1,0 +1,79 @@
+//! What a start costs inside the process, without any SDK: `cargo run --release --example start_cost -- IMAGE_DIR [FILE [ROUNDS]]`.
+//!
+//! Runs FILE (an ES module; `console.log('x')` unless given) ROUNDS times inline and on a worker and prints medians. The figures
+//! that people compare come from `packages/benchmarks`; this is for finding out where they go.
+
+#![expect(clippy::expect_used, reason = "a tool for developers")]
+
+use coldframe_core::{Core, CoreOptions, Dispatch, Mode, Outcome, ProcessOptions, RuntimeOptions, Sink, Streams, Timings};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+struct Ear(Mutex<Sender<Outcome>>);
+
+impl Sink for Ear {
+    fn output(&self, _eval: u32, _fd: u8, _data: Vec<u8>) {}
+    fn evaluated(&self, _eval: u32, outcome: Outcome) {
+        self.exited(outcome);
+    }
+    fn ready(&self, _timings: Timings) {}
+    fn exited(&self, outcome: Outcome) {
+        let _ = self.0.lock().expect("lock").send(outcome);
+    }
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn main() {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let image_dir = arguments.first().expect("the folder of the image").into();
+    let code = arguments.get(1).map_or_else(|| "console.log('x')".to_owned(), |file| std::fs::read_to_string(file).expect("the program"));
+    let rounds = arguments.get(2).map_or(2_000, |rounds| rounds.parse().expect("a number"));
+    let began = Instant::now();
+    let options = CoreOptions { image_dir, workers: 2, warm_slots: 16, spin: Duration::from_micros(50) };
+    let core = Core::open(&options).expect("a core");
+    println!("open {:.0} µs", began.elapsed().as_secs_f64() * 1e6);
+    let runtime = core.create_runtime(RuntimeOptions::default()).expect("a runtime");
+    for (name, dispatch) in [("inline", Dispatch::Inline(Duration::from_secs(1))), ("worker", Dispatch::Worker)] {
+        let (mut total, mut parts) = (Vec::new(), [const { Vec::new() }; 4]);
+        let mut shown = false;
+        for round in 0..rounds {
+            let (tell, told) = channel();
+            let ear = Arc::new(Ear(Mutex::new(tell)));
+            let options = ProcessOptions {
+                mode: Mode::Exec,
+                code: code.clone(),
+                args: vec![],
+                env: vec![],
+                cwd: None,
+                stdin: vec![],
+                timeout: None,
+                streams: Streams::default(),
+            };
+            let began = Instant::now();
+            runtime.start(options, ear, dispatch).expect("start");
+            let outcome = told.recv().expect("an outcome");
+            let took = began.elapsed().as_secs_f64() * 1e6;
+            if round == 0 {
+                println!("{name} first {took:.0} µs");
+            }
+            if !shown {
+                println!("  exit {} {:?} {:?}", outcome.exit_code, String::from_utf8_lossy(&outcome.stdout), outcome.failure);
+                print!("{}", String::from_utf8_lossy(&outcome.stderr));
+                shown = true;
+            }
+            total.push(took);
+            let timings = outcome.timings;
+            for (part, ns) in parts.iter_mut().zip([timings.memory_map_ns, timings.instantiate_ns, timings.guest_start_ns, timings.guest_run_ns]) {
+                part.push(ns as f64 / 1e3);
+            }
+        }
+        let [map, instantiate, start, run] = parts.each_mut().map(|part| median(part));
+        let total = median(&mut total);
+        println!("{name} median {total:.1} µs: map {map:.1} instantiate {instantiate:.1} guest start {start:.1} guest run {run:.1}");
+    }
+}

@@ -1,0 +1,97 @@
+//! A guest of a few lines that follows the guest ABI, so that the core can be tested without an engine.
+//!
+//! What it does is chosen by the first byte of the program: `s` spins on its memory without ever polling, `p` polls without end, `g` grows
+//! its memory without end, anything else exits with code 5.
+
+use coldframe_core::{Core, CoreOptions, Dispatch, Mode, Outcome, Process, ProcessOptions, Runtime, Sink, Streams, Timings};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+// The start block begins at 65536 + 16 (event header): four numbers, then cwd "/workspace" (4 + 12 bytes), url
+// "file:///workspace/[eval1]" (4 + 28), the source's length (4) and the source.
+pub const GUEST: &str = r#"(module
+  (import "coldframe" "mark" (func $mark (param i32)))
+  (import "coldframe" "poll" (func $poll (result i32)))
+  (memory (export "memory") 4 32768)
+  (func (export "_initialize"))
+  (func (export "cf_boot") (result i32) (i32.const 0))
+  (func (export "cf_freeze") (result i32) (i32.const 0))
+  (func (export "cf_info") (result i32)
+    (i32.store (i32.const 0) (i32.const 1))
+    (i32.store (i32.const 4) (i32.const 1024))
+    (i32.store (i32.const 8) (i32.const 65536))
+    (i32.store (i32.const 12) (i32.const 65536))
+    (i32.store (i32.const 16) (i32.const 0))
+    (i32.const 0))
+  (func (export "cf_inbox") (param i32) (result i32) (i32.const 0))
+  (func (export "cf_turn") (param i32 i32) (result i32)
+    (local $first i32)
+    (call $mark (i32.const 1))
+    (local.set $first (i32.load8_u (i32.const 65620)))
+    (if (i32.eq (local.get $first) (i32.const 115))
+      (then (loop $spin
+        (i32.store (i32.const 2048) (i32.add (i32.load (i32.const 2048)) (i32.const 1)))
+        (br $spin))))
+    (if (i32.eq (local.get $first) (i32.const 112))
+      (then (loop $polls (drop (call $poll)) (br $polls))))
+    (if (i32.eq (local.get $first) (i32.const 103))
+      (then (loop $grow
+        (br_if $grow (i32.ne (memory.grow (i32.const 1)) (i32.const -1)))
+        (unreachable))))
+    (i32.store (i32.const 1024) (i32.const 1))
+    (i32.store (i32.const 1028) (i32.const 5))
+    (i32.const 1)))"#;
+
+struct Ear(Mutex<Sender<Outcome>>);
+
+impl Sink for Ear {
+    fn output(&self, _eval: u32, _fd: u8, _data: Vec<u8>) {}
+    fn evaluated(&self, _eval: u32, _outcome: Outcome) {}
+    fn ready(&self, _timings: Timings) {}
+    fn exited(&self, outcome: Outcome) {
+        let _ = self.0.lock().expect("no panic while telling").send(outcome);
+    }
+}
+
+pub struct Guest {
+    pub core: Core,
+    folder: PathBuf,
+}
+
+impl Guest {
+    pub fn build(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("coldframe-{name}-{}", std::process::id()));
+        let wasm = wat::parse_str(GUEST).expect("the guest's text");
+        coldframe_imager::build(&wasm, &folder, &folder).expect("an image");
+        let options = CoreOptions { image_dir: folder.clone(), workers: 2, warm_slots: 4, spin: Duration::ZERO };
+        Self { core: Core::open(&options).expect("a core"), folder }
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+pub fn start(runtime: &Runtime, code: &str, timeout: Option<u64>, dispatch: Dispatch) -> (Process, Receiver<Outcome>) {
+    let (tell, told) = channel();
+    let options = ProcessOptions {
+        mode: Mode::Exec,
+        code: code.to_owned(),
+        args: vec![],
+        env: vec![],
+        cwd: None,
+        stdin: vec![],
+        timeout: timeout.map(Duration::from_millis),
+        streams: Streams::default(),
+    };
+    let process = runtime.start(options, Arc::new(Ear(Mutex::new(tell))), dispatch).expect("start");
+    (process, told)
+}
+
+pub fn outcome(told: &Receiver<Outcome>) -> Outcome {
+    told.recv_timeout(Duration::from_secs(10)).expect("the program must end")
+}
