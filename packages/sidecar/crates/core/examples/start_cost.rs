@@ -31,7 +31,9 @@ fn median(values: &mut [f64]) -> f64 {
 fn main() {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let image_dir = arguments.first().expect("the folder of the image").into();
-    let code = arguments.get(1).map_or_else(|| "console.log('x')".to_owned(), |file| std::fs::read_to_string(file).expect("the program"));
+    let code = arguments
+        .get(1)
+        .map_or_else(|| "console.log('x')".to_owned(), |file| std::fs::read_to_string(file).expect("the program"));
     let rounds = arguments.get(2).map_or(2_000, |rounds| rounds.parse().expect("a number"));
     let began = Instant::now();
     let options = CoreOptions { image_dir, workers: 2, warm_slots: 16, spin: Duration::from_micros(50) };
@@ -68,12 +70,19 @@ fn main() {
             }
             total.push(took);
             let timings = outcome.timings;
-            for (part, ns) in parts.iter_mut().zip([timings.memory_map_ns, timings.instantiate_ns, timings.guest_start_ns, timings.guest_run_ns]) {
+            for (part, ns) in parts.iter_mut().zip([
+                timings.memory_map_ns,
+                timings.instantiate_ns,
+                timings.guest_start_ns,
+                timings.guest_run_ns,
+            ]) {
                 part.push(ns as f64 / 1e3);
             }
         }
         let [map, instantiate, start, run] = parts.each_mut().map(|part| median(part));
         let total = median(&mut total);
-        println!("{name} median {total:.1} µs: map {map:.1} instantiate {instantiate:.1} guest start {start:.1} guest run {run:.1}");
+        println!(
+            "{name} median {total:.1} µs: map {map:.1} instantiate {instantiate:.1} guest start {start:.1} guest run {run:.1}"
+        );
     }
 }

@@ -84,7 +84,7 @@ impl Core {
 
     /// Makes a runtime. Checks the options.
     pub fn create_runtime(&self, options: RuntimeOptions) -> Result<Runtime, Error> {
-        let inner = Runtime::new(self.shared.clone(), options)?;
+        let runtime = Runtime::create(self.shared.clone(), options)?;
         self.shared.runtime_count.fetch_add(1, Ordering::Relaxed);
         let id = self.shared.next_runtime.fetch_add(1, Ordering::Relaxed);
         let mut runtimes = self.shared.runtimes.lock();
@@ -92,8 +92,8 @@ impl Core {
         if runtimes.len().is_power_of_two() {
             runtimes.retain(|_, runtime| runtime.strong_count() > 0);
         }
-        runtimes.insert(id, Arc::downgrade(&inner));
-        Ok(Runtime::from_inner(inner))
+        runtimes.insert(id, Arc::downgrade(runtime.inner()));
+        Ok(runtime)
     }
 
     /// Counts of what is in use.

@@ -48,16 +48,17 @@ pub struct Process {
 }
 
 impl Runtime {
-    pub(crate) fn new(core: Arc<Shared>, options: RuntimeOptions) -> Result<Arc<Inner>, Error> {
+    pub(crate) fn create(core: Arc<Shared>, options: RuntimeOptions) -> Result<Self, Error> {
         let cwd = options.cwd.unwrap_or_else(|| DEFAULT_CWD.to_owned());
         check_cwd(&cwd)?;
         check_env(&options.env)?;
         check_limits(&options.limits, core.image_len())?;
-        Ok(Arc::new(Inner { core, env: options.env, cwd, limits: options.limits, programs: Mutex::default() }))
+        let inner = Inner { core, env: options.env, cwd, limits: options.limits, programs: Mutex::default() };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
-    pub(crate) fn from_inner(inner: Arc<Inner>) -> Self {
-        Self { inner }
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        &self.inner
     }
 
     /// Starts a program (or a resident runner). `sink` may be called before this returns when `dispatch` is inline.
@@ -167,7 +168,14 @@ impl Drop for Inner {
 impl Process {
     /// Evaluates a snippet in a resident process; evaluations run one after the other. `eval` is the caller's number for it,
     /// not 0. Fails at once with `ERR_RUNNER_EXITED` when the process has ended.
-    pub fn evaluate(&self, eval: u32, code: String, timeout: Option<Duration>, streams: Streams, dispatch: Dispatch) -> Result<(), Error> {
+    pub fn evaluate(
+        &self,
+        eval: u32,
+        code: String,
+        timeout: Option<Duration>,
+        streams: Streams,
+        dispatch: Dispatch,
+    ) -> Result<(), Error> {
         if eval == 0 || self.program.mode() != Mode::Resident {
             return Err(invalid("eval", "a number other than 0, in a resident process".to_owned(), eval.to_string()));
         }

@@ -78,7 +78,12 @@ fn on_large_stack(engine: &Engine, wasm: &[u8], inputs: &Path) -> Result<Initial
     Ok(Initial { memory: data.to_vec(), info })
 }
 
-fn call<P: WasmParams, R: WasmResults>(store: &mut Store<Host>, instance: &Instance, name: &str, parameters: P) -> Result<R, Failure> {
+fn call<P: WasmParams, R: WasmResults>(
+    store: &mut Store<Host>,
+    instance: &Instance,
+    name: &str,
+    parameters: P,
+) -> Result<R, Failure> {
     let function = instance.get_typed_func::<P, R>(&mut *store, name).map_err(|error| Failure::Module(format!("{error:#}")))?;
     function
         .call(&mut *store, parameters)
@@ -98,12 +103,14 @@ fn bytes<'a>(caller: &'a mut Call<'_>, ptr: u32, len: u32) -> Option<&'a mut [u8
 fn linker(engine: &Engine, module: &Module) -> wasmtime::Result<Linker<Host>> {
     const MODULE: &str = "coldframe";
     let mut linker: Linker<Host> = Linker::new(engine);
-    linker.func_wrap(MODULE, "write", |mut caller: Call<'_>, _fd: i32, ptr: u32, len: u32| match bytes(&mut caller, ptr, len) {
-        Some(text) => {
-            eprint!("{}", String::from_utf8_lossy(text));
-            i32::try_from(len).unwrap_or(i32::MAX)
+    linker.func_wrap(MODULE, "write", |mut caller: Call<'_>, _fd: i32, ptr: u32, len: u32| {
+        match bytes(&mut caller, ptr, len) {
+            Some(text) => {
+                eprint!("{}", String::from_utf8_lossy(text));
+                i32::try_from(len).unwrap_or(i32::MAX)
+            }
+            None => EFAULT,
         }
-        None => EFAULT,
     })?;
     linker.func_wrap(MODULE, "wait_writable", |_fd: i32| 0_i32)?;
     linker.func_wrap(MODULE, "read", |_fd: i32, _ptr: u32, _len: u32| 0_i32)?;

@@ -79,7 +79,14 @@ mod tests {
 
     #[test]
     fn drops_data_and_names_and_sets_the_memory() {
-        let wasm = module(&[(1, b"types"), (MEMORY, &[1, 0, 2]), (DATA_COUNT, &[1]), (10, b"code"), (DATA, b"data"), (CUSTOM, b"\x04name")]);
+        let wasm = module(&[
+            (1, b"types"),
+            (MEMORY, &[1, 0, 2]),
+            (DATA_COUNT, &[1]),
+            (10, b"code"),
+            (DATA, b"data"),
+            (CUSTOM, b"\x04name"),
+        ]);
         let expected = module(&[(1, b"types"), (MEMORY, &[1, 1, 0xc8, 0x01, 0x80, 0x80, 0x02]), (10, b"code")]);
         assert_eq!(without_data(&wasm, 200), Ok(expected));
     }

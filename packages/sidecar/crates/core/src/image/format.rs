@@ -65,7 +65,8 @@ impl Header {
 
     /// Reads a header page; `file_len` is the length of the whole file. The error says what does not fit.
     pub fn decode(page: &[u8], file_len: u64) -> Result<Self, String> {
-        let field = |at: usize, len: usize| page.get(at..at + len).ok_or_else(|| "the file is shorter than its header".to_owned());
+        let field =
+            |at: usize, len: usize| page.get(at..at + len).ok_or_else(|| "the file is shorter than its header".to_owned());
         let u32_at = |at: usize| field(at, 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
         if field(0, 8)? != MAGIC {
             return Err("it is not a guest image".to_owned());

@@ -25,7 +25,13 @@ thread_local! {
 }
 
 /// Runs `instantiate`, during which exactly one memory is made: out of `slot`.
-pub(crate) fn with_slot<R>(slot: Slot, image: &Arc<Image>, gate: &Arc<Gate>, meter: &Arc<Meter>, instantiate: impl FnOnce() -> R) -> R {
+pub(crate) fn with_slot<R>(
+    slot: Slot,
+    image: &Arc<Image>,
+    gate: &Arc<Gate>,
+    meter: &Arc<Meter>,
+    instantiate: impl FnOnce() -> R,
+) -> R {
     let armed = Armed { slot, image: image.clone(), gate: gate.clone(), meter: meter.clone() };
     ARMED.with(|place| *place.borrow_mut() = Some(armed));
     let result = instantiate();
@@ -58,7 +64,14 @@ unsafe impl MemoryCreator for Creator {
         }
         armed.gate.attach(armed.slot.base());
         let base = armed.slot.base();
-        Ok(Box::new(GuestMemory { slot: Some(armed.slot), base, size: minimum, image: armed.image, gate: armed.gate, meter: armed.meter }))
+        Ok(Box::new(GuestMemory {
+            slot: Some(armed.slot),
+            base,
+            size: minimum,
+            image: armed.image,
+            gate: armed.gate,
+            meter: armed.meter,
+        }))
     }
 }
 

@@ -346,7 +346,13 @@ impl Program {
     }
 
     /// Takes the captured output into an outcome.
-    fn outcome(&self, exit_code: i32, value: Option<String>, failure: Option<Error>, timings: crate::outcome::Timings) -> crate::Outcome {
+    fn outcome(
+        &self,
+        exit_code: i32,
+        value: Option<String>,
+        failure: Option<Error>,
+        timings: crate::outcome::Timings,
+    ) -> crate::Outcome {
         self.flush();
         let [(stdout, stdout_truncated), (stderr, stderr_truncated)] = self.output.lock().take();
         crate::Outcome { exit_code, stdout, stderr, stdout_truncated, stderr_truncated, value, failure, timings }

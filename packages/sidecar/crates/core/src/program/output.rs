@@ -112,7 +112,9 @@ impl Output {
 
     /// Captured bytes and whether there was more, for descriptors 1 and 2.
     pub(crate) fn take(&mut self) -> [(Vec<u8>, bool); 2] {
-        self.descriptors.each_mut().map(|descriptor| (std::mem::take(&mut descriptor.captured), std::mem::take(&mut descriptor.truncated)))
+        self.descriptors
+            .each_mut()
+            .map(|descriptor| (std::mem::take(&mut descriptor.captured), std::mem::take(&mut descriptor.truncated)))
     }
 
     /// Bytes held for readers.

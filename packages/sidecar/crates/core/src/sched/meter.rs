@@ -48,7 +48,9 @@ impl Meter {
     pub(crate) fn no_faults_so_far(&self) -> bool {
         let state = self.state.lock();
         match state.running {
-            Some((thread, before)) if thread == thread::current().id() => state.faults == 0 && thread_usage().faults == before.faults,
+            Some((thread, before)) if thread == thread::current().id() => {
+                state.faults == 0 && thread_usage().faults == before.faults
+            }
             _ => false,
         }
     }

@@ -105,7 +105,9 @@ mod tests {
         let now = monotonic_ns();
         let say = |text: &'static str| {
             let tell = tell.clone();
-            move || drop(tell.send(text))
+            move || {
+                let _ = tell.send(text);
+            }
         };
         timers.set(now + 20_000_000, say("third"));
         let second = timers.set(now + 10_000_000, say("cancelled"));

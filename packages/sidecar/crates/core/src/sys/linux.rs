@@ -106,10 +106,7 @@ pub(crate) fn thread_usage() -> ThreadUsage {
     // SAFETY: `usage` is a valid place to write to; RUSAGE_THREAD cannot fail with it.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) };
     let nanos = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
-    ThreadUsage {
-        faults: (usage.ru_minflt + usage.ru_majflt) as u64,
-        cpu_ns: nanos(usage.ru_utime) + nanos(usage.ru_stime),
-    }
+    ThreadUsage { faults: (usage.ru_minflt + usage.ru_majflt) as u64, cpu_ns: nanos(usage.ru_utime) + nanos(usage.ru_stime) }
 }
 
 /// Fills `buffer` from the kernel's generator.
@@ -292,9 +289,8 @@ mod tests {
             }
             let _read_only = std::ptr::read_volatile((base + 20 * PAGE) as *const u8);
         }
-        let expected: Vec<Run> = [(0, 3), (9, 1), (40, 1), (63, 1)]
-            .map(|(page, pages)| Run { offset: page * PAGE, len: pages * PAGE })
-            .to_vec();
+        let expected: Vec<Run> =
+            [(0, 3), (9, 1), (40, 1), (63, 1)].map(|(page, pages)| Run { offset: page * PAGE, len: pages * PAGE }).to_vec();
         let map = PageMap::get().expect("page map");
         assert_eq!(map.read_entries(base, 64 * PAGE).expect("entries"), expected);
         assert_eq!(map.private_runs(base, 64 * PAGE).expect("scan"), expected);

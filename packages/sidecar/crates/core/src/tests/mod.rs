@@ -4,7 +4,9 @@ mod isolation;
 mod programs;
 mod residents;
 
-use crate::{Core, CoreOptions, Dispatch, Error, Mode, Outcome, Process, ProcessOptions, Runtime, RuntimeOptions, Sink, Streams, Timings};
+use crate::{
+    Core, CoreOptions, Dispatch, Error, Mode, Outcome, Process, ProcessOptions, Runtime, RuntimeOptions, Sink, Streams, Timings,
+};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};

@@ -47,7 +47,9 @@ fn state_is_kept_and_failures_are_survived() {
 fn snippets_run_in_order_and_can_be_taken_back() {
     let core = core();
     let (process, told) = resident(&runtime(&core));
-    let ask = |id: u32, code: &str| process.evaluate(id, code.to_owned(), None, Streams::default(), Dispatch::Worker).expect("evaluate");
+    let ask = |id: u32, code: &str| {
+        process.evaluate(id, code.to_owned(), None, Streams::default(), Dispatch::Worker).expect("evaluate")
+    };
     ask(1, "await new Promise((done) => setTimeout(done, 50)); console.log(1)");
     ask(2, "console.log(2)");
     ask(3, "console.log(3)");

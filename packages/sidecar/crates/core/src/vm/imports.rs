@@ -45,7 +45,12 @@ impl ResourceLimiter for Host {
 type Call<'a> = Caller<'a, Host>;
 
 /// Runs `access` on `len` bytes of guest memory at `ptr`; `EFAULT` when they are not there.
-fn with_bytes<R>(caller: &mut Call<'_>, ptr: u32, len: u32, access: impl FnOnce(&mut [u8], &Program) -> R) -> wasmtime::Result<Result<R, i32>> {
+fn with_bytes<R>(
+    caller: &mut Call<'_>,
+    ptr: u32,
+    len: u32,
+    access: impl FnOnce(&mut [u8], &Program) -> R,
+) -> wasmtime::Result<Result<R, i32>> {
     let program = caller.data().program.clone();
     let Some(memory) = caller.data().memory else { return Ok(Err(errno::EFAULT)) };
     let Ok(_open) = program.gate().enter() else { return Err(stopped()) };
