@@ -1,1 +1,15 @@
+//! The wire protocol between the SDK and the sidecar, as specified in `docs/internals/protocol.md`.
+//!
+//! [`frames`] cuts the byte stream into frames, [`messages`] says what is in them, and [`reader`] reads a body strictly. The SDK has
+//! the same in `packages/sdk/src/protocol`; both sides' tests decode the golden frames in `packages/sidecar/fixtures/frames`.
 
+pub mod frames;
+mod invalid;
+mod maps;
+pub mod messages;
+pub mod reader;
+
+pub use frames::{Decoder, Frame, FrameError, MAX_FRAME_BYTES, encode};
+pub use invalid::Invalid;
+pub use messages::{Kind, Request};
+pub use reader::MAX_ENTRIES;

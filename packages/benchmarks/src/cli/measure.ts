@@ -1,0 +1,62 @@
+// The order of a whole cold-start run: half of the floors, the matrix, throughput, density, the binary, the other half of the floors.
+//
+// The matrix gets what the rest is expected to leave of the budget. Extras that fail are recorded with their reason.
+
+import type { Knobs } from '../config/knobs.js';
+import { measureBinary } from '../extras/binary-size.js';
+import { measureDensity } from '../extras/density.js';
+import { densityHosts } from '../extras/density-hosts.js';
+import { measureThroughput, THROUGHPUT } from '../extras/throughput.js';
+import { type FloorHalf, joinHalves, takeHalf } from '../floors/floor.js';
+import { floors } from '../floors/index.js';
+import { Budget } from '../matrix/budget.js';
+import { runMatrix } from '../matrix/matrix.js';
+import { planRows } from '../matrix/plan.js';
+import type { Extra, Measurements } from '../report/report.js';
+import { adapters } from '../scenarios/index.js';
+import { now } from '../stats/timer.js';
+import { matrixProgress, type Say } from './progress.js';
+
+/** For throughput, density and the binary. */
+const EXTRAS_RESERVE_MS = 12_000;
+
+export async function measureAll(knobs: Knobs, cores: number, say: Say): Promise<Measurements> {
+  const startedAt = now();
+  say('floors, first half');
+  const firstHalves = await takeFloors(Math.floor(knobs.floorSamples / 2));
+  const floorsMs = now() - startedAt;
+  const rows = planRows(knobs);
+  const matrixMs = Math.max(0, knobs.budgetSeconds * 1000 - 2 * floorsMs - EXTRAS_RESERVE_MS);
+  const budget = new Budget(matrixMs, (row) => adapters[row.scenario].costGuessMs);
+  const matrix = await runMatrix(rows, adapters, budget, cores, matrixProgress(rows.length, say));
+  say('throughput, density, binary');
+  const throughput = await attempt('throughput', () => measureThroughput(adapters['shared-sidecar'], THROUGHPUT));
+  const density: Measurements['density'] = [];
+  for (const [kind, open] of knobs.density === 0 ? [] : Object.entries(densityHosts)) {
+    density.push(await attempt(`density of ${kind}`, () => measureDensity(kind, knobs.density, open)));
+  }
+  const sidecarBinary = await attempt('sidecar binary', measureBinary);
+  say('floors, second half');
+  const secondHalves = await takeFloors(Math.ceil(knobs.floorSamples / 2));
+  const joined = floors.map((floor, index) => [
+    floor.name,
+    joinHalves(floor, half(firstHalves, index), half(secondHalves, index)),
+  ]);
+  return { floors: Object.fromEntries(joined), ...matrix, throughput, density, sidecarBinary };
+}
+
+async function takeFloors(count: number): Promise<FloorHalf[]> {
+  const halves: FloorHalf[] = [];
+  for (const floor of floors) halves.push(await takeHalf(floor, count));
+  return halves;
+}
+
+const half = (halves: readonly FloorHalf[], index: number): FloorHalf => halves[index] ?? { samples: [], attempts: 0 };
+
+async function attempt<T>(what: string, measure: () => Promise<T>): Promise<Extra<T>> {
+  try {
+    return await measure();
+  } catch (error) {
+    return { error: `${what}: ${String(error)}` };
+  }
+}

@@ -1,0 +1,83 @@
+// Density: what one more live runtime costs its sidecar in private memory.
+//
+// A sidecar is brought to its working state first (some runtimes created, used and disposed of, so that pools are filled), its memory is
+// read, then `count` runtimes are created and each runs one checked snippet; all stay alive, and the difference divided by
+// `count` is the answer. It is measured for plain runtimes, whose guest process has ended with its snippet, and for resident
+// runners, whose guest is still there: the second is the dearer and the one that means something to a service.
+
+import { type ProcessMemory, readProcessMemory } from '../machine/process-memory.js';
+import { withDeadline } from '../matrix/deadline.js';
+import type { Instance } from '../scenarios/adapter.js';
+import { makeSnippet, whatIsWrong } from '../scenarios/snippet.js';
+
+/** Something that makes live instances in one process. */
+export interface DensityHost {
+  pid: number;
+  start(): Promise<Instance>;
+  close(): Promise<void>;
+}
+
+export interface DensityResult {
+  kind: string;
+  live: number;
+  /** Private pages plus page tables, per runtime. */
+  privateKibPerRuntime: number;
+  pageTablesKibPerRuntime: number;
+  pssKibPerRuntime: number;
+  before: ProcessMemory;
+  after: ProcessMemory;
+  successRate: number;
+  failures: string[];
+}
+
+const WIDTH = 16;
+const WARMUP = 64;
+const HANG_MS = 60_000;
+
+export async function measureDensity(
+  kind: string,
+  count: number,
+  open: () => Promise<DensityHost>,
+  read: (pid: number) => ProcessMemory = readProcessMemory,
+): Promise<DensityResult> {
+  const host = await open();
+  try {
+    const warm = await withDeadline('density warm-up', HANG_MS, startMany(host, Math.min(WARMUP, count)));
+    await Promise.all(warm.live.map((instance) => instance.dispose()));
+    const before = read(host.pid);
+    const { live, failures } = await withDeadline('density', HANG_MS, startMany(host, count));
+    const after = read(host.pid);
+    const each = (pick: (memory: ProcessMemory) => number) => (pick(after) - pick(before)) / live.length;
+    return {
+      kind,
+      live: live.length,
+      privateKibPerRuntime: each((memory) => memory.privateKib + memory.pageTablesKib),
+      pageTablesKibPerRuntime: each((memory) => memory.pageTablesKib),
+      pssKibPerRuntime: each((memory) => memory.pssKib),
+      before,
+      after,
+      successRate: (count - failures.length) / count,
+      failures: failures.slice(0, 10),
+    };
+  } finally {
+    await withDeadline('closing the density row', HANG_MS, host.close());
+  }
+}
+
+async function startMany(host: DensityHost, count: number) {
+  const live: Instance[] = [];
+  const failures: string[] = [];
+  let begun = 0;
+  const place = async () => {
+    while (begun < count) {
+      begun++;
+      const snippet = makeSnippet();
+      const instance = await host.start();
+      live.push(instance);
+      const wrong = whatIsWrong(snippet, await instance.exec(snippet.code));
+      if (wrong) failures.push(wrong);
+    }
+  };
+  await Promise.all(Array.from({ length: WIDTH }, place));
+  return { live, failures };
+}

@@ -1,0 +1,32 @@
+// Grid lines and labels of a logarithmic axis of milliseconds.
+
+import { ms } from '../format.js';
+import type { Scale } from './scale.js';
+import { label, line } from './svg.js';
+
+/** `0.1` → `100 µs`, `1500` → `1.5 s`: the unit a reader would use for it. */
+export function duration(milliseconds: number): string {
+  if (milliseconds < 1) return `${Number((milliseconds * 1000).toPrecision(3))} µs`;
+  if (milliseconds < 1000) return `${Number(milliseconds.toPrecision(3))} ms`;
+  return `${ms(milliseconds / 1000)} s`;
+}
+
+export const horizontalGrid = (scale: Scale, left: number, right: number): string =>
+  scale.ticks
+    .map((tick) => {
+      const y = scale.at(tick);
+      const text = scale.isLabelled(tick) ? label(left - 8, y + 4, duration(tick), { class: 'axis', 'text-anchor': 'end' }) : '';
+      return line(left, y, right, y, { class: scale.isLabelled(tick) ? 'grid' : 'grid faint' }) + text;
+    })
+    .join('');
+
+export const verticalGrid = (scale: Scale, top: number, bottom: number): string =>
+  scale.ticks
+    .map((tick) => {
+      const x = scale.at(tick);
+      const text = scale.isLabelled(tick)
+        ? label(x, bottom + 18, duration(tick), { class: 'axis', 'text-anchor': 'middle' })
+        : '';
+      return line(x, top, x, bottom, { class: scale.isLabelled(tick) ? 'grid' : 'grid faint' }) + text;
+    })
+    .join('');

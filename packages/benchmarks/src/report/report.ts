@@ -1,0 +1,62 @@
+// The JSON of a cold-start run, and how it is read back from a file.
+//
+// `hardware` and `results[]` have the shape of the field's published matrix; everything else is what a reader needs to doubt the
+// figures: floors of the same run, raw samples, the clock, the neighbours, what was left out.
+
+import { readFileSync } from 'node:fs';
+import type { Knobs } from '../config/knobs.js';
+import { UsageError } from '../config/usage-error.js';
+import type { DensityResult } from '../extras/density.js';
+import type { ThroughputResult } from '../extras/throughput.js';
+import type { FloorResult } from '../floors/floor.js';
+import type { BinarySize } from '../machine/binary.js';
+import type { Hardware } from '../machine/hardware.js';
+import type { UsageShares } from '../machine/usage.js';
+import type { SkippedRow } from '../matrix/matrix.js';
+import type { RowResult } from '../matrix/result.js';
+import type { TargetResult } from './targets.js';
+
+export const SCHEMA = 'coldframe-coldstart/1';
+
+/** A measurement besides the rows: its result, or why there is none. */
+export type Extra<T> = T | { error: string };
+
+export interface Measurements {
+  floors: Record<string, FloorResult>;
+  results: RowResult[];
+  skipped: SkippedRow[];
+  throughput?: Extra<ThroughputResult>;
+  density: Extra<DensityResult>[];
+  sidecarBinary?: Extra<BinarySize>;
+}
+
+export interface ColdstartReport extends Measurements {
+  schema: typeof SCHEMA;
+  startedAt: string;
+  durationMs: number;
+  knobs: Knobs;
+  hardware: Hardware;
+  timer: { resolutionMs: number };
+  machine?: UsageShares;
+  warnings: string[];
+  targets: TargetResult[];
+}
+
+export const failed = <T>(extra: Extra<T>): extra is { error: string } =>
+  typeof extra === 'object' && extra !== null && 'error' in extra;
+
+/** Six significant digits: far below the noise of anything here, and raw samples stay readable. */
+export const toJson = (report: ColdstartReport): string =>
+  JSON.stringify(report, (_key, value) => (typeof value === 'number' ? Number(value.toPrecision(6)) : value), 1);
+
+export function readReport(path: string): ColdstartReport {
+  let report: unknown;
+  try {
+    report = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`${path}: expected the JSON of a cold-start run: ${String(error)}`);
+  }
+  const schema = typeof report === 'object' && report !== null && 'schema' in report ? report.schema : undefined;
+  if (schema !== SCHEMA) throw new UsageError(`${path}: expected schema ${SCHEMA}, got ${JSON.stringify(schema)}`);
+  return report as ColdstartReport;
+}

@@ -1,0 +1,107 @@
+// Floors, throughput and density on stand-ins, and the readers of /proc and ELF on texts and files with known content.
+
+import { expect, test } from 'vitest';
+import { measureDensity } from '../src/extras/density.js';
+import { measureThroughput } from '../src/extras/throughput.js';
+import { joinHalves, takeHalf } from '../src/floors/floor.js';
+import { spawnFloor } from '../src/floors/spawn.js';
+import { workerFloor } from '../src/floors/worker.js';
+import { binaryOfProcess, describeBinary } from '../src/machine/binary.js';
+import { parseProcessMemory, readProcessMemory } from '../src/machine/process-memory.js';
+import { parseTicks, readTicks, sharesBetween } from '../src/machine/usage.js';
+import { fakeAdapter } from './helpers/fake-adapter.js';
+
+test('a floor is measured in halves, its drift is their ratio', async () => {
+  const floor = spawnFloor('bin_true', 'spawn', () => '/bin/true', []);
+  const half = await takeHalf(floor, 3);
+  expect(half).toMatchObject({ attempts: 3 });
+  expect(half.samples).toHaveLength(3);
+  expect(Math.min(...half.samples)).toBeGreaterThan(0);
+  const slow = { ...half, samples: half.samples.map((sample) => sample * 2) };
+  const joined = joinHalves(floor, half, slow);
+  expect(joined.drift).toBeCloseTo(2, 6);
+  expect(joined).toMatchObject({ successRate: 1, statistics: { count: 6 } });
+});
+
+test.each([
+  ['a program that fails', () => '/bin/false', '/bin/false ended with exit code 1'],
+  ['a program that is not there', () => '/no/such/program', 'ENOENT'],
+])('%s is a failed floor with its reason', async (_name, path, message) => {
+  const floor = spawnFloor('x', 'x', path, []);
+  const half = await takeHalf(floor, 2);
+  const joined = joinHalves(floor, half, half);
+  expect(joined.statistics).toBeNull();
+  expect(joined.error).toContain(message);
+});
+
+test('a worker is started and asked', async () => {
+  expect((await takeHalf(workerFloor, 2)).samples).toHaveLength(2);
+});
+
+test('throughput counts right starts only', async () => {
+  const shape = { starts: 20, width: 4, rounds: 2, warmupRounds: 1 };
+  const { adapter, counters } = fakeAdapter({
+    startMs: 2,
+    answer: (right, run) => (run === 25 ? { ...right, exitCode: 3 } : right),
+  });
+  const result = await measureThroughput(adapter, shape);
+  expect(result).toMatchObject({ successRate: 39 / 40, failures: ['exit code 3 instead of 0'] });
+  expect(result.samples).toHaveLength(2);
+  expect(result.startsPerSecond?.max).toBeLessThan(4 * 500);
+  expect(counters).toMatchObject({ live: 0, mostLive: 4, closed: 1 });
+});
+
+test('density divides the difference of two readings by the live runtimes', async () => {
+  const { adapter, counters } = fakeAdapter();
+  const readings = [
+    { privateKib: 1000, pageTablesKib: 100, pssKib: 2000 },
+    { privateKib: 31_000, pageTablesKib: 1100, pssKib: 62_000 },
+  ];
+  let liveAtSecondReading = 0;
+  const read = () => {
+    liveAtSecondReading = counters.live;
+    return readings.shift() ?? { privateKib: 0, pageTablesKib: 0, pssKib: 0 };
+  };
+  const open = async () => {
+    const host = await adapter.open();
+    return { pid: 1, start: () => host.start(() => {}), close: () => host.close() };
+  };
+  const result = await measureDensity('runtime', 100, open, read);
+  expect(liveAtSecondReading).toBe(100);
+  expect(result).toMatchObject({ live: 100, privateKibPerRuntime: 310, pageTablesKibPerRuntime: 10, pssKibPerRuntime: 600 });
+  expect(result.successRate).toBe(1);
+});
+
+test('memory of a process is read from /proc, and a missing line is an error that names it', () => {
+  const rollup = 'Rss:  50 kB\nPss:   40 kB\nPrivate_Clean:   3 kB\nPrivate_Dirty:   20 kB\n';
+  expect(parseProcessMemory(rollup, 'VmPeak:\t 9 kB\nVmPTE:\t  7 kB\n')).toEqual({
+    privateKib: 23,
+    pageTablesKib: 7,
+    pssKib: 40,
+  });
+  expect(() => parseProcessMemory(rollup, '')).toThrow('VmPTE');
+  expect(readProcessMemory(process.pid).privateKib).toBeGreaterThan(1000);
+});
+
+test('processor time is split into ours, the others and steal', () => {
+  const self = `7 (a (odd) name) S ${'0 '.repeat(10)}30 10 5 5 0 0`;
+  const before = parseTicks('cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 …', `7 (x) S ${'0 '.repeat(10)}0 0 0 0 0`);
+  const after = parseTicks('cpu  200 0 150 1640 0 0 0 10 0 0\ncpu0 …', self);
+  expect(after.ours).toBe(50);
+  expect(sharesBetween(before, after, 2)).toEqual({ others: 100 / 1000, steal: 10 / 1000 });
+  expect(sharesBetween(before, before, 2)).toBeUndefined();
+  expect(readTicks().total).toBeGreaterThan(0);
+});
+
+test('the size of a binary is that of the running file; what is no ELF file is refused', () => {
+  expect(binaryOfProcess(process.pid).bytes).toBeGreaterThan(1_000_000);
+  expect(() => describeBinary(Buffer.from('#!/bin/sh'))).toThrow('ELF');
+  const file = Buffer.alloc(64 + 2 * 64);
+  file.write('\x7fELF\x02\x01', 'latin1');
+  file.writeBigUInt64LE(64n, 0x28);
+  file.writeUInt16LE(64, 0x3a);
+  file.writeUInt16LE(2, 0x3c);
+  expect(describeBinary(file)).toEqual({ bytes: 192, stripped: true });
+  file.writeUInt32LE(2, 64 + 64 + 4);
+  expect(describeBinary(file).stripped).toBe(false);
+});

@@ -1,0 +1,25 @@
+// Runs one of the compiled commands as a user would, and gives back what it printed.
+
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export interface CommandResult {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export const fromRoot = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
+
+export function runScript(path: string, args: string[], env: Record<string, string> = {}): Promise<CommandResult> {
+  return new Promise((resolve) => {
+    const options = { env: { ...process.env, ...env }, timeout: 100_000, maxBuffer: 64 * 2 ** 20 };
+    execFile(process.execPath, [fromRoot(path), ...args], options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+      resolve({ code, stdout, stderr });
+    });
+  });
+}
+
+export const command = (name: string, args: string[], env: Record<string, string> = {}): Promise<CommandResult> =>
+  runScript(`packages/benchmarks/dist/cli/${name}.js`, args, env);

@@ -1,0 +1,73 @@
+// What: compiling source text for `vm`, CommonJS and `eval` (node_contextify.cc). Contexts of their own (`vm.createContext`) do not exist yet.
+// Next: module_wrap.js for ES modules.
+'use strict';
+
+const context = require('../context.js');
+const { unavailableError } = require('../unavailable.js');
+
+const { untouchedGlobal } = require('../untouched-realm.js');
+
+const CJS_PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'];
+
+module.exports = function contextify(binding) {
+  // Node's library makes one context of its own, to have a RegExp that no program has touched.
+  let internal;
+  binding.makeContext = (object, name) => {
+    if (name !== 'internal') throw unavailableError('vm.createContext');
+    object[context.privateSymbols.contextify_context_private_symbol] = object;
+    internal = object;
+    return object;
+  };
+  binding.ContextifyScript = class ContextifyScript {
+    #run;
+    constructor(code, filename, line = 0, column = 0, cachedData, produceCachedData, parsingContext) {
+      if (parsingContext !== undefined && parsingContext !== internal) throw unavailableError('vm.createContext');
+      this.#run = parsingContext === internal ? untouchedGlobal : native.compileScript(code, filename, { line, column });
+      this[context.privateSymbols.host_defined_option_symbol] = Symbol(filename);
+      this.sourceMapURL = undefined;
+      if (cachedData !== undefined) this.cachedDataRejected = true;
+    }
+    runInContext(contextified) {
+      if (contextified !== null && contextified !== undefined && contextified !== internal) throw unavailableError('vm.createContext');
+      return this.#run();
+    }
+    createCachedData() {
+      return context.requireBuiltin('buffer').Buffer.alloc(0);
+    }
+  };
+  binding.compileFunction = (code, filename, line, column, cachedData, produce, parsingContext, extensions, params = []) => {
+    if (parsingContext !== undefined) throw unavailableError('vm.createContext');
+    return {
+      __proto__: null,
+      function: native.compileFunction(code, filename, params, { line, column }),
+      sourceMapURL: undefined,
+    };
+  };
+  binding.compileFunctionForCJSLoader = (code, filename) => ({
+    __proto__: null,
+    canParseAsESM: false,
+    cachedDataRejected: false,
+    sourceMapURL: undefined,
+    function: native.compileFunction(code, filename, CJS_PARAMETERS),
+  });
+  binding.containsModuleSyntax = (code) => {
+    try {
+      native.compileFunction(code, '', CJS_PARAMETERS);
+      return false;
+    } catch {
+      return parsesAsModule(code);
+    }
+  };
+  binding.startSigintWatchdog = () => {};
+  binding.stopSigintWatchdog = () => false;
+  binding.watchdogHasPendingSigint = () => false;
+};
+
+function parsesAsModule(code) {
+  try {
+    native.compileModule(code, 'file:///');
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,32 @@
+// What: `internalBinding(name)`: the skeleton from the shapes of the real Node, then our implementation over it.
+// Why one file per binding: they are the units in which Node changes and in which a reader looks for something.
+// Next: shapes.js, then any of the files listed.
+'use strict';
+
+const { hasShape, skeletonOf } = require('./shapes.js');
+
+// Bindings without a file here are constants and functions that throw at use.
+const IMPLEMENTED = [
+  'async_context_frame', 'async_wrap', 'blob', 'buffer', 'builtins', 'cares_wrap', 'config', 'contextify', 'credentials', 'crypto',
+  'diagnostics_channel', 'encoding_binding', 'errors', 'fs', 'icu', 'inspector', 'internal_only_v8', 'messaging', 'mksnapshot', 'module_wrap',
+  'modules', 'options', 'os', 'performance', 'permission', 'process_methods', 'report', 'string_decoder', 'task_queue',
+  'timers', 'trace_events', 'tty_wrap', 'types', 'url', 'util', 'uv', 'v8', 'wasm_web_api', 'worker',
+];
+
+const implementations = new Map();
+for (const name of IMPLEMENTED) implementations.set(name, require(`./${name}.js`));
+
+const made = new Map();
+
+function getInternalBinding(name) {
+  const known = made.get(name);
+  if (known !== undefined) return known;
+  const implement = implementations.get(name);
+  if (implement === undefined && !hasShape(name)) throw new Error(`No such binding: ${name}`);
+  const binding = skeletonOf(name);
+  made.set(name, binding);
+  implement?.(binding, getInternalBinding);
+  return binding;
+}
+
+module.exports = { getInternalBinding };

@@ -1,0 +1,78 @@
+// What: ES modules as Node's loader sees them (module_wrap.cc), over the shim's module handles.
+// Next: ../modules.js, which links the program itself without the loader when it imports only builtins.
+'use strict';
+
+const context = require('../context.js');
+const { adopt, instantiate, installCallbacks } = require('../modules.js');
+
+module.exports = function moduleWrap(binding, getInternalBinding) {
+  const { kEvaluationPhase } = binding;
+  const symbols = getInternalBinding('symbols');
+
+  class ModuleWrap {
+    #handle;
+    #requests;
+    #linked = [];
+    #synthetic = false;
+
+    constructor(url, parsingContext, source, third, fourth, fifth) {
+      this.url = url;
+      this.sourceMapURL = undefined;
+      if (Array.isArray(source)) {
+        this.#synthetic = true;
+        this.#handle = native.syntheticModule(url, source, () => third.call(this, this));
+        native.linkModule(this.#handle, []);
+      } else if (typeof source === 'string') {
+        this.#handle = native.compileModule(source, url, { line: third ?? 0, column: fourth ?? 0 });
+        const id = typeof fifth === 'symbol' ? fifth : symbols.source_text_module_default_hdo;
+        this[context.privateSymbols.host_defined_option_symbol] = id;
+      } else {
+        // A handle that the shim has compiled: the program.
+        this.#handle = source;
+        this[context.privateSymbols.host_defined_option_symbol] = symbols.source_text_module_default_hdo;
+      }
+      adopt(this.#handle, this);
+    }
+
+    get hasTopLevelAwait() { return !this.#synthetic && native.hasTopLevelAwait(this.#handle); }
+    get hasAsyncGraph() { return !this.#synthetic && native.isGraphAsync(this.#handle); }
+
+    getModuleRequests() {
+      this.#requests ??= this.#synthetic ? [] : native.moduleRequests(this.#handle).map(([specifier, attributes]) => ({
+        __proto__: null,
+        specifier,
+        attributes: Object.assign({ __proto__: null }, attributes),
+        phase: kEvaluationPhase,
+      }));
+      return this.#requests;
+    }
+    link(modules) {
+      this.#linked = Array.prototype.slice.call(modules);
+      if (!this.#synthetic) native.linkModule(this.#handle, this.#linked.map((module) => module.#handle));
+    }
+    instantiate() { instantiate(this.#handle); }
+    evaluate() { return native.evaluateModule(this.#handle); }
+    evaluateSync() { return native.evaluateModuleSync(this.#handle); }
+    getNamespace() { return native.moduleNamespace(this.#handle); }
+    getStatus() { return native.moduleStatus(this.#handle); }
+    getError() { return native.moduleError(this.#handle); }
+    setExport(name, value) { native.setSyntheticExport(this.#handle, name, value); }
+    createCachedData() { return context.requireBuiltin('buffer').Buffer.alloc(0); }
+
+    static handleOf(wrap) { return wrap.#handle; }
+  }
+
+  context.handleOf = ModuleWrap.handleOf;
+  delete ModuleWrap.handleOf;
+  binding.ModuleWrap = ModuleWrap;
+  binding.setInitializeImportMetaObjectCallback = (initialize) => { context.initializeImportMeta = initialize; };
+  binding.setImportModuleDynamicallyCallback = (load) => {
+    context.importModuleDynamically = load;
+    installCallbacks(symbols, kEvaluationPhase);
+  };
+  binding.createRequiredModuleFacade = (wrap) => wrap.getNamespace();
+  binding.throwIfPromiseRejected = (promise) => {
+    const [state, result] = native.promiseDetails(promise);
+    if (state === 2) throw result;
+  };
+};

@@ -1,0 +1,28 @@
+// What: command line options (node_options.cc). A process of the sandbox has none: the values are the defaults that the real Node printed,
+// with what does not exist here turned off.
+'use strict';
+
+const { recorded } = require('./shapes.js');
+
+const OVERRIDES = {
+  '--experimental-detect-module': false,
+  '--inspect-brk': false,
+  '--experimental-webstorage': false,
+  '--webstorage': false,
+  '--input-type': 'module',
+};
+
+module.exports = function options(binding) {
+  const values = Object.assign(recorded('__options'), OVERRIDES);
+  binding.getCLIOptionsValues = () => values;
+  binding.getCLIOptionsInfo = () => ({ options: new Map(), aliases: new Map() });
+  binding.getOptionsAsFlags = () => [];
+  binding.getEnvOptionsInputType = () => new Map();
+  binding.getNamespaceOptionsInputType = () => new Map();
+  binding.getEmbedderOptions = () => ({
+    shouldNotRegisterESMLoader: false,
+    noGlobalSearchPaths: false,
+    noBrowserGlobals: false,
+    hasEmbedderPreload: false,
+  });
+};

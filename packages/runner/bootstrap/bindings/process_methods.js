@@ -1,0 +1,74 @@
+// What: the functions under `process` (node_process_methods.cc): clocks, directory, memory, exit.
+// Next: refresh.js says which of them must be fresh in each process; all of them are, by asking the shim at each call.
+'use strict';
+
+const { uvException } = require('../errno.js');
+const { unavailableError } = require('../unavailable.js');
+
+const SIGABRT_EXIT_CODE = 134;
+
+module.exports = function processMethods(binding) {
+  clocks(binding);
+  memory(binding);
+
+  let umask = 0o22;
+  binding.umask = (mask) => {
+    const before = umask;
+    if (mask !== undefined) umask = mask & 0o777;
+    return before;
+  };
+  binding.cwd = native.cwd;
+  binding.chdir = (directory) => {
+    const result = native.chdir(directory);
+    if (typeof result === 'number' && result < 0) throw uvException(result, 'chdir', native.cwd(), directory);
+  };
+  binding.reallyExit = native.exit;
+  binding.abort = () => native.exit(SIGABRT_EXIT_CODE);
+  binding._rawDebug = (text) => { native.write(2, `${text}\n`); };
+  binding._getActiveRequests = () => [];
+  binding._getActiveHandles = () => [];
+  binding.getActiveResourcesInfo = () => [];
+  binding.dlopen = () => { throw unavailableError('process.dlopen'); };
+  binding.patchProcessObject = () => {};
+  binding.setEmitWarningSync = () => {};
+  binding.loadEnvFile = () => { throw unavailableError('process.loadEnvFile'); };
+};
+
+function clocks(binding) {
+  const words = new ArrayBuffer(16);
+  const bigWord = new BigInt64Array(words, 0, 1);
+  const hrtimeBuffer = binding.hrtimeBuffer = new Uint32Array(words, 0, 3);
+  binding.hrtime = () => native.hrtime(hrtimeBuffer);
+  binding.hrtimeBigInt = () => native.hrtimeBigInt(bigWord);
+  binding.uptime = () => (native.clockNs(1) - native.timeOrigin()[0]) / 1e9;
+}
+
+// The shim knows what the engine has allocated; CPU time is the host's to count and is not told to the guest, which sees the time it has lived.
+function memory(binding) {
+  binding.memoryUsage = (fields) => {
+    const usage = native.memoryUsage();
+    fields[0] = usage.rss;
+    fields[1] = usage.heapTotal;
+    fields[2] = usage.heapUsed;
+    fields[3] = usage.external;
+    fields[4] = usage.arrayBuffers;
+  };
+  binding.rss = () => native.memoryUsage().rss;
+  binding.constrainedMemory = () => 0;
+  binding.availableMemory = () => MAX_MEMORY_BYTES - native.memoryUsage().rss;
+  const micros = () => (native.clockNs(1) - native.timeOrigin()[0]) / 1e3;
+  const cpuUsage = (fields) => {
+    fields[0] = micros();
+    fields[1] = 0;
+  };
+  binding.cpuUsage = cpuUsage;
+  binding.threadCpuUsage = cpuUsage;
+  binding.resourceUsage = (fields) => {
+    fields.fill(0);
+    fields[0] = micros();
+    fields[2] = native.memoryUsage().rss / 1024;
+  };
+}
+
+// What a guest's linear memory can grow to (docs/internals/guest-abi.md).
+const MAX_MEMORY_BYTES = 2 ** 31;

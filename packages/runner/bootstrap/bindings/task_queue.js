@@ -1,0 +1,14 @@
+// What: ticks, microtasks and the rejection tracker (node_task_queue.cc). `tickInfo` lies over the shim's memory: its loop looks there
+// after each callback and calls Node's tick function only when there is something to do.
+'use strict';
+
+const context = require('../context.js');
+
+module.exports = function taskQueue(binding) {
+  binding.tickInfo = native.loop.tickInfo;
+  binding.setTickCallback = (callback) => { context.tickCallback = callback; };
+  binding.runMicrotasks = native.runMicrotasks;
+  binding.enqueueMicrotask = native.enqueueMicrotask;
+  // The engine's type numbers (0 rejected without a handler, 1 handler added) are those of Node's promiseRejectEvents.
+  binding.setPromiseRejectCallback = native.setRejectionTracker;
+};

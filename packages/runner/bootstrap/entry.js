@@ -1,0 +1,42 @@
+// What: what the shim calls in a process: the program's links, ticks, timers, immediates, errors and the end (NATIVES.md, "The loop").
+// Why there is no `start` hook: nothing runs when a process starts (refresh.js).
+// Next: modules.js, fatal.js, and Node's own functions that are registered here as they are.
+'use strict';
+
+const context = require('./context.js');
+const { link } = require('./modules.js');
+const { uncaught } = require('./fatal.js');
+
+const EXITING = 0;
+const RUN = 1;
+
+function install() {
+  const { process } = context;
+  const { emit } = process;
+  // Most programs listen to neither event; packages that patch `process.emit` see both.
+  const heard = (event) => process.emit !== emit || process._events[event] !== undefined;
+  native.setHooks({
+    link,
+    tick: context.tickCallback,
+    timers: context.processTimers,
+    immediates: context.processImmediate,
+    uncaught,
+    beforeExit(code) {
+      if (heard('beforeExit')) process.emit('beforeExit', code);
+    },
+    exit(code) {
+      native.loop.exitInfo[EXITING] = 1;
+      if (heard('exit')) process.emit('exit', code);
+    },
+  });
+  Object.defineProperty(globalThis, '__return', { value: returnValue, writable: true, configurable: true });
+}
+
+// `NodeRuntime.run`: the value for the caller, as JSON.
+function returnValue(value) {
+  if (native.mode() !== RUN) throw new TypeError('__return() gives a value to NodeRuntime.run(); this program was not started by it');
+  const json = JSON.stringify(value);
+  native.setReturnValue(json === undefined ? 'null' : json);
+}
+
+module.exports = { install };

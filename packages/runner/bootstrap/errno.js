@@ -1,0 +1,32 @@
+// What: negative Linux error numbers, which is how the host and the shim report failure, as Node's exceptions (api/exceptions.cc).
+'use strict';
+
+const { recorded } = require('./bindings/shapes.js');
+
+/** errno (negative) → [name, message]. */
+const errorMap = recorded('__errorMap');
+
+function nameOf(errno) {
+  return errorMap.get(errno)?.[0] ?? `Unknown system error ${errno}`;
+}
+
+function messageOf(errno) {
+  return errorMap.get(errno)?.[1] ?? `Unknown system error ${errno}`;
+}
+
+// Node's UVException: `EBADF: bad file descriptor, write`.
+function uvException(errno, syscall, path, dest) {
+  const code = nameOf(errno);
+  let message = `${code}: ${messageOf(errno)}, ${syscall}`;
+  if (path !== undefined) message += ` '${path}'`;
+  if (dest !== undefined) message += ` -> '${dest}'`;
+  const error = new Error(message);
+  error.errno = errno;
+  error.code = code;
+  error.syscall = syscall;
+  if (path !== undefined) error.path = path;
+  if (dest !== undefined) error.dest = dest;
+  return error;
+}
+
+module.exports = { errorMap, nameOf, messageOf, uvException };

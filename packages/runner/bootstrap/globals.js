@@ -1,0 +1,94 @@
+// What: what the engine lacks and Node's library takes for granted on the global object and on call sites.
+// Why here and not in the engine: each is a few lines of JavaScript, and issue by issue they may move down.
+// Next: process.js.
+'use strict';
+
+// The engine's own versions of what Node defines. Node's must be the ones, and in Node's order.
+const REPLACED = ['queueMicrotask', 'btoa', 'atob', 'performance', 'navigator', 'DOMException', 'console', 'print', 'gc'];
+
+module.exports = function prepareGlobals() {
+  for (const name of REPLACED) delete globalThis[name];
+  if (typeof Atomics === 'undefined') defineAtomics();
+  completeCallSites();
+};
+
+// There is one thread: an operation is atomic when it is done. `wait` may not block a thread that nobody else can wake.
+function defineAtomics() {
+  const update = (combine) => (array, index, value) => {
+    const old = array[index];
+    array[index] = combine(old, value);
+    return old;
+  };
+  const operations = {
+    add: update((a, b) => a + b),
+    and: update((a, b) => a & b),
+    exchange: update((a, b) => b),
+    or: update((a, b) => a | b),
+    sub: update((a, b) => a - b),
+    xor: update((a, b) => a ^ b),
+    compareExchange(array, index, expected, replacement) {
+      const old = array[index];
+      if (old === expected) array[index] = replacement;
+      return old;
+    },
+    isLockFree: (size) => size === 1 || size === 2 || size === 4 || size === 8,
+    load: (array, index) => array[index],
+    notify: () => 0,
+    pause() {},
+    store(array, index, value) {
+      array[index] = value;
+      return value;
+    },
+    wait() {
+      throw new TypeError('Atomics.wait cannot be called in this context');
+    },
+    waitAsync: (array, index, value) => ({ async: false, value: array[index] === value ? 'timed-out' : 'not-equal' }),
+  };
+  const atomics = {};
+  for (const name of Object.keys(operations)) {
+    Object.defineProperty(operations[name], 'name', { value: name, configurable: true });
+    Object.defineProperty(atomics, name, { value: operations[name], writable: true, configurable: true });
+  }
+  Object.defineProperty(atomics, Symbol.toStringTag, { value: 'Atomics', configurable: true });
+  Object.defineProperty(globalThis, 'Atomics', { value: atomics, writable: true, configurable: true });
+}
+
+// V8's CallSite has more methods than the engine's; packages such as `depd` call them unasked.
+function completeCallSites() {
+  const before = Error.prepareStackTrace;
+  Error.prepareStackTrace = (error, sites) => sites;
+  const sites = new Error().stack;
+  Error.prepareStackTrace = before;
+  const prototype = Object.getPrototypeOf(sites[0]);
+  const missing = {
+    getThis: () => undefined,
+    getTypeName: () => null,
+    getMethodName: () => null,
+    getEvalOrigin: () => undefined,
+    isToplevel: () => true,
+    isEval: () => false,
+    isAsync: () => false,
+    isConstructor: () => false,
+    isPromiseAll: () => false,
+    getPromiseIndex: () => null,
+    getScriptNameOrSourceURL() { return this.getFileName(); },
+    getScriptHash: () => '',
+    getEnclosingLineNumber: () => 0,
+    getEnclosingColumnNumber: () => 0,
+    getPosition: () => 0,
+  };
+  for (const name of Object.keys(missing)) {
+    if (prototype[name] !== undefined) continue;
+    Object.defineProperty(prototype, name, { value: missing[name], writable: true, configurable: true });
+  }
+  Object.defineProperty(prototype, 'toString', {
+    writable: true,
+    configurable: true,
+    value: function toString() {
+      const name = this.getFunctionName();
+      const place = this.isNative() ? '<anonymous>' : `${this.getFileName()}:${this.getLineNumber()}:${this.getColumnNumber()}`;
+      if (!name) return place;
+      return `${this.isConstructor() ? 'new ' : ''}${name} (${place})`;
+    },
+  });
+}

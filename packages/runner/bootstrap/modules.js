@@ -1,0 +1,77 @@
+// What: how the program's imports are resolved and linked. A program that imports only builtins is linked here, to the facades that preload.js
+// has made; anything else goes to Node's own ES module loader, with its resolution and its messages.
+// Why two ways: Node's loader costs tens of microseconds a run, and most programs import builtins or nothing. A program without imports
+// never comes here.
+// Next: bindings/module_wrap.js, through which Node's loader works; entry.js registers `link`.
+'use strict';
+
+const context = require('./context.js');
+
+// Handle → ModuleWrap, for import.meta; URL → host-defined option, for `import()` out of modules of `node:vm`.
+const wraps = new WeakMap();
+const optionOf = new Map();
+
+function adopt(handle, wrap) {
+  wraps.set(handle, wrap);
+  const option = wrap[context.privateSymbols.host_defined_option_symbol];
+  if (option !== undefined && option !== context.symbols.source_text_module_default_hdo) optionOf.set(wrap.url, option);
+}
+
+// Specifier → { handle, namespace } of the public builtins that are in the image, with and without `node:`.
+const facades = new Map();
+
+function prepareFacades() {
+  const { BuiltinModule } = context.requireBuiltin('internal/bootstrap/realm');
+  for (const id of BuiltinModule.map.keys()) {
+    const module = BuiltinModule.map.get(id);
+    if (!module.loaded || !BuiltinModule.canBeRequiredByUsers(id)) continue;
+    module.compileForPublicLoader();
+    const wrap = module.getESMFacade();
+    const facade = { handle: context.handleOf(wrap), namespace: wrap.getNamespace(), module };
+    facades.set(`node:${id}`, facade);
+    if (BuiltinModule.canBeRequiredWithoutScheme(id)) facades.set(id, facade);
+  }
+}
+
+// The shim's `link` hook: returns the promise of the program's end.
+function link(handle, url) {
+  const linked = [];
+  for (const [specifier, attributes] of native.moduleRequests(handle)) {
+    const facade = attributes === undefined ? facades.get(specifier) : undefined;
+    if (facade === undefined) return linkWithLoader(handle, url);
+    linked.push(facade.handle);
+  }
+  native.linkModule(handle, linked);
+  instantiate(handle);
+  return native.evaluateModule(handle);
+}
+
+function linkWithLoader(handle, url) {
+  const { ModuleWrap } = context.internalBinding('module_wrap');
+  const loader = context.requireBuiltin('internal/modules/esm/loader').getOrInitializeCascadedLoader();
+  const wrap = new ModuleWrap(url, undefined, handle);
+  wrap.isMain = true;
+  return loader.executeModuleJob(url, wrap, true);
+}
+
+function instantiate(handle) {
+  native.instantiateModule(handle);
+}
+
+function installCallbacks(symbols, kEvaluationPhase) {
+  native.setImportMetaCallback((meta, handle, url) => {
+    const wrap = wraps.get(handle) ?? { url, isMain: true };
+    const option = wrap[context.privateSymbols.host_defined_option_symbol] ?? symbols.source_text_module_default_hdo;
+    context.initializeImportMeta(option, meta, wrap);
+  });
+  native.setImportCallback((specifier, attributes, referrer) => {
+    const facade = attributes === undefined ? facades.get(specifier) : undefined;
+    if (facade !== undefined) return facade.namespace;
+    const isUrl = typeof referrer === 'string' && /^[a-z][a-z0-9+.-]+:/.test(referrer);
+    const option = optionOf.get(referrer) ??
+      (isUrl ? symbols.source_text_module_default_hdo : symbols.vm_dynamic_import_default_internal);
+    return context.importModuleDynamically(option, specifier, kEvaluationPhase, Object.assign({ __proto__: null }, attributes), referrer);
+  });
+}
+
+module.exports = { adopt, instantiate, installCallbacks, link, prepareFacades };

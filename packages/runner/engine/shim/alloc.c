@@ -1,0 +1,401 @@
+/* The guest's heap: a two-level segregated fit (one bitmap search per allocation, neighbours merged when freed), with three needs of its own:
+
+   - Its end lives in linear memory, not in the size of the memory: a rolled-back guest finds a consistent heap although its memory has grown.
+   - After the freeze the image's blocks are left alone: free() ignores them, realloc() copies out of them, and new blocks come from
+     fresh pages in the order they are asked for, so that a short run dirties few pages. The image's holes are not reused: a page of the
+     image that is written costs a fault and a copy, a fresh one only a fault.
+   - Fresh pages are zero, and calloc() knows which are: a large empty ArrayBuffer touches nothing.
+
+   Block: 8 bytes of header, then the payload (address divisible by 16). Sizes count the header and are multiples of 16.
+
+      | size + flags | previous block |  payload ...              |
+      |   (4 bytes)  |   (4 bytes)    |  free: next, previous     |
+
+   Above the last block lies the top, [heap.top, heap.end): memory of the host that is in no block yet. */
+#include "alloc.h"
+#include "host.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER 8u
+#define GRAIN 16u
+#define FREE 1u
+#define PREV_FREE 2u
+#define FLAGS 15u
+#define SL_BITS 4
+#define SL_COUNT (1u << SL_BITS)
+#define SMALL 256u /* below: classes of GRAIN bytes */
+#define FL_COUNT 25
+#define MAX_REQUEST 0x7fff0000u
+#define PAGE 65536u
+#define GROW_STEP (256u << 10)
+#define RESERVE (64u << 10)
+
+typedef struct Block {
+    uint32_t size; /* with flags */
+    struct Block *prev;
+    struct Block *next_free, *prev_free; /* while free */
+} Block;
+
+static struct {
+    uint32_t fl_bits;
+    uint32_t sl_bits[FL_COUNT];
+    Block *lists[FL_COUNT][SL_COUNT];
+    uintptr_t top, end;   /* the part of the host's memory that is in no block */
+    uintptr_t high;       /* never used from here on: still zero */
+    Block *last;          /* the block just below the top */
+    size_t used, base;
+    uint32_t reserve;     /* bytes at the end that only an emergency may take */
+} heap;
+
+uintptr_t cf_frozen_end;
+
+static inline uint32_t size_of(const Block *b) { return b->size & ~FLAGS; }
+static inline Block *block_of(const void *payload) { return (Block *)((uintptr_t)payload - HEADER); }
+static inline void *payload_of(Block *b) { return (void *)((uintptr_t)b + HEADER); }
+static inline Block *after(const Block *b) { return (Block *)((uintptr_t)b + size_of(b)); }
+static inline bool is_last(const Block *b) { return (uintptr_t)after(b) == heap.top; }
+static inline bool is_frozen(const void *p) { return (uintptr_t)p < cf_frozen_end; }
+
+static inline void class_of(uint32_t size, uint32_t *fl, uint32_t *sl)
+{
+    if (size < SMALL) {
+        *fl = 0;
+        *sl = size / GRAIN;
+    } else {
+        uint32_t log = 31 - __builtin_clz(size);
+        *fl = log - 7;
+        *sl = (size >> (log - SL_BITS)) & (SL_COUNT - 1);
+    }
+}
+
+static void link_free(Block *b)
+{
+    uint32_t fl, sl;
+    class_of(size_of(b), &fl, &sl);
+    Block *head = heap.lists[fl][sl];
+    b->next_free = head;
+    b->prev_free = NULL;
+    if (head)
+        head->prev_free = b;
+    heap.lists[fl][sl] = b;
+    heap.sl_bits[fl] |= 1u << sl;
+    heap.fl_bits |= 1u << fl;
+}
+
+static void unlink_free(Block *b)
+{
+    if (b->next_free)
+        b->next_free->prev_free = b->prev_free;
+    if (b->prev_free) {
+        b->prev_free->next_free = b->next_free;
+        return;
+    }
+    uint32_t fl, sl;
+    class_of(size_of(b), &fl, &sl);
+    heap.lists[fl][sl] = b->next_free;
+    if (!b->next_free && !(heap.sl_bits[fl] &= ~(1u << sl)))
+        heap.fl_bits &= ~(1u << fl);
+}
+
+/* A free block that surely holds `size` bytes, unlinked; NULL when there is none. */
+static Block *take_free(uint32_t size)
+{
+    uint32_t fl, sl, wanted = size;
+    if (size >= SMALL)
+        wanted += (1u << (31 - __builtin_clz(size) - SL_BITS)) - 1; /* every block of the class then fits */
+    class_of(wanted, &fl, &sl);
+    uint32_t bits = heap.sl_bits[fl] & (~0u << sl);
+    if (!bits) {
+        uint32_t higher = fl + 1 < FL_COUNT ? heap.fl_bits & (~0u << (fl + 1)) : 0;
+        if (!higher)
+            return NULL;
+        fl = __builtin_ctz(higher);
+        bits = heap.sl_bits[fl];
+    }
+    Block *b = heap.lists[fl][__builtin_ctz(bits)];
+    unlink_free(b);
+    return b;
+}
+
+/* Makes [top, end) at least `size` bytes larger than the reserve. */
+static bool grow(uint32_t size)
+{
+    uintptr_t have = (uintptr_t)__builtin_wasm_memory_size(0) * PAGE;
+    uint32_t missing = size + heap.reserve - (uint32_t)(heap.end - heap.top);
+    uint32_t step = missing;
+    if (have > heap.end) { /* left over from before a rollback */
+        heap.end = have;
+        if (heap.end - heap.top >= size + heap.reserve)
+            return true;
+        missing = size + heap.reserve - (uint32_t)(heap.end - heap.top);
+        step = missing;
+    }
+    if (step < GROW_STEP)
+        step = GROW_STEP;
+    if (step < (heap.end - heap.base) / 8)
+        step = (heap.end - heap.base) / 8;
+    uint32_t pages = (step + PAGE - 1) / PAGE;
+    if (__builtin_wasm_memory_grow(0, pages) == (size_t)-1) {
+        pages = (missing + PAGE - 1) / PAGE;
+        if (__builtin_wasm_memory_grow(0, pages) == (size_t)-1)
+            return false;
+    }
+    heap.end = (uintptr_t)__builtin_wasm_memory_size(0) * PAGE;
+    return true;
+}
+
+static bool top_has(uint32_t size)
+{
+    return heap.end - heap.top >= (uintptr_t)size + heap.reserve || grow(size);
+}
+
+static void start(void)
+{
+    extern unsigned char __heap_base;
+    heap.base = (uintptr_t)&__heap_base;
+    heap.top = ((heap.base + GRAIN - 1) & ~(uintptr_t)(GRAIN - 1)) + GRAIN - HEADER;
+    heap.high = heap.top;
+    heap.end = (uintptr_t)__builtin_wasm_memory_size(0) * PAGE;
+}
+
+static Block *take_top(uint32_t size)
+{
+    if (!heap.end)
+        start();
+    if (!top_has(size))
+        return NULL;
+    Block *b = (Block *)heap.top;
+    b->size = size;
+    b->prev = heap.last;
+    heap.last = b;
+    heap.top += size;
+    return b;
+}
+
+/* Gives what `b` has beyond `size` back. */
+static void trim(Block *b, uint32_t size);
+
+static void release(Block *b)
+{
+    uint32_t flags = b->size & PREV_FREE;
+    if (!is_last(b)) {
+        Block *next = after(b);
+        if (next->size & FREE) {
+            unlink_free(next);
+            b->size += size_of(next);
+        }
+    }
+    if (flags) {
+        Block *prev = b->prev;
+        unlink_free(prev);
+        prev->size += size_of(b);
+        b = prev;
+    }
+    if (is_last(b)) {
+        heap.top = (uintptr_t)b;
+        heap.last = b->prev;
+        return;
+    }
+    b->size |= FREE;
+    Block *next = after(b);
+    next->prev = b;
+    next->size |= PREV_FREE;
+    link_free(b);
+}
+
+static void trim(Block *b, uint32_t size)
+{
+    uint32_t rest = size_of(b) - size;
+    if (rest < 2 * GRAIN)
+        return;
+    bool last = is_last(b);
+    b->size -= rest;
+    Block *tail = after(b);
+    tail->size = rest;
+    tail->prev = b;
+    if (last)
+        heap.last = tail;
+    else
+        after(tail)->prev = tail;
+    release(tail);
+}
+
+static inline uint32_t block_size_for(size_t n)
+{
+    return ((uint32_t)n + HEADER + GRAIN - 1) & ~(GRAIN - 1);
+}
+
+static Block *allocate(size_t n)
+{
+    if (n > MAX_REQUEST) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    uint32_t size = block_size_for(n);
+    Block *b = take_free(size);
+    if (b) {
+        b->size &= ~FREE;
+        Block *next = after(b);
+        next->size &= ~PREV_FREE; /* a free block is never the last one */
+        trim(b, size);
+    } else {
+        b = take_top(size);
+        if (!b) {
+            errno = ENOMEM;
+            return NULL;
+        }
+    }
+    heap.used += size_of(b);
+    return b;
+}
+
+static inline void touched(Block *b)
+{
+    uintptr_t end = (uintptr_t)after(b);
+    if (end > heap.high)
+        heap.high = end;
+}
+
+void *malloc(size_t n)
+{
+    Block *b = allocate(n);
+    if (!b)
+        return NULL;
+    touched(b);
+    return payload_of(b);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    uint64_t n = (uint64_t)count * size;
+    if (n > MAX_REQUEST)
+        return NULL;
+    uintptr_t high = heap.high;
+    Block *b = allocate((size_t)n);
+    if (!b)
+        return NULL;
+    touched(b);
+    uintptr_t p = (uintptr_t)payload_of(b), end = p + (size_t)n;
+    if (high && end > high) /* from there on it has never been written */
+        end = high > p ? high : p;
+    memset((void *)p, 0, end - p);
+    return (void *)p;
+}
+
+void free(void *p)
+{
+    if (!p || is_frozen(p))
+        return;
+    Block *b = block_of(p);
+    if (b->size & FREE) {
+        static const char text[] = "a block was freed twice";
+        host_fatal(HOST_FATAL_INVARIANT, text, sizeof(text) - 1);
+    }
+    heap.used -= size_of(b);
+    if (!cf_frozen_end) /* what the image does not need must not cost bytes in its file */
+        memset(p, 0, size_of(b) - HEADER);
+    release(b);
+}
+
+/* Tries to make `b` at least `size` bytes large where it is. */
+static bool extend(Block *b, uint32_t size)
+{
+    uint32_t have = size_of(b);
+    if (is_last(b)) {
+        if (!top_has(size - have))
+            return false;
+        b->size += size - have;
+        heap.top += size - have;
+        return true;
+    }
+    Block *next = after(b);
+    if (!(next->size & FREE) || have + size_of(next) < size)
+        return false;
+    unlink_free(next);
+    b->size += size_of(next);
+    after(b)->prev = b;
+    after(b)->size &= ~PREV_FREE;
+    trim(b, size);
+    return true;
+}
+
+void *realloc(void *p, size_t n)
+{
+    if (!p)
+        return malloc(n);
+    if (n > MAX_REQUEST) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    Block *b = block_of(p);
+    uint32_t have = size_of(b), size = block_size_for(n);
+    if (!is_frozen(p)) {
+        if (size <= have)
+            trim(b, size);
+        else if (!extend(b, size))
+            goto move;
+        heap.used += size_of(b) - have;
+        touched(b);
+        return p;
+    }
+move:;
+    void *q = malloc(n);
+    if (!q)
+        return NULL;
+    uint32_t old = have - HEADER;
+    memcpy(q, p, old < n ? old : n);
+    free(p);
+    return q;
+}
+
+size_t cf_usable_size(const void *p)
+{
+    return p ? size_of(block_of(p)) - HEADER : 0;
+}
+
+size_t malloc_usable_size(void *p)
+{
+    return cf_usable_size(p);
+}
+
+size_t cf_heap_used(void)
+{
+    return heap.used;
+}
+
+size_t cf_heap_total(void)
+{
+    return heap.end - heap.base;
+}
+
+bool cf_heap_use_reserve(void)
+{
+    bool had = heap.reserve != 0;
+    heap.reserve = 0;
+    return had;
+}
+
+void cf_heap_freeze(void)
+{
+    if (!heap.end)
+        start();
+    memset(heap.lists, 0, sizeof(heap.lists));
+    memset(heap.sl_bits, 0, sizeof(heap.sl_bits));
+    heap.fl_bits = 0;
+    heap.last = NULL;
+    /* a whole wasm page, so that the image file and the fresh part never share one */
+    cf_frozen_end = (heap.top + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    while (heap.end < cf_frozen_end + PAGE)
+        if (__builtin_wasm_memory_grow(0, 1) == (size_t)-1)
+            break;
+        else
+            heap.end = (uintptr_t)__builtin_wasm_memory_size(0) * PAGE;
+    heap.top = cf_frozen_end + GRAIN - HEADER;
+    if (heap.high < heap.top)
+        heap.high = heap.top;
+    heap.reserve = RESERVE;
+    if (heap.end - heap.top < 8 * PAGE)
+        grow(8 * PAGE);
+}

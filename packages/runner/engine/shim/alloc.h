@@ -1,0 +1,23 @@
+/* The guest's heap; see alloc.c. */
+#ifndef COLDFRAME_ALLOC_H
+#define COLDFRAME_ALLOC_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Blocks below this address belong to the image: never written for bookkeeping, never freed. 0 until the freeze. */
+extern uintptr_t cf_frozen_end;
+
+/* Makes everything allocated so far immortal; new blocks come from fresh pages. */
+void cf_heap_freeze(void);
+
+/* Adds the emergency reserve to the heap. False when it has been used already. */
+bool cf_heap_use_reserve(void);
+
+/* Bytes in live blocks, and bytes taken from the host. */
+size_t cf_heap_used(void);
+size_t cf_heap_total(void);
+
+size_t cf_usable_size(const void *block);
+
+#endif

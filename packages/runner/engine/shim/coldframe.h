@@ -1,0 +1,113 @@
+/* What the shim's files share: the guest's state and the small helpers. Everything that a start or a turn writes lies in one struct, so
+   that it dirties one page and not five. */
+#ifndef COLDFRAME_H
+#define COLDFRAME_H
+
+#define CF_ABI_VERSION 1
+#define CF_STACK_SIZE (4u << 20)
+/* kept free below the engine's limit for C functions that do not check */
+#define CF_STACK_MARGIN (192u << 10)
+#define CF_INBOX_SIZE (64u << 10)
+
+#define NATIVE(name) static JSValue name(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv)
+
+enum { CF_MODE_EXEC = 0, CF_MODE_RUN = 1, CF_MODE_RESIDENT = 2 };
+enum { CF_REASON_NORMAL = 0, CF_REASON_UNCAUGHT = 1, CF_REASON_MEMORY = 2, CF_REASON_INTERRUPTED = 3 };
+enum { CF_EXIT_MEMORY = 134, CF_EXIT_INTERRUPTED = 137, CF_EXIT_UNSETTLED = 13, CF_EXIT_BROKEN_HANDLER = 7 };
+
+/* The state block of the ABI. */
+typedef struct CfState {
+    uint32_t status;
+    int32_t exit_code;
+    double timer_at;
+    uint32_t exit_reason;
+    uint32_t value_ptr, value_len;
+    uint32_t eval_done;
+    int32_t eval_exit_code;
+    uint32_t eval_reason;
+    uint32_t keep_alive;
+    uint32_t reserved;
+} CfState;
+_Static_assert(sizeof(CfState) == 48, "the state block's layout is the ABI");
+
+/* Strings of the start block, in place. */
+typedef struct CfText {
+    const char *bytes;
+    uint32_t len;
+} CfText;
+
+/* Why the guest is being unwound by an error nothing can catch. */
+typedef enum CfStop { CF_RUNNING = 0, CF_STOP_EXIT, CF_STOP_INTERRUPT, CF_STOP_MEMORY } CfStop;
+
+enum {
+    HOOK_START, HOOK_LINK, HOOK_TICK, HOOK_TIMERS, HOOK_IMMEDIATES, HOOK_COMPLETE, HOOK_UNCAUGHT,
+    HOOK_BEFORE_EXIT, HOOK_EXIT, HOOK_EVAL_DONE, HOOK_COUNT
+};
+
+static struct Coldframe {
+    CfState state;
+    /* arrays that native.loop shows to JavaScript; Node's layouts */
+    uint32_t immediate_info[3]; /* count, refCount, hasOutstanding */
+    int32_t timer_info[1];      /* ref'd timers */
+    int32_t exit_info[3];       /* exiting, exitCode, hasExitCode */
+    uint8_t tick_info[4];       /* hasTickScheduled, hasRejectionToWarn */
+
+    CfStop stop;
+    bool running_jobs;
+    bool timer_ref;
+    bool out_of_memory;         /* an allocation has failed in this process */
+
+    uint32_t mode, pid, ppid, argc, envc;
+    void *start_block;
+    CfText cwd, url, source;
+    const char *argv_begin, *env_begin;
+    JSValue cwd_override;       /* after chdir, else undefined */
+    double time_origin_ns, time_origin_wall_ms;
+
+    JSValue main_promise;       /* of the program, or of the running evaluation; else undefined */
+    uint32_t eval_id;
+    uint32_t eval_base_refs;    /* ref'd things when the evaluation began */
+    bool program_done;          /* its module has been evaluated */
+
+    void *big_inbox;
+} cf;
+
+/* Set once while the image is built. */
+static struct {
+    JSRuntime *rt;
+    JSContext *ctx;
+    JSValue hooks[HOOK_COUNT];
+    JSValue default_prepare, header_fn, prepare_callback;
+    JSValue rejection_tracker, import_callback, import_meta_callback;
+    JSValue stop_error, memory_error;
+    JSValue env, absent;
+    JSClassID module_class, env_class, log_class;
+    bool booted;
+} cf_image;
+
+#define CF_HOOK(which) (cf_image.hooks[which])
+
+/* errors.c */
+static int cf_interrupted(JSRuntime *rt, void *opaque);
+static JSValue cf_stop(JSContext *ctx, CfStop why);
+static void cf_report_uncaught(JSContext *ctx, JSValue error, bool from_promise);
+static _Noreturn void cf_fatal(JSContext *ctx, const char *what);
+
+/* views.c */
+static int cf_view(JSContext *ctx, JSValueConst value, uint8_t **bytes, size_t *len);
+static JSValue cf_flat_string(JSContext *ctx, JSValueConst value);
+
+/* text.c */
+static JSValue cf_utf8(JSContext *ctx, const uint8_t *bytes, size_t len);
+
+/* io.c */
+static int cf_write_all(int fd, const void *bytes, size_t len);
+
+/* loop.c */
+static void cf_drain(JSContext *ctx);
+
+/* modules.c */
+static JSModuleDef *cf_compile_module(JSContext *ctx, const char *source, size_t len, const char *url);
+static JSValue cf_module_handle(JSContext *ctx, JSModuleDef *m);
+
+#endif

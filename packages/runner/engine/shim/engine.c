@@ -1,0 +1,29 @@
+/* The engine and the parts of the shim that need its insides, as one translation unit: the patched quickjs.c first, then a file per topic.
+   They share static functions both ways (the patches call the cf_ functions that are defined here), and the compiler sees it all. */
+#include "quickjs.c"
+
+#undef malloc
+#undef free
+#undef realloc
+#include <stdlib.h>
+
+#include "alloc.h"
+#include "host.h"
+#include "coldframe.h"
+
+#include "views.c"
+#include "errors.c"
+#include "stack.c"
+#include "jobs.c"
+#include "compile.c"
+#include "modules.c"
+#include "inspect.c"
+#include "text.c"
+#include "bytes.c"
+#include "io.c"
+#include "process.c"
+#include "env.c"
+#include "log.c"
+#include "loop.c"
+#include "natives.c"
+#include "entry.c"

@@ -1,0 +1,174 @@
+/* How a guest ends against its will: the host says stop, memory runs out, process.exit unwinds, an error stays uncaught.
+
+   Unwinding uses one immortal error object that the engine treats as uncatchable. `cf.stop` stays set, and the engine polls on every
+   call and every backward jump, so code that swallows the error by accident (a promise, an iterator's return) fails again at once. */
+
+static void cf_throw_stop(JSContext *ctx)
+{
+    ctx->interrupt_counter = 0; /* the next poll comes immediately */
+    JS_Throw(ctx, js_dup(cf_image.stop_error));
+}
+
+static JSValue cf_stop(JSContext *ctx, CfStop why)
+{
+    if (!cf.stop)
+        cf.stop = why;
+    cf_throw_stop(ctx);
+    return JS_EXCEPTION;
+}
+
+/* The engine's interrupt handler: non-zero unwinds. */
+static int cf_interrupted(JSRuntime *rt, void *opaque)
+{
+    if (cf.stop)
+        return 1;
+    if (!cf_image.booted || !host_poll())
+        return 0;
+    cf.stop = CF_STOP_INTERRUPT;
+    return 1;
+}
+
+static void cf_write_text(const char *text)
+{
+    cf_write_all(2, text, strlen(text));
+}
+
+static void cf_print_out_of_memory(void)
+{
+    static const char text[] =
+        "\n<--- Last few GCs --->\n\n\n<--- JS stacktrace --->\n\n"
+        "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n";
+    cf_write_all(2, text, sizeof(text) - 1);
+}
+
+/* An allocation has failed: what is needed to say so comes from the reserve, and the next object allocation collects garbage. */
+static void cf_out_of_memory(JSRuntime *rt)
+{
+    cf.out_of_memory = true;
+    cf_heap_use_reserve();
+    rt->malloc_gc_threshold = 0;
+}
+
+static JSValue cf_memory_error(void)
+{
+    return js_dup(cf_image.memory_error);
+}
+
+/* Memory is gone and the program with it. */
+static void cf_end_out_of_memory(JSContext *ctx)
+{
+    if (cf.stop == CF_STOP_MEMORY)
+        return;
+    cf_print_out_of_memory();
+    cf.stop = CF_STOP_MEMORY;
+    ctx->interrupt_counter = 0;
+}
+
+static bool cf_is_memory_error(JSContext *ctx, JSValueConst error)
+{
+    if (JS_VALUE_GET_TAG(error) != JS_TAG_OBJECT)
+        return false;
+    return JS_VALUE_GET_OBJ(error)->class_id == JS_CLASS_ERROR && JS_VALUE_GET_OBJ(error)->is_memory_error;
+}
+
+/* `message` and stack of a thrown value, when nothing better can be called. */
+static void cf_print_plainly(JSContext *ctx, JSValueConst error)
+{
+    JSValue stack = JS_IsObject(error) ? JS_GetPropertyStr(ctx, error, "stack") : JS_UNDEFINED;
+    const char *text = JS_ToCString(ctx, JS_IsString(stack) ? stack : error);
+    if (text) {
+        cf_write_text("Uncaught ");
+        cf_write_text(text);
+        cf_write_text("\n");
+        JS_FreeCString(ctx, text);
+    } else {
+        JS_FreeValue(ctx, JS_GetException(ctx));
+        cf_write_text("Uncaught exception\n");
+    }
+    JS_FreeValue(ctx, stack);
+}
+
+/* Ends the program, or the evaluation that runs. */
+static void cf_end_uncaught(JSContext *ctx, int code)
+{
+    if (cf.mode == CF_MODE_RESIDENT) {
+        if (cf.eval_id && !cf.state.eval_reason) {
+            cf.state.eval_reason = CF_REASON_UNCAUGHT;
+            cf.state.eval_exit_code = code;
+            cf.program_done = true;
+        }
+        return;
+    }
+    cf.state.exit_reason = CF_REASON_UNCAUGHT;
+    cf.exit_info[1] = code;
+    cf.exit_info[2] = 1;
+    cf.stop = CF_STOP_EXIT;
+    ctx->interrupt_counter = 0;
+}
+
+/* Takes `error`. */
+static void cf_report_uncaught(JSContext *ctx, JSValue error, bool from_promise)
+{
+    JSValue result;
+    bool handled = false;
+
+    if (cf.stop || JS_IsUncatchableError(error)) {
+        JS_FreeValue(ctx, error);
+        return;
+    }
+    if (cf_is_memory_error(ctx, error)) {
+        JS_FreeValue(ctx, error);
+        cf_end_out_of_memory(ctx);
+        return;
+    }
+    if (!JS_IsFunction(ctx, CF_HOOK(HOOK_UNCAUGHT))) {
+        cf_print_plainly(ctx, error);
+        JS_FreeValue(ctx, error);
+        cf_end_uncaught(ctx, 1);
+        return;
+    }
+    JSValueConst args[2] = { error, js_bool(from_promise) };
+    result = JS_Call(ctx, CF_HOOK(HOOK_UNCAUGHT), JS_UNDEFINED, 2, args);
+    JS_FreeValue(ctx, error);
+    if (JS_IsException(result)) {
+        JSValue second = JS_GetException(ctx);
+        if (cf.stop || JS_IsUncatchableError(second)) {
+            JS_FreeValue(ctx, second);
+            return;
+        }
+        if (cf_is_memory_error(ctx, second)) {
+            cf_end_out_of_memory(ctx);
+        } else {
+            cf_print_plainly(ctx, second);
+            cf_end_uncaught(ctx, CF_EXIT_BROKEN_HANDLER);
+        }
+        JS_FreeValue(ctx, second);
+        return;
+    }
+    handled = JS_ToBoolFree(ctx, result);
+    if (!handled && !cf.stop)
+        cf_end_uncaught(ctx, cf.exit_info[2] && cf.exit_info[1] ? cf.exit_info[1] : 1);
+}
+
+/* Reports the pending exception. */
+static void cf_report_exception(JSContext *ctx, bool from_promise)
+{
+    cf_report_uncaught(ctx, JS_GetException(ctx), from_promise);
+}
+
+/* reportUncaught(error, fromPromise): what process's `triggerUncaughtException` does */
+NATIVE(cf_report_uncaught_native)
+{
+    cf_report_uncaught(ctx, js_dup(argv[0]), JS_ToBool(ctx, argv[1]));
+    return cf.stop ? cf_stop(ctx, cf.stop) : JS_UNDEFINED;
+}
+
+/* For the image build: prints the pending exception and gives up. */
+static _Noreturn void cf_fatal(JSContext *ctx, const char *what)
+{
+    JSValue error = JS_GetException(ctx);
+    cf_write_text(what);
+    cf_write_text(": ");
+    cf_print_plainly(ctx, error);
+    host_fatal(HOST_FATAL_INVARIANT, what, strlen(what));
+}

@@ -1,0 +1,399 @@
+/* The event loop, in C: Node's order of callbacks, ticks, microtasks, timers and immediates, and the decision when a program or an
+   evaluation is over. JavaScript is called only where there is something for it to do. */
+
+#define CF_NO_TIMER (-1.0)
+
+static double cf_next_timer = CF_NO_TIMER; /* in cf_loop_now()'s time */
+
+/* Whole milliseconds since the process began. */
+static double cf_loop_now(void)
+{
+    return floor(((double)host_clock(HOST_CLOCK_MONOTONIC) - cf.time_origin_ns) / 1e6);
+}
+
+NATIVE(cf_now)
+{
+    return js_number(cf_loop_now());
+}
+
+NATIVE(cf_schedule_timer)
+{
+    double delay;
+    if (JS_ToFloat64(ctx, &delay, argv[0]))
+        return JS_EXCEPTION;
+    cf_next_timer = cf_loop_now() + (delay >= 1 ? delay : 1);
+    return JS_UNDEFINED;
+}
+
+NATIVE(cf_toggle_timer_ref)
+{
+    cf.timer_ref = JS_ToBool(ctx, argv[0]) > 0;
+    return JS_UNDEFINED;
+}
+
+NATIVE(cf_toggle_immediate_ref)
+{
+    return JS_UNDEFINED;
+}
+
+static const char *const cf_hook_names[HOOK_COUNT] = {
+    "start", "link", "tick", "timers", "immediates", "complete", "uncaught", "beforeExit", "exit", "evalDone",
+};
+
+NATIVE(cf_set_hooks)
+{
+    for (int i = 0; i < HOOK_COUNT; i++) {
+        JSValue hook = JS_GetPropertyStr(ctx, argv[0], cf_hook_names[i]);
+        if (JS_IsException(hook))
+            return hook;
+        if (JS_IsUndefined(hook))
+            continue;
+        if (!JS_IsFunction(ctx, hook)) {
+            JS_FreeValue(ctx, hook);
+            return JS_ThrowTypeError(ctx, "setHooks: %s must be a function", cf_hook_names[i]);
+        }
+        set_value(ctx, &CF_HOOK(i), hook);
+    }
+    return JS_UNDEFINED;
+}
+
+/* Calls a hook if there is one. False: there is none, or it failed (reported). */
+static bool cf_call_hook(JSContext *ctx, int which, int argc, JSValueConst *argv, JSValue *result)
+{
+    JSValue value;
+    if (cf.stop || !JS_IsFunction(ctx, CF_HOOK(which)))
+        return false;
+    value = JS_Call(ctx, CF_HOOK(which), JS_UNDEFINED, argc, argv);
+    if (JS_IsException(value)) {
+        cf_report_exception(ctx, false);
+        return false;
+    }
+    if (result)
+        *result = value;
+    else
+        JS_FreeValue(ctx, value);
+    return true;
+}
+
+/* Node's InternalCallbackScope::Close */
+static void cf_drain(JSContext *ctx)
+{
+    if (!cf.tick_info[0])
+        cf_run_jobs(ctx);
+    while (!cf.stop && (cf.tick_info[0] || cf.tick_info[1])) {
+        if (!JS_IsFunction(ctx, CF_HOOK(HOOK_TICK))) {
+            cf.tick_info[0] = cf.tick_info[1] = 0;
+            cf_run_jobs(ctx);
+            break;
+        }
+        cf_call_hook(ctx, HOOK_TICK, 0, NULL, NULL);
+    }
+}
+
+/* ---- programs */
+
+/* The promise of the running program's end; takes it. */
+static void cf_set_main_promise(JSContext *ctx, JSValue promise)
+{
+    JSPromiseData *s = JS_GetOpaque(promise, JS_CLASS_PROMISE);
+    if (s)
+        js_promise_set_handled(ctx, promise); /* its failure is reported here, not as an unhandled rejection */
+    set_value(ctx, &cf.main_promise, promise);
+}
+
+/* Compiles and starts a program. `source` is followed by a NUL. */
+static void cf_run_program(JSContext *ctx, CfText source, const char *url)
+{
+    JSModuleDef *m = cf_compile_module(ctx, source.bytes, source.len, url);
+    JSValue promise;
+
+    if (!m) {
+        cf.program_done = true;
+        cf_report_exception(ctx, true);
+        return;
+    }
+    host_mark(HOST_MARK_USER_CODE);
+    if (m->req_module_entries_count == 0) {
+        promise = cf_instantiate(ctx, m) < 0 ? JS_EXCEPTION : js_evaluate_module(ctx, m);
+        js_release_module(ctx, m);
+    } else if (JS_IsFunction(ctx, CF_HOOK(HOOK_LINK))) {
+        JSValue handle = cf_module_handle(ctx, m), name = JS_NewString(ctx, url);
+        JSValueConst args[2] = { handle, name };
+        promise = JS_IsException(handle) ? handle : JS_Call(ctx, CF_HOOK(HOOK_LINK), JS_UNDEFINED, 2, args);
+        JS_FreeValue(ctx, handle);
+        JS_FreeValue(ctx, name);
+    } else {
+        js_unlinked_request(ctx, m->req_module_entries[0].module_name);
+        js_release_module(ctx, m);
+        promise = JS_EXCEPTION;
+    }
+    if (JS_IsException(promise)) {
+        cf.program_done = true;
+        cf_report_exception(ctx, true);
+        return;
+    }
+    cf_set_main_promise(ctx, promise);
+}
+
+/* Looks whether the program's module has ended. */
+static void cf_check_main_promise(JSContext *ctx)
+{
+    JSPromiseStateEnum state;
+    JSValue error;
+
+    if (cf.program_done || JS_IsUndefined(cf.main_promise))
+        return;
+    state = JS_PromiseState(ctx, cf.main_promise);
+    if (state == JS_PROMISE_PENDING)
+        return;
+    cf.program_done = true;
+    error = state == JS_PROMISE_REJECTED ? JS_PromiseResult(ctx, cf.main_promise) : JS_UNDEFINED;
+    set_value(ctx, &cf.main_promise, JS_UNDEFINED);
+    if (state == JS_PROMISE_REJECTED) {
+        cf_report_uncaught(ctx, error, true);
+        cf_drain(ctx);
+    }
+}
+
+/* ---- due work */
+
+static bool cf_timer_due(void)
+{
+    return cf_next_timer != CF_NO_TIMER && cf_loop_now() >= cf_next_timer;
+}
+
+/* Node's RunTimers */
+static void cf_run_timers(JSContext *ctx)
+{
+    JSValue result = JS_UNDEFINED;
+    double expiry = 0, delay;
+    bool ok;
+
+    cf_next_timer = CF_NO_TIMER;
+    do {
+        JSValue now = js_number(cf_loop_now());
+        if (!JS_IsFunction(ctx, CF_HOOK(HOOK_TIMERS)))
+            return;
+        ok = cf_call_hook(ctx, HOOK_TIMERS, 1, vc(&now), &result);
+    } while (!ok && !cf.stop);
+    if (cf.stop)
+        return;
+    if (JS_ToFloat64(ctx, &expiry, result))
+        JS_FreeValue(ctx, JS_GetException(ctx));
+    JS_FreeValue(ctx, result);
+    if (expiry != 0) {
+        delay = fabs(expiry) - cf_loop_now();
+        cf_next_timer = cf_loop_now() + (delay >= 1 ? delay : 1);
+        cf.timer_ref = expiry > 0;
+    }
+    cf_drain(ctx);
+}
+
+static void cf_run_immediates(JSContext *ctx)
+{
+    do {
+        if (!cf_call_hook(ctx, HOOK_IMMEDIATES, 0, NULL, NULL) && !JS_IsFunction(ctx, CF_HOOK(HOOK_IMMEDIATES)))
+            cf.immediate_info[0] = cf.immediate_info[1] = 0;
+    } while (!cf.stop && cf.immediate_info[2]); /* an exception left some of the queue */
+    cf_drain(ctx);
+}
+
+/* How many things hold the loop. */
+static uint32_t cf_refs(void)
+{
+    uint32_t timers = cf_next_timer != CF_NO_TIMER && cf.timer_ref ? 1 : 0;
+    if (timers && cf.timer_info[0] > 0)
+        timers = cf.timer_info[0];
+    return timers + cf.immediate_info[1] + cf.state.keep_alive;
+}
+
+static void cf_finish_program(JSContext *ctx)
+{
+    JSValue code = js_int32(cf.exit_info[2] ? cf.exit_info[1] : 0);
+
+    cf_call_hook(ctx, HOOK_BEFORE_EXIT, 1, vc(&code), NULL);
+    cf_drain(ctx);
+    cf_check_main_promise(ctx);
+    if (cf.stop || cf_refs() > 0 || cf.immediate_info[0])
+        return; /* it goes on */
+    if (!cf.program_done && !cf.exit_info[2]) {
+        cf_write_text("Warning: Detected unsettled top-level await at ");
+        cf_write_all(2, cf.url.bytes, cf.url.len);
+        cf_write_text("\n");
+        cf.exit_info[1] = CF_EXIT_UNSETTLED;
+        cf.exit_info[2] = 1;
+    }
+    cf.exit_info[0] = 1;
+    code = js_int32(cf.exit_info[2] ? cf.exit_info[1] : 0);
+    cf_call_hook(ctx, HOOK_EXIT, 1, vc(&code), NULL);
+    if (!cf.stop)
+        cf.stop = CF_STOP_EXIT;
+}
+
+/* An evaluation is over when its module is and what it started is. */
+static void cf_finish_eval(JSContext *ctx)
+{
+    uint32_t refs = cf_refs();
+
+    if (!cf.eval_id)
+        return;
+    if (!cf.state.eval_reason) {
+        if (refs > cf.eval_base_refs || (!cf.program_done && refs > 0))
+            return;
+        if (!cf.program_done && !cf.exit_info[2]) {
+            cf_write_text("Warning: Detected unsettled top-level await\n");
+            cf.exit_info[1] = CF_EXIT_UNSETTLED;
+            cf.exit_info[2] = 1;
+        }
+        cf.state.eval_exit_code = cf.exit_info[2] ? cf.exit_info[1] : 0;
+    }
+    set_value(ctx, &cf.main_promise, JS_UNDEFINED);
+    cf.state.eval_done = cf.eval_id;
+    cf.eval_id = 0;
+    memset(cf.exit_info, 0, sizeof(cf.exit_info));
+    cf_call_hook(ctx, HOOK_EVAL_DONE, 0, NULL, NULL);
+    cf_drain(ctx);
+}
+
+/* Runs until nothing is due. */
+static void cf_run_loop(JSContext *ctx)
+{
+    for (;;) {
+        cf_check_main_promise(ctx);
+        if (cf.stop)
+            return;
+        if (cf_timer_due())
+            cf_run_timers(ctx);
+        if (cf.stop)
+            return;
+        if (cf.immediate_info[0]) {
+            cf_run_immediates(ctx);
+            cf_check_main_promise(ctx);
+            /* with operations under way the host must get a word in */
+            if (cf.immediate_info[0] && cf.state.keep_alive)
+                return;
+            continue;
+        }
+        cf_check_main_promise(ctx);
+        if (cf.stop)
+            return;
+        if (cf.mode == CF_MODE_RESIDENT) {
+            cf_finish_eval(ctx);
+            return;
+        }
+        if (cf_refs() > 0)
+            return;
+        cf_finish_program(ctx);
+    }
+}
+
+/* While the image is built: runs everything the bootstrap has left to do, also what must wait for a timer. */
+static void cf_run_loop_for_image(JSContext *ctx)
+{
+    while (!cf.stop) {
+        cf_drain(ctx);
+        if (cf_timer_due())
+            cf_run_timers(ctx);
+        if (cf.immediate_info[0])
+            cf_run_immediates(ctx);
+        else if (cf_next_timer == CF_NO_TIMER || !cf.timer_ref)
+            break;
+    }
+}
+
+/* runLoop(): only while the image is built */
+NATIVE(cf_run_loop_native)
+{
+    if (cf_image.booted)
+        return JS_ThrowTypeError(ctx, "runLoop: only while the image is built");
+    cf_run_loop_for_image(ctx);
+    return JS_UNDEFINED;
+}
+
+/* ---- events */
+
+enum { EVENT_START = 1, EVENT_TIMER = 2, EVENT_COMPLETE = 3, EVENT_EVAL = 4 };
+
+typedef struct CfEvent {
+    uint32_t kind, id;
+    int32_t result;
+    uint32_t len;
+} CfEvent;
+
+static void cf_on_start(JSContext *ctx, const CfEvent *event, const uint8_t *payload)
+{
+    JSValue mode = js_int32(event->id);
+
+    cf_next_timer = CF_NO_TIMER;
+    if (cf_start_process(ctx, event->id, payload, event->len) < 0) {
+        cf_end_out_of_memory(ctx);
+        return;
+    }
+    cf_call_hook(ctx, HOOK_START, 1, vc(&mode), NULL);
+    if (cf.mode == CF_MODE_RESIDENT || cf.stop) {
+        cf.program_done = true;
+        return;
+    }
+    cf_run_program(ctx, cf.source, cf.url.bytes);
+}
+
+static void cf_on_complete(JSContext *ctx, const CfEvent *event, const uint8_t *payload)
+{
+    JSValue bytes = JS_UNDEFINED;
+    if (event->len) {
+        JSValue buffer = JS_NewArrayBufferCopy(ctx, payload, event->len);
+        bytes = JS_IsException(buffer) ? buffer : JS_NewTypedArray(ctx, 1, vc(&buffer), JS_TYPED_ARRAY_UINT8);
+        JS_FreeValue(ctx, buffer);
+        if (JS_IsException(bytes)) {
+            cf_report_exception(ctx, false);
+            return;
+        }
+    }
+    JSValueConst args[3] = { js_uint32(event->id), js_int32(event->result), bytes };
+    cf_call_hook(ctx, HOOK_COMPLETE, 3, args, NULL);
+    JS_FreeValue(ctx, bytes);
+}
+
+static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payload)
+{
+    char url[300];
+    /* the text must end with a NUL for the parser; the host pads to 8, which need not leave one */
+    char *text = js_malloc(ctx, event->len + 1);
+
+    cf.eval_id = event->id;
+    cf.program_done = false;
+    cf.state.eval_reason = CF_REASON_NORMAL;
+    cf.state.eval_exit_code = 0;
+    cf.eval_base_refs = cf_refs();
+    if (!text) {
+        cf_report_exception(ctx, false);
+        return;
+    }
+    memcpy(text, payload, event->len);
+    text[event->len] = 0;
+    snprintf(url, sizeof(url), "file://%s%s[eval%u]", cf.cwd.len < 256 ? cf.cwd.bytes : "",
+             cf.cwd.len && cf.cwd.bytes[cf.cwd.len - 1] == '/' ? "" : "/", event->id);
+    cf_run_program(ctx, (CfText){ text, event->len }, url);
+    js_free(ctx, text);
+}
+
+static void cf_deliver(JSContext *ctx, const uint8_t *events, uint32_t len)
+{
+    uint32_t at = 0;
+    while (!cf.stop && len - at >= sizeof(CfEvent)) {
+        CfEvent event;
+        memcpy(&event, events + at, sizeof(event));
+        const uint8_t *payload = events + at + sizeof(event);
+        at += sizeof(event);
+        if (event.len > len - at)
+            return;
+        at += (event.len + 7) & ~7u;
+        switch (event.kind) {
+        case EVENT_START: cf_on_start(ctx, &event, payload); break;
+        case EVENT_COMPLETE: cf_on_complete(ctx, &event, payload); break;
+        case EVENT_EVAL: cf_on_eval(ctx, &event, payload); break;
+        default: break; /* TIMER only wakes the loop */
+        }
+        cf_drain(ctx);
+    }
+}

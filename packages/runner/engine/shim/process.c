@@ -1,0 +1,154 @@
+/* What differs from process to process. A start must be cheap, so nothing is parsed ahead: the start block is copied once and read by
+   whoever asks. The list of what a start refreshes is a security contract:
+
+     Math.random's state      new entropy from the host
+     time origin              both clocks
+     start block              pid, ppid, argv, env, cwd, url, source
+     env's overlay            writes and deletions of an earlier process: none
+     chdir                    none
+     loop arrays, exit info   zero
+     async context            undefined */
+
+static uint32_t cf_u32_at(const char *p)
+{
+    uint32_t value;
+    memcpy(&value, p, 4);
+    return value;
+}
+
+static const char *cf_next_text(const char *p, CfText *out)
+{
+    out->len = cf_u32_at(p);
+    out->bytes = p + 4;
+    return p + 4 + ((out->len + 1 + 3) & ~3u);
+}
+
+static void cf_env_reset(void);
+
+static int cf_start_process(JSContext *ctx, uint32_t mode, const void *block, uint32_t len)
+{
+    uint64_t seed;
+    char *copy = malloc(len ? len : 1);
+    const char *p;
+
+    if (!copy)
+        return -1;
+    memcpy(copy, block, len);
+    free(cf.start_block);
+    cf.start_block = copy;
+    cf.mode = mode;
+    cf.pid = cf_u32_at(copy);
+    cf.ppid = cf_u32_at(copy + 4);
+    cf.argc = cf_u32_at(copy + 8);
+    cf.envc = cf_u32_at(copy + 12);
+    p = cf_next_text(copy + 16, &cf.cwd);
+    p = cf_next_text(p, &cf.url);
+    p = cf_next_text(p, &cf.source);
+    cf.argv_begin = p;
+    for (uint32_t i = 0; i < cf.argc; i++) {
+        CfText skipped;
+        p = cf_next_text(p, &skipped);
+    }
+    cf.env_begin = p;
+    cf_env_reset();
+
+    memset(&cf.state, 0, sizeof(cf.state));
+    cf.state.timer_at = -1;
+    memset(cf.immediate_info, 0, sizeof(cf.immediate_info));
+    memset(cf.timer_info, 0, sizeof(cf.timer_info));
+    memset(cf.exit_info, 0, sizeof(cf.exit_info));
+    memset(cf.tick_info, 0, sizeof(cf.tick_info));
+    cf.stop = CF_RUNNING;
+    cf.timer_ref = true;
+    cf.program_done = false;
+    cf.eval_id = 0;
+    set_value(ctx, &cf.cwd_override, JS_UNDEFINED);
+    set_value(ctx, &cf.main_promise, JS_UNDEFINED);
+    set_value(ctx, &ctx->rt->async_context, JS_UNDEFINED);
+
+    host_random(&seed, sizeof(seed));
+    ctx->random_state = seed ? seed : 1;
+    cf.time_origin_ns = (double)host_clock(HOST_CLOCK_MONOTONIC);
+    cf.time_origin_wall_ms = (double)host_clock(HOST_CLOCK_WALL) / 1e6;
+    return 0;
+}
+
+static JSValue cf_text_value(JSContext *ctx, CfText text)
+{
+    return cf_utf8(ctx, (const uint8_t *)text.bytes, text.len);
+}
+
+NATIVE(cf_argv)
+{
+    const char *p = cf.argv_begin;
+    JSValue array = JS_NewArray(ctx);
+    for (uint32_t i = 0; i < cf.argc && !JS_IsException(array); i++) {
+        CfText text;
+        p = cf_next_text(p, &text);
+        if (JS_DefinePropertyValueUint32(ctx, array, i, cf_text_value(ctx, text), JS_PROP_C_W_E) < 0) {
+            JS_FreeValue(ctx, array);
+            return JS_EXCEPTION;
+        }
+    }
+    return array;
+}
+
+NATIVE(cf_cwd)
+{
+    if (JS_IsString(cf.cwd_override))
+        return js_dup(cf.cwd_override);
+    return cf_text_value(ctx, cf.cwd);
+}
+
+NATIVE(cf_chdir)
+{
+    JSValue path = JS_ToString(ctx, argv[0]);
+    if (JS_IsException(path))
+        return path;
+    set_value(ctx, &cf.cwd_override, path);
+    return JS_UNDEFINED;
+}
+
+NATIVE(cf_url) { return cf_text_value(ctx, cf.url); }
+NATIVE(cf_process_source) { return cf_text_value(ctx, cf.source); }
+NATIVE(cf_pid) { return js_int32(cf.pid); }
+NATIVE(cf_ppid) { return js_int32(cf.ppid); }
+NATIVE(cf_mode) { return js_int32(cf.mode); }
+
+NATIVE(cf_time_origin)
+{
+    JSValue values[2] = { js_float64(cf.time_origin_ns), js_float64(cf.time_origin_wall_ms) };
+    return cf_array(ctx, 2, values);
+}
+
+/* exit(code): unwinds; no hook is called */
+NATIVE(cf_exit)
+{
+    int code = 0;
+    if (!JS_IsUndefined(argv[0]) && JS_ToInt32(ctx, &code, argv[0]))
+        return JS_EXCEPTION;
+    if (!cf.stop) {
+        cf.exit_info[1] = code;
+        cf.exit_info[2] = 1;
+    }
+    return cf_stop(ctx, CF_STOP_EXIT);
+}
+
+/* setReturnValue(json) */
+NATIVE(cf_set_return_value)
+{
+    size_t len;
+    const char *text = JS_ToCStringLen(ctx, &len, argv[0]);
+    if (!text)
+        return JS_EXCEPTION;
+    char *copy = js_malloc(ctx, len + 1);
+    if (copy) {
+        memcpy(copy, text, len + 1);
+        if (cf.state.value_ptr)
+            js_free(ctx, (void *)(uintptr_t)cf.state.value_ptr);
+        cf.state.value_ptr = (uint32_t)(uintptr_t)copy;
+        cf.state.value_len = len;
+    }
+    JS_FreeCString(ctx, text);
+    return copy ? JS_UNDEFINED : JS_EXCEPTION;
+}

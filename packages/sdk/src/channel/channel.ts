@@ -1,0 +1,180 @@
+// One conversation with one sidecar: requests out, replies in, whatever carries the bytes.
+//
+// The channel is handed `write` and gives `receive` and `close`; sockets, processes and tests plug into it. Every request waits in one
+// map until its reply or error, or until the channel closes, which fails all of them with one and the same error. While nothing
+// waits, `onIdle` lets the transport release Node's event loop. Frames of one tick leave in one write.
+
+import { type Deferred, deferred } from '../deferred.js';
+import { fromWire, protocolError, versionMismatch } from '../errors/make.js';
+import { hello, output, wireError } from './checks.js';
+import { type Frame, FrameReader, FrameWriter } from './frames.js';
+import { CONNECTION_ID, Kind, type SidecarHello } from './messages.js';
+
+/** Takes what a streamed descriptor wrote, for good: 1 is stdout, 2 is stderr. Does not throw. */
+export type OutputListener = (fd: 1 | 2, data: Uint8Array) => void;
+
+/** What the channel needs from who carries its bytes. */
+export interface ChannelOptions {
+  /** This package's version; the sidecar's must be equal. */
+  version: string;
+  /** Sends bytes; called at most once per tick. */
+  write(bytes: Buffer): void;
+  /** The sidecar has introduced itself. */
+  onHello(hello: SidecarHello): void;
+  /** The conversation is over; called once. The transport then gives up its resources. */
+  onClose(error: Error): void;
+  /** The first request has begun to wait. */
+  onBusy(): void;
+  /** The last request has its answer. */
+  onIdle(): void;
+}
+
+/** See `createChannel`. */
+export interface Channel {
+  /** An id for a request that may be canceled or credited later. */
+  nextId(): number;
+  /** Sends a request; `check` turns the reply's body into the result. `onOutput` gets the request's output frames. */
+  request<T>(kind: number, id: number, body: object, check: (body: unknown) => T, onOutput?: OutputListener): Promise<T>;
+  /** Sends a frame that has no reply. */
+  notify(kind: number, id: number, body: object): void;
+  /** Resolves when no request waits any more, whatever became of them; `undefined` when none waits now. */
+  idle(): Promise<void> | undefined;
+  /** Takes bytes from the sidecar. */
+  receive(chunk: Buffer): void;
+  /** Ends the conversation: everything that waits, and every later request, fails with `error`. The first call counts. */
+  close(error: Error): void;
+}
+
+interface Pending {
+  check: (body: unknown) => unknown;
+  onOutput: OutputListener | undefined;
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+/** Makes a channel and sends its hello at once; requests may follow without waiting for the sidecar's. */
+export function createChannel(options: ChannelOptions): Channel {
+  const pending = new Map<number, Pending>();
+  const writer = new FrameWriter();
+  const reader = new FrameReader(handle);
+  let greeted = false;
+  let flushing = false;
+  let closed: Error | undefined;
+  let lastId = CONNECTION_ID;
+  let quiet: Deferred<void> | undefined;
+
+  function send(kind: number, id: number, body: object): void {
+    writer.add(kind, id, body);
+    if (flushing) return;
+    flushing = true;
+    process.nextTick(flush);
+  }
+
+  function flush(): void {
+    flushing = false;
+    if (closed === undefined) options.write(writer.take());
+  }
+
+  function close(error: Error): void {
+    if (closed !== undefined) return;
+    closed = error;
+    const failed = [...pending.values()];
+    pending.clear();
+    options.onClose(error);
+    for (const entry of failed) entry.reject(error);
+    quiet?.resolve();
+  }
+
+  function receive(chunk: Buffer): void {
+    if (closed !== undefined) return;
+    try {
+      reader.push(chunk);
+    } catch (error) {
+      close(error as Error);
+    }
+  }
+
+  function handle(frame: Frame): void {
+    if (closed !== undefined) return;
+    if (!greeted) greet(frame);
+    else if (frame.kind === Kind.reply || frame.kind === Kind.error) settle(frame);
+    else if (frame.kind === Kind.output) deliver(frame);
+    else throw protocolError(`a frame of kind ${frame.kind} does not come from a sidecar`);
+  }
+
+  function greet(frame: Frame): void {
+    if (frame.kind === Kind.error) throw refusal(frame);
+    if (frame.kind !== Kind.hello) throw protocolError(`the first frame is of kind ${frame.kind} and not a hello`);
+    const greeting = hello(frame.body);
+    if (greeting.version !== options.version) throw versionMismatch(options.version, greeting.version);
+    greeted = true;
+    options.onHello(greeting);
+  }
+
+  function settle(frame: Frame): void {
+    const entry = pending.get(frame.id);
+    if (entry === undefined) {
+      if (frame.kind === Kind.error && frame.id === CONNECTION_ID) throw refusal(frame);
+      throw protocolError(`an answer to request ${frame.id}, which does not wait for one`);
+    }
+    // Checked first: if the body is not what it must be, the entry still waits when the channel closes.
+    const result = frame.kind === Kind.reply ? entry.check(frame.body) : refusal(frame);
+    pending.delete(frame.id);
+    if (pending.size === 0) rest();
+    if (frame.kind === Kind.reply) entry.resolve(result);
+    else entry.reject(result as Error);
+  }
+
+  function rest(): void {
+    options.onIdle();
+    quiet?.resolve();
+    quiet = undefined;
+  }
+
+  function idle(): Promise<void> | undefined {
+    if (pending.size === 0) return undefined;
+    quiet ??= deferred();
+    return quiet.promise;
+  }
+
+  function deliver(frame: Frame): void {
+    const { fd, data } = output(frame.body);
+    const listener = pending.get(frame.id)?.onOutput;
+    if (listener === undefined) throw protocolError(`output for request ${frame.id}, which did not ask for any`);
+    // `data` is a view of what was read from the socket; the listener keeps what it gets.
+    listener(fd, new Uint8Array(data));
+  }
+
+  function request<T>(
+    kind: number,
+    id: number,
+    body: object,
+    check: (body: unknown) => T,
+    onOutput?: OutputListener,
+  ): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (closed !== undefined) throw closed;
+      send(kind, id, body);
+      pending.set(id, { check, onOutput, resolve: resolve as (value: unknown) => void, reject });
+      if (pending.size === 1) options.onBusy();
+    });
+  }
+
+  function nextId(): number {
+    do lastId = (lastId + 1) >>> 0;
+    while (lastId === CONNECTION_ID || pending.has(lastId));
+    return lastId;
+  }
+
+  function notify(kind: number, id: number, body: object): void {
+    if (closed === undefined) send(kind, id, body);
+  }
+
+  send(Kind.hello, CONNECTION_ID, { version: options.version });
+  return { nextId, request, notify, idle, receive, close };
+}
+
+function refusal(frame: Frame): Error {
+  const { code, message, details } = wireError(frame.body);
+  return fromWire(code, message, details);
+}

@@ -1,0 +1,112 @@
+// What comes from the sidecar, checked before anything else sees it. Versions are equal on both sides, so whatever does not fit is
+// a broken or a hostile peer: `ERR_PROTOCOL`, and the connection ends.
+
+import { protocolError } from '../errors/make.js';
+import type {
+  Outcome,
+  Output,
+  ResourceSnapshot,
+  RunnerCreated,
+  RuntimeCreated,
+  SidecarHello,
+  Timings,
+  WireError,
+} from './messages.js';
+
+type Fields = Record<string, unknown>;
+
+/** The body as a map. */
+function fields(body: unknown, what: string): Fields {
+  if (typeof body !== 'object' || body === null || Array.isArray(body) || body instanceof Uint8Array) {
+    throw protocolError(`${what} is not a map`);
+  }
+  return body as Fields;
+}
+
+function wrong(what: string, field: string, expected: string): Error {
+  return protocolError(`${what}.${field} is not ${expected}`);
+}
+
+function natural(body: Fields, what: string, field: string): void {
+  const value = body[field];
+  if (typeof value !== 'number' || value < 0) throw wrong(what, field, 'a whole number from 0');
+}
+
+function text(body: Fields, what: string, field: string): void {
+  if (typeof body[field] !== 'string') throw wrong(what, field, 'text');
+}
+
+/** hello */
+export function hello(body: unknown): SidecarHello {
+  const map = fields(body, 'hello');
+  text(map, 'hello', 'version');
+  text(map, 'hello', 'image');
+  natural(map, 'hello', 'pid');
+  natural(map, 'hello', 'loadNs');
+  return map as unknown as SidecarHello;
+}
+
+/** error, and the `failure` of an outcome */
+export function wireError(body: unknown, what = 'error'): WireError {
+  const map = fields(body, what);
+  text(map, what, 'code');
+  text(map, what, 'message');
+  if (map['details'] === null || map['details'] === undefined) map['details'] = {};
+  fields(map['details'], `${what}.details`);
+  return map as unknown as WireError;
+}
+
+/** output */
+export function output(body: unknown): Output {
+  const map = fields(body, 'output');
+  if (map['fd'] !== 1 && map['fd'] !== 2) throw wrong('output', 'fd', '1 or 2');
+  if (!(map['data'] instanceof Uint8Array)) throw wrong('output', 'data', 'binary');
+  return map as unknown as Output;
+}
+
+/** The reply to runtime.create. */
+export function runtimeCreated(body: unknown): RuntimeCreated {
+  const map = fields(body, 'reply');
+  natural(map, 'reply', 'runtime');
+  natural(map, 'reply', 'configureNs');
+  return map as unknown as RuntimeCreated;
+}
+
+/** The reply to runner.create. */
+export function runnerCreated(body: unknown): RunnerCreated {
+  const map = fields(body, 'reply');
+  natural(map, 'reply', 'runner');
+  timings(map['timings']);
+  return map as unknown as RunnerCreated;
+}
+
+/** The reply to process.start and runner.eval. */
+export function outcome(body: unknown): Outcome {
+  const map = fields(body, 'reply');
+  if (typeof map['exitCode'] !== 'number') throw wrong('reply', 'exitCode', 'a whole number');
+  if (!(map['stdout'] instanceof Uint8Array)) throw wrong('reply', 'stdout', 'binary');
+  if (!(map['stderr'] instanceof Uint8Array)) throw wrong('reply', 'stderr', 'binary');
+  if (map['value'] !== undefined) text(map, 'reply', 'value');
+  if (map['failure'] !== undefined) wireError(map['failure'], 'reply.failure');
+  timings(map['timings']);
+  return map as unknown as Outcome;
+}
+
+function timings(body: unknown): Timings {
+  const map = fields(body, 'reply.timings');
+  natural(map, 'reply.timings', 'memoryMapNs');
+  natural(map, 'reply.timings', 'instantiateNs');
+  natural(map, 'reply.timings', 'guestStartNs');
+  natural(map, 'reply.timings', 'guestRunNs');
+  return map as unknown as Timings;
+}
+
+/** The reply to resources. */
+export function resources(body: unknown): ResourceSnapshot {
+  const map = fields(body, 'reply');
+  for (const field of ['runtimes', 'processes', 'warmSlots', 'memoryBytes', 'bufferedBytes']) natural(map, 'reply', field);
+  return map as unknown as ResourceSnapshot;
+}
+
+/** A reply that only says that it is done. */
+export function done(_body: unknown): void {}

@@ -1,0 +1,27 @@
+// A sidecar behind a channel: every call is one request.
+
+import type { ProcessConnection } from '../sidecar/connection.js';
+import type { Channel } from './channel.js';
+import { done, outcome, resources, runnerCreated, runtimeCreated } from './checks.js';
+import { Kind } from './messages.js';
+
+/** `process` is what only the transport knows: which process it is and how to end it. */
+export function connectChannel(channel: Channel, process: Pick<ProcessConnection, 'pid' | 'dispose'>): ProcessConnection {
+  const { request, notify, nextId, idle } = channel;
+  return {
+    pid: process.pid,
+    dispose: process.dispose,
+    nextId,
+    idle,
+    createRuntime: (options) => request(Kind.runtimeCreate, nextId(), options, runtimeCreated),
+    disposeRuntime: (runtime) => request(Kind.runtimeDispose, nextId(), { runtime }, done),
+    createRunner: (options) => request(Kind.runnerCreate, nextId(), options, runnerCreated),
+    disposeRunner: (runner) => request(Kind.runnerDispose, nextId(), { runner }, done),
+    start: (id, program, onOutput) => request(Kind.processStart, id, program, outcome, onOutput),
+    evaluate: (id, snippet, onOutput) => request(Kind.runnerEval, id, snippet, outcome, onOutput),
+    cancel: (id) => notify(Kind.cancel, id, {}),
+    credit: (id, bytes) => notify(Kind.credit, id, { bytes }),
+    ping: () => request(Kind.ping, nextId(), {}, done),
+    resources: () => request(Kind.resources, nextId(), {}, resources),
+  };
+}

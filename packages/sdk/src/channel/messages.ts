@@ -1,0 +1,173 @@
+// The SDK and the sidecar speak over a socket pair with this protocol. Each side sends `hello` first, with its version; the versions must
+// be equal. The SDK then sends requests; the sidecar answers each one exactly once, with `reply` or `error`, in the order in which
+// they are done, and may send `output` for a request before that. `credit` and `cancel` name a request and are not answered. A message is
+// a frame `[kind, id, body]`; below are all kinds, then the SDK's messages, then the sidecar's, in the order of
+// `docs/internals/protocol.md`. The other side's file has the same messages in the same order: change both, and the golden frames.
+//
+// Bodies from the sidecar are checked by `checks.ts`, those to the sidecar by the sidecar. Next: `channel.ts`.
+
+/** The kinds, by their names in `docs/internals/protocol.md`. */
+export const Kind = {
+  hello: 1,
+  reply: 2,
+  error: 3,
+  output: 4,
+  credit: 5,
+  cancel: 6,
+  ping: 10,
+  runtimeCreate: 11,
+  runtimeDispose: 12,
+  processStart: 13,
+  runnerCreate: 14,
+  runnerEval: 15,
+  runnerDispose: 16,
+  resources: 17,
+} as const;
+
+/** The id of frames that belong to the connection and not to a request. */
+export const CONNECTION_ID = 0;
+
+/** Uncredited bytes of streamed output at which the guest's writes block, per request. */
+export const STREAM_WINDOW_BYTES = 262_144;
+
+// What the SDK sends.
+
+/** hello, of the SDK. */
+export interface SdkHello {
+  version: string;
+}
+
+/** credit: so many bytes of a request's output have been consumed. */
+export interface Credit {
+  bytes: number;
+}
+
+/** The body of cancel, ping and resources, and of a reply that says only that it is done. */
+export type Empty = Record<string, never>;
+
+/** runtime.create. */
+export interface RuntimeCreate {
+  env?: Readonly<Record<string, string>>;
+  cwd?: string;
+  limits?: WireLimits;
+}
+
+/** `limits` of runtime.create; what is left out has the sidecar's default. */
+export interface WireLimits {
+  memoryBytes?: number;
+  cpuMs?: number;
+  outputBytes?: number;
+}
+
+/** runtime.dispose. */
+export interface RuntimeDispose {
+  runtime: number;
+}
+
+/** process.start. */
+export interface ProcessStart {
+  runtime: number;
+  mode: 'exec' | 'run';
+  code: string;
+  args?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  cwd?: string;
+  stdin?: Uint8Array;
+  timeoutMs?: number;
+  stream?: Streams;
+}
+
+/** `stream` of process.start and runner.eval: which descriptors are sent on while the program runs. */
+export interface Streams {
+  stdout?: boolean;
+  stderr?: boolean;
+}
+
+/** runner.create. */
+export interface RunnerCreate {
+  runtime: number;
+  env?: Readonly<Record<string, string>>;
+  cwd?: string;
+}
+
+/** runner.eval. */
+export interface RunnerEval {
+  runner: number;
+  code: string;
+  timeoutMs?: number;
+  stream?: Streams;
+}
+
+/** runner.dispose. */
+export interface RunnerDispose {
+  runner: number;
+}
+
+// What the sidecar sends.
+
+/** hello, of the sidecar. `image` is the guest image's content hash, `loadNs` what loading the precompiled module took. */
+export interface SidecarHello {
+  version: string;
+  pid: number;
+  image: string;
+  loadNs: number;
+}
+
+/** error, and the `failure` of an outcome. */
+export interface WireError {
+  code: string;
+  message: string;
+  details: Record<string, unknown>;
+}
+
+/** output: what a streamed descriptor wrote; 1 is stdout, 2 is stderr. */
+export interface Output {
+  fd: 1 | 2;
+  data: Uint8Array;
+}
+
+/** The reply to runtime.create. */
+export interface RuntimeCreated {
+  runtime: number;
+  configureNs: number;
+}
+
+/** The reply to process.start and runner.eval. `value` is JSON text. */
+export interface Outcome {
+  exitCode: number;
+  stdout: Uint8Array;
+  stderr: Uint8Array;
+  value?: string;
+  failure?: WireError;
+  stdoutTruncated?: boolean;
+  stderrTruncated?: boolean;
+  timings: Timings;
+}
+
+/** Nanoseconds spent in each step of a start. */
+export interface Timings {
+  memoryMapNs: number;
+  instantiateNs: number;
+  guestStartNs: number;
+  guestRunNs: number;
+}
+
+/** The reply to runner.create. */
+export interface RunnerCreated {
+  runner: number;
+  timings: Timings;
+}
+
+/** The reply to resources: what the sidecar has in use, over all its runtimes. */
+export interface ResourceSnapshot {
+  /** Live runtimes. */
+  runtimes: number;
+  /** Live guest processes, resident ones included. */
+  processes: number;
+  /** Mapped memory slots that wait clean for the next process. */
+  warmSlots: number;
+  /** Bytes of linear memory that live processes may touch now. */
+  memoryBytes: number;
+  /** Bytes of output that wait for their reader. */
+  bufferedBytes: number;
+}

@@ -1,0 +1,65 @@
+// Every error code that this package can give, with the facts that come as fields of the error.
+//
+// One table for both halves: the first two groups arrive over the wire (`docs/internals/protocol.md`, Errors), the last is made
+// here. Match on `error.code`; a code never changes its meaning. Next: `error.ts`.
+
+/** Why the sandbox ended a program: `result.error.code`. */
+export interface FailureFacts {
+  /** The program ran longer than its `timeout`. */
+  ERR_TIMEOUT: { timeoutMs: number };
+  /** The program used more processor time than `limits.cpuMs`. */
+  ERR_CPU_LIMIT: { cpuMs: number };
+  /** The program needs more memory than `limits.memoryBytes`. */
+  ERR_MEMORY_LIMIT: { memoryBytes: number };
+  /** The program wrote more than `limits.outputBytes` to a descriptor that nobody streams (1 is stdout, 2 is stderr). */
+  ERR_OUTPUT_LIMIT: { fd: number; outputBytes: number };
+  /** The program was ended by its caller. */
+  ERR_CANCELED: object;
+  /** The program's runtime was disposed while it ran; of a call: before it began. */
+  ERR_RUNTIME_DISPOSED: { runtime?: number };
+  /** The program in the resident runner has ended, with `process.exit()` or because the sandbox ended it. */
+  ERR_RUNNER_EXITED: { runner?: number; exitCode: number };
+  /** The engine faulted; its instance was discarded, neighbours are not affected. */
+  ERR_ENGINE_FAULT: { reason: string };
+}
+
+/** What a call to the sidecar may be refused with. */
+export interface RequestFacts {
+  /** The sidecar does not accept a field of the request. */
+  ERR_INVALID_REQUEST: { what: string; expected: string; received: string };
+  /** SDK and sidecar are of different releases. */
+  ERR_VERSION_MISMATCH: { sdk: string; sidecar: string };
+  /** A message is larger than a frame may be. */
+  ERR_FRAME_TOO_LARGE: { bytes: number; maxBytes: number };
+  /** The sidecar knows no such runtime. */
+  ERR_RUNTIME_NOT_FOUND: { runtime: number };
+  /** The sidecar's process has no more of a host resource: address space, mappings, threads. */
+  ERR_RESOURCE_EXHAUSTED: { resource: string; limit: number };
+  /** The guest image is missing, damaged or of another build. */
+  ERR_IMAGE: { path: string; reason: string };
+}
+
+/** What goes wrong on this side of the wire. */
+export interface LocalFacts {
+  /** An option or argument is not what it must be; `option` is its path, such as `limits.memoryBytes`. */
+  ERR_INVALID_OPTION: { option: string; expected: string; received: string };
+  /** The sidecar could not be started. */
+  ERR_SIDECAR_SPAWN: { path: string; reason: string };
+  /** The sidecar's process ended while it was needed; `stderr` holds its last lines. */
+  ERR_SIDECAR_EXITED: { pid: number; exitCode: number | null; signal: string | null; stderr: string };
+  /** `dispose()` was called on the sidecar before or during the call. */
+  ERR_SIDECAR_DISPOSED: object;
+  /** `dispose()` was called on the runner before the call. */
+  ERR_RUNNER_DISPOSED: { runner: number };
+  /** The other side sent bytes that the protocol does not have. */
+  ERR_PROTOCOL: { reason: string };
+}
+
+/** Facts by code. */
+export interface ErrorFacts extends FailureFacts, RequestFacts, LocalFacts {}
+
+/** Every code that `ColdframeError` can have. */
+export type ErrorCode = keyof ErrorFacts;
+
+/** The codes of `result.error`. */
+export type FailureCode = keyof FailureFacts;

@@ -1,0 +1,47 @@
+// The one error class. Facts are fields, the code is stable, and `instanceof` holds across two copies of this package, because
+// an app and one of its dependencies may each have installed their own. Next: `make.ts`, where the messages are.
+
+import type { ErrorCode, ErrorFacts, FailureCode } from './codes.js';
+
+const BRAND = Symbol.for('coldframe.error');
+
+// Fields that facts from the wire must not replace.
+const RESERVED = new Set(['name', 'message', 'stack', 'code', 'cause', '__proto__', 'constructor', 'toString']);
+
+/** What every operation of this package throws or rejects with, except an abort signal's own reason and what callbacks throw. */
+export class ColdframeError<C extends ErrorCode = ErrorCode> extends Error {
+  /** What went wrong, for programs: see `ErrorFacts`. */
+  readonly code: C;
+
+  /** @internal */
+  constructor(code: C, message: string, facts: Readonly<Record<string, unknown>>, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    for (const name of Object.keys(facts)) {
+      if (!RESERVED.has(name)) (this as Record<string, unknown>)[name] = facts[name];
+    }
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && BRAND in value;
+  }
+}
+
+// On the prototype, as the class's own errors have it: neither shows up when an error is printed or compared.
+Object.defineProperty(ColdframeError.prototype, BRAND, { value: true });
+Object.defineProperty(ColdframeError.prototype, 'name', { value: 'ColdframeError', writable: true, configurable: true });
+
+/** A `ColdframeError` with the facts of its code: `if (error.code === 'ERR_TIMEOUT') error.timeoutMs`. */
+export type ColdframeErrorOf<C extends ErrorCode> = C extends ErrorCode ? ColdframeError<C> & Readonly<ErrorFacts[C]> : never;
+
+/** Why the sandbox ended a program: the type of `result.error`. */
+export type Failure = ColdframeErrorOf<FailureCode>;
+
+/**
+ * Whether `value` is an error of this package and, when codes are given, has one of them. Narrows the type to the code's facts.
+ *
+ * @example if (isColdframeError(error, 'ERR_SIDECAR_EXITED')) console.error(error.stderr);
+ */
+export function isColdframeError<C extends ErrorCode = ErrorCode>(value: unknown, ...codes: C[]): value is ColdframeErrorOf<C> {
+  return value instanceof ColdframeError && (codes.length === 0 || (codes as ErrorCode[]).includes(value.code));
+}

@@ -1,0 +1,64 @@
+// Where the messages of this side's errors are written, each once. What comes over the wire brings its own sentence.
+
+import type { ErrorCode, ErrorFacts } from './codes.js';
+import { ColdframeError, type ColdframeErrorOf } from './error.js';
+
+function make<C extends ErrorCode>(code: C, message: string, facts: ErrorFacts[C], cause?: unknown): ColdframeErrorOf<C> {
+  const options = cause === undefined ? undefined : { cause };
+  return new ColdframeError(code, message, facts as Record<string, unknown>, options) as ColdframeErrorOf<C>;
+}
+
+/** An option or argument is wrong. `hint` is a further sentence: the right name, usually. */
+export function invalidOption(where: string, facts: ErrorFacts['ERR_INVALID_OPTION'], hint?: string) {
+  const what = `Invalid \`${facts.option}\` in ${where}: expected ${facts.expected}, received ${facts.received}.`;
+  return make('ERR_INVALID_OPTION', hint === undefined ? what : `${what} ${hint}`, facts);
+}
+
+/** The sidecar could not be started. */
+export function sidecarSpawn(path: string, reason: string, cause?: unknown) {
+  return make('ERR_SIDECAR_SPAWN', `The sidecar could not be started from ${path}: ${reason}`, { path, reason }, cause);
+}
+
+/** The sidecar's process is gone. */
+export function sidecarExited(facts: ErrorFacts['ERR_SIDECAR_EXITED']) {
+  const how = facts.signal === null ? `with exit code ${facts.exitCode ?? 'unknown'}` : `by signal ${facts.signal}`;
+  const last = facts.stderr === '' ? '' : `. Its last words:\n${facts.stderr}`;
+  return make('ERR_SIDECAR_EXITED', `The sidecar (process ${facts.pid}) ended ${how}${last}`, facts);
+}
+
+/** The caller has disposed the sidecar. */
+export function sidecarDisposed() {
+  return make('ERR_SIDECAR_DISPOSED', 'The sidecar has been disposed', {});
+}
+
+/** The caller has disposed the runtime. */
+export function runtimeDisposed(runtime: number) {
+  return make('ERR_RUNTIME_DISPOSED', 'The runtime has been disposed', { runtime });
+}
+
+/** The caller has disposed the runner. */
+export function runnerDisposed(runner: number) {
+  return make('ERR_RUNNER_DISPOSED', 'The resident runner has been disposed', { runner });
+}
+
+/** The halves are of different releases. */
+export function versionMismatch(sdk: string, sidecar: string) {
+  const message = `The SDK has version ${sdk}, the sidecar ${sidecar}: install one release of both`;
+  return make('ERR_VERSION_MISMATCH', message, { sdk, sidecar });
+}
+
+/** A frame would be, or says that it is, larger than `maxBytes`. */
+export function frameTooLarge(bytes: number, maxBytes: number) {
+  const message = `A message of ${bytes} bytes does not fit into a frame of at most ${maxBytes} bytes`;
+  return make('ERR_FRAME_TOO_LARGE', message, { bytes, maxBytes });
+}
+
+/** The other side does not speak the protocol. */
+export function protocolError(reason: string) {
+  return make('ERR_PROTOCOL', `The sidecar does not speak this protocol: ${reason}`, { reason });
+}
+
+/** An error as it came from the sidecar. Codes are the same on both sides because versions are. */
+export function fromWire(code: string, message: string, details: Readonly<Record<string, unknown>>): ColdframeError {
+  return new ColdframeError(code as ErrorCode, message, details);
+}

@@ -1,0 +1,25 @@
+// The public API of `coldframe`: exports only.
+
+export type { ResourceSnapshot } from './channel/messages.js';
+export type { ErrorCode, ErrorFacts, FailureCode } from './errors/codes.js';
+export { ColdframeError, type ColdframeErrorOf, type Failure, isColdframeError } from './errors/error.js';
+export type {
+  BootPhase,
+  BootTiming,
+  BootTimingListener,
+  Env,
+  EvaluationOptions,
+  Limits,
+  NodeRuntimeOptions,
+  OutputHandler,
+  ResidentExecOptions,
+  ResidentRunnerOptions,
+  RunOptions,
+  SidecarEmbeddedOptions,
+  SidecarOptions,
+  SidecarSpawnOptions,
+} from './options/types.js';
+export type { ResidentRunner } from './runner/resident-runner.js';
+export { NodeRuntime } from './runtime/node-runtime.js';
+export type { ExecResult, RunResult } from './runtime/result.js';
+export { Sidecar } from './sidecar/sidecar.js';

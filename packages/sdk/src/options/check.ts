@@ -1,0 +1,96 @@
+// Options are checked once, here, where they come in.
+//
+// A call must not pay for what it does not use: the tests below accept correct options in well under a microsecond. Whatever they do
+// not accept goes to the zod schemas in `schemas.ts`, which have the last word and the message; zod itself (40 ms to import) is only
+// loaded then. `check.test.ts` holds the two against each other.
+
+import { openingOf } from '../sidecar/connections.js';
+import { ENV_NAME, GUEST_PATH, MAX_INLINE_BUDGET_MS, WHOLE } from './bounds.js';
+
+type Test = (value: unknown) => boolean;
+type Tests = Readonly<Record<string, Test | null>>;
+
+const isFunction: Test = (value) => typeof value === 'function';
+const isText: Test = (value) => typeof value === 'string' && !value.includes('\0');
+const isTexts: Test = (value) => Array.isArray(value) && value.every(isText);
+const isInput: Test = (value) => typeof value === 'string' || value instanceof Uint8Array;
+const isPath: Test = (value) => typeof value === 'string' && GUEST_PATH.test(value);
+const isWhole = (bounds: { min: number; max: number }): Test => {
+  const { min, max } = bounds;
+  return (value) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
+};
+const isBudget: Test = (value) => typeof value === 'number' && value >= 0 && value <= MAX_INLINE_BUDGET_MS;
+const isLimits: Test = (value) => matches(limits, value);
+const isEnv: Test = (value) => {
+  if (!isMap(value)) return false;
+  // A `Map`, say, has no names of its own and would pass for an empty environment.
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  for (const name in value) if (!ENV_NAME.test(name) || !isText(value[name])) return false;
+  return true;
+};
+
+// `__proto__: null`, so that `constructor` is as unknown an option as any other.
+const listener: Tests = { __proto__: null, onBootTiming: isFunction };
+const place: Tests = { __proto__: null, env: isEnv, cwd: isPath };
+const limits: Tests = {
+  __proto__: null,
+  memoryBytes: isWhole(WHOLE.memoryBytes),
+  cpuMs: isWhole(WHOLE.cpuMs),
+  outputBytes: isWhole(WHOLE.outputBytes),
+};
+const evaluation: Tests = {
+  __proto__: null,
+  timeout: isWhole(WHOLE.timeout),
+  signal: (value) => value instanceof AbortSignal,
+  onStdout: isFunction,
+  onStderr: isFunction,
+};
+const run: Tests = { __proto__: null, ...place, ...evaluation, args: isTexts, stdin: isInput };
+const sidecar: Tests = {
+  __proto__: null,
+  ...listener,
+  workers: isWhole(WHOLE.workers),
+  warmSlots: isWhole(WHOLE.warmSlots),
+  spinUs: isWhole(WHOLE.spinUs),
+};
+const isSidecar: Test = (value) => openingOf(value) !== undefined;
+
+const SETS = {
+  'NodeRuntime.create()': { __proto__: null, ...place, ...listener, sidecar: isSidecar, limits: isLimits } as Tests,
+  'exec()': run,
+  'run()': run,
+  'createResidentRunner()': place,
+  'ResidentRunner.exec()': evaluation,
+  'Sidecar.spawn()': sidecar,
+  'Sidecar.embedded()': { __proto__: null, ...sidecar, inlineBudgetMs: isBudget } as Tests,
+};
+
+/** The option sets, by the call they belong to. The names appear in messages. */
+export type OptionSet = keyof typeof SETS;
+
+/** Whether `options` are certainly correct. `false` means: ask `explain()`. */
+export function acceptable(set: OptionSet, options: unknown): boolean {
+  return options === undefined || matches(SETS[set], options);
+}
+
+/** Throws `ERR_INVALID_OPTION` with the first thing that is wrong with `options`, if anything is. */
+export async function explain(set: OptionSet, options: unknown): Promise<void> {
+  const { assertOptions } = await import('./schemas.js');
+  assertOptions(set, options);
+}
+
+function matches(tests: Tests, options: unknown): boolean {
+  if (!isMap(options)) return false;
+  for (const name in options) {
+    const test = tests[name];
+    if (test === undefined || test === null) return false;
+    const value = options[name];
+    if (value !== undefined && !test(value)) return false;
+  }
+  return true;
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,81 @@
+// What people write who come from elsewhere, and what it is called here. A wrong name that is one of these gets the right one as a hint;
+// one that is nearly a right name gets that.
+
+import type { OptionSet } from './check.js';
+
+const FOREIGN: Readonly<Record<string, string>> = {
+  __proto__: null as never,
+  timeoutMs: '`timeout`, in milliseconds',
+  timeoutSeconds: '`timeout`, in milliseconds',
+  maxDuration: '`timeout`, in milliseconds',
+  deadline: '`timeout`, in milliseconds',
+  abortSignal: '`signal`',
+  environment: '`env`',
+  envs: '`env`',
+  envVars: '`env`',
+  workingDirectory: '`cwd`',
+  workdir: '`cwd`',
+  workDir: '`cwd`',
+  dir: '`cwd`',
+  argv: '`args`',
+  arguments: '`args`',
+  input: '`stdin`',
+  stdout: '`onStdout`, a function',
+  stderr: '`onStderr`, a function',
+  onOutput: '`onStdout` and `onStderr`',
+  memory: '`limits.memoryBytes`, in bytes',
+  memoryMb: '`limits.memoryBytes`, in bytes',
+  memoryMB: '`limits.memoryBytes`, in bytes',
+  memoryLimit: '`limits.memoryBytes`, in bytes',
+  memoryLimitBytes: '`limits.memoryBytes`, in bytes',
+  maxMemory: '`limits.memoryBytes`, in bytes',
+  cpuTime: '`limits.cpuMs`, in milliseconds',
+  cpuTimeLimitMs: '`limits.cpuMs`, in milliseconds',
+  cpuLimit: '`limits.cpuMs`, in milliseconds',
+  maxBuffer: '`limits.outputBytes`, in bytes',
+  maxOutputBytes: '`limits.outputBytes`, in bytes',
+  threads: '`workers`',
+  inlineBudget: '`inlineBudgetMs`, in milliseconds',
+  resourceLimits: '`limits`',
+  limit: '`limits`',
+};
+
+// Where an option belongs that is right, but not here.
+const ELSEWHERE: Readonly<Record<string, OptionSet[]>> = {
+  __proto__: null as never,
+  limits: ['NodeRuntime.create()'],
+  memoryBytes: ['NodeRuntime.create()'],
+  cpuMs: ['NodeRuntime.create()'],
+  outputBytes: ['NodeRuntime.create()'],
+  sidecar: ['NodeRuntime.create()'],
+  onBootTiming: ['NodeRuntime.create()', 'Sidecar.spawn()', 'Sidecar.embedded()'],
+  inlineBudgetMs: ['Sidecar.embedded()'],
+  workers: ['Sidecar.spawn()', 'Sidecar.embedded()'],
+  warmSlots: ['Sidecar.spawn()', 'Sidecar.embedded()'],
+  spinUs: ['Sidecar.spawn()', 'Sidecar.embedded()'],
+  timeout: ['exec()', 'run()', 'ResidentRunner.exec()'],
+  signal: ['exec()', 'run()', 'ResidentRunner.exec()'],
+  stdin: ['exec()', 'run()'],
+  args: ['exec()', 'run()'],
+  onStdout: ['exec()', 'run()', 'ResidentRunner.exec()'],
+  onStderr: ['exec()', 'run()', 'ResidentRunner.exec()'],
+  env: ['NodeRuntime.create()', 'exec()', 'run()', 'createResidentRunner()'],
+  cwd: ['NodeRuntime.create()', 'exec()', 'run()', 'createResidentRunner()'],
+};
+
+/** A sentence that leads from a wrong name to the right one, if one is known. */
+export function hintFor(name: string, set: OptionSet): string | undefined {
+  const right = FOREIGN[name];
+  if (right !== undefined) return `It is called ${right}${placeOf(/^`(\w+)/.exec(right)?.[1], set)}.`;
+  if (name in ELSEWHERE) {
+    const inner = ['memoryBytes', 'cpuMs', 'outputBytes'].includes(name) ? ` It is \`limits.${name}\` there.` : '';
+    return `It is an option of ${(ELSEWHERE[name] as OptionSet[]).join(', ')}.${inner}`;
+  }
+  const near = Object.keys(ELSEWHERE).find((known) => known.toLowerCase() === name.toLowerCase());
+  return near === undefined ? undefined : `It is spelled \`${near}\`.`;
+}
+
+function placeOf(option: string | undefined, set: OptionSet): string {
+  const places = ELSEWHERE[option ?? ''];
+  return places === undefined || places.includes(set) ? '' : `, and an option of ${places.join(', ')}`;
+}

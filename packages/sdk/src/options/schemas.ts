@@ -1,0 +1,105 @@
+// The options of every public call as strict zod schemas. Loaded only when `check.ts` has not accepted something; the message of a
+// check is the words that complete "expected ...". Next: `hints.ts`.
+
+import * as z from 'zod/mini';
+import { invalidOption } from '../errors/make.js';
+import { openingOf } from '../sidecar/connections.js';
+import { ENV_NAME, GUEST_PATH, MAX_INLINE_BUDGET_MS, TEXT, WHOLE } from './bounds.js';
+import type { OptionSet } from './check.js';
+import { hintFor } from './hints.js';
+import { show } from './show.js';
+
+function whole(bounds: { min: number; max: number }, unit: string) {
+  const error = `a whole number of ${unit} from ${bounds.min} to ${bounds.max}`;
+  return z.optional(z.int({ error }).check(z.gte(bounds.min, { error }), z.lte(bounds.max, { error })));
+}
+
+function matching(pattern: RegExp, error: string) {
+  return z.string({ error }).check(z.regex(pattern, { error }));
+}
+
+function custom<T>(test: (value: unknown) => boolean, error: string) {
+  return z.optional(z.custom<T>(test, { error }));
+}
+
+function strict<T extends z.core.$ZodLooseShape>(shape: T, error = 'an object with options') {
+  return z.strictObject(shape, { error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : error) });
+}
+
+const ENV = 'a map of names without "=" and NUL to text without NUL';
+const callback = custom((value) => typeof value === 'function', 'a function');
+const env = z.optional(z.record(matching(ENV_NAME, ENV), matching(TEXT, 'text without NUL'), { error: ENV }));
+const cwd = z.optional(matching(GUEST_PATH, 'an absolute guest path such as /workspace'));
+const text = matching(TEXT, 'text without NUL');
+const limits = strict(
+  {
+    memoryBytes: whole(WHOLE.memoryBytes, 'bytes'),
+    cpuMs: whole(WHOLE.cpuMs, 'milliseconds'),
+    outputBytes: whole(WHOLE.outputBytes, 'bytes'),
+  },
+  'an object with limits',
+);
+const evaluation = {
+  timeout: whole(WHOLE.timeout, 'milliseconds'),
+  signal: custom((value) => value instanceof AbortSignal, 'an AbortSignal'),
+  onStdout: callback,
+  onStderr: callback,
+};
+const run = strict({
+  ...evaluation,
+  env,
+  cwd,
+  args: z.optional(z.array(text, { error: 'a list of text' })),
+  stdin: custom((value) => typeof value === 'string' || value instanceof Uint8Array, 'text or a Uint8Array'),
+});
+const sidecar = {
+  onBootTiming: callback,
+  workers: whole(WHOLE.workers, 'threads'),
+  warmSlots: whole(WHOLE.warmSlots, 'slots'),
+  spinUs: whole(WHOLE.spinUs, 'microseconds'),
+};
+const budget = `a number of milliseconds from 0 to ${MAX_INLINE_BUDGET_MS}`;
+
+/** The schema of each option set. */
+export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
+  'NodeRuntime.create()': strict({
+    env,
+    cwd,
+    limits: z.optional(limits),
+    onBootTiming: callback,
+    sidecar: custom(
+      (value) => openingOf(value) !== undefined,
+      'a Sidecar made by Sidecar.spawn() or Sidecar.embedded() of this copy of coldframe',
+    ),
+  }),
+  'exec()': run,
+  'run()': run,
+  'createResidentRunner()': strict({ env, cwd }),
+  'ResidentRunner.exec()': strict(evaluation),
+  'Sidecar.spawn()': strict(sidecar),
+  'Sidecar.embedded()': strict({
+    ...sidecar,
+    inlineBudgetMs: z.optional(
+      z.number({ error: budget }).check(z.gte(0, { error: budget }), z.lte(MAX_INLINE_BUDGET_MS, { error: budget })),
+    ),
+  }),
+};
+
+/** Throws `ERR_INVALID_OPTION` with the first thing that is wrong with `options`. */
+export function assertOptions(set: OptionSet, options: unknown): void {
+  const issue = SCHEMAS[set].safeParse(options).error?.issues[0];
+  if (issue === undefined) return;
+  const unknownName = issue.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
+  const path = unknownName === undefined ? issue.path : [...issue.path, unknownName];
+  const option = path.length === 0 ? 'options' : path.map(String).join('.');
+  const value = path.reduce((at: unknown, name) => (at as Record<PropertyKey, unknown> | undefined)?.[name], options);
+  const expected = unknownName === undefined ? issue.message : `one of ${known(set, issue.path).join(', ')}`;
+  const hint = unknownName === undefined ? undefined : hintFor(unknownName, set);
+  throw invalidOption(set, { option, expected, received: show(value) }, hint);
+}
+
+// The names that a strict object at `path` has.
+function known(set: OptionSet, path: readonly PropertyKey[]): string[] {
+  const schema = path[0] === 'limits' ? limits : (SCHEMAS[set] as ReturnType<typeof strict>);
+  return Object.keys(schema.shape);
+}

@@ -1,0 +1,18 @@
+// A value in an error message: what it is and, when it is short, its text. Never the insides of an object, which may be secret or long.
+
+const MAX_TEXT = 40;
+
+/** `value` in a few words: `-5 (number)`, `"abc" (string)`, `an array of 3`, `null`. */
+export function show(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (typeof value === 'string') {
+    return value.length > MAX_TEXT ? `text of ${value.length} characters` : `${JSON.stringify(value)} (string)`;
+  }
+  if (typeof value === 'number' || typeof value === 'boolean') return `${value} (${typeof value})`;
+  if (typeof value === 'bigint') return `${value}n (bigint)`;
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'symbol') return 'a symbol';
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  const name: unknown = Object.getPrototypeOf(value)?.constructor?.name;
+  return typeof name === 'string' && name !== '' && name !== 'Object' ? `an instance of ${name}` : 'an object';
+}

@@ -1,0 +1,149 @@
+// The options of every public call: names, units, defaults. `check.ts` decides whether what came is one of these, `schemas.ts` says
+// what is wrong with it when it is not.
+
+import type { Sidecar } from '../sidecar/sidecar.js';
+
+/** One measured step. `durationMs` has the resolution of the host's monotonic clock. */
+export interface BootTiming {
+  /** Which step: see `BootPhase`. */
+  phase: BootPhase;
+  /** How long it took, in milliseconds. */
+  durationMs: number;
+}
+
+/**
+ * The steps that `onBootTiming` reports.
+ *
+ * - `sidecar_spawn`: from the call until the operating system has started the sidecar's process.
+ * - `session_open`: from there until the sidecar has introduced itself.
+ * - `module_load`: inside that, the sidecar loading the precompiled engine. Reported once per sidecar, to the first who asks.
+ * - `vm_create`: from there (or from the call, when the sidecar was running) until the runtime exists, without `vm_configure`.
+ * - `vm_configure`: inside the sidecar, checking and keeping the runtime's options.
+ * - `runtime_create_total`: the whole of `NodeRuntime.create()`.
+ * - `memory_map`, `instantiate`, `guest_start`, `guest_run`: inside the sidecar, once per program: getting the guest's memory,
+ *   making the instance, reaching the program's first instruction, running it to its end.
+ */
+export type BootPhase =
+  | 'sidecar_spawn'
+  | 'session_open'
+  | 'module_load'
+  | 'vm_create'
+  | 'vm_configure'
+  | 'runtime_create_total'
+  | 'memory_map'
+  | 'instantiate'
+  | 'guest_start'
+  | 'guest_run';
+
+/** Takes the timings. What it throws rejects the call that was measured. */
+export type BootTimingListener = (timing: BootTiming) => void;
+
+/** Environment variables: names without `=`, neither with NUL. */
+export type Env = Readonly<Record<string, string>>;
+
+/** Walls around a runtime. Reaching one ends the program and sets `result.error`; nothing else is affected. */
+export interface Limits {
+  /**
+   * Linear memory of one program, engine and library included, in bytes.
+   * @default 134_217_728 (128 MiB)
+   */
+  memoryBytes?: number;
+  /**
+   * Processor time of one program (of one evaluation, in a resident runner), in milliseconds.
+   * @default 30_000
+   */
+  cpuMs?: number;
+  /**
+   * Captured output of each of stdout and stderr of one program, in bytes. Output that is streamed may be longer: what is captured
+   * is then cut off here.
+   * @default 16_777_216 (16 MiB)
+   */
+  outputBytes?: number;
+}
+
+/** Options of `NodeRuntime.create()`. */
+export interface NodeRuntimeOptions {
+  /** Environment of its programs; nothing of the host's environment is added. @default {} */
+  env?: Env;
+  /** Working directory of its programs, an absolute guest path. @default '/workspace' */
+  cwd?: string;
+  /** The sidecar to run in. Without it the runtime spawns one of its own and ends it in `dispose()`. */
+  sidecar?: Sidecar;
+  /** Walls around its programs. */
+  limits?: Limits;
+  /** Told how long each step takes, at creation and after each program. */
+  onBootTiming?: BootTimingListener;
+}
+
+/** What all calls that evaluate code can be given. */
+export interface EvaluationOptions {
+  /** Wall-clock limit in milliseconds, a whole number from 1. @default none */
+  timeout?: number;
+  /** Ends the program when it aborts; the call then rejects with the signal's reason. */
+  signal?: AbortSignal;
+  /**
+   * Takes stdout while the program runs. When it returns a promise, the next chunk waits for it, and a program that writes faster
+   * blocks once 256 KiB are waiting. What it throws ends the program and rejects the call.
+   */
+  onStdout?: OutputHandler;
+  /** The same for stderr. */
+  onStderr?: OutputHandler;
+}
+
+/** Takes a chunk of output; the bytes are the handler's to keep. */
+export type OutputHandler = (chunk: Uint8Array) => unknown;
+
+/** Options of `runtime.exec()` and `runtime.run()`. */
+export interface RunOptions extends EvaluationOptions {
+  /** Laid over the runtime's environment. */
+  env?: Env;
+  /** Instead of the runtime's working directory: an absolute guest path. */
+  cwd?: string;
+  /** `process.argv` after the program's name. @default [] */
+  args?: readonly string[];
+  /** What the program reads from stdin. @default nothing: end of file */
+  stdin?: string | Uint8Array;
+}
+
+/** Options of `runtime.createResidentRunner()`. */
+export interface ResidentRunnerOptions {
+  /** Laid over the runtime's environment. */
+  env?: Env;
+  /** Instead of the runtime's working directory: an absolute guest path. */
+  cwd?: string;
+}
+
+/** Options of `runner.exec()`. */
+export interface ResidentExecOptions extends EvaluationOptions {}
+
+/** What every sidecar can be given. The defaults are for an app that runs many short programs. */
+export interface SidecarOptions {
+  /** Threads that run guests, 1 to 256. @default one per processor */
+  workers?: number;
+  /**
+   * Memory slots kept ready for the next program, 0 to 4,096. A program that finds one starts in a tenth of the time.
+   * @default 16
+   */
+  warmSlots?: number;
+  /**
+   * For how many microseconds, 0 to 10,000, a thread that has just answered looks for more work before it sleeps: a program that is
+   * started in that time starts at once, and until then the thread uses its processor.
+   * @default 50 in a process, 0 in this one
+   */
+  spinUs?: number;
+  /** Told `sidecar_spawn` (of a process), `session_open` and `module_load`. */
+  onBootTiming?: BootTimingListener;
+}
+
+/** Options of `Sidecar.spawn()`. */
+export interface SidecarSpawnOptions extends SidecarOptions {}
+
+/** Options of `Sidecar.embedded()`. */
+export interface SidecarEmbeddedOptions extends SidecarOptions {
+  /**
+   * For how long, in milliseconds, a program may run on the calling thread before it moves to a worker thread. Waking a thread costs
+   * more than a short evaluation; but while a guest runs inline, this process does nothing else. At 0 no guest ever runs on it.
+   * @default 0
+   */
+  inlineBudgetMs?: number;
+}

@@ -1,0 +1,84 @@
+// The public handle of a resident runner: a guest process that stays, and evaluates snippets one after the other.
+
+import { asyncDispose } from '../async-dispose.js';
+import type { RunnerCreate } from '../channel/messages.js';
+import { invalidOption, runnerDisposed } from '../errors/make.js';
+import { acceptable, explain } from '../options/check.js';
+import { show } from '../options/show.js';
+import type { BootTimingListener, ResidentExecOptions } from '../options/types.js';
+import { reportGuestRun, reportGuestStart } from '../runtime/boot-timing.js';
+import { unlessGone } from '../runtime/dispose.js';
+import { evaluate } from '../runtime/evaluation.js';
+import { ExecResult } from '../runtime/result.js';
+import type { Outcome, SidecarConnection } from '../sidecar/connection.js';
+
+/**
+ * A guest process with one global state. Snippets wait for each other.
+ *
+ * @example
+ * await using runner = await runtime.createResidentRunner();
+ * await runner.exec('globalThis.n = 1');
+ * const { stdout } = await runner.exec('console.log(++n)');
+ */
+export class ResidentRunner implements AsyncDisposable {
+  readonly #connection: SidecarConnection;
+  readonly #runner: number;
+  readonly #onBootTiming: BootTimingListener | undefined;
+  #disposal: Promise<void> | undefined;
+
+  /** @internal */
+  constructor(connection: SidecarConnection, runner: number, onBootTiming: BootTimingListener | undefined) {
+    this.#connection = connection;
+    this.#runner = runner;
+    this.#onBootTiming = onBootTiming;
+  }
+
+  /**
+   * Evaluates `code`, an ES module, and resolves when it and what it started has come to its end. A `timeout` ends the snippet.
+   *
+   * @throws the signal's reason, what an output handler threw, `ERR_INVALID_OPTION`, `ERR_RUNNER_DISPOSED`, `ERR_RUNNER_EXITED`,
+   * `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`, `ERR_FRAME_TOO_LARGE`
+   */
+  async exec(code: string, options?: ResidentExecOptions): Promise<ExecResult> {
+    if (!acceptable('ResidentRunner.exec()', options)) await explain('ResidentRunner.exec()', options);
+    if (typeof code !== 'string') {
+      throw invalidOption('ResidentRunner.exec()', { option: 'code', expected: 'text', received: show(code) });
+    }
+    if (this.#disposal !== undefined) throw runnerDisposed(this.#runner);
+    const outcome = await this.#begin(code, options);
+    if (this.#onBootTiming !== undefined) reportGuestRun(this.#onBootTiming, outcome.timings);
+    return new ExecResult(outcome);
+  }
+
+  /** Ends the process; snippets under way resolve with exit code 137 and `error.code` `ERR_CANCELED`. May be called more than once. */
+  dispose(): Promise<void> {
+    this.#disposal ??= unlessGone(this.#connection.disposeRunner(this.#runner));
+    return this.#disposal;
+  }
+
+  /** `dispose()`, for `await using`. */
+  [asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  #begin(code: string, options: ResidentExecOptions | undefined): Outcome | Promise<Outcome> {
+    const connection = this.#connection;
+    const runner = this.#runner;
+    if (options === undefined) return connection.evaluate(connection.nextId(), { runner, code });
+    const timeoutMs = options.timeout;
+    return evaluate(connection, options, (id, stream, onOutput) =>
+      connection.evaluate(id, { runner, code, timeoutMs, stream }, onOutput),
+    );
+  }
+}
+
+/** Starts the process of a runner. */
+export async function createRunner(
+  connection: SidecarConnection,
+  options: RunnerCreate,
+  onBootTiming: BootTimingListener | undefined,
+): Promise<ResidentRunner> {
+  const { runner, timings } = await connection.createRunner(options);
+  if (onBootTiming !== undefined) reportGuestStart(onBootTiming, timings);
+  return new ResidentRunner(connection, runner, onBootTiming);
+}

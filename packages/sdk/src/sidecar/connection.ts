@@ -1,0 +1,83 @@
+// What runtimes and runners need from a sidecar, wherever it runs. `channel/connection.ts` is the one over frames, for a process;
+// `transports/embedded.ts` the one over the addon, in this process. Nothing above this line knows which of them it has.
+
+import type { OutputListener } from '../channel/channel.js';
+import type {
+  ProcessStart,
+  ResourceSnapshot,
+  RunnerCreate,
+  RunnerCreated,
+  RunnerEval,
+  RuntimeCreate,
+  RuntimeCreated,
+  Timings,
+  WireError,
+} from '../channel/messages.js';
+
+/** How a program or a snippet ended. */
+export interface Outcome {
+  exitCode: number;
+  /** Bytes, which may be a view of memory that is used again; or text, when they were UTF-8 and it was cheaper to hand them over so. */
+  stdout: Uint8Array | string;
+  stderr: Uint8Array | string;
+  /** JSON text. */
+  value?: string;
+  failure?: WireError;
+  stdoutTruncated?: boolean;
+  stderrTruncated?: boolean;
+  timings: Timings;
+}
+
+/** One sidecar, as those see it who run programs in it. Every promise rejects when the sidecar ends. */
+export interface SidecarConnection {
+  /** The process that the guests run in. */
+  readonly pid: number;
+  /** Makes a runtime. */
+  createRuntime(options: RuntimeCreate): Promise<RuntimeCreated>;
+  /** Ends a runtime and all that runs in it. */
+  disposeRuntime(runtime: number): Promise<void>;
+  /** Starts a resident runner. */
+  createRunner(options: RunnerCreate): Promise<RunnerCreated>;
+  /** Ends a resident runner. */
+  disposeRunner(runner: number): Promise<void>;
+  /** An id for `start` or `evaluate`, by which the program can be canceled and its output credited. */
+  nextId(): number;
+  /** Runs a program. An outcome that is known before this returns is returned as it is, without a promise. */
+  start(id: number, program: ProcessStart, onOutput?: OutputListener): Outcome | Promise<Outcome>;
+  /** Evaluates a snippet in a resident runner. The same. */
+  evaluate(id: number, snippet: RunnerEval, onOutput?: OutputListener): Outcome | Promise<Outcome>;
+  /** Ends a program or an evaluation; its outcome still comes. */
+  cancel(id: number): void;
+  /** So many bytes of a program's output have been consumed. */
+  credit(id: number, bytes: number): void;
+  /** Resolves when the sidecar has answered. */
+  ping(): Promise<void>;
+  /** What the sidecar has in use. */
+  resources(): Promise<ResourceSnapshot>;
+  /** Ends the sidecar; what waits rejects. Resolves when it is gone. */
+  dispose(): Promise<void>;
+}
+
+/** A connection that may be a runtime's own. */
+export interface ProcessConnection extends SidecarConnection {
+  /** Resolves when no request waits any more, whatever became of them; `undefined` when none waits now. */
+  idle(): Promise<void> | undefined;
+}
+
+/** A connection that has just been opened, and how long that took. Requests need not wait for `opened`. */
+export interface Opening<C extends SidecarConnection = SidecarConnection> {
+  /** The connection; usable at once. */
+  readonly connection: C;
+  /** Resolves when the sidecar has introduced itself, rejects when it could not be started. */
+  readonly opened: Promise<Opened>;
+}
+
+/** How long opening took, in milliseconds. */
+export interface Opened {
+  /** Until the process was started; `undefined` when there is no process. */
+  readonly spawnMs?: number;
+  /** From there until its hello. */
+  readonly sessionMs: number;
+  /** Inside that: loading the precompiled module. */
+  readonly moduleLoadMs: number;
+}

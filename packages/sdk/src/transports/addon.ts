@@ -1,0 +1,83 @@
+// The addon's functions, as `packages/sidecar/crates/node` gives them. Arguments stand in fixed places because reading a property by
+// name costs as much there as the whole call. What does not end within a call is told by `OnEvent`.
+
+import type { ResourceSnapshot, RunnerCreated, WireError } from '../channel/messages.js';
+import type { Outcome } from '../sidecar/connection.js';
+
+/** What an event is: the `kind` of `OnEvent`. */
+export const Event = { nothing: 0, outcome: 1, failure: 2, stdout: 3, stderr: 4, runner: 5 } as const;
+
+/** Told on Node's thread, never within a call. */
+export type OnEvent = (id: number, kind: number, payload: Outcome | WireError | Uint8Array | RunnerCreated | undefined) => void;
+
+/** Builds an outcome for the addon, which would have to name every property; `truncated` is 1 for stdout, 2 for stderr, or their sum. */
+export function makeOutcome(
+  exitCode: number,
+  stdout: Uint8Array | string,
+  stderr: Uint8Array | string,
+  value: string | null | undefined,
+  failure: WireError | null | undefined,
+  truncated: number,
+  memoryMapNs: number,
+  instantiateNs: number,
+  guestStartNs: number,
+  guestRunNs: number,
+): Outcome {
+  return {
+    exitCode,
+    stdout,
+    stderr,
+    value: value ?? undefined,
+    failure: failure ?? undefined,
+    stdoutTruncated: (truncated & 1) !== 0,
+    stderrTruncated: (truncated & 2) !== 0,
+    timings: { memoryMapNs, instantiateNs, guestStartNs, guestRunNs },
+  };
+}
+
+/** Options of `open()`. */
+export interface AddonOptions {
+  imageDir: string;
+  /** See `SidecarOptions`; what is `undefined` has the addon's default. */
+  workers: number | undefined;
+  warmSlots: number | undefined;
+  spinUs: number | undefined;
+  /** For how many microseconds a program may run on the calling thread. */
+  inlineUs: number;
+}
+
+/** What the addon's file exports. */
+export interface Addon {
+  /** Opens a core. Throws an `Error` with `code` and `details`, as every function below does. */
+  open(options: AddonOptions, onEvent: OnEvent, outcome: typeof makeOutcome): AddonCore;
+}
+
+type Env = Readonly<Record<string, string>>;
+
+/** One core. Ids are the caller's, not 0 and not in use; `streams` is 1 for stdout, 2 for stderr, or their sum. */
+export interface AddonCore {
+  readonly version: string;
+  readonly loadNs: number;
+  createRuntime(env?: Env, cwd?: string, memoryBytes?: number, cpuMs?: number, outputBytes?: number): number;
+  disposeRuntime(runtime: number): void;
+  /** The outcome, when the program has ended within the call; else it comes as an event. `mode` is 0 for exec, 1 for run. */
+  start(
+    id: number,
+    runtime: number,
+    mode: number,
+    code: string,
+    args: readonly string[] | undefined,
+    env: Env | undefined,
+    cwd: string | undefined,
+    stdin: Uint8Array | undefined,
+    timeoutMs: number | undefined,
+    streams: number,
+  ): Outcome | undefined;
+  createRunner(id: number, runtime: number, env?: Env, cwd?: string): RunnerCreated | undefined;
+  evaluate(id: number, runner: number, code: string, timeoutMs: number | undefined, streams: number): Outcome | undefined;
+  disposeRunner(runner: number): void;
+  cancel(id: number): void;
+  credit(id: number, bytes: number): void;
+  resources(): ResourceSnapshot;
+  shutdown(): void;
+}

@@ -1,0 +1,167 @@
+// A sidecar in this process: the addon behind the interface of a connection.
+//
+// The addon keeps Node's event loop alive while requests wait, and tells the end of each of them once. A program that ends within the
+// call that starts it (see `inlineBudgetMs`) costs no promise. Next: `addon.ts`, what the addon offers.
+
+import { createRequire } from 'node:module';
+import type { OutputListener } from '../channel/channel.js';
+import type {
+  ProcessStart,
+  ResourceSnapshot,
+  RunnerCreate,
+  RunnerCreated,
+  RunnerEval,
+  RuntimeCreate,
+  RuntimeCreated,
+  Streams,
+  WireError,
+} from '../channel/messages.js';
+import { fromWire, sidecarDisposed, sidecarSpawn, versionMismatch } from '../errors/make.js';
+import type { Opening, Outcome, SidecarConnection } from '../sidecar/connection.js';
+import { VERSION } from '../version.js';
+import { type Addon, type AddonCore, type AddonOptions, Event, makeOutcome } from './addon.js';
+
+/** Loads the addon at `path` and opens a core in it. */
+export function openAddon(path: string, options: AddonOptions): Opening {
+  const begin = performance.now();
+  const connection = new EmbeddedConnection(load(path), options);
+  const opened = { sessionMs: performance.now() - begin, moduleLoadMs: connection.loadMs };
+  return { connection, opened: Promise.resolve(opened) };
+}
+
+function load(path: string): Addon {
+  try {
+    return createRequire(import.meta.url)(path) as Addon;
+  } catch (error) {
+    throw sidecarSpawn(path, (error as Error).message, error);
+  }
+}
+
+interface Pending {
+  onOutput: OutputListener | undefined;
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+class EmbeddedConnection implements SidecarConnection {
+  readonly pid = process.pid;
+  readonly loadMs: number;
+  readonly #core: AddonCore;
+  readonly #pending = new Map<number, Pending>();
+  #lastId = 0;
+  #disposed = false;
+
+  constructor(addon: Addon, options: AddonOptions) {
+    this.#core = translated(() => addon.open(options, this.#onEvent, makeOutcome));
+    this.loadMs = this.#core.loadNs / 1e6;
+    if (this.#core.version === VERSION) return;
+    this.#core.shutdown();
+    throw versionMismatch(VERSION, this.#core.version);
+  }
+
+  async createRuntime({ env, cwd, limits = {} }: RuntimeCreate): Promise<RuntimeCreated> {
+    const begin = performance.now();
+    const runtime = this.#call((core) => core.createRuntime(env, cwd, limits.memoryBytes, limits.cpuMs, limits.outputBytes));
+    return { runtime, configureNs: (performance.now() - begin) * 1e6 };
+  }
+
+  async disposeRuntime(runtime: number): Promise<void> {
+    this.#call((core) => core.disposeRuntime(runtime));
+  }
+
+  async createRunner({ runtime, env, cwd }: RunnerCreate): Promise<RunnerCreated> {
+    const id = this.nextId();
+    return this.#call((core) => core.createRunner(id, runtime, env, cwd)) ?? this.#wait<RunnerCreated>(id);
+  }
+
+  async disposeRunner(runner: number): Promise<void> {
+    this.#call((core) => core.disposeRunner(runner));
+  }
+
+  nextId(): number {
+    do this.#lastId = (this.#lastId + 1) >>> 0;
+    while (this.#lastId === 0 || this.#pending.has(this.#lastId));
+    return this.#lastId;
+  }
+
+  start(id: number, program: ProcessStart, onOutput?: OutputListener): Outcome | Promise<Outcome> {
+    const { runtime, mode, code, args, env, cwd, stdin, timeoutMs, stream } = program;
+    const bits = streamBits(stream);
+    const run = mode === 'run' ? 1 : 0;
+    return (
+      this.#call((core) => core.start(id, runtime, run, code, args, env, cwd, stdin, timeoutMs, bits)) ??
+      this.#wait<Outcome>(id, onOutput)
+    );
+  }
+
+  evaluate(id: number, snippet: RunnerEval, onOutput?: OutputListener): Outcome | Promise<Outcome> {
+    const { runner, code, timeoutMs, stream } = snippet;
+    const bits = streamBits(stream);
+    return this.#call((core) => core.evaluate(id, runner, code, timeoutMs, bits)) ?? this.#wait<Outcome>(id, onOutput);
+  }
+
+  cancel(id: number): void {
+    if (this.#pending.has(id)) this.#core.cancel(id);
+  }
+
+  credit(id: number, bytes: number): void {
+    if (this.#pending.has(id)) this.#core.credit(id, bytes);
+  }
+
+  async ping(): Promise<void> {
+    this.#call(() => {});
+  }
+
+  async resources(): Promise<ResourceSnapshot> {
+    return this.#call((core) => core.resources());
+  }
+
+  async dispose(): Promise<void> {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    const failed = [...this.#pending.values()];
+    this.#pending.clear();
+    this.#core.shutdown();
+    for (const { reject } of failed) reject(sidecarDisposed());
+  }
+
+  readonly #onEvent = (id: number, kind: number, payload: unknown): void => {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    if (kind === Event.stdout || kind === Event.stderr) {
+      pending.onOutput?.(kind === Event.stdout ? 1 : 2, payload as Uint8Array);
+    } else if (kind !== Event.nothing) {
+      this.#pending.delete(id);
+      if (kind === Event.failure) pending.reject(fromAddon(payload as WireError));
+      else pending.resolve(payload);
+    }
+  };
+
+  #call<T>(work: (core: AddonCore) => T): T {
+    if (this.#disposed) throw sidecarDisposed();
+    return translated(() => work(this.#core));
+  }
+
+  #wait<T>(id: number, onOutput?: OutputListener): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#pending.set(id, { onOutput, resolve: resolve as (value: unknown) => void, reject });
+    });
+  }
+}
+
+function streamBits(streams: Streams | undefined): number {
+  return streams === undefined ? 0 : (streams.stdout ? 1 : 0) | (streams.stderr ? 2 : 0);
+}
+
+// The addon throws an `Error` with `code` and `details`; what has neither is no answer of ours and goes on as it is.
+function translated<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof Error && 'details' in error ? fromAddon(error as Error & WireError) : error;
+  }
+}
+
+function fromAddon({ code, message, details }: WireError): Error {
+  return fromWire(code, message, details);
+}

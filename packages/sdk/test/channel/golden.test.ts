@@ -1,0 +1,49 @@
+// Both sides of the protocol agree on the golden frames, byte for byte.
+
+import { expect, test } from 'vitest';
+import * as checks from '../../src/channel/checks.js';
+import { type Frame, FrameReader, FrameWriter } from '../../src/channel/frames.js';
+import { Kind } from '../../src/channel/messages.js';
+import { golden } from './golden.js';
+
+function decodeAll(bytes: Buffer): Frame[] {
+  const frames: Frame[] = [];
+  new FrameReader((frame) => frames.push(frame)).push(bytes);
+  return frames;
+}
+
+test.each(golden)('$file is decoded', ({ kind, id, body, bytes }) => {
+  expect(decodeAll(bytes)).toEqual([{ kind, id, body }]);
+});
+
+test.each(golden)('$file is encoded to the same bytes', ({ bytes }) => {
+  const [frame] = decodeAll(bytes);
+  const writer = new FrameWriter();
+  writer.add(frame?.kind ?? 0, frame?.id ?? 0, frame?.body as object);
+  expect(writer.take().equals(bytes)).toBe(true);
+});
+
+test('there is a golden frame of every kind', () => {
+  const kinds = new Set(golden.map(({ kind }) => kind));
+  expect([...kinds].sort((a, b) => a - b)).toEqual(Object.values(Kind).sort((a, b) => a - b));
+});
+
+const replies: Record<string, (body: unknown) => unknown> = {
+  'reply-ping': checks.done,
+  'reply-runtime-create': checks.runtimeCreated,
+  'reply-process-start': checks.outcome,
+  'reply-runner-create': checks.runnerCreated,
+  'reply-resources': checks.resources,
+  'sidecar-hello': checks.hello,
+  error: checks.wireError,
+  output: checks.output,
+};
+
+test.each(golden.filter(({ from }) => from === 'sidecar'))('$file passes its check', ({ file, body }) => {
+  const name = Object.keys(replies)
+    .filter((prefix) => file.startsWith(prefix))
+    .sort((a, b) => b.length - a.length)[0];
+  const check = replies[name ?? ''];
+  expect(check, `a check for ${file}`).toBeDefined();
+  if (check !== checks.done) expect(check?.(body)).toEqual(body);
+});

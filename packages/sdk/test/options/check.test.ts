@@ -1,0 +1,137 @@
+// Options: the fast tests against the schemas, and the words of every refusal.
+
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { acceptable, explain, type OptionSet } from '../../src/options/check.js';
+import { SCHEMAS } from '../../src/options/schemas.js';
+
+const SETS = Object.keys(SCHEMAS) as OptionSet[];
+const NAMES = [
+  'env cwd args stdin timeout signal onStdout onStderr limits sidecar onBootTiming inlineBudgetMs workers warmSlots spinUs',
+  'memoryBytes timeoutMs constructor toString hasOwnProperty __proto__',
+].flatMap((names) => names.split(' '));
+
+// Values that are right for one option and wrong for another, and values at the edges.
+const value: fc.Arbitrary<unknown> = fc.oneof(
+  fc.constantFrom(
+    undefined,
+    null,
+    true,
+    '',
+    '/',
+    '/a b',
+    'relative',
+    '/nul\0',
+    'nul\0',
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    1n,
+  ),
+  fc.constantFrom(-1, 0, 0.5, 1, 1_000, 1_000.5, 2_147_483_647, 2_147_483_648, 2_147_483_649, 2 ** 53),
+  fc.constantFrom(
+    [],
+    ['a', 'b'],
+    ['a\0'],
+    [1],
+    {},
+    { A: '1' },
+    { 'A=B': '1' },
+    { '': '1' },
+    { A: 1 },
+    { A: 'x\0' },
+    { A: undefined },
+  ),
+  fc.constantFrom(
+    () => {},
+    new AbortController().signal,
+    Buffer.from('x'),
+    new Uint8Array(1),
+    new Uint16Array(1),
+    new Date(),
+    new Map(),
+  ),
+  fc.dictionary(
+    fc.constantFrom('memoryBytes', 'cpuMs', 'outputBytes', 'cpu'),
+    fc.constantFrom(undefined, -1, 0, 1, 2 ** 31, 2 ** 32, '1'),
+  ),
+);
+const options = fc.oneof(
+  { weight: 20, arbitrary: fc.dictionary(fc.constantFrom(...NAMES), value, { maxKeys: 3, noNullPrototype: true }) },
+  { weight: 1, arbitrary: value },
+);
+
+test('the tests on the fast path and the schemas agree', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...SETS), options, (set, given) => {
+      expect(acceptable(set, given)).toBe(given === undefined || SCHEMAS[set].safeParse(given).success);
+    }),
+    { numRuns: 20_000 },
+  );
+});
+
+test.each(SETS)('explain() finds nothing in what %s accepts', async (set) => {
+  await expect(explain(set, {})).resolves.toBeUndefined();
+});
+
+const wrong: [OptionSet, unknown, string, string, RegExp][] = [
+  ['exec()', { timeout: -5 }, 'timeout', '-5 (number)', /a whole number of milliseconds from 1 to 2147483647/],
+  ['exec()', { timeout: '5s' }, 'timeout', '"5s" (string)', /a whole number of milliseconds/],
+  ['exec()', { timeout: 1.5 }, 'timeout', '1.5 (number)', /a whole number/],
+  ['exec()', { env: { A: 1 } }, 'env.A', '1 (number)', /text without NUL/],
+  ['exec()', { env: ['A=1'] }, 'env', 'an array of 1', /a map of names/],
+  ['exec()', { env: { 'A=B': '1' } }, 'env.A=B', '"1" (string)', /names without "="/],
+  ['exec()', { cwd: 'src' }, 'cwd', '"src" (string)', /an absolute guest path/],
+  ['exec()', { args: 'a b' }, 'args', '"a b" (string)', /a list of text/],
+  ['exec()', { args: ['a', 2] }, 'args.1', '2 (number)', /text without NUL/],
+  ['exec()', { stdin: 5 }, 'stdin', '5 (number)', /text or a Uint8Array/],
+  ['exec()', { signal: {} }, 'signal', 'an object', /an AbortSignal/],
+  ['exec()', { onStdout: 'inherit' }, 'onStdout', '"inherit" (string)', /a function/],
+  ['exec()', null, 'options', 'null', /an object with options/],
+  ['exec()', 'fast', 'options', '"fast" (string)', /an object with options/],
+  ['NodeRuntime.create()', { limits: { memoryBytes: 0 } }, 'limits.memoryBytes', '0 (number)', /bytes from 1 to 2147483648/],
+  ['NodeRuntime.create()', { limits: 5 }, 'limits', '5 (number)', /an object with limits/],
+  ['NodeRuntime.create()', { sidecar: {} }, 'sidecar', 'an object', /Sidecar\.spawn\(\)/],
+  ['Sidecar.embedded()', { inlineBudgetMs: -1 }, 'inlineBudgetMs', '-1 (number)', /milliseconds from 0 to 1000/],
+];
+
+test.each(wrong)('%s with %j', async (set, given, option, received, expected) => {
+  expect(acceptable(set, given)).toBe(false);
+  await expect(explain(set, given)).rejects.toMatchObject({
+    code: 'ERR_INVALID_OPTION',
+    option,
+    received,
+    expected: expect.stringMatching(expected),
+    message: expect.stringContaining(`Invalid \`${option}\` in ${set}: expected`),
+  });
+});
+
+const unknown: [OptionSet, unknown, string, RegExp][] = [
+  ['exec()', { timeoutMs: 5 }, 'timeoutMs', /It is called `timeout`, in milliseconds\.$/],
+  ['exec()', { input: 'x' }, 'input', /It is called `stdin`\.$/],
+  ['exec()', { Timeout: 5 }, 'Timeout', /It is spelled `timeout`\.$/],
+  ['exec()', { tiemout: 5 }, 'tiemout', /expected one of .*timeout.*, received 5 \(number\)\.$/],
+  ['exec()', { memoryLimit: 5 }, 'memoryLimit', /`limits\.memoryBytes`, in bytes, and an option of NodeRuntime\.create\(\)\.$/],
+  ['exec()', { limits: {} }, 'limits', /It is an option of NodeRuntime\.create\(\)\.$/],
+  ['NodeRuntime.create()', { memoryLimit: 5 }, 'memoryLimit', /It is called `limits\.memoryBytes`, in bytes\.$/],
+  ['NodeRuntime.create()', { limits: { memoryMb: 5 } }, 'limits.memoryMb', /expected one of memoryBytes, cpuMs, outputBytes/],
+  ['NodeRuntime.create()', { timeout: 5 }, 'timeout', /It is an option of exec\(\), run\(\), ResidentRunner\.exec\(\)\.$/],
+  ['NodeRuntime.create()', { constructor: 5 }, 'constructor', /expected one of env, cwd/],
+  ['ResidentRunner.exec()', { stdin: '' }, 'stdin', /It is an option of exec\(\), run\(\)\.$/],
+];
+
+test.each(unknown)('%s with %j, which has an unknown name', async (set, given, option, message) => {
+  expect(acceptable(set, given)).toBe(false);
+  await expect(explain(set, given)).rejects.toMatchObject({
+    code: 'ERR_INVALID_OPTION',
+    option,
+    message: expect.stringMatching(message),
+  });
+});
+
+test('accepting correct options costs microseconds at most', () => {
+  const given = { env: { A: '1' }, cwd: '/', timeout: 1_000, onStdout: () => {} };
+  const began = performance.now();
+  for (let i = 0; i < 100_000; i++) acceptable('exec()', given);
+  // A tenth of a microsecond when measured alone; the bound is for a machine that does other things as well.
+  expect((performance.now() - began) / 100_000).toBeLessThan(0.01);
+});

@@ -1,0 +1,79 @@
+// Programs under way: what ends a call early, and what it waits for.
+
+import { expect, test, vi } from 'vitest';
+import type { OutputListener } from '../../src/channel/channel.js';
+import type { Outcome, Streams } from '../../src/channel/messages.js';
+import { type Deferred, deferred } from '../../src/deferred.js';
+import type { EvaluationOptions } from '../../src/options/types.js';
+import { evaluate } from '../../src/runtime/evaluation.js';
+import type { SidecarConnection } from '../../src/sidecar/connection.js';
+
+const OUTCOME = { exitCode: 0 } as Outcome;
+
+function open(options: EvaluationOptions) {
+  const cancel = vi.fn();
+  const connection = { nextId: () => 5, cancel, credit: vi.fn() } as unknown as SidecarConnection;
+  const begun: { streams: Streams | undefined; onOutput: OutputListener | undefined; outcome: Deferred<Outcome> }[] = [];
+  const result = (async () =>
+    evaluate(connection, options, (_id, streams, onOutput) => {
+      const outcome = deferred<Outcome>();
+      begun.push({ streams, onOutput, outcome });
+      return outcome.promise;
+    }))();
+  return { cancel, begun, result };
+}
+
+test('a signal that has already aborted starts nothing', async () => {
+  const { begun, result } = open({ signal: AbortSignal.abort('stop') });
+  await expect(result).rejects.toBe('stop');
+  expect(begun).toEqual([]);
+});
+
+test('a signal that aborts rejects at once with its reason, and cancels behind it', async () => {
+  const controller = new AbortController();
+  const { begun, result, cancel } = open({ signal: controller.signal });
+  const reason = new Error('enough');
+  controller.abort(reason);
+  await expect(result).rejects.toBe(reason);
+  expect(cancel.mock.calls).toEqual([[5]]);
+  begun[0]?.outcome.reject(new Error('nobody listens any more'));
+});
+
+test('after the end the signal is let go', async () => {
+  const controller = new AbortController();
+  const remove = vi.spyOn(controller.signal, 'removeEventListener');
+  const { begun, result, cancel } = open({ signal: controller.signal });
+  begun[0]?.outcome.resolve(OUTCOME);
+  expect(await result).toBe(OUTCOME);
+  expect(remove).toHaveBeenCalledOnce();
+  controller.abort();
+  expect(cancel).not.toHaveBeenCalled();
+});
+
+test('only descriptors with a handler are streamed', () => {
+  expect(open({ onStderr: () => {} }).begun[0]?.streams).toEqual({ stdout: false, stderr: true });
+  expect(open({ timeout: 5 }).begun[0]).toMatchObject({ streams: undefined, onOutput: undefined });
+});
+
+test('the outcome waits for the last handler', async () => {
+  const gate = deferred<void>();
+  const { begun, result } = open({ onStdout: () => gate.promise });
+  begun[0]?.onOutput?.(1, Buffer.from('a'));
+  begun[0]?.outcome.resolve(OUTCOME);
+  const winner = await Promise.race([result, new Promise((resolve) => setImmediate(resolve, 'still waiting'))]);
+  expect(winner).toBe('still waiting');
+  gate.resolve();
+  expect(await result).toBe(OUTCOME);
+});
+
+test('a handler that throws rejects the call with what it threw and cancels the program', async () => {
+  const thrown = { not: 'an Error' };
+  const { begun, result, cancel } = open({
+    onStdout: () => {
+      throw thrown;
+    },
+  });
+  begun[0]?.onOutput?.(1, Buffer.from('a'));
+  await expect(result).rejects.toBe(thrown);
+  expect(cancel.mock.calls).toEqual([[5]]);
+});

@@ -1,0 +1,54 @@
+// The four ways to provision a runtime, as one interface, so that a test can be run in each of them.
+
+import { NodeRuntime, type NodeRuntimeOptions, Sidecar } from '../../src/index.js';
+
+/** One way to get runtimes. */
+export interface Provisioning {
+  /** A runtime; `dispose()` is the caller's. */
+  create(options?: NodeRuntimeOptions): Promise<NodeRuntime>;
+  /** Ends what the runtimes share. */
+  close(): Promise<void>;
+}
+
+export interface Mode {
+  name: string;
+  open(): Promise<Provisioning>;
+}
+
+const over = async (sidecar: Sidecar): Promise<Provisioning> => ({
+  create: (options) => NodeRuntime.create({ ...options, sidecar }),
+  close: () => sidecar.dispose(),
+});
+
+export const MODES: Mode[] = [
+  { name: 'owned', open: async () => ({ create: (options) => NodeRuntime.create(options), close: async () => {} }) },
+  { name: 'shared', open: async () => over(await Sidecar.spawn()) },
+  { name: 'embedded', open: async () => over(await Sidecar.embedded()) },
+  { name: 'embedded inline', open: async () => over(await Sidecar.embedded({ inlineBudgetMs: 5 })) },
+];
+
+/** Runs `work` with a provisioning of `mode` and closes it again. */
+export async function withMode<T>(mode: Mode, work: (provisioning: Provisioning) => Promise<T>): Promise<T> {
+  const provisioning = await mode.open();
+  try {
+    return await work(provisioning);
+  } finally {
+    await provisioning.close();
+  }
+}
+
+/** Runs `work` with one runtime of `mode`. */
+export async function withRuntime<T>(
+  mode: Mode,
+  options: NodeRuntimeOptions,
+  work: (runtime: NodeRuntime) => Promise<T>,
+): Promise<T> {
+  return withMode(mode, async (provisioning) => {
+    const runtime = await provisioning.create(options);
+    try {
+      return await work(runtime);
+    } finally {
+      await runtime.dispose();
+    }
+  });
+}

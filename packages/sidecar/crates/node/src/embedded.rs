@@ -1,0 +1,335 @@
+//! The object that `open` gives: its state and its functions. All of it lives on Node's thread; only [`crate::outlet`] is shared.
+//!
+//! The core ends in one of three ways, whichever comes first: `shutdown()`, the collection of the object, or the end of the environment
+//! (a worker thread that ends, or the process). Each ends all guests and closes the outlet; after it the functions throw.
+
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+use std::time::Duration;
+
+use coldframe_core::{
+    Core, CoreOptions, Dispatch, Error, Limits, Mode, Process, ProcessOptions, Runtime, RuntimeOptions, Streams,
+};
+use napi::Env;
+use napi::bindgen_prelude::{Function, FunctionCallContext, FunctionRef, Object, Result};
+use napi::threadsafe_function::ThreadsafeCallContext;
+
+use crate::arguments::{Arguments, wrong};
+use crate::inline;
+use crate::outlet::{Event, EventArguments, Outlet, Program, Runner};
+use crate::requests::Requests;
+use crate::table::{Place, Table};
+use crate::values::{self, OutcomeArguments, Raw};
+
+const MAX_RUNTIMES: usize = 65_536;
+const MAX_RUNNERS: usize = 65_536;
+const ANY: u64 = u64::MAX;
+
+/// What the second argument of `onEvent` may be.
+mod kind {
+    pub const OUTCOME: u32 = 1;
+    pub const FAILURE: u32 = 2;
+    pub const STDOUT: u32 = 3;
+    pub const STDERR: u32 = 4;
+    pub const RUNNER: u32 = 5;
+}
+
+/// See the module.
+pub struct Embedded {
+    core: RefCell<Option<Core>>,
+    outlet: Arc<Outlet>,
+    dispatch: Dispatch,
+    make_outcome: FunctionRef<OutcomeArguments, Raw>,
+    runtimes: RefCell<Table<Live>>,
+    runners: RefCell<Table<Process>>,
+    requests: Requests,
+}
+
+struct Live {
+    runtime: Runtime,
+    /// Numbers of the runners that were made in it and not disposed.
+    runners: Vec<u32>,
+}
+
+/// Held by the object's functions alone: when the last of them is collected, nobody can use the core any more.
+struct Owner(Rc<Embedded>);
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.0.shut_down();
+    }
+}
+
+impl Embedded {
+    /// Opens a core and makes the object.
+    pub fn open<'env>(
+        env: &'env Env,
+        options: &CoreOptions,
+        inline: Duration,
+        on_event: Function<'env, EventArguments, ()>,
+        make_outcome: Function<'env, OutcomeArguments, Raw>,
+    ) -> Result<Object<'env>> {
+        let core = Core::open(options).map_err(|error| values::thrown(env, &error, None))?;
+        let (image_id, load_ns) = (core.image_id().to_owned(), core.load_ns() as f64);
+        let this = Rc::new(Self {
+            core: RefCell::new(Some(core)),
+            outlet: Arc::default(),
+            dispatch: if inline.is_zero() { Dispatch::Worker } else { Dispatch::Inline(inline) },
+            make_outcome: make_outcome.create_ref()?,
+            runtimes: RefCell::new(Table::new("runtimes", MAX_RUNTIMES)),
+            runners: RefCell::new(Table::new("runners", MAX_RUNNERS)),
+            requests: Requests::default(),
+        });
+        let weak = Rc::downgrade(&this);
+        let deliver = move |context: ThreadsafeCallContext<Event>| Self::deliver(&weak, &context.env, context.value);
+        this.outlet.open(on_event.build_threadsafe_function().weak::<true>().build_callback(deliver)?);
+        // Added after the threadsafe function, so it runs before Node tears that down.
+        env.add_env_cleanup_hook(Rc::downgrade(&this), |this: Weak<Self>| {
+            if let Some(this) = this.upgrade() {
+                this.shut_down();
+            }
+        })?;
+        let mut object = Self::functions(env, this)?;
+        object.set("version", env!("CARGO_PKG_VERSION"))?;
+        object.set("imageId", image_id)?;
+        object.set("loadNs", load_ns)?;
+        Ok(object)
+    }
+
+    fn functions<'env>(env: &'env Env, this: Rc<Self>) -> Result<Object<'env>> {
+        let owner = Rc::new(Owner(this));
+        let mut object = Object::new(env)?;
+        let mut function = |name: &str, body: fn(&Self, &Env, Arguments<'_>) -> Result<Option<Raw>>| {
+            let owner = Rc::clone(&owner);
+            let call = move |context: FunctionCallContext<'_>| body(&owner.0, context.env, Arguments::new(&context));
+            object.set(name, env.create_function_from_closure::<(), _, _>(name, call)?)
+        };
+        function("noop", |_, _, _| Ok(None))?;
+        function("createRuntime", Self::create_runtime)?;
+        function("disposeRuntime", Self::dispose_runtime)?;
+        function("start", Self::start)?;
+        function("createRunner", Self::create_runner)?;
+        function("evaluate", Self::evaluate)?;
+        function("disposeRunner", Self::dispose_runner)?;
+        function("cancel", Self::cancel)?;
+        function("credit", Self::credit)?;
+        function("resources", Self::resources)?;
+        function("shutdown", |this, _, _| {
+            this.shut_down();
+            Ok(None)
+        })?;
+        Ok(object)
+    }
+
+    fn create_runtime(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
+        let default = Limits::default();
+        let env_vars = arguments.environment(0)?;
+        let cwd = arguments.optional(1, "cwd", "a string")?;
+        let limits = Limits {
+            memory_bytes: arguments.optional_whole(2, "memoryBytes")?.unwrap_or(default.memory_bytes),
+            cpu: arguments.milliseconds(3, "cpuMs")?.unwrap_or(default.cpu),
+            output_bytes: arguments.optional_whole(4, "outputBytes")?.unwrap_or(default.output_bytes),
+        };
+        let core = self.core(env)?;
+        let mut runtimes = self.runtimes.borrow_mut();
+        let created = runtimes.check_room().and_then(|()| core.create_runtime(RuntimeOptions { env: env_vars, cwd, limits }));
+        let runtime = created.map_err(|error| values::thrown(env, &error, None))?;
+        let number = runtimes.reserve();
+        runtimes.put(number, Live { runtime, runners: Vec::new() });
+        Raw::new(env, number).map(Some)
+    }
+
+    fn dispose_runtime(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
+        self.core(env)?;
+        let number = arguments.number(0, "runtime")?;
+        let live = self.runtimes.borrow_mut().remove(number);
+        let live = live.ok_or_else(|| self.no_runtime(env, number))?;
+        live.runners.into_iter().for_each(|runner| drop(self.runners.borrow_mut().remove(runner)));
+        live.runtime.dispose();
+        Ok(None)
+    }
+
+    fn start(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
+        let id = self.new_id(env, &arguments)?;
+        let number = arguments.number(1, "runtime")?;
+        let mode = if arguments.whole(2, "mode", 1)? == 1 { Mode::Run } else { Mode::Exec };
+        let options = ProcessOptions {
+            mode,
+            code: arguments.required(3, "code", "a string")?,
+            args: arguments.optional(4, "args", "a list of strings")?.unwrap_or_default(),
+            env: arguments.environment(5)?,
+            cwd: arguments.optional(6, "cwd", "a string")?,
+            stdin: arguments.optional::<&[u8]>(7, "stdin", "a Uint8Array")?.unwrap_or_default().to_vec(),
+            timeout: arguments.milliseconds(8, "timeoutMs")?,
+            streams: arguments.streams(9)?,
+        };
+        let runtime = self.runtime(env, number)?;
+        let sink = Arc::new(Program { id, place: Place { runtime: number, runner: 0 }, outlet: Arc::clone(&self.outlet) });
+        let (started, end) = inline::run(id, || runtime.start(options, sink, self.dispatch));
+        let process = started.map_err(|error| values::thrown(env, &error, None))?;
+        self.wait(env, id, process, false, end)
+    }
+
+    fn create_runner(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
+        let id = self.new_id(env, &arguments)?;
+        let number = arguments.number(1, "runtime")?;
+        let options = ProcessOptions {
+            mode: Mode::Resident,
+            code: String::new(),
+            args: Vec::new(),
+            env: arguments.environment(2)?,
+            cwd: arguments.optional(3, "cwd", "a string")?,
+            stdin: Vec::new(),
+            timeout: None,
+            streams: Streams::default(),
+        };
+        let runtime = self.runtime(env, number)?;
+        self.runners.borrow().check_room().map_err(|error| values::thrown(env, &error, None))?;
+        let runner = self.runners.borrow_mut().reserve();
+        let sink = Arc::new(Runner { id, place: Place { runtime: number, runner }, outlet: Arc::clone(&self.outlet) });
+        let (started, end) = inline::run(id, || runtime.start(options, sink, self.dispatch));
+        let process = started.map_err(|error| values::thrown(env, &error, None))?;
+        self.runners.borrow_mut().put(runner, process.clone());
+        if let Some(live) = self.runtimes.borrow_mut().get_mut(number) {
+            live.runners.push(runner);
+        }
+        self.wait(env, id, process, false, end)
+    }
+
+    fn evaluate(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
+        let id = self.new_id(env, &arguments)?;
+        let runner = arguments.number(1, "runner")?;
+        let code = arguments.required(2, "code", "a string")?;
+        let timeout = arguments.milliseconds(3, "timeoutMs")?;
+        let streams = arguments.streams(4)?;
+        let process = self.runners.borrow().get(runner).cloned();
+        let process = process.ok_or_else(|| self.no_runner(env, runner))?;
+        let (started, end) = inline::run(id, || process.evaluate(id, code, timeout, streams, self.dispatch));
+        let place = Place { runtime: 0, runner };
+        started.map_err(|error| values::thrown(env, &error, place.facts(&error)))?;
+        self.wait(env, id, process, true, end)
+    }
+
+    fn dispose_runner(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
+        self.core(env)?;
+        let runner = arguments.number(0, "runner")?;
+        let process = self.runners.borrow_mut().remove(runner);
+        process.ok_or_else(|| self.no_runner(env, runner))?.cancel();
+        Ok(None)
+    }
+
+    fn cancel(&self, _env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
+        let id = arguments.number(0, "id")?;
+        match self.requests.target(id) {
+            Some((process, true)) => process.cancel_evaluation(id),
+            Some((process, false)) => process.cancel(),
+            None => {}
+        }
+        Ok(None)
+    }
+
+    fn credit(&self, _env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
+        let (id, bytes) = (arguments.number(0, "id")?, arguments.whole(1, "bytes", ANY)?);
+        if let Some((process, _)) = self.requests.target(id) {
+            process.credit(bytes);
+        }
+        Ok(None)
+    }
+
+    fn resources(&self, env: &Env, _: Arguments<'_>) -> Result<Option<Raw>> {
+        values::resources(env, self.core(env)?.resources()).map(Some)
+    }
+
+    /// The end of a call that began a request: what it gives if it is over, or it waits.
+    fn wait(&self, env: &Env, id: u32, process: Process, evaluation: bool, end: Option<Event>) -> Result<Option<Raw>> {
+        match end {
+            Some(Event::Failure(_, place, error)) => Err(values::thrown(env, &error, place.facts(&error))),
+            Some(event) => self.payload(env, event).map(|(_, payload)| Some(payload)),
+            None => {
+                if self.requests.add(id, process, evaluation) {
+                    self.outlet.hold(env, true);
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// On Node's thread, for an event that came from any: the arguments of `onEvent`. When nobody waits for it any more, which happens
+    /// after `shutdown` and when a runner ends, its kind is 0 and there is nothing to do.
+    fn deliver(this: &Weak<Self>, env: &Env, event: Event) -> Result<EventArguments> {
+        let id = event.id();
+        let nothing = || Ok((id, 0, Raw::new(env, ())?).into());
+        let Some(this) = this.upgrade() else { return nothing() };
+        if event.is_end() {
+            let (waited, last) = this.requests.remove(id);
+            if last {
+                this.outlet.hold(env, false);
+            }
+            if !waited {
+                return nothing();
+            }
+        }
+        let (kind, payload) = this.payload(env, event)?;
+        Ok((id, kind, payload).into())
+    }
+
+    fn payload(&self, env: &Env, event: Event) -> Result<(u32, Raw)> {
+        Ok(match event {
+            Event::Outcome(_, place, outcome) => {
+                (kind::OUTCOME, values::outcome(env, &self.make_outcome.borrow_back(env)?, *outcome, place)?)
+            }
+            Event::Failure(_, place, error) => {
+                (kind::FAILURE, Raw::new(env, values::failure(env, &error, place.facts(&error))?)?)
+            }
+            Event::Output(_, fd, data) => (if fd == 1 { kind::STDOUT } else { kind::STDERR }, values::bytes(env, data)?),
+            Event::Runner(_, runner, timings) => (kind::RUNNER, values::runner(env, runner, timings)?),
+        })
+    }
+
+    fn core(&self, env: &Env) -> Result<Core> {
+        self.core.borrow().clone().ok_or_else(|| wrong(env, "core", "one that is open", "one that has been shut down"))
+    }
+
+    fn runtime(&self, env: &Env, number: u32) -> Result<Runtime> {
+        let runtime = self.runtimes.borrow().get(number).map(|live| live.runtime.clone());
+        runtime.ok_or_else(|| self.no_runtime(env, number))
+    }
+
+    /// The id of a request that begins, on a core that is open.
+    fn new_id(&self, env: &Env, arguments: &Arguments<'_>) -> Result<u32> {
+        self.core(env)?;
+        let id = arguments.number(0, "id")?;
+        if id == 0 || self.requests.has(id) {
+            return Err(wrong(env, "id", "a number other than 0 that no request has that waits", &id.to_string()));
+        }
+        Ok(id)
+    }
+
+    fn no_runtime(&self, env: &Env, number: u32) -> napi::Error {
+        if self.runtimes.borrow().has_been(number) {
+            return values::thrown(env, &Error::RuntimeDisposed, Some(("runtime", number)));
+        }
+        wrong(env, "runtime", "the number of a runtime", &number.to_string())
+    }
+
+    fn no_runner(&self, env: &Env, number: u32) -> napi::Error {
+        if self.runners.borrow().has_been(number) {
+            return values::thrown(
+                env,
+                &Error::RunnerExited { exit_code: Error::Canceled.exit_code() },
+                Some(("runner", number)),
+            );
+        }
+        wrong(env, "runner", "the number of a runner", &number.to_string())
+    }
+
+    fn shut_down(&self) {
+        let Some(core) = self.core.take() else { return };
+        core.shutdown();
+        self.outlet.close();
+        self.requests.clear();
+        *self.runners.borrow_mut() = Table::new("runners", MAX_RUNNERS);
+        *self.runtimes.borrow_mut() = Table::new("runtimes", MAX_RUNTIMES);
+    }
+}

@@ -1,0 +1,136 @@
+//! Brings what the core tells, on whatever thread, to Node's thread.
+//!
+//! One threadsafe function per core calls `onEvent(id, kind, payload)`. It does not keep Node's event loop alive except while requests
+//! wait ([`Outlet::hold`]). Once it is closed, by `shutdown` or by the end of the environment, events are dropped: there is nobody left
+//! to tell. The lock is held for a call because the function must not be released meanwhile.
+
+use std::sync::Arc;
+
+use coldframe_core::{Error, Outcome, Sink, Timings};
+use napi::bindgen_prelude::FnArgs;
+use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
+use napi::{Env, Status};
+use parking_lot::Mutex;
+
+use crate::inline;
+use crate::table::Place;
+use crate::values::Raw;
+
+/// What `onEvent` is called with: id, kind, payload.
+pub type EventArguments = FnArgs<(u32, u32, Raw)>;
+
+/// Calls `onEvent`; weak: it does not keep the event loop alive by being there.
+pub type OnEvent = ThreadsafeFunction<Event, (), EventArguments, Status, false, true>;
+
+/// Something that has happened to a request.
+pub enum Event {
+    /// A program or an evaluation has ended.
+    Outcome(u32, Place, Box<Outcome>),
+    /// A request has failed.
+    Failure(u32, Place, Error),
+    /// A streamed descriptor has bytes.
+    Output(u32, u8, Vec<u8>),
+    /// A runner is ready.
+    Runner(u32, u32, Timings),
+}
+
+impl Event {
+    /// The request.
+    pub fn id(&self) -> u32 {
+        match self {
+            Self::Outcome(id, ..) | Self::Failure(id, ..) | Self::Output(id, ..) | Self::Runner(id, ..) => *id,
+        }
+    }
+
+    /// Whether the request waits for nothing more.
+    pub fn is_end(&self) -> bool {
+        !matches!(self, Self::Output(..))
+    }
+}
+
+/// See the module.
+#[derive(Default)]
+pub struct Outlet {
+    function: Mutex<Option<OnEvent>>,
+}
+
+impl Outlet {
+    /// From now on events go to `function`.
+    pub fn open(&self, function: OnEvent) {
+        *self.function.lock() = Some(function);
+    }
+
+    /// From now on events go nowhere.
+    pub fn close(&self) {
+        let function = self.function.lock().take();
+        drop(function);
+    }
+
+    /// On Node's thread: whether the event loop stays alive for this core.
+    #[expect(deprecated, reason = "the advice to clone instead is about handles; this is about the event loop")]
+    pub fn hold(&self, env: &Env, alive: bool) {
+        if let Some(function) = &mut *self.function.lock() {
+            // Neither can fail while the function is open, and the environment's end closes it first.
+            let _ = if alive { function.refer(env) } else { function.unref(env) };
+        }
+    }
+
+    fn tell(&self, event: Event) {
+        let Some(event) = inline::keep(event) else { return };
+        if let Some(function) = &*self.function.lock() {
+            function.call(event, ThreadsafeFunctionCallMode::NonBlocking);
+        }
+    }
+}
+
+/// The sink of `start`.
+pub struct Program {
+    /// The request.
+    pub id: u32,
+    /// Where it runs.
+    pub place: Place,
+    /// Where it is told.
+    pub outlet: Arc<Outlet>,
+}
+
+impl Sink for Program {
+    fn output(&self, _eval: u32, fd: u8, data: Vec<u8>) {
+        self.outlet.tell(Event::Output(self.id, fd, data));
+    }
+    fn evaluated(&self, _eval: u32, _outcome: Outcome) {}
+    fn ready(&self, _timings: Timings) {}
+    fn exited(&self, outcome: Outcome) {
+        self.outlet.tell(Event::Outcome(self.id, self.place, Box::new(outcome)));
+    }
+}
+
+/// The sink of `createRunner` and of `evaluate`, whose ids are the core's evaluation numbers.
+pub struct Runner {
+    /// The `createRunner` request.
+    pub id: u32,
+    /// Where it runs, its own number included.
+    pub place: Place,
+    /// Where it is told.
+    pub outlet: Arc<Outlet>,
+}
+
+impl Sink for Runner {
+    fn output(&self, eval: u32, fd: u8, data: Vec<u8>) {
+        // 0: written between two evaluations, which nobody has asked to see.
+        if eval != 0 {
+            self.outlet.tell(Event::Output(eval, fd, data));
+        }
+    }
+    fn evaluated(&self, eval: u32, outcome: Outcome) {
+        self.outlet.tell(Event::Outcome(eval, self.place, Box::new(outcome)));
+    }
+    fn ready(&self, timings: Timings) {
+        self.outlet.tell(Event::Runner(self.id, self.place.runner, timings));
+    }
+    fn exited(&self, outcome: Outcome) {
+        let exit_code = outcome.exit_code;
+        let failure = outcome.failure.unwrap_or(Error::RunnerExited { exit_code });
+        // If the runner had been ready, nobody waits for this any more, and it ends on Node's thread.
+        self.outlet.tell(Event::Failure(self.id, self.place, failure));
+    }
+}

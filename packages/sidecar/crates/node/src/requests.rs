@@ -1,0 +1,51 @@
+//! Requests that wait, on Node's thread: what `cancel` and `credit` mean for each, and whether the event loop has to stay alive.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use coldframe_core::Process;
+
+/// See the module.
+#[derive(Default)]
+pub struct Requests {
+    table: RefCell<HashMap<u32, Waiting>>,
+}
+
+struct Waiting {
+    process: Process,
+    /// An evaluation in that program, which goes on without it.
+    evaluation: bool,
+}
+
+impl Requests {
+    /// Whether a request with this id waits.
+    pub fn has(&self, id: u32) -> bool {
+        self.table.borrow().contains_key(&id)
+    }
+
+    /// A request has begun to wait. True: it is the only one.
+    pub fn add(&self, id: u32, process: Process, evaluation: bool) -> bool {
+        let mut table = self.table.borrow_mut();
+        table.insert(id, Waiting { process, evaluation });
+        table.len() == 1
+    }
+
+    /// A request waits no more; false: it did not. And whether it was the last one.
+    pub fn remove(&self, id: u32) -> (bool, bool) {
+        let mut table = self.table.borrow_mut();
+        let found = table.remove(&id).is_some();
+        (found, table.is_empty())
+    }
+
+    /// Forgets all.
+    pub fn clear(&self) {
+        let all = self.table.take();
+        drop(all);
+    }
+
+    /// The program of a request, and whether the request is an evaluation in it.
+    pub fn target(&self, id: u32) -> Option<(Process, bool)> {
+        let table = self.table.borrow();
+        table.get(&id).map(|waiting| (waiting.process.clone(), waiting.evaluation))
+    }
+}

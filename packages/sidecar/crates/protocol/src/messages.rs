@@ -1,0 +1,385 @@
+//! The SDK and the sidecar speak over a socket pair with this protocol. Each side sends `hello` first, with its version; the versions must
+//! be equal. The SDK then sends requests; the sidecar answers each one exactly once, with `reply` or `error`, in the order in which
+//! they are done, and may send `output` for a request before that. `credit` and `cancel` name a request and are not answered. A message is
+//! a frame `[kind, id, body]`; below are all kinds, then the SDK's messages, then the sidecar's, in the order of
+//! `docs/internals/protocol.md`. The other side's file has the same messages in the same order: change both, and the golden frames.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::frames::Frame;
+use crate::invalid::Invalid;
+pub use crate::maps::{Details, Fact, Pairs};
+use crate::reader;
+
+/// The version that both sides must have: that of the packages, which are published together.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The largest `data` of an `output` message.
+pub const MAX_OUTPUT_BYTES: usize = 64 << 10;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $variant:ident = $number:literal $name:literal;)*) => {
+        /// What a frame is.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum Kind { $($(#[$doc])* $variant = $number,)* }
+
+        impl Kind {
+            /// All kinds, in order.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// The name in `docs/internals/protocol.md`.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
+
+        impl TryFrom<u8> for Kind {
+            type Error = Invalid;
+            fn try_from(number: u8) -> Result<Self, Invalid> {
+                match number {
+                    $($number => Ok(Self::$variant),)*
+                    other => Err(Invalid::new("a kind of message that is in the protocol", format!("number {other}")).within("kind")),
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// Both: the version, as the first frame.
+    Hello = 1 "hello";
+    /// Sidecar: a request's result.
+    Reply = 2 "reply";
+    /// Sidecar: a request's failure; with id 0 the connection's.
+    Error = 3 "error";
+    /// Sidecar: what a running program has written.
+    Output = 4 "output";
+    /// SDK: so much of it has been read.
+    Credit = 5 "credit";
+    /// SDK: stop a request.
+    Cancel = 6 "cancel";
+    /// SDK: answer at once.
+    Ping = 10 "ping";
+    /// SDK: make a runtime.
+    RuntimeCreate = 11 "runtime.create";
+    /// SDK: end a runtime and all that runs in it.
+    RuntimeDispose = 12 "runtime.dispose";
+    /// SDK: run a program to its end.
+    ProcessStart = 13 "process.start";
+    /// SDK: start a resident runner.
+    RunnerCreate = 14 "runner.create";
+    /// SDK: evaluate a snippet in a resident runner.
+    RunnerEval = 15 "runner.eval";
+    /// SDK: end a resident runner.
+    RunnerDispose = 16 "runner.dispose";
+    /// SDK: count what is in use.
+    Resources = 17 "resources";
+}
+
+// What the SDK sends.
+
+/// `hello` of the SDK.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SdkHello<'a> {
+    /// The SDK's version.
+    pub version: &'a str,
+}
+
+/// `credit`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Credit {
+    /// How many bytes of output the reader has consumed.
+    pub bytes: u64,
+}
+
+/// The body of `cancel`, `ping` and `resources`, and of a reply that says only that it is done.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Empty {}
+
+/// `runtime.create`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct RuntimeCreate<'a> {
+    /// The environment of its processes.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub env: Option<Pairs<'a>>,
+    /// The working directory of its processes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<&'a str>,
+    /// The walls around it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Limits>,
+}
+
+/// `limits` of `runtime.create`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Limits {
+    /// Linear memory of one process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// CPU time of one process or evaluation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ms: Option<u64>,
+    /// Captured output of one descriptor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_bytes: Option<u64>,
+}
+
+/// `runtime.dispose`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuntimeDispose {
+    /// Which one.
+    pub runtime: u32,
+}
+
+/// `mode` of `process.start`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Run a program to its end.
+    Exec,
+    /// The same; it may hand back a value.
+    Run,
+}
+
+/// `stream` of `process.start` and `runner.eval`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stream {
+    /// Descriptor 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdout: Option<bool>,
+    /// Descriptor 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<bool>,
+}
+
+/// `process.start`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct ProcessStart<'a> {
+    /// Where it runs.
+    pub runtime: u32,
+    /// What is wanted of it.
+    pub mode: Mode,
+    /// The program, an ES module.
+    pub code: &'a str,
+    /// Arguments after `node` and the program's name.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub args: Option<Vec<&'a str>>,
+    /// Laid over the runtime's environment.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub env: Option<Pairs<'a>>,
+    /// Instead of the runtime's working directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<&'a str>,
+    /// What it reads from descriptor 0.
+    #[serde(borrow, default, with = "serde_bytes", skip_serializing_if = "Option::is_none")]
+    pub stdin: Option<&'a [u8]>,
+    /// Wall-clock limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Which descriptors are sent on while it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<Stream>,
+}
+
+/// `runner.create`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunnerCreate<'a> {
+    /// Where it runs.
+    pub runtime: u32,
+    /// Laid over the runtime's environment.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub env: Option<Pairs<'a>>,
+    /// Instead of the runtime's working directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<&'a str>,
+}
+
+/// `runner.eval`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct RunnerEval<'a> {
+    /// Where it runs.
+    pub runner: u32,
+    /// The snippet.
+    pub code: &'a str,
+    /// Wall-clock limit of this snippet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Which descriptors are sent on while it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<Stream>,
+}
+
+/// `runner.dispose`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunnerDispose {
+    /// Which one.
+    pub runner: u32,
+}
+
+/// Everything that the SDK may send.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "each variant is the message of its name above")]
+pub enum Request<'a> {
+    Hello(SdkHello<'a>),
+    Credit(Credit),
+    Cancel,
+    Ping,
+    RuntimeCreate(RuntimeCreate<'a>),
+    RuntimeDispose(RuntimeDispose),
+    ProcessStart(ProcessStart<'a>),
+    RunnerCreate(RunnerCreate<'a>),
+    RunnerEval(RunnerEval<'a>),
+    RunnerDispose(RunnerDispose),
+    Resources,
+}
+
+impl<'a> Request<'a> {
+    /// Reads a frame that came from the SDK. The error's path begins with the message's name.
+    pub fn decode(frame: &Frame<'a>) -> Result<Self, Invalid> {
+        let kind = Kind::try_from(frame.kind)?;
+        let body = frame.body;
+        let request = match kind {
+            Kind::Hello => reader::read(body).map(Self::Hello),
+            Kind::Credit => reader::read(body).map(Self::Credit),
+            Kind::Cancel => reader::read(body).map(|Empty {}| Self::Cancel),
+            Kind::Ping => reader::read(body).map(|Empty {}| Self::Ping),
+            Kind::RuntimeCreate => reader::read(body).map(Self::RuntimeCreate),
+            Kind::RuntimeDispose => reader::read(body).map(Self::RuntimeDispose),
+            Kind::ProcessStart => reader::read(body).map(Self::ProcessStart),
+            Kind::RunnerCreate => reader::read(body).map(Self::RunnerCreate),
+            Kind::RunnerEval => reader::read(body).map(Self::RunnerEval),
+            Kind::RunnerDispose => reader::read(body).map(Self::RunnerDispose),
+            Kind::Resources => reader::read(body).map(|Empty {}| Self::Resources),
+            Kind::Reply | Kind::Error | Kind::Output => {
+                return Err(Invalid::new("a kind of message that the SDK sends", kind.name()).within("kind"));
+            }
+        };
+        request.map_err(|invalid| invalid.within(kind.name()))
+    }
+}
+
+// What the sidecar sends.
+
+/// `hello` of the sidecar.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct SidecarHello<'a> {
+    /// The sidecar's version.
+    pub version: &'a str,
+    /// Its process.
+    pub pid: u32,
+    /// The content hash of the guest image.
+    pub image: &'a str,
+    /// Nanoseconds that loading the precompiled module took.
+    pub load_ns: u64,
+}
+
+/// `error`, and the `failure` of an outcome.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Failure<'a> {
+    /// The stable code.
+    #[serde(borrow)]
+    pub code: Cow<'a, str>,
+    /// A sentence for people; never parsed.
+    #[serde(borrow)]
+    pub message: Cow<'a, str>,
+    /// The facts by name.
+    pub details: Details,
+}
+
+/// `output`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Output<'a> {
+    /// 1 or 2.
+    pub fd: u8,
+    /// What was written, at most [`MAX_OUTPUT_BYTES`].
+    #[serde(borrow, with = "serde_bytes")]
+    pub data: &'a [u8],
+}
+
+/// The reply to `runtime.create`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct RuntimeCreated {
+    /// Its number from now on.
+    pub runtime: u32,
+    /// Nanoseconds that it took.
+    pub configure_ns: u64,
+}
+
+/// Nanoseconds spent in each step of a start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the core's `Timings` documents them")]
+pub struct Timings {
+    pub memory_map_ns: u64,
+    pub instantiate_ns: u64,
+    pub guest_start_ns: u64,
+    pub guest_run_ns: u64,
+}
+
+/// The reply to `process.start` and `runner.eval`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Outcome<'a> {
+    /// How the program ended.
+    pub exit_code: i32,
+    /// Captured output of descriptor 1.
+    #[serde(borrow, with = "serde_bytes")]
+    pub stdout: &'a [u8],
+    /// Captured output of descriptor 2.
+    #[serde(borrow, with = "serde_bytes")]
+    pub stderr: &'a [u8],
+    /// The JSON text that it handed back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<&'a str>,
+    /// Why the sandbox ended it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure<'a>>,
+    /// More was streamed than captured.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stdout_truncated: bool,
+    /// More was streamed than captured.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stderr_truncated: bool,
+    /// Where the time went.
+    pub timings: Timings,
+}
+
+/// The reply to `runner.create`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunnerCreated {
+    /// Its number from now on.
+    pub runner: u32,
+    /// Where the time went.
+    pub timings: Timings,
+}
+
+/// The reply to `resources`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the core's `Resources` documents them")]
+pub struct Resources {
+    pub runtimes: u64,
+    pub processes: u64,
+    pub warm_slots: u64,
+    pub memory_bytes: u64,
+    pub buffered_bytes: u64,
+}

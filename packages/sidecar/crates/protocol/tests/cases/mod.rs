@@ -1,0 +1,188 @@
+//! The messages behind the golden frames: at least one of each kind, and the edges: nothing, everything, the largest id, text that
+//! is not ASCII, binary data, errors inside outcomes.
+
+use std::borrow::Cow;
+use std::fmt::Debug;
+
+use coldframe_protocol::messages::*;
+use coldframe_protocol::{Frame, encode, reader};
+use serde::{Deserialize, Serialize};
+
+pub struct Case {
+    pub name: &'static str,
+    pub from: &'static str,
+    /// For a reply: what it answers, which says how to read it.
+    pub answers: Option<Kind>,
+    pub bytes: Vec<u8>,
+    /// Panics when the frame does not have the message in it.
+    pub check: Box<dyn Fn(&Frame<'_>)>,
+}
+
+/// Each message is made by a function, so that the check can make it again and borrow from the frame it is given.
+macro_rules! case {
+    ($all:ident, $from:literal, $name:literal, $kind:expr, $id:expr, $answers:expr, $type:ty, $message:expr) => {{
+        let bytes = encode($kind, $id, &$message, 0).unwrap();
+        let check = |frame: &Frame<'_>| {
+            assert_eq!((frame.kind, frame.id, frame.more), ($kind as u8, $id, false), $name);
+            assert_eq!(reader::read::<$type>(frame.body).unwrap(), $message, $name);
+        };
+        $all.push(Case { name: $name, from: $from, answers: $answers, bytes, check: Box::new(check) });
+    }};
+}
+
+macro_rules! sdk {
+    ($all:ident, $name:literal, $kind:ident, $id:expr, $type:ty, $message:expr) => {
+        case!($all, "sdk", $name, Kind::$kind, $id, None, $type, $message)
+    };
+}
+
+macro_rules! sidecar {
+    ($all:ident, $name:literal, $kind:ident, $id:expr, $type:ty, $message:expr) => {
+        case!($all, "sidecar", $name, Kind::$kind, $id, None, $type, $message)
+    };
+}
+
+macro_rules! reply {
+    ($all:ident, $name:literal, $answers:ident, $id:expr, $type:ty, $message:expr) => {
+        case!($all, "sidecar", $name, Kind::Reply, $id, Some(Kind::$answers), $type, $message)
+    };
+}
+
+const TIMINGS: Timings =
+    Timings { memory_map_ns: 4_200, instantiate_ns: 0, guest_start_ns: 65_536, guest_run_ns: 30_000_000_000 };
+const BYTES: &[u8] = &[0, 1, 127, 128, 254, 255, 0x93, 0xc0];
+
+fn failure(code: &'static str, message: &'static str, details: &[(&'static str, Fact)]) -> Failure<'static> {
+    let details = details.iter().map(|(name, fact)| (Cow::Borrowed(*name), fact.clone())).collect();
+    Failure { code: Cow::Borrowed(code), message: Cow::Borrowed(message), details: Details(details) }
+}
+
+fn everything() -> ProcessStart<'static> {
+    ProcessStart {
+        runtime: 7,
+        mode: Mode::Run,
+        code: "console.log('grüße, 世界 👋\\u0000')",
+        args: Some(vec!["--flag", "", "ünïcode"]),
+        env: Some(Pairs(vec![("PATH", "/bin"), ("EMPTY", ""), ("KÜRZEL", "ß")])),
+        cwd: Some("/workspace/ordner"),
+        stdin: Some(BYTES),
+        timeout_ms: Some(4_294_967_296),
+        stream: Some(Stream { stdout: Some(true), stderr: Some(false) }),
+    }
+}
+
+fn least(code: &'static str) -> ProcessStart<'static> {
+    let (args, env, cwd, stdin, timeout_ms, stream) = (None, None, None, None, None, None);
+    ProcessStart { runtime: 1, mode: Mode::Exec, code, args, env, cwd, stdin, timeout_ms, stream }
+}
+
+fn outcome<'a>(stdout: &'a [u8], failure: Option<Failure<'a>>) -> Outcome<'a> {
+    let exit_code = if failure.is_some() { 137 } else { 0 };
+    Outcome {
+        exit_code,
+        stdout,
+        stderr: b"",
+        value: None,
+        failure,
+        stdout_truncated: false,
+        stderr_truncated: false,
+        timings: TIMINGS,
+    }
+}
+
+pub fn all() -> Vec<Case> {
+    let mut all = Vec::new();
+    sdk!(all, "sdk-hello", Hello, 0, SdkHello, SdkHello { version: "0.1.0" });
+    sdk!(all, "credit", Credit, 9, Credit, Credit { bytes: 262_144 });
+    sdk!(all, "credit-large", Credit, 9, Credit, Credit { bytes: 4_294_967_297 });
+    sdk!(all, "cancel", Cancel, 9, Empty, Empty {});
+    sdk!(all, "ping", Ping, 1, Empty, Empty {});
+    sdk!(all, "ping-largest-id", Ping, u32::MAX, Empty, Empty {});
+    sdk!(all, "runtime-create-empty", RuntimeCreate, 2, RuntimeCreate, RuntimeCreate::default());
+    sdk!(all, "runtime-create", RuntimeCreate, 128, RuntimeCreate, {
+        let limits = Limits { memory_bytes: Some(134_217_728), cpu_ms: Some(30_000), output_bytes: Some(16_777_216) };
+        RuntimeCreate { env: Some(Pairs(vec![("A", "1"), ("B", "zwei €")])), cwd: Some("/workspace"), limits: Some(limits) }
+    });
+    sdk!(all, "runtime-dispose", RuntimeDispose, 256, RuntimeDispose, RuntimeDispose { runtime: 65_536 });
+    sdk!(all, "process-start", ProcessStart, 3, ProcessStart, least("console.log(1)"));
+    sdk!(all, "process-start-everything", ProcessStart, 65_535, ProcessStart, everything());
+    sdk!(all, "process-start-empty", ProcessStart, 4, ProcessStart, {
+        let stream = Some(Stream::default());
+        ProcessStart { args: Some(vec![]), env: Some(Pairs::default()), stdin: Some(b""), stream, ..least("") }
+    });
+    sdk!(all, "runner-create", RunnerCreate, 5, RunnerCreate, RunnerCreate { runtime: 1, env: None, cwd: None });
+    sdk!(all, "runner-create-everything", RunnerCreate, 5, RunnerCreate, {
+        RunnerCreate { runtime: 1, env: Some(Pairs(vec![("MODE", "resident")])), cwd: Some("/") }
+    });
+    sdk!(all, "runner-eval", RunnerEval, 6, RunnerEval, RunnerEval { runner: 1, code: "1 + 1", timeout_ms: None, stream: None });
+    sdk!(all, "runner-eval-everything", RunnerEval, 6, RunnerEval, {
+        let stream = Some(Stream { stdout: None, stderr: Some(true) });
+        RunnerEval { runner: u32::MAX, code: "await 0 // ☃", timeout_ms: Some(1), stream }
+    });
+    sdk!(all, "runner-dispose", RunnerDispose, 7, RunnerDispose, RunnerDispose { runner: 200 });
+    sdk!(all, "resources", Resources, 8, Empty, Empty {});
+
+    sidecar!(all, "sidecar-hello", Hello, 0, SidecarHello, {
+        let image = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+        SidecarHello { version: "0.1.0", pid: 4_194_304, image, load_ns: 1_234_567 }
+    });
+    sidecar!(all, "error", Error, 9, Failure, {
+        let text = |s: &str| Fact::Text(s.to_owned());
+        let details = [
+            ("what", text("process.start.timeoutMs")),
+            ("expected", text("a whole number from 0")),
+            ("received", text("string \"bald\"")),
+        ];
+        failure(
+            "ERR_INVALID_REQUEST",
+            "process.start.timeoutMs: expected a whole number from 0, received string \"bald\"",
+            &details,
+        )
+    });
+    sidecar!(all, "error-of-the-connection", Error, 0, Failure, {
+        let details = [("sdk", Fact::Text("0.2.0".to_owned())), ("sidecar", Fact::Text("0.1.0".to_owned()))];
+        failure("ERR_VERSION_MISMATCH", "the SDK is version 0.2.0 and the sidecar is version 0.1.0", &details)
+    });
+    sidecar!(
+        all,
+        "error-without-facts",
+        Error,
+        u32::MAX,
+        Failure,
+        failure("ERR_CANCELED", "the program was ended by its caller", &[])
+    );
+    sidecar!(all, "output", Output, 9, Output, Output { fd: 1, data: "ärmel\n".as_bytes() });
+    sidecar!(all, "output-binary", Output, 9, Output, Output { fd: 2, data: BYTES });
+    sidecar!(all, "output-largest", Output, 9, Output, Output { fd: 1, data: &[b'.'; MAX_OUTPUT_BYTES] });
+
+    reply!(all, "reply-ping", Ping, 1, Empty, Empty {});
+    reply!(all, "reply-runtime-create", RuntimeCreate, 2, RuntimeCreated, RuntimeCreated { runtime: 1, configure_ns: 850 });
+    reply!(all, "reply-process-start", ProcessStart, 3, Outcome, outcome(b"1\n", None));
+    reply!(all, "reply-process-start-binary", ProcessStart, 3, Outcome, outcome(BYTES, None));
+    reply!(all, "reply-process-start-everything", ProcessStart, u32::MAX, Outcome, {
+        let details = [("fd", Fact::Number(2)), ("outputBytes", Fact::Number(16_777_216))];
+        let failure = failure("ERR_OUTPUT_LIMIT", "the program wrote more than 16777216 bytes to descriptor 2", &details);
+        Outcome {
+            stderr: "Fehler: größer ☠\n".as_bytes(),
+            value: Some("{\"a\":[1,null,\"ü\"]}"),
+            stdout_truncated: true,
+            stderr_truncated: true,
+            ..outcome(BYTES, Some(failure))
+        }
+    });
+    reply!(all, "reply-process-start-negative", ProcessStart, 3, Outcome, {
+        let details = [("reason", Fact::Text("wasm trap: out of bounds memory access".to_owned())), ("offset", Fact::Number(-1))];
+        Outcome { exit_code: -1, ..outcome(b"", Some(failure("ERR_ENGINE_FAULT", "the engine faulted", &details))) }
+    });
+    reply!(all, "reply-runner-create", RunnerCreate, 5, RunnerCreated, RunnerCreated { runner: 1, timings: Timings::default() });
+    reply!(all, "reply-resources", Resources, 8, Resources, {
+        Resources { runtimes: 1_000, processes: 3, warm_slots: 16, memory_bytes: 8_589_934_592, buffered_bytes: 0 }
+    });
+    all
+}
+
+/// Keeps the macros' bounds honest: all messages can be compared, written and read.
+const _: fn() = || {
+    fn message<'a, T: Debug + PartialEq + Serialize + Deserialize<'a>>() {}
+    message::<ProcessStart<'static>>();
+};

@@ -1,0 +1,84 @@
+//! The command line. Everything is checked here; a mistake is one sentence that names the option, what it takes and what came.
+
+use std::ffi::OsString;
+use std::os::fd::RawFd;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use coldframe_core::CoreOptions;
+use coldframe_protocol::messages::VERSION;
+use lexopt::Arg::{Long, Short, Value};
+use lexopt::Parser;
+
+const HELP: &str = "\
+The Coldframe sidecar runs virtual machines for the process that started it. The SDK starts it; it is of no use by hand.
+
+Usage: coldframe-sidecar --channel-fd N --image DIR [options]
+
+  --channel-fd N   the connected Unix stream socket that it was started with (3 or more)
+  --image DIR      the folder with guest.image and guest.cwasm
+  --workers N      threads that run guests, 1 to 256 (default: one per processor)
+  --warm-slots N   memory slots kept ready for the next program, 0 to 4096 (default: 16)
+  --spin-us N      microseconds to look for more work after an answer before sleeping, 0 to 10000 (default: 50)
+  --inline-us N    microseconds for which a lone request runs on the reading thread, 0 to 10000 (default: 200)
+  --help           print this
+  --version        print the version";
+
+const DEFAULT_WARM_SLOTS: usize = 16;
+const DEFAULT_SPIN_US: u64 = 50;
+const DEFAULT_INLINE_US: u64 = 200;
+
+/// What the command line asks for.
+pub enum Command {
+    /// Serve a parent.
+    Serve(Arguments),
+    /// Print this and end.
+    Print(String),
+}
+
+/// How to serve.
+pub struct Arguments {
+    /// The socket's descriptor.
+    pub channel_fd: RawFd,
+    /// For the core.
+    pub core: CoreOptions,
+    /// How long the reading thread looks for more after an answer.
+    pub spin: Duration,
+    /// How long a lone request may run on the reading thread; zero: never.
+    pub inline: Duration,
+}
+
+/// Reads the command line, the program's own name included.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, String> {
+    let mut parser = Parser::from_iter(arguments);
+    let (mut channel_fd, mut image_dir) = (None, None);
+    let (mut workers, mut warm_slots) = (0, DEFAULT_WARM_SLOTS);
+    let (mut spin, mut inline) = (DEFAULT_SPIN_US, DEFAULT_INLINE_US);
+    while let Some(argument) = parser.next().map_err(|e| hinted(&e.to_string()))? {
+        match argument {
+            Long("help") | Short('h') => return Ok(Command::Print(HELP.to_owned())),
+            Long("version") | Short('V') => return Ok(Command::Print(VERSION.to_owned())),
+            Long("channel-fd") => channel_fd = Some(number(&mut parser, "--channel-fd", 3, i32::MAX as u64)? as RawFd),
+            Long("image") => image_dir = Some(PathBuf::from(parser.value().map_err(|e| hinted(&e.to_string()))?)),
+            Long("workers") => workers = number(&mut parser, "--workers", 1, 256)? as usize,
+            Long("warm-slots") => warm_slots = number(&mut parser, "--warm-slots", 0, 4096)? as usize,
+            Long("spin-us") => spin = number(&mut parser, "--spin-us", 0, 10_000)?,
+            Long("inline-us") => inline = number(&mut parser, "--inline-us", 0, 10_000)?,
+            Long(_) | Short(_) | Value(_) => return Err(hinted(&argument.unexpected().to_string())),
+        }
+    }
+    let channel_fd = channel_fd.ok_or_else(|| hinted("--channel-fd N is missing"))?;
+    let image_dir = image_dir.ok_or_else(|| hinted("--image DIR is missing"))?;
+    let (spin, inline) = (Duration::from_micros(spin), Duration::from_micros(inline));
+    Ok(Command::Serve(Arguments { channel_fd, core: CoreOptions { image_dir, workers, warm_slots, spin }, spin, inline }))
+}
+
+fn number(parser: &mut Parser, name: &str, least: u64, most: u64) -> Result<u64, String> {
+    let value = parser.value().map_err(|e| hinted(&e.to_string()))?;
+    let number = value.to_str().and_then(|text| text.parse().ok()).filter(|n| (least..=most).contains(n));
+    number.ok_or_else(|| format!("{name}: expected a whole number from {least} to {most}, received {value:?}"))
+}
+
+fn hinted(reason: &str) -> String {
+    format!("{reason} (see --help)")
+}

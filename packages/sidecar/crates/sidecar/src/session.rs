@@ -1,0 +1,271 @@
+//! One connection: maps each message to a call of the core and answers what can be answered at once.
+//!
+//! Only the I/O thread is in here; the numbers of runtimes and runners are its own. Programs are answered by [`crate::sinks`].
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use coldframe_core::{Core, Dispatch, Error, Limits, Mode, Process, ProcessOptions, Runtime, RuntimeOptions, Streams};
+use coldframe_protocol::messages::*;
+use coldframe_protocol::{Frame, Request};
+use serde::Serialize;
+
+use crate::outgoing::Outgoing;
+use crate::sinks::{Answers, Program, Runner};
+use crate::table::{Place, Table};
+use crate::wire;
+
+const MAX_RUNTIMES: usize = 65_536;
+const MAX_RUNNERS: usize = 65_536;
+
+/// See the module.
+pub struct Session {
+    core: Core,
+    answers: Answers,
+    inline: Duration,
+    greeted: bool,
+    runtimes: Table<Live>,
+    runners: Table<Process>,
+}
+
+struct Live {
+    runtime: Runtime,
+    /// Numbers of the runners that were made in it and not disposed.
+    runners: Vec<u32>,
+}
+
+/// Why the connection cannot go on: its last message.
+pub type Violation = Failure<'static>;
+
+impl Session {
+    /// A connection whose `hello` has been sent. `inline` is how long a lone request may run on this thread.
+    pub fn new(core: Core, outgoing: Arc<Outgoing>, inline: Duration) -> Self {
+        let answers = Answers { outgoing, requests: Arc::default() };
+        let (runtimes, runners) = (Table::new("runtimes", MAX_RUNTIMES), Table::new("runners", MAX_RUNNERS));
+        Self { core, answers, inline, greeted: false, runtimes, runners }
+    }
+
+    /// Handles one frame. `alone`: nothing else waits to be handled, so that the thread has time to run the program itself.
+    pub fn handle(&mut self, frame: &Frame<'_>, alone: bool) -> Result<(), Violation> {
+        let id = frame.id;
+        let hello = frame.kind == Kind::Hello as u8;
+        if hello == self.greeted {
+            let (expected, received) =
+                if hello { ("one", "two".to_owned()) } else { ("as the first message", format!("kind {}", frame.kind)) };
+            return Err(wire::violation("hello", expected, received));
+        }
+        let belongs_to_request = frame.kind >= Kind::Ping as u8;
+        let request = match Request::decode(frame) {
+            Ok(request) => request,
+            Err(invalid) if belongs_to_request && id != 0 => {
+                self.answers.outgoing.push(wire::error(id, &wire::invalid(invalid)));
+                return Ok(());
+            }
+            Err(invalid) => return Err(wire::invalid(invalid)),
+        };
+        if belongs_to_request && id == 0 {
+            return Err(wire::violation("id", "a request's id, which is not 0", "0".to_owned()));
+        }
+        let dispatch = if alone && !self.inline.is_zero() { Dispatch::Inline(self.inline) } else { Dispatch::Worker };
+        match request {
+            Request::Hello(hello) => return self.greet(&hello),
+            Request::Credit(credit) => self.answers.requests.credit(id, credit.bytes),
+            Request::Cancel => self.answers.requests.cancel(id),
+            Request::Ping => self.reply(id, &Empty {}),
+            Request::RuntimeCreate(create) => self.create_runtime(id, create),
+            Request::RuntimeDispose(dispose) => self.dispose_runtime(id, dispose.runtime),
+            Request::ProcessStart(start) => return self.start_process(id, start, dispatch),
+            Request::RunnerCreate(create) => return self.create_runner(id, create, dispatch),
+            Request::RunnerEval(eval) => return self.evaluate(id, eval, dispatch),
+            Request::RunnerDispose(dispose) => self.dispose_runner(id, dispose.runner),
+            Request::Resources => self.count(id),
+        }
+        Ok(())
+    }
+
+    fn greet(&mut self, hello: &SdkHello<'_>) -> Result<(), Violation> {
+        self.greeted = true;
+        if hello.version == VERSION {
+            return Ok(());
+        }
+        let sdk: String = hello.version.chars().take(60).collect();
+        let message =
+            format!("the SDK is version {sdk} and the sidecar is version {VERSION}: they must be equal, install both anew");
+        let facts = vec![("sdk", Fact::Text(sdk)), ("sidecar", Fact::Text(VERSION.to_owned()))];
+        Err(wire::own_failure("ERR_VERSION_MISMATCH", message, facts))
+    }
+
+    fn create_runtime(&mut self, id: u32, create: RuntimeCreate<'_>) {
+        let begin = Instant::now();
+        let given = create.limits.unwrap_or_default();
+        let default = Limits::default();
+        let limits = Limits {
+            memory_bytes: given.memory_bytes.unwrap_or(default.memory_bytes),
+            cpu: given.cpu_ms.map_or(default.cpu, Duration::from_millis),
+            output_bytes: given.output_bytes.unwrap_or(default.output_bytes),
+        };
+        let options = RuntimeOptions { env: wire::pairs(create.env), cwd: create.cwd.map(str::to_owned), limits };
+        match self.runtimes.check_room().and_then(|()| self.core.create_runtime(options)) {
+            Ok(runtime) => {
+                let number = self.runtimes.reserve();
+                self.runtimes.put(number, Live { runtime, runners: Vec::new() });
+                let configure_ns = u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                self.reply(id, &RuntimeCreated { runtime: number, configure_ns });
+            }
+            Err(error) => self.refuse(id, &wire::failure(&error, None)),
+        }
+    }
+
+    fn dispose_runtime(&mut self, id: u32, number: u32) {
+        match self.runtimes.remove(number) {
+            Some(live) => {
+                for runner in live.runners {
+                    self.runners.remove(runner);
+                }
+                live.runtime.dispose();
+                self.reply(id, &Empty {});
+            }
+            None => self.refuse(id, &self.no_runtime(number)),
+        }
+    }
+
+    fn start_process(&mut self, id: u32, start: ProcessStart<'_>, dispatch: Dispatch) -> Result<(), Violation> {
+        let number = start.runtime;
+        let Some(live) = self.runtimes.get(number) else {
+            self.refuse(id, &self.no_runtime(number));
+            return Ok(());
+        };
+        if !self.begin(id, false)? {
+            return Ok(());
+        }
+        let options = ProcessOptions {
+            mode: wire::mode(start.mode),
+            code: start.code.to_owned(),
+            args: start.args.unwrap_or_default().into_iter().map(str::to_owned).collect(),
+            env: wire::pairs(start.env),
+            cwd: start.cwd.map(str::to_owned),
+            stdin: start.stdin.unwrap_or_default().to_vec(),
+            timeout: start.timeout_ms.map(Duration::from_millis),
+            streams: wire::streams(start.stream),
+        };
+        let place = Place { runtime: number, runner: 0 };
+        let sink = Arc::new(Program { id, place, answers: self.answers.clone() });
+        match live.runtime.start(options, sink, dispatch) {
+            Ok(process) => self.answers.requests.attach(id, process),
+            Err(error) => self.answers.fail(id, &error, place),
+        }
+        Ok(())
+    }
+
+    fn create_runner(&mut self, id: u32, create: RunnerCreate<'_>, dispatch: Dispatch) -> Result<(), Violation> {
+        if let Err(error) = self.runners.check_room() {
+            self.refuse(id, &wire::failure(&error, None));
+            return Ok(());
+        }
+        let number = create.runtime;
+        if self.runtimes.get(number).is_none() {
+            self.refuse(id, &self.no_runtime(number));
+            return Ok(());
+        }
+        if !self.begin(id, false)? {
+            return Ok(());
+        }
+        let runner = self.runners.reserve();
+        let options = ProcessOptions {
+            mode: Mode::Resident,
+            code: String::new(),
+            args: Vec::new(),
+            env: wire::pairs(create.env),
+            cwd: create.cwd.map(str::to_owned),
+            stdin: Vec::new(),
+            timeout: None,
+            streams: Streams::default(),
+        };
+        let place = Place { runtime: number, runner };
+        let sink = Arc::new(Runner { id, place, answers: self.answers.clone() });
+        let Some(live) = self.runtimes.get_mut(number) else { return Ok(()) };
+        match live.runtime.start(options, sink, dispatch) {
+            Ok(process) => {
+                live.runners.push(runner);
+                self.runners.put(runner, process.clone());
+                self.answers.requests.attach(id, process);
+            }
+            Err(error) => self.answers.fail(id, &error, place),
+        }
+        Ok(())
+    }
+
+    fn evaluate(&mut self, id: u32, eval: RunnerEval<'_>, dispatch: Dispatch) -> Result<(), Violation> {
+        let number = eval.runner;
+        let Some(process) = self.runners.get(number) else {
+            self.refuse(id, &self.no_runner(number));
+            return Ok(());
+        };
+        if !self.begin(id, true)? {
+            return Ok(());
+        }
+        self.answers.requests.attach(id, process.clone());
+        let timeout = eval.timeout_ms.map(Duration::from_millis);
+        if let Err(error) = process.evaluate(id, eval.code.to_owned(), timeout, wire::streams(eval.stream), dispatch) {
+            self.answers.fail(id, &error, Place { runtime: 0, runner: number });
+        }
+        Ok(())
+    }
+
+    fn dispose_runner(&mut self, id: u32, number: u32) {
+        match self.runners.remove(number) {
+            Some(process) => {
+                process.cancel();
+                self.reply(id, &Empty {});
+            }
+            None => self.refuse(id, &self.no_runner(number)),
+        }
+    }
+
+    fn count(&self, id: u32) {
+        let all = self.core.resources();
+        let body = Resources {
+            runtimes: all.runtimes,
+            processes: all.processes,
+            warm_slots: all.warm_slots,
+            memory_bytes: all.memory_bytes,
+            buffered_bytes: all.buffered_bytes + self.answers.outgoing.waiting(),
+        };
+        self.reply(id, &body);
+    }
+
+    /// Takes a request in whose answer comes later. False: it has been refused.
+    fn begin(&self, id: u32, evaluation: bool) -> Result<bool, Violation> {
+        match self.answers.requests.begin(id, evaluation) {
+            Ok(true) => Ok(true),
+            Ok(false) => Err(wire::violation("id", "one that no request in flight has", id.to_string())),
+            Err(error) => {
+                self.refuse(id, &wire::failure(&error, None));
+                Ok(false)
+            }
+        }
+    }
+
+    fn reply<T: Serialize>(&self, id: u32, body: &T) {
+        self.answers.outgoing.push(wire::frame(Kind::Reply, id, body, 64));
+    }
+
+    fn refuse(&self, id: u32, failure: &Failure<'_>) {
+        self.answers.outgoing.push(wire::error(id, failure));
+    }
+
+    fn no_runtime(&self, number: u32) -> Failure<'static> {
+        if self.runtimes.has_been(number) {
+            return wire::failure(&Error::RuntimeDisposed, Some(("runtime", number)));
+        }
+        let message = format!("there is no runtime with the number {number}");
+        wire::own_failure("ERR_RUNTIME_NOT_FOUND", message, vec![("runtime", Fact::Number(number.into()))])
+    }
+
+    fn no_runner(&self, number: u32) -> Failure<'static> {
+        if self.runners.has_been(number) {
+            return wire::failure(&Error::RunnerExited { exit_code: Error::Canceled.exit_code() }, Some(("runner", number)));
+        }
+        wire::violation("runner", "the number of a runner of this connection", number.to_string())
+    }
+}

@@ -1,0 +1,94 @@
+//! What the core tells about programs, turned into messages. Called on worker threads, or on the I/O thread when a program ran there.
+
+use std::sync::Arc;
+
+use coldframe_core::{Error, Outcome, Sink, Timings};
+use coldframe_protocol::messages::{Kind, MAX_OUTPUT_BYTES, Output, RunnerCreated};
+
+use crate::outgoing::Outgoing;
+use crate::requests::Requests;
+use crate::table::Place;
+use crate::wire;
+
+/// What every sink of a connection shares.
+#[derive(Clone)]
+pub struct Answers {
+    pub outgoing: Arc<Outgoing>,
+    pub requests: Arc<Requests>,
+}
+
+impl Answers {
+    /// Answers a request, unless it has been answered.
+    pub fn answer(&self, id: u32, frame: impl FnOnce() -> Vec<u8>) {
+        if self.requests.finish(id) {
+            self.outgoing.push(frame());
+        }
+    }
+
+    /// Answers a request with an error.
+    pub fn fail(&self, id: u32, error: &Error, place: Place) {
+        self.answer(id, || wire::error(id, &wire::failure(error, place.facts(error))));
+    }
+
+    fn output(&self, id: u32, fd: u8, data: &[u8]) {
+        for data in data.chunks(MAX_OUTPUT_BYTES) {
+            self.outgoing.push(wire::frame(Kind::Output, id, &Output { fd, data }, data.len()));
+        }
+    }
+}
+
+/// The sink of `process.start`.
+pub struct Program {
+    /// The request.
+    pub id: u32,
+    /// Where it runs.
+    pub place: Place,
+    /// Where its answer goes.
+    pub answers: Answers,
+}
+
+impl Sink for Program {
+    fn output(&self, _eval: u32, fd: u8, data: Vec<u8>) {
+        self.answers.output(self.id, fd, &data);
+    }
+    fn evaluated(&self, _eval: u32, _outcome: Outcome) {}
+    fn ready(&self, _timings: Timings) {}
+    fn exited(&self, outcome: Outcome) {
+        self.answers.answer(self.id, || wire::outcome(self.id, &outcome, self.place));
+    }
+}
+
+/// The sink of `runner.create` and of the `runner.eval` requests for that runner, whose ids are the core's evaluation numbers.
+pub struct Runner {
+    /// The `runner.create` request.
+    pub id: u32,
+    /// Where it runs, its own number included.
+    pub place: Place,
+    /// Where the answers go.
+    pub answers: Answers,
+}
+
+impl Sink for Runner {
+    fn output(&self, eval: u32, fd: u8, data: Vec<u8>) {
+        // 0: written between two evaluations, which nobody has asked to see.
+        if eval != 0 {
+            self.answers.output(eval, fd, &data);
+        }
+    }
+
+    fn evaluated(&self, eval: u32, outcome: Outcome) {
+        self.answers.answer(eval, || wire::outcome(eval, &outcome, self.place));
+    }
+
+    fn ready(&self, timings: Timings) {
+        let body = RunnerCreated { runner: self.place.runner, timings: wire::timings(&timings) };
+        self.answers.answer(self.id, || wire::frame(Kind::Reply, self.id, &body, 128));
+    }
+
+    /// Evaluations that were under way or waited have been told before.
+    fn exited(&self, outcome: Outcome) {
+        let exit_code = outcome.exit_code;
+        let error = outcome.failure.unwrap_or(Error::RunnerExited { exit_code });
+        self.answers.fail(self.id, &error, self.place);
+    }
+}

@@ -1,0 +1,184 @@
+//! A parent for a real sidecar: spawns it with one end of a socket pair, sends frames and reads them.
+
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use coldframe_protocol::messages::*;
+use coldframe_protocol::{Decoder, encode, reader};
+use rustix::io::{FdFlags, fcntl_setfd};
+use serde::{Deserialize, Serialize};
+
+pub const SIDECAR: &str = env!("CARGO_BIN_EXE_coldframe-sidecar");
+
+/// Longer than any answer may take; reaching it is a hang.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The guest image of this checkout, which the build has made.
+pub fn image() -> PathBuf {
+    match std::env::var_os("COLDFRAME_TEST_IMAGE") {
+        Some(folder) => folder.into(),
+        None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../runner/dist"),
+    }
+}
+
+pub struct Parent {
+    pub child: Child,
+    pub socket: UnixStream,
+    decoder: Decoder,
+}
+
+/// A frame that came, its body copied.
+#[derive(Debug)]
+pub struct Came {
+    pub kind: Kind,
+    pub id: u32,
+    pub body: Vec<u8>,
+}
+
+impl Came {
+    pub fn read<'a, T: Deserialize<'a>>(&'a self) -> T {
+        reader::read(&self.body).unwrap_or_else(|error| panic!("{self:?}: {error}"))
+    }
+
+    /// The failure that this frame must be.
+    pub fn failure(&self) -> Failure<'_> {
+        assert_eq!(self.kind, Kind::Error, "{self:?}");
+        self.read()
+    }
+}
+
+/// A fact of a failure.
+pub fn fact(failure: &Failure<'_>, name: &str) -> Fact {
+    let found = failure.details.0.iter().find(|(known, _)| known == name);
+    found.unwrap_or_else(|| panic!("no {name} in {failure:?}")).1.clone()
+}
+
+pub fn text(text: &str) -> Fact {
+    Fact::Text(text.to_owned())
+}
+
+/// A sidecar command with the channel as a descriptor that it inherits, and our end.
+pub fn command(program: &str) -> (Command, UnixStream, UnixStream) {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    fcntl_setfd(&theirs, FdFlags::empty()).unwrap();
+    ours.set_read_timeout(Some(PATIENCE)).unwrap();
+    (Command::new(program), ours, theirs)
+}
+
+pub fn arguments(theirs: &UnixStream) -> Vec<String> {
+    let image = image().to_str().unwrap().to_owned();
+    let mut all = vec!["--channel-fd".to_owned(), theirs.as_raw_fd().to_string(), "--image".to_owned(), image];
+    all.extend(["--workers".to_owned(), "2".to_owned()]);
+    all
+}
+
+impl Parent {
+    /// Starts a sidecar and reads its hello; sends none.
+    pub fn silent(more: &[&str]) -> Self {
+        let (mut command, socket, theirs) = command(SIDECAR);
+        let child = command.args(arguments(&theirs)).args(more).stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(theirs);
+        let mut parent = Self { child, socket, decoder: Decoder::new() };
+        let came = parent.receive();
+        assert_eq!((came.kind, came.id), (Kind::Hello, 0), "{came:?}: is the guest image built?");
+        let hello: SidecarHello<'_> = came.read();
+        assert_eq!((hello.version, hello.pid), (VERSION, parent.child.id()));
+        parent
+    }
+
+    /// Starts a sidecar and exchanges hellos.
+    pub fn new(more: &[&str]) -> Self {
+        let mut parent = Self::silent(more);
+        parent.send(Kind::Hello, 0, &SdkHello { version: VERSION });
+        parent
+    }
+
+    pub fn send<T: Serialize>(&mut self, kind: Kind, id: u32, body: &T) {
+        self.socket.write_all(&encode(kind, id, body, 0).unwrap()).unwrap();
+    }
+
+    /// The next frame; panics at the end of the stream.
+    pub fn receive(&mut self) -> Came {
+        self.receive_or_end().expect("the sidecar has closed the connection")
+    }
+
+    pub fn receive_or_end(&mut self) -> Option<Came> {
+        loop {
+            if let Some(frame) = self.decoder.next_frame().unwrap() {
+                let kind = Kind::try_from(frame.kind).unwrap();
+                return Some(Came { kind, id: frame.id, body: frame.body.to_vec() });
+            }
+            match self.socket.read(self.decoder.spare()) {
+                Ok(0) => return None,
+                Ok(n) => self.decoder.filled(n),
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
+                Err(error) => panic!("no answer: {error}"),
+            }
+        }
+    }
+
+    /// Sends a request and gives its answer, which must be the next frame.
+    pub fn ask<T: Serialize>(&mut self, kind: Kind, id: u32, body: &T) -> Came {
+        self.send(kind, id, body);
+        let came = self.receive();
+        assert_eq!(came.id, id, "{came:?}");
+        came
+    }
+
+    pub fn runtime(&mut self) -> u32 {
+        self.ask(Kind::RuntimeCreate, 1, &RuntimeCreate::default()).read::<RuntimeCreated>().runtime
+    }
+
+    /// The connection still works.
+    pub fn assert_alive(&mut self) {
+        let came = self.ask(Kind::Ping, 4_000_000_000, &Empty {});
+        assert_eq!(came.kind, Kind::Reply);
+    }
+
+    /// The connection's last words; then its end, and the process's.
+    pub fn last_words(mut self) -> (Came, ExitStatus, String) {
+        let came = self.receive();
+        assert_eq!((came.kind, came.id), (Kind::Error, 0), "{came:?}");
+        assert!(self.receive_or_end().is_none());
+        let status = ended(&mut self.child);
+        let mut stderr = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        (came, status, stderr)
+    }
+}
+
+impl Drop for Parent {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A program that ends at once with exit code 5.
+pub fn program(runtime: u32, code: &str) -> ProcessStart<'_> {
+    let (args, env, cwd, stdin, timeout_ms, stream) = (None, None, None, None, None, None);
+    ProcessStart { runtime, mode: Mode::Exec, code, args, env, cwd, stdin, timeout_ms, stream }
+}
+
+/// Waits for the end of a process, with patience.
+pub fn ended(child: &mut Child) -> ExitStatus {
+    let mut status = None;
+    eventually("the process has not ended", || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    status.unwrap()
+}
+
+/// Waits until something holds.
+pub fn eventually(complaint: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < end, "{complaint}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}

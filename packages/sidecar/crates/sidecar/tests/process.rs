@@ -1,0 +1,184 @@
+//! The sidecar as a process: its arguments, its walls, its end, and programs that run in it.
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
+#![allow(dead_code, reason = "each test file uses its part of `common`")]
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::AsRawFd;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use coldframe_protocol::encode;
+use coldframe_protocol::messages::*;
+use common::{Parent, SIDECAR, arguments, command, ended, eventually, fact, program, text};
+
+const ENDLESS: &str = "s: while (true) {}";
+
+fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(SIDECAR).args(arguments).stdin(Stdio::null()).output().unwrap();
+    let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    (output.status.code(), stdout, stderr)
+}
+
+#[test]
+fn says_what_it_is() {
+    let (code, stdout, _) = run(&["--help"]);
+    assert_eq!(code, Some(0));
+    for option in ["--channel-fd", "--image", "--workers", "--warm-slots", "--spin-us", "--inline-us", "--version"] {
+        assert!(stdout.contains(option), "{option} is not in {stdout}");
+    }
+    assert_eq!(run(&["--version"]), (Some(0), format!("{VERSION}\n"), String::new()));
+}
+
+#[test]
+fn wrong_arguments_are_named() {
+    for (arguments, complaint) in [
+        (&[][..], "--channel-fd N is missing"),
+        (&["--channel-fd", "3"], "--image DIR is missing"),
+        (&["--channel-fd", "x", "--image", "."], "--channel-fd: expected a whole number from 3 to 2147483647, received \"x\""),
+        (&["--channel-fd", "2", "--image", "."], "--channel-fd: expected a whole number from 3"),
+        (&["--workers", "0"], "--workers: expected a whole number from 1 to 256, received \"0\""),
+        (&["--spin-us", "1e3"], "--spin-us: expected"),
+        (&["--image"], "missing argument for option '--image'"),
+        (&["--colour"], "invalid option '--colour'"),
+        (&["stray"], "unexpected argument \"stray\""),
+        (&["--channel-fd", "99", "--image", "."], "--channel-fd: expected the descriptor of a connected Unix stream socket, received 99"),
+    ] {
+        let (code, stdout, stderr) = run(arguments);
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{arguments:?}: {stderr}");
+        assert!(stderr.starts_with("coldframe-sidecar: ") && stderr.contains(complaint), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn an_image_that_is_not_there_is_told_on_the_channel() {
+    let (mut command, mut socket, theirs) = command(SIDECAR);
+    let mut arguments = arguments(&theirs);
+    arguments.extend(["--image".to_owned(), "/nonexistent".to_owned()]);
+    let mut child = command.args(arguments).stderr(Stdio::piped()).spawn().unwrap();
+    drop(theirs);
+    let mut bytes = Vec::new();
+    socket.read_to_end(&mut bytes).unwrap();
+    let frame = coldframe_protocol::Frame::parse(&bytes[4..]).unwrap();
+    let failure: Failure<'_> = coldframe_protocol::reader::read(frame.body).unwrap();
+    assert_eq!((frame.kind, frame.id, failure.code.as_ref()), (Kind::Error as u8, 0, "ERR_IMAGE"));
+    assert!(matches!(fact(&failure, "path"), Fact::Text(path) if path.starts_with("/nonexistent")));
+    assert_eq!(ended(&mut child).code(), Some(1));
+}
+
+#[test]
+fn runs_a_program() {
+    for inline in ["0", "200"] {
+        let mut parent = Parent::new(&["--inline-us", inline]);
+        let runtime = parent.runtime();
+        for id in 2..20 {
+            let came = parent.ask(Kind::ProcessStart, id, &program(runtime, "0; process.exit(5)"));
+            let outcome: Outcome<'_> = came.read();
+            assert_eq!((outcome.exit_code, outcome.failure.as_ref()), (5, None), "{outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn many_programs_at_once_are_all_answered() {
+    let mut parent = Parent::new(&[]);
+    let runtime = parent.runtime();
+    let start = program(runtime, "0; process.exit(5)");
+    let batch: Vec<u8> = (100..300).flat_map(|id| encode(Kind::ProcessStart, id, &start, 0).unwrap()).collect();
+    parent.socket.write_all(&batch).unwrap();
+    let mut ids: Vec<u32> = (0..200)
+        .map(|_| {
+            let came = parent.receive();
+            assert_eq!(came.read::<Outcome<'_>>().exit_code, 5);
+            came.id
+        })
+        .collect();
+    ids.sort_unstable();
+    assert_eq!(ids, (100..300).collect::<Vec<_>>());
+}
+
+#[test]
+fn cancel_ends_a_program_that_never_would() {
+    for inline in ["0", "200"] {
+        let mut parent = Parent::new(&["--inline-us", inline]);
+        let runtime = parent.runtime();
+        parent.send(Kind::ProcessStart, 5, &program(runtime, ENDLESS));
+        std::thread::sleep(Duration::from_millis(20));
+        parent.assert_alive();
+        let begin = Instant::now();
+        parent.send(Kind::Cancel, 5, &Empty {});
+        let came = parent.receive();
+        let outcome: Outcome<'_> = came.read();
+        assert_eq!((came.id, outcome.exit_code, outcome.failure.unwrap().code.as_ref()), (5, 137, "ERR_CANCELED"));
+        assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+    }
+}
+
+#[test]
+fn dispose_ends_what_runs_in_the_runtime() {
+    let mut parent = Parent::new(&[]);
+    let runtime = parent.runtime();
+    parent.send(Kind::ProcessStart, 5, &program(runtime, ENDLESS));
+    parent.send(Kind::RuntimeDispose, 6, &RuntimeDispose { runtime });
+    let (first, second) = (parent.receive(), parent.receive());
+    let (dispose, program) = if first.id == 6 { (first, second) } else { (second, first) };
+    assert_eq!((dispose.id, dispose.kind), (6, Kind::Reply));
+    assert_eq!((program.id, program.read::<Outcome<'_>>().exit_code), (5, 137));
+}
+
+#[test]
+fn ends_at_once_when_the_parent_closes_the_channel_whatever_guests_do() {
+    let mut parent = Parent::new(&[]);
+    let runtime = parent.runtime();
+    for id in 5..10 {
+        parent.send(Kind::ProcessStart, id, &program(runtime, ENDLESS));
+    }
+    parent.assert_alive();
+    let begin = Instant::now();
+    parent.socket.shutdown(std::net::Shutdown::Both).unwrap();
+    assert_eq!(ended(&mut parent.child).code(), Some(0));
+    assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn ends_when_the_parent_dies_although_the_channel_is_open() {
+    let (mut command, _socket, theirs) = command("sh");
+    command.args(["-c", "\"$@\" & echo $!; wait", "sh", SIDECAR]).args(arguments(&theirs));
+    let mut shell = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut pid = String::new();
+    BufReader::new(shell.stdout.take().unwrap()).read_line(&mut pid).unwrap();
+    let process = format!("/proc/{}/stat", pid.trim());
+    // It has reached its main loop when it is the sidecar that runs and it sleeps.
+    eventually("the sidecar does not come up", || std::fs::read_to_string(&process).is_ok_and(|s| s.contains("(coldframe-sidec) S")));
+    shell.kill().unwrap();
+    shell.wait().unwrap();
+    eventually("the sidecar has outlived its parent", || match std::fs::read_to_string(&process) {
+        Ok(stat) => stat.contains(") Z"), // not reaped by this machine's init, but dead
+        Err(_) => true,
+    });
+}
+
+#[test]
+fn keeps_no_descriptor_and_dumps_no_core() {
+    let (_stray, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    rustix::io::fcntl_setfd(&theirs, rustix::io::FdFlags::empty()).unwrap();
+    let mut parent = Parent::new(&[]);
+    parent.assert_alive();
+    let pid = parent.child.id();
+    let ours = std::fs::read_link(format!("/proc/self/fd/{}", theirs.as_raw_fd())).unwrap();
+    for entry in std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap() {
+        let target = std::fs::read_link(entry.unwrap().path()).unwrap();
+        assert_ne!(target, ours, "a descriptor that was inherited by accident is still open");
+    }
+    let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+    let core = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
+    assert_eq!(core.split_whitespace().collect::<Vec<_>>()[4..], ["1", "1", "bytes"], "{core}");
+}
+
+#[test]
+fn a_runner_that_was_disposed_is_told_from_one_that_never_was() {
+    let mut parent = Parent::new(&[]);
+    let came = parent.ask(Kind::RunnerDispose, 9, &RunnerDispose { runner: 5 });
+    assert_eq!(fact(&came.failure(), "what"), text("runner"));
+}

@@ -1,0 +1,20 @@
+// `pnpm bench:coldstart`, `bench:compare`, `bench:micro`: builds what is missing, then runs the command of packages/benchmarks with the
+// arguments as they are. Files are named relative to where the command was typed.
+
+import { pathToFileURL } from 'node:url';
+import { BuildFailure } from './build/failure.mjs';
+import { fromRoot } from './build/paths.mjs';
+import { ensureBuilt, runMain } from './build.mjs';
+
+const known = ['coldstart', 'compare', 'micro'];
+
+await runMain(async () => {
+  const [, , name = '', ...args] = process.argv;
+  if (!known.includes(name))
+    throw new BuildFailure(`bench: expected one of ${known.join(', ')}, received ${JSON.stringify(name)}`);
+  await ensureBuilt();
+  const file = fromRoot('packages/benchmarks/dist/cli', `${name}.js`);
+  process.chdir(process.env.INIT_CWD ?? process.cwd());
+  process.argv = [process.argv[0], file, ...args];
+  await import(pathToFileURL(file).href);
+});

@@ -1,0 +1,32 @@
+// Compiles one TypeScript package into its `dist/`.
+//
+// The compiler writes to a folder beside `dist/` first: files that have no source any more then go, and a program that runs from
+// `dist/` meanwhile never sees half of a file.
+
+import { rmSync } from 'node:fs';
+import { listFiles } from './inputs.mjs';
+import { fromRoot } from './paths.mjs';
+import { placeFile } from './place.mjs';
+import { run } from './run.mjs';
+
+const COMPILED = /\.(js|d\.ts|js\.map)$/;
+
+const tsc = () => fromRoot('node_modules/typescript/bin/tsc');
+
+/** What the compiler has made in a package's `dist/`. The runner keeps JavaScript there that is no output of it: the image's inputs. */
+export const compiledFiles = (folder) => listFiles([`${folder}/dist`], ['inputs']).filter((path) => COMPILED.test(path));
+
+export async function compileTypes(folder) {
+  const fresh = `${folder}/.tsc`;
+  rmSync(fromRoot(fresh), { recursive: true, force: true });
+  try {
+    await run(process.execPath, [tsc(), '-p', `${folder}/tsconfig.json`, '--outDir', fresh, '--pretty', 'false']);
+    const wanted = new Set(listFiles([fresh]).map((path) => path.slice(fresh.length + 1)));
+    for (const path of wanted) placeFile(fromRoot(fresh, path), fromRoot(folder, 'dist', path));
+    for (const path of compiledFiles(folder)) {
+      if (!wanted.has(path.slice(`${folder}/dist/`.length))) rmSync(fromRoot(path));
+    }
+  } finally {
+    rmSync(fromRoot(fresh), { recursive: true, force: true });
+  }
+}

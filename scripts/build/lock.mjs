@@ -1,0 +1,76 @@
+// Lets one build at a time work in a checkout. A second one waits, then finds everything up to date.
+//
+// The lock is a file with the holder's process id. A holder that is gone (killed, machine restarted) left no build behind that
+// could be running, so its lock is taken over.
+
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stateDir } from './paths.mjs';
+
+const POLL_MS = 250;
+
+const LOCK = join(stateDir, 'lock');
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+function tryTake(path) {
+  try {
+    writeFileSync(path, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+    return false;
+  }
+}
+
+function holder(path) {
+  try {
+    return Number(readFileSync(path, 'utf8')) || undefined;
+  } catch {
+    return undefined; // given back in this moment
+  }
+}
+
+/** Removes the lock of a holder that is gone. By rename, so that of two waiters only one does it, and not to a new holder. */
+function takeAway(path, pid) {
+  const aside = `${path}.${process.pid}`;
+  try {
+    renameSync(path, aside);
+    if (Number(readFileSync(aside, 'utf8')) === pid) rmSync(aside);
+    else renameSync(aside, path);
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+  }
+}
+
+/** Runs `work` while no other build runs in this checkout; `onWait` is told whom it waits for. */
+export async function withLock(work, onWait, path = LOCK) {
+  mkdirSync(stateDir, { recursive: true });
+  let told = false;
+  while (!tryTake(path)) {
+    const pid = holder(path);
+    if (pid !== undefined && !isAlive(pid)) {
+      takeAway(path, pid);
+      continue;
+    }
+    if (!told && pid !== undefined) onWait(pid);
+    told = true;
+    await sleep(POLL_MS);
+  }
+  const release = () => rmSync(path, { force: true });
+  process.once('exit', release);
+  try {
+    return await work();
+  } finally {
+    process.removeListener('exit', release);
+    release();
+  }
+}

@@ -1,0 +1,19 @@
+// Where things lie: the repository, the stamps of earlier builds, cargo's target folder.
+//
+// Cargo's output stands outside the checkout, in the user's cache, so that a fresh clone of the same sources compiles nothing
+// twice. `CARGO_TARGET_DIR` overrides it, as everywhere with cargo.
+
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+export const stateDir = join(root, '.build');
+
+export const cargoManifest = join(root, 'packages/sidecar/Cargo.toml');
+
+export const cargoTargetDir =
+  process.env.CARGO_TARGET_DIR || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'coldframe', 'target');
+
+export const fromRoot = (...parts) => join(root, ...parts);

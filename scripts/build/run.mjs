@@ -1,0 +1,41 @@
+// Runs a tool, hands on its output line by line, and turns its failure into an error with the end of what it said.
+
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { BuildFailure } from './failure.mjs';
+import { root } from './paths.mjs';
+
+const KEPT_LINES = 60;
+
+/**
+ * Runs `command` in the repository; `onLine` sees every line of both outputs.
+ * `env` is laid over the environment. Resolves with all lines of stdout.
+ */
+export async function run(command, args, { onLine = () => {}, env = {}, missing } = {}) {
+  const child = spawn(command, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const tail = [];
+  const stdout = [];
+  const read = async (stream, kept) => {
+    for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+      kept?.push(line);
+      tail.push(line);
+      if (tail.length > KEPT_LINES) tail.shift();
+      onLine(line);
+    }
+  };
+  const ended = new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+  const reading = Promise.all([read(child.stdout, stdout), read(child.stderr)]);
+  try {
+    const { code, signal } = await ended;
+    await reading;
+    if (code === 0) return stdout;
+    const end = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
+    throw new BuildFailure(`\`${[command, ...args].join(' ')}\` ${end}:\n\n${tail.join('\n')}`);
+  } catch (error) {
+    if (error.code === 'ENOENT') throw new BuildFailure(missing ?? `\`${command}\` was not found on PATH`);
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+// Decides whether a step is up to date.
+//
+// A stamp records, for every file that a finished step read or wrote, its size, its modification time and its content's hash.
+// A file whose size and time are those of the stamp is taken as unchanged; any other is hashed, so that a checkout or a `touch`
+// that changes no byte rebuilds nothing. With nothing changed this costs one `stat` per file.
+
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BuildFailure } from './failure.mjs';
+import { listFiles } from './inputs.mjs';
+import { fromRoot, stateDir } from './paths.mjs';
+
+const FORMAT = 1;
+
+const stampPath = (name) => join(stateDir, `${name}.json`);
+
+function readStamp(name) {
+  try {
+    const stamp = JSON.parse(readFileSync(stampPath(name), 'utf8'));
+    return stamp.format === FORMAT ? stamp : undefined;
+  } catch {
+    return undefined; // none yet, or one that was cut short: the step runs again
+  }
+}
+
+function writeStamp(name, stamp) {
+  mkdirSync(stateDir, { recursive: true });
+  const temporary = `${stampPath(name)}.${process.pid}`;
+  writeFileSync(temporary, JSON.stringify(stamp));
+  renameSync(temporary, stampPath(name));
+}
+
+/** `[size, mtimeMs, sha256]`, with the hash of `known` when size and time are the same. */
+function record(path, known) {
+  const stat = statSync(fromRoot(path), { throwIfNoEntry: false });
+  if (!stat?.isFile()) return undefined;
+  if (known && known[0] === stat.size && known[1] === stat.mtimeMs) return known;
+  return [
+    stat.size,
+    stat.mtimeMs,
+    createHash('sha256')
+      .update(readFileSync(fromRoot(path)))
+      .digest('hex'),
+  ];
+}
+
+function recordAll(paths, known = {}) {
+  return Object.fromEntries(paths.map((path) => [path, record(path, known[path])]));
+}
+
+function firstDifference(recorded, current) {
+  for (const [path, now] of Object.entries(current)) {
+    if (!recorded[path]) return `${path} is new`;
+    if (!now) return `${path} is missing`;
+    if (now[2] !== recorded[path][2]) return `${path} has changed`;
+  }
+  return Object.keys(recorded)
+    .filter((path) => !(path in current))
+    .map((path) => `${path} is gone`)[0];
+}
+
+const readsOf = (step) => listFiles(step.inputs, step.skip);
+
+/** Why the step has to run, or `undefined` when its outputs are those of its inputs as they are now. */
+export function staleReason(step) {
+  const stamp = readStamp(step.name);
+  if (!stamp) return 'not built yet';
+  if (stamp.key !== step.key) return `the build now asks for ${step.key}`;
+  const inputs = recordAll(readsOf(step), stamp.inputs);
+  const outputs = recordAll(Object.keys(stamp.outputs), stamp.outputs);
+  const reason = firstDifference(stamp.inputs, inputs) ?? firstDifference(stamp.outputs, outputs);
+  if (!reason && isNewer({ ...inputs, ...outputs }, { ...stamp.inputs, ...stamp.outputs })) {
+    writeStamp(step.name, { ...stamp, inputs, outputs }); // same bytes, new times: the next check need not hash them
+  }
+  return reason;
+}
+
+function isNewer(current, recorded) {
+  return Object.entries(current).some(([path, now]) => now[1] !== recorded[path][1]);
+}
+
+/** The state of a step's inputs, taken before it runs: what changes while it runs then counts as changed. */
+export const takeInputs = (step) => recordAll(readsOf(step), readStamp(step.name)?.inputs);
+
+/** Remembers that the step's outputs belong to `inputs`. */
+export function saveStamp(step, inputs) {
+  const made = step.listOutputs?.() ?? listFiles(step.outputs);
+  const absent = step.outputs.filter((path) => !made.some((file) => file === path || file.startsWith(`${path}/`)));
+  if (absent.length > 0) throw new BuildFailure(`step ${step.name} ended without making ${absent.join(', ')}`);
+  writeStamp(step.name, { format: FORMAT, key: step.key, inputs, outputs: recordAll(made) });
+}
+
+export const dropStamp = (step) => rmSync(stampPath(step.name), { force: true });

@@ -1,0 +1,140 @@
+// What the build is made of: for every step what it reads, what it makes, what must be there before, and how it is done.
+//
+//   guest ──► image      packages/runner/dist   the guest image and its precompiled module
+//   imager ─┘
+//   native               packages/sidecar/dist  the sidecar's binary and the Node-API addon
+//   runner, sidecar ► sdk ► benchmarks          TypeScript
+//   notices              packages/*             the licence and the notices, into each package that is published
+//
+// `imager` and `native` are two calls of cargo on purpose: the imager turns wasmtime's compiler on, and within one call cargo would
+// turn it on for the sidecar as well, which must start fast and contain no compiler.
+
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { cargoBuild } from './cargo.mjs';
+import { compiledFiles, compileTypes } from './compile-types.mjs';
+import { crateInputs } from './crates.mjs';
+import { fromRoot, stateDir } from './paths.mjs';
+import { placeFile } from './place.mjs';
+import { run } from './run.mjs';
+
+const TESTS = ['test', 'tests', 'fixtures', 'benches', 'fuzz'];
+const RUNNER_DIST = 'packages/runner/dist';
+const IMAGER = '.build/bin/coldframe-imager';
+const SIDECAR = 'packages/sidecar/dist/coldframe-sidecar';
+const ADDON = 'packages/sidecar/dist/coldframe.node';
+
+const machine = `${process.platform}-${process.arch}`;
+
+async function buildGuest(report) {
+  await run(process.execPath, ['packages/runner/build/guest.mjs'], { onLine: report });
+}
+
+async function buildImager(report) {
+  const folder = await cargoBuild({ packages: ['coldframe-imager'], profile: 'builder', report });
+  placeFile(join(folder, 'coldframe-imager'), fromRoot(IMAGER), 0o755);
+}
+
+async function buildImage(report) {
+  const fresh = join(stateDir, `image-${process.pid}`);
+  mkdirSync(fresh, { recursive: true });
+  try {
+    const inputs = ['--wasm', `${RUNNER_DIST}/guest.wasm`, '--inputs', `${RUNNER_DIST}/inputs`];
+    await run(fromRoot(IMAGER), [...inputs, '--out', fresh], { onLine: report });
+    for (const name of readdirSync(fresh)) placeFile(join(fresh, name), fromRoot(RUNNER_DIST, name));
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+async function buildNative(report) {
+  const folder = await cargoBuild({ packages: ['coldframe-sidecar', 'coldframe-node'], profile: 'release', report });
+  placeFile(join(folder, 'coldframe-sidecar'), fromRoot(SIDECAR), 0o755);
+  placeFile(join(folder, 'libcoldframe_node.so'), fromRoot(ADDON), 0o755);
+}
+
+const PUBLISHED = ['runner', 'sdk', 'sidecar'];
+const NOTICES = ['LICENSE', 'NOTICE'];
+
+const noticeCopies = PUBLISHED.flatMap((name) => NOTICES.map((file) => `packages/${name}/${file}`));
+
+async function copyNotices() {
+  for (const path of noticeCopies) placeFile(fromRoot(basename(path)), fromRoot(path), 0o644);
+}
+
+const typescript = (name, needs, dependencies) => ({
+  name,
+  title: `TypeScript of packages/${name}`,
+  needs,
+  inputs: [
+    `packages/${name}/src`,
+    `packages/${name}/tsconfig.json`,
+    `packages/${name}/package.json`,
+    'tsconfig.json',
+    'pnpm-lock.yaml',
+    ...dependencies.map((dependency) => `packages/${dependency}/src`),
+  ],
+  outputs: [`packages/${name}/dist`],
+  listOutputs: () => compiledFiles(`packages/${name}`),
+  expectedSeconds: 2,
+  run: () => compileTypes(`packages/${name}`),
+});
+
+/** All steps, each after those it needs. `lane` names what only one step may use at a time. */
+export const steps = () =>
+  [
+    {
+      name: 'guest',
+      title: 'engine to WebAssembly, and the files that go into the image',
+      needs: [],
+      inputs: ['packages/runner'],
+      skip: ['dist', 'src', 'README.md', ...NOTICES, ...TESTS],
+      outputs: [`${RUNNER_DIST}/guest.wasm`, `${RUNNER_DIST}/inputs`],
+      expectedSeconds: 90,
+      run: buildGuest,
+    },
+    {
+      name: 'imager',
+      title: 'image builder with the WebAssembly compiler',
+      needs: [],
+      lane: 'cargo',
+      inputs: crateInputs(['coldframe-imager']),
+      skip: TESTS,
+      outputs: [IMAGER],
+      expectedSeconds: 180,
+      run: buildImager,
+    },
+    {
+      name: 'native',
+      title: 'sidecar and Node-API addon',
+      needs: [],
+      lane: 'cargo',
+      inputs: crateInputs(['coldframe-sidecar', 'coldframe-node']),
+      skip: TESTS,
+      outputs: [SIDECAR, ADDON],
+      expectedSeconds: 120,
+      run: buildNative,
+    },
+    {
+      name: 'image',
+      title: 'guest image',
+      needs: ['guest', 'imager'],
+      inputs: [`${RUNNER_DIST}/guest.wasm`, `${RUNNER_DIST}/inputs`, IMAGER],
+      outputs: [`${RUNNER_DIST}/guest.image`, `${RUNNER_DIST}/guest.cwasm`],
+      expectedSeconds: 5,
+      run: buildImage,
+    },
+    typescript('runner', [], []),
+    typescript('sidecar', [], []),
+    typescript('sdk', ['runner', 'sidecar'], ['runner', 'sidecar']),
+    typescript('benchmarks', ['sdk'], ['sdk']),
+    {
+      name: 'notices',
+      title: 'licence and notices',
+      needs: [],
+      inputs: NOTICES,
+      outputs: noticeCopies,
+      expectedSeconds: 1,
+      run: copyNotices,
+    },
+  ].map((step) => ({ key: machine, ...step }));

@@ -1,0 +1,9 @@
+// `pnpm check`: formatting, lints and types of everything. `pnpm format` mends what can be mended by itself.
+
+import { runMain } from './build.mjs';
+import { checks } from './suites/checks.mjs';
+import { runSuites } from './suites/report.mjs';
+
+await runMain(async () => {
+  if (!(await runSuites(checks))) process.exitCode = 1;
+});

@@ -1,0 +1,46 @@
+// The four ways of provisioning, as a user would write them. Each has what its runtimes share (`open`), and how one runtime of it
+// comes to be able to run programs (`create`).
+
+import { NodeRuntime, Sidecar } from '../../packages/sdk/dist/index.js';
+
+const nothing = { dispose: async () => {} };
+
+async function createResident({ sidecar }) {
+  const runtime = await NodeRuntime.create({ sidecar });
+  const runner = await runtime.createResidentRunner();
+  return { exec: (code, options) => runner.exec(code, options), dispose: () => runtime.dispose() };
+}
+
+const createIn = ({ sidecar }) => NodeRuntime.create({ sidecar });
+
+async function withSidecar(opening) {
+  const sidecar = await opening;
+  return { sidecar, dispose: () => sidecar.dispose() };
+}
+
+export const modes = [
+  {
+    name: 'owned',
+    what: 'a sidecar process of its own',
+    open: async () => nothing,
+    create: () => NodeRuntime.create(),
+  },
+  {
+    name: 'shared',
+    what: 'one sidecar process for many runtimes',
+    open: () => withSidecar(Sidecar.spawn()),
+    create: createIn,
+  },
+  {
+    name: 'resident',
+    what: 'one guest process that keeps its state, in a shared sidecar',
+    open: () => withSidecar(Sidecar.spawn()),
+    create: createResident,
+  },
+  {
+    name: 'embedded',
+    what: 'in the process of the app: the WebAssembly sandbox only',
+    open: () => withSidecar(Sidecar.embedded()),
+    create: createIn,
+  },
+];

@@ -1,0 +1,20 @@
+// The program to run, with an error that names the file when it cannot be read.
+
+import { readFileSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import { BuildFailure } from '../build/failure.mjs';
+import { fromRoot } from '../build/paths.mjs';
+
+const FIRST_PROGRAM = fromRoot('examples', 'first-program.mjs');
+
+// pnpm runs scripts in the repository's root; a FILE is meant where the command was typed.
+const typedIn = process.env.INIT_CWD ?? process.cwd();
+
+export function readProgram(file) {
+  const path = file === undefined ? FIRST_PROGRAM : resolve(typedIn, file);
+  try {
+    return { name: relative(typedIn, path), code: readFileSync(path, 'utf8') };
+  } catch (error) {
+    throw new BuildFailure(`FILE: expected a readable JavaScript file, received ${path} (${error.code ?? error.message})`);
+  }
+}

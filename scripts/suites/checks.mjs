@@ -1,0 +1,25 @@
+// What a change must satisfy before anything of it runs: formatting and lints of both languages with warnings denied, types.
+
+import { cargo } from '../build/cargo.mjs';
+import { root } from '../build/paths.mjs';
+import { run } from '../build/run.mjs';
+
+const local = (name) => `${root}/node_modules/.bin/${name}`;
+
+const check = (name, work) => ({
+  name,
+  run: async (print) => {
+    await work(print);
+    return { passed: 1, failed: 0 };
+  },
+});
+
+// The builder profile: its dependencies are compiled already, for the image builder.
+const clippy = ['clippy', '--locked', '--profile', 'builder', '--workspace', '--all-targets', '--', '-D', 'warnings'];
+
+export const checks = [
+  check('biome', (print) => run(local('biome'), ['ci', '--error-on-warnings', '--colors=off', '.'], { onLine: print })),
+  check('types', (print) => run(local('tsc'), ['-p', 'tsconfig.tests.json', '--pretty', 'false'], { onLine: print })),
+  check('rustfmt', (print) => cargo(['fmt', '--all', '--check'], print)),
+  check('clippy', (print) => cargo(clippy, print)),
+];

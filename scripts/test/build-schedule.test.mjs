@@ -1,0 +1,58 @@
+// The order of build steps: after what they need, two at once, one per lane, none after a failure.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { schedule } from '../build/schedule.mjs';
+
+const step = (name, needs = [], lane = undefined) => ({ name, needs, lane });
+
+/** Runs `steps` and records what began and ended, and how many ran at once. */
+async function trace(steps, work = () => sleep(5)) {
+  const events = [];
+  let running = 0;
+  let most = 0;
+  const run = schedule(steps, async (one) => {
+    most = Math.max(most, ++running);
+    events.push(`+${one.name}`);
+    try {
+      await work(one);
+    } finally {
+      running -= 1;
+      events.push(`-${one.name}`);
+    }
+  });
+  const failure = await run.then(
+    () => undefined,
+    (error) => error,
+  );
+  return { events, most, failure };
+}
+
+test('a step begins after all that it needs', async () => {
+  const { events } = await trace([step('image', ['guest', 'imager']), step('guest'), step('imager')]);
+  expect(events.at(-2)).toBe('+image');
+  expect(events.slice(0, 4).sort()).toEqual(['+guest', '+imager', '-guest', '-imager']);
+});
+
+test('what is needed but not to be built does not hold a step up', async () => {
+  expect((await trace([step('image', ['guest'])])).events).toEqual(['+image', '-image']);
+});
+
+test('two steps run at once, never more', async () => {
+  expect((await trace(['a', 'b', 'c', 'd'].map((name) => step(name)))).most).toBe(2);
+});
+
+test('steps of one lane run one after the other', async () => {
+  expect((await trace([step('imager', [], 'cargo'), step('native', [], 'cargo')])).most).toBe(1);
+});
+
+test('after a failure nothing begins, what runs is waited for, and the failure is thrown', async () => {
+  const broken = new Error('no');
+  const work = async ({ name }) => {
+    await sleep(name === 'slow' ? 20 : 1);
+    if (name === 'bad') throw broken;
+  };
+  const { events, failure } = await trace([step('bad'), step('slow'), step('later')], work);
+  expect(failure).toBe(broken);
+  expect(events).toEqual(['+bad', '+slow', '-bad', '-slow']);
+});

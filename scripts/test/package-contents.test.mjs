@@ -1,0 +1,48 @@
+// What is published is what is meant to be: `npm pack --dry-run` of each public package, against a list.
+
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { listFiles } from '../build/inputs.mjs';
+import { fromRoot } from '../build/paths.mjs';
+
+const runFile = promisify(execFile);
+
+const MB = 1_000_000;
+
+async function pack(name) {
+  const { stdout } = await runFile('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: fromRoot('packages', name),
+  });
+  const [{ files }] = JSON.parse(stdout);
+  return new Map(files.map(({ path, size }) => [path, size]));
+}
+
+/** What `tsc` makes of every source file of a package. */
+const compiled = (name) =>
+  listFiles([`packages/${name}/src`])
+    .filter((path) => path.endsWith('.ts'))
+    .flatMap((path) => {
+      const module = path.slice(`packages/${name}/src/`.length, -'.ts'.length);
+      return [`dist/${module}.js`, `dist/${module}.d.ts`];
+    });
+
+const isMap = (path) => path.endsWith('.map');
+
+test('coldframe holds its compiled sources and nothing else', async () => {
+  const files = [...(await pack('sdk')).keys()].filter((path) => !isMap(path));
+  expect(files.sort()).toEqual(['LICENSE', 'NOTICE', 'README.md', 'package.json', ...compiled('sdk')].sort());
+});
+
+test('@coldframe/sidecar holds the binary and the addon', async () => {
+  const files = await pack('sidecar');
+  expect([...files.keys()]).toEqual(expect.arrayContaining(['dist/coldframe-sidecar', 'dist/coldframe.node', 'NOTICE']));
+  expect([...files.keys()].filter((path) => /\.(rs|toml|lock)$|test|fixtures/.test(path))).toEqual([]);
+  expect(files.get('dist/coldframe-sidecar')).toBeLessThanOrEqual(5 * MB);
+});
+
+test('@coldframe/runner holds the image and its precompiled module, and not what they were made of', async () => {
+  const files = await pack('runner');
+  expect([...files.keys()]).toEqual(expect.arrayContaining(['dist/guest.image', 'dist/guest.cwasm', 'NOTICE']));
+  expect([...files.keys()].filter((path) => /\.(c|h|patch|wasm)$|inputs|test|fixtures/.test(path))).toEqual([]);
+});

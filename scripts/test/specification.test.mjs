@@ -1,0 +1,35 @@
+// Every promise in the specification has a number of its own and names the test or benchmark that keeps it.
+
+import { existsSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { fromRoot } from '../build/paths.mjs';
+import { readText } from './tree.mjs';
+
+/** Rows of all tables whose first cell is a promise's number: `| C1 | promise | number | kept by |`. */
+const promises = readText('docs/specification.md')
+  .split('\n')
+  .map((line) => /^\| ([A-Z]+\d+) \| (.+?) \| (.+?) \| (.+?) \|$/.exec(line))
+  .filter(Boolean)
+  .map(([, id, promise, number, keptBy]) => ({
+    id,
+    promise,
+    number,
+    keepers: [...keptBy.matchAll(/`([^`]+)`/g)].map(([, path]) => path),
+  }));
+
+test('there are promises, each with its own number', () => {
+  expect(promises.length).toBeGreaterThan(20);
+  expect(new Set(promises.map(({ id }) => id)).size).toBe(promises.length);
+});
+
+test.each(promises)('$id: $promise', ({ keepers }) => {
+  expect(keepers.length).toBeGreaterThan(0);
+  expect(keepers.filter((path) => !existsSync(fromRoot(path)))).toEqual([]);
+});
+
+test('no row of the specification is malformed', () => {
+  const rows = readText('docs/specification.md')
+    .split('\n')
+    .filter((line) => /^\| [A-Z]+\d+ \|/.test(line));
+  expect(rows.length).toBe(promises.length);
+});

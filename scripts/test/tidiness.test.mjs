@@ -1,0 +1,52 @@
+// Small promises about the tree: files stay small and say what they are for, nothing names the machine it was written on.
+
+import { homedir } from 'node:os';
+import { expect, test } from 'vitest';
+import { root } from '../build/paths.mjs';
+import { isBinary, readText, trackedFiles } from './tree.mjs';
+
+const MAX_LINES = 500;
+
+const files = trackedFiles();
+const isFixture = (path) => path.includes('/fixtures/');
+const isLock = (path) => /(^|\/)(Cargo\.lock|pnpm-lock\.yaml)$/.test(path);
+const isSource = (path) => /^(packages|scripts)\/.*\.(ts|mjs|js|rs|c|h)$/.test(path) && !isFixture(path);
+
+test(`no source file is longer than ${MAX_LINES} lines`, () => {
+  const long = files.filter(isSource).map((path) => [path, readText(path).split('\n').length - 1]);
+  expect(long.filter(([, lines]) => lines > MAX_LINES)).toEqual([]);
+});
+
+// A comment first, after what must come before one; or, in a patch of the engine, its title and its reason.
+const OPENING = /^(#![^\n]*\n)?(['"]use strict['"];\s*)?(\/\/|\/\*|export default \{\s*title: .*\s*why: )/;
+
+test('every module opens with what it is for', () => {
+  expect(files.filter((path) => isSource(path) && !OPENING.test(readText(path)))).toEqual([]);
+});
+
+// Written so that this file does not match itself.
+const host = (...parts) => parts.join('\\.');
+const FORBIDDEN = [
+  /(?<![\w.-])\/(?:root|work)\//,
+  /\/home\/(?!user\b)[a-z]/,
+  new RegExp(host('registry', '(npmjs|yarnpkg)')),
+  new RegExp(host('(index|static)', 'crates', 'io')),
+  new RegExp(host('(files|pypi)', '(pythonhosted|python)', 'org')),
+];
+
+test('no file names a path of a machine or the host of a package registry', () => {
+  const here = [root, homedir()].filter((path) => path.length > 5);
+  const found = files
+    .filter((path) => !isBinary(path) && !path.endsWith('Cargo.lock'))
+    .filter((path) => {
+      const text = readText(path);
+      return here.some((place) => text.includes(place)) || FORBIDDEN.some((pattern) => pattern.test(text));
+    });
+  expect(found).toEqual([]);
+});
+
+test('lockfiles are there and name no registry', () => {
+  const locks = files.filter(isLock);
+  expect(locks).toEqual(expect.arrayContaining(['packages/sidecar/Cargo.lock', 'pnpm-lock.yaml']));
+  expect(readText('pnpm-lock.yaml')).not.toContain('://');
+});

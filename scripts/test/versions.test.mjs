@@ -1,0 +1,45 @@
+// Dependencies are exact, the same everywhere, and install without running code of their own.
+
+import { expect, test } from 'vitest';
+import { readJson, readText, trackedFiles } from './tree.mjs';
+
+const manifests = trackedFiles()
+  .filter((path) => /^(packages\/[^/]+\/)?package\.json$/.test(path))
+  .map((path) => ({ path, manifest: readJson(path) }));
+
+const KINDS = ['dependencies', 'devDependencies', 'optionalDependencies'];
+
+const wanted = manifests.flatMap(({ path, manifest }) =>
+  KINDS.flatMap((kind) => Object.entries(manifest[kind] ?? {}).map(([name, version]) => ({ path, name, version }))),
+);
+
+test('every dependency is an exact version or of this workspace', () => {
+  const loose = wanted.filter(({ version }) => !/^(\d+\.\d+\.\d+(-[\w.-]+)?|workspace:\*)$/.test(version));
+  expect(loose).toEqual([]);
+});
+
+test('no dependency is asked for in two versions', () => {
+  const byName = new Map();
+  for (const { name, version } of wanted) byName.set(name, new Set([...(byName.get(name) ?? []), version]));
+  expect([...byName].filter(([, set]) => set.size > 1)).toEqual([]);
+});
+
+test('the packages that are published have one version and one licence', () => {
+  const published = manifests.filter(({ manifest }) => !manifest.private);
+  expect(published.map(({ manifest }) => manifest.name).sort()).toEqual(['@coldframe/runner', '@coldframe/sidecar', 'coldframe']);
+  expect(new Set(published.map(({ manifest }) => manifest.version)).size).toBe(1);
+  expect(new Set(published.map(({ manifest }) => manifest.license))).toEqual(new Set(['Apache-2.0']));
+  const crates = /^version = "([^"]+)"/m.exec(readText('packages/sidecar/Cargo.toml'))?.[1];
+  expect(published[0].manifest.version).toBe(crates);
+});
+
+test('no package of ours runs code when it is installed', () => {
+  const scripts = manifests.flatMap(({ path, manifest }) =>
+    Object.keys(manifest.scripts ?? {}).map((script) => ({ path, script })),
+  );
+  expect(scripts.filter(({ script }) => /^(pre|post)?(install|prepare)$/.test(script))).toEqual([]);
+});
+
+test('the package manager is named by the command, not by the manifest', () => {
+  expect(readJson('package.json')).not.toHaveProperty('packageManager');
+});

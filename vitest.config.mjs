@@ -1,0 +1,27 @@
+// The tests of all packages and of the repository, in two groups: those that only compute run two files at a time; those in
+// `sandbox/` folders start real sidecars, count processes and look at clocks, and run alone, one file after the other.
+
+import { defineConfig } from 'vitest/config';
+
+const TESTS = ['packages/*/test/**/*.test.{ts,mjs}', 'scripts/test/**/*.test.mjs'];
+const SANDBOX_TESTS = ['packages/*/test/sandbox/**/*.test.{ts,mjs}', 'scripts/test/sandbox/**/*.test.mjs'];
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: { name: 'unit', include: TESTS, exclude: SANDBOX_TESTS, maxWorkers: 2, testTimeout: 20_000 },
+      },
+      {
+        test: {
+          name: 'sandbox',
+          include: SANDBOX_TESTS,
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
