@@ -120,7 +120,7 @@ export const steps = () =>
       title: 'guest image',
       needs: ['guest', 'imager'],
       inputs: [`${RUNNER_DIST}/guest.wasm`, `${RUNNER_DIST}/inputs`, IMAGER],
-      outputs: [`${RUNNER_DIST}/guest.image`, `${RUNNER_DIST}/guest.cwasm`],
+      outputs: [`${RUNNER_DIST}/guest.image`],
       expectedSeconds: 5,
       run: buildImage,
     },

@@ -20,7 +20,7 @@ const REPORTED = { __proto__: null };
 function uncaught(error, fromPromise) {
   if (error === REPORTED) return false;
   const { process } = context;
-  const thrownAt = fromPromise ? undefined : native.throwLocation();
+  const thrownAt = fromPromise ? undefined : native.throwLocation(error);
   const handler = process._fatalException;
   if (typeof handler !== 'function') {
     report(error, thrownAt);
@@ -30,7 +30,7 @@ function uncaught(error, fromPromise) {
   try {
     if (handler.call(process, error, fromPromise) !== false) return true;
   } catch (inner) {
-    report(inner, native.throwLocation());
+    report(inner, native.throwLocation(inner));
     setExitCode(ERROR_IN_FATAL_HANDLER);
     return false;
   }
@@ -77,16 +77,15 @@ function reportPrimitive(error) {
   return `${String(error)}\n${hint}\n`;
 }
 
-// Where an error was made: the first frame of its stack that has a place. V8 looks there when no throw led to the report.
+// Where an error was made. V8 looks there when no throw led to the report. The shim knows until the stack has been read; then its text does.
 function locationOf(error) {
-  const own = isObject(error) && native.types.isNativeError(error) ? Object.getOwnPropertyDescriptor(error, 'stack') : undefined;
-  if (typeof own?.value !== 'string') return context.defaultLocation;
+  if (!native.types.isNativeError(error)) return undefined;
+  const position = native.errorPosition(error);
+  if (position !== undefined) return position;
+  const own = Object.getOwnPropertyDescriptor(error, 'stack');
+  if (typeof own?.value !== 'string') return undefined;
   const frame = /^ +at (?:.*?\()?((?:file|node|data):.*?):(\d+):(\d+)\)?$/m.exec(own.value);
   return frame === null ? undefined : [frame[1], Number(frame[2]), Number(frame[3])];
 }
 
-function prepare() {
-  prepareSourceLines();
-}
-
-module.exports = { uncaught, describe, prepare, REPORTED };
+module.exports = { uncaught, prepare: prepareSourceLines };

@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const FILES = ['guest.image', 'guest.cwasm'];
+const FILES = ['guest.image'];
 
-/** Path of the folder with `guest.image` and `guest.cwasm`. Throws when this package does not hold them. */
+/** Path of the folder with `guest.image` and its module. Throws when this package does not hold them. */
 export function imageDir(): string {
   const folder = fileURLToPath(new URL('.', import.meta.url));
   const missing = FILES.map((name) => join(folder, name)).find((path) => !existsSync(path));

@@ -8,7 +8,7 @@ const context = require('../context.js');
 module.exports = function crypto(binding) {
   binding.getFipsCrypto = () => 0;
   binding.testFipsCrypto = () => false;
-  binding.secureBuffer = (length) => new ArrayBuffer(length);
+  binding.secureBuffer = (length) => new Uint8Array(length);
   binding.secureHeapUsed = () => undefined;
   binding.getCachedAliases = () => ({});
   binding.getHashes = () => [];

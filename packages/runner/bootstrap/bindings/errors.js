@@ -3,12 +3,17 @@
 'use strict';
 
 const context = require('../context.js');
-const { uncaught, describe } = require('../fatal.js');
+const { describe } = require('../describe.js');
 
 module.exports = function errors(binding) {
+  // The shim asks for the first line only, and formats the frames itself, unless Node has put a formatter of its own aside for this error.
   binding.setPrepareStackTraceCallback = (prepare) => {
-    const { ErrorPrepareStackTrace } = context.requireBuiltin('internal/errors');
-    native.setPrepareStackTrace(ErrorPrepareStackTrace, (error) => prepare(globalThis, error, []));
+    const { ErrorPrepareStackTrace, overrideStackTrace } = context.requireBuiltin('internal/errors');
+    native.setPrepareStackTrace(
+      ErrorPrepareStackTrace,
+      (error) => overrideStackTrace.has(error) ? undefined : ErrorPrepareStackTrace(error, []),
+      (error, sites) => prepare(globalThis, error, sites),
+    );
   };
   binding.setEnhanceStackForFatalException = (before, after) => {
     context.enhanceStackBefore = before;
@@ -18,9 +23,6 @@ module.exports = function errors(binding) {
   binding.setSourceMapsEnabled = () => {};
   binding.setMaybeCacheGeneratedSourceMap = () => {};
   binding.noSideEffectsToString = describe;
-  binding.triggerUncaughtException = (error, fromPromise) => {
-    if (uncaught(error, fromPromise)) return;
-    native.exitUncaught();
-  };
+  binding.triggerUncaughtException = native.reportUncaught;
   binding.getErrorSourcePositions = () => ({});
 };

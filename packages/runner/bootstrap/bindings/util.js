@@ -31,14 +31,14 @@ module.exports = function util(binding, getInternalBinding) {
   binding.getConstructorName = (value) => native.constructorName(value) || 'Object';
   binding.getExternalValue = () => 0n;
 
-  // One frame for this function.
-  binding.getCallSites = (count) => native.callSites(2, count).map(toCallSite);
+  // The first frame is Node's own function that calls this one.
+  binding.getCallSites = (count) => native.callSites(1, count).map(toCallSite);
   binding.getCallerLocation = () => {
-    const site = native.callSites(3, 1)[0];
+    const site = native.callSites(2, 1)[0];
     return site === undefined ? undefined : [site.lineNumber, site.columnNumber, site.scriptName];
   };
   binding.isInsideNodeModules = () => {
-    for (const { scriptName } of native.callSites(2, 10)) {
+    for (const { scriptName } of native.callSites(1, 10)) {
       if (scriptName && !scriptName.startsWith('node:')) return scriptName.includes('/node_modules/');
     }
     return false;

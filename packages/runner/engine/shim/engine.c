@@ -24,6 +24,7 @@
 #include "process.c"
 #include "env.c"
 #include "log.c"
+#include "node.c"
 #include "loop.c"
 #include "natives.c"
 #include "entry.c"

@@ -104,6 +104,7 @@ CF_EXPORT(cf_boot) int32_t cf_boot(void)
         host_fatal(HOST_FATAL_MEMORY, text, sizeof(text) - 1);
     }
     cf_start_process(ctx, CF_MODE_EXEC, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 40);
+    cf_start_node(ctx);
     JSValue build_file = JS_NewCFunction(ctx, cf_build_file, "buildFile", 1);
     name = JS_NewString(ctx, entry);
     source = cf_build_file(ctx, JS_UNDEFINED, 1, vc(&name));

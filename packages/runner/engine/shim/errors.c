@@ -147,7 +147,7 @@ static void cf_report_uncaught(JSContext *ctx, JSValue error, bool from_promise)
     }
     handled = JS_ToBoolFree(ctx, result);
     if (!handled && !cf.stop)
-        cf_end_uncaught(ctx, cf.exit_info[2] && cf.exit_info[1] ? cf.exit_info[1] : 1);
+        cf_end_uncaught(ctx, cf.exit_info[2] ? cf.exit_info[1] : 1);
 }
 
 /* Reports the pending exception. */

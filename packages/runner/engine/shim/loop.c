@@ -133,6 +133,8 @@ static void cf_run_program(JSContext *ctx, CfText source, const char *url)
         return;
     }
     cf_set_main_promise(ctx, promise);
+    /* Node evaluates a module inside a microtask: those that it makes come before its ticks */
+    cf_run_jobs(ctx);
 }
 
 /* Looks whether the program's module has ended. */
@@ -217,9 +219,7 @@ static void cf_finish_program(JSContext *ctx)
     if (cf.stop || cf_refs() > 0 || cf.immediate_info[0])
         return; /* it goes on */
     if (!cf.program_done && !cf.exit_info[2]) {
-        cf_write_text("Warning: Detected unsettled top-level await at ");
-        cf_write_all(2, cf.url.bytes, cf.url.len);
-        cf_write_text("\n");
+        cf_warn_unsettled(ctx);
         cf.exit_info[1] = CF_EXIT_UNSETTLED;
         cf.exit_info[2] = 1;
     }
@@ -241,7 +241,7 @@ static void cf_finish_eval(JSContext *ctx)
         if (refs > cf.eval_base_refs || (!cf.program_done && refs > 0))
             return;
         if (!cf.program_done && !cf.exit_info[2]) {
-            cf_write_text("Warning: Detected unsettled top-level await\n");
+            cf_warn_unsettled(ctx);
             cf.exit_info[1] = CF_EXIT_UNSETTLED;
             cf.exit_info[2] = 1;
         }
@@ -266,6 +266,9 @@ static void cf_run_loop(JSContext *ctx)
             cf_run_timers(ctx);
         if (cf.stop)
             return;
+        bool ran = cf_run_tasks(ctx);
+        if (cf.stop)
+            return;
         if (cf.immediate_info[0]) {
             cf_run_immediates(ctx);
             cf_check_main_promise(ctx);
@@ -277,6 +280,8 @@ static void cf_run_loop(JSContext *ctx)
         cf_check_main_promise(ctx);
         if (cf.stop)
             return;
+        if (ran || cf_tasks_first)
+            continue;
         if (cf.mode == CF_MODE_RESIDENT) {
             cf_finish_eval(ctx);
             return;
@@ -294,8 +299,11 @@ static void cf_run_loop_for_image(JSContext *ctx)
         cf_drain(ctx);
         if (cf_timer_due())
             cf_run_timers(ctx);
+        bool ran = cf_run_tasks(ctx);
         if (cf.immediate_info[0])
             cf_run_immediates(ctx);
+        else if (ran || cf_tasks_first)
+            continue;
         else if (cf_next_timer == CF_NO_TIMER || !cf.timer_ref)
             break;
     }
@@ -329,6 +337,7 @@ static void cf_on_start(JSContext *ctx, const CfEvent *event, const uint8_t *pay
         cf_end_out_of_memory(ctx);
         return;
     }
+    cf_start_node(ctx);
     cf_call_hook(ctx, HOOK_START, 1, vc(&mode), NULL);
     if (cf.mode == CF_MODE_RESIDENT || cf.stop) {
         cf.program_done = true;
@@ -373,8 +382,8 @@ static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payl
     text[event->len] = 0;
     snprintf(url, sizeof(url), "file://%s%s[eval%u]", cf.cwd.len < 256 ? cf.cwd.bytes : "",
              cf.cwd.len && cf.cwd.bytes[cf.cwd.len - 1] == '/' ? "" : "/", event->id);
+    cf_note_eval(ctx, text, event->len, url);
     cf_run_program(ctx, (CfText){ text, event->len }, url);
-    js_free(ctx, text);
 }
 
 static void cf_deliver(JSContext *ctx, const uint8_t *events, uint32_t len)

@@ -103,6 +103,7 @@ static JSValue cf_new_natives(JSContext *ctx)
     JS_SetPropertyStr(ctx, loop, "timerInfo", cf_shared_array(ctx, cf.timer_info, sizeof(cf.timer_info), JS_TYPED_ARRAY_INT32));
     JS_SetPropertyStr(ctx, loop, "exitInfo", cf_shared_array(ctx, cf.exit_info, sizeof(cf.exit_info), JS_TYPED_ARRAY_INT32));
     JS_SetPropertyStr(ctx, loop, "keepAlive", cf_shared_array(ctx, &cf.state.keep_alive, 4, JS_TYPED_ARRAY_UINT32));
+    cf_add_node_natives(ctx, native, loop);
     JS_SetPropertyStr(ctx, native, "classes", classes);
     JS_SetPropertyStr(ctx, native, "encodings", encodings);
     JS_SetPropertyStr(ctx, native, "loop", loop);

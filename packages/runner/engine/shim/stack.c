@@ -206,7 +206,7 @@ NATIVE(cf_native_call_sites)
         JSStackTraceFrame f = { .func = sf->cur_func, .filename = JS_ATOM_NULL, .pc = UINT32_MAX, .is_constructor = sf->is_constructor };
         JSAtom file = JS_ATOM_NULL;
         int line = 0, col = 0;
-        if (skip-- > 0)
+        if (js_is_hidden_frame(ctx->rt, sf) || skip-- > 0)
             continue;
         if (b && sf->cur_pc)
             f.pc = sf->cur_pc - b->byte_code_buf - 1;

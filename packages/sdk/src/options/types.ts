@@ -121,7 +121,7 @@ export interface SidecarOptions {
   /** Threads that run guests, 1 to 256. @default one per processor */
   workers?: number;
   /**
-   * Memory slots kept ready for the next program, 0 to 4,096. A program that finds one starts in a tenth of the time.
+   * Memory slots kept mapped and clean for the next programs, 0 to 4,096. A program that finds none waits until one is mapped.
    * @default 16
    */
   warmSlots?: number;

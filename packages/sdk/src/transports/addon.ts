@@ -58,6 +58,8 @@ type Env = Readonly<Record<string, string>>;
 export interface AddonCore {
   readonly version: string;
   readonly loadNs: number;
+  /** Does nothing: what a call costs at least. */
+  noop(): void;
   createRuntime(env?: Env, cwd?: string, memoryBytes?: number, cpuMs?: number, outputBytes?: number): number;
   disposeRuntime(runtime: number): void;
   /** The outcome, when the program has ended within the call; else it comes as an event. `mode` is 0 for exec, 1 for run. */

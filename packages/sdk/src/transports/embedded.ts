@@ -109,7 +109,7 @@ class EmbeddedConnection implements SidecarConnection {
   }
 
   async ping(): Promise<void> {
-    this.#call(() => {});
+    this.#call((core) => core.noop());
   }
 
   async resources(): Promise<ResourceSnapshot> {

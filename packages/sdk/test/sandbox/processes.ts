@@ -22,6 +22,16 @@ function parentOf(pid: number): number | undefined {
 /** Whether there is a process of that number, ended or not. */
 export const isThere = (pid: number): boolean => existsSync(`/proc/${pid}`);
 
+/** The same, without those that have ended and wait to be reaped, as orphans do. */
+export function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return !'ZX'.includes(stat.charAt(stat.lastIndexOf(')') + 2));
+  } catch {
+    return false;
+  }
+}
+
 /** What the open descriptors of a process are, sorted. Numbers of sockets and the like are left out. */
 export function descriptorsOf(pid = process.pid): string[] {
   return readdirSync(`/proc/${pid}/fd`)

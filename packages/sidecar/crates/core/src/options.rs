@@ -6,7 +6,7 @@ use std::time::Duration;
 /// How a [`crate::Core`] is set up.
 #[derive(Debug, Clone)]
 pub struct CoreOptions {
-    /// The folder with `guest.image` and `guest.cwasm`.
+    /// The folder with `guest.image` and the precompiled module that it names.
     pub image_dir: PathBuf,
     /// Threads that run guests; 0 means one per processor.
     pub workers: usize,

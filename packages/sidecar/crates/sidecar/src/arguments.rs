@@ -16,7 +16,7 @@ The Coldframe sidecar runs virtual machines for the process that started it. The
 Usage: coldframe-sidecar --channel-fd N --image DIR [options]
 
   --channel-fd N   the connected Unix stream socket that it was started with (3 or more)
-  --image DIR      the folder with guest.image and guest.cwasm
+  --image DIR      the folder with guest.image and its module
   --workers N      threads that run guests, 1 to 256 (default: one per processor)
   --warm-slots N   memory slots kept ready for the next program, 0 to 4096 (default: 16)
   --spin-us N      microseconds to look for more work after an answer before sleeping, 0 to 10000 (default: 50)

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! socket ─► serve ─► session ─► core ─► sinks ─► outgoing ─► socket
-//!           one I/O thread      workers and the I/O thread, whoever ends a program
+//!           one reading thread  workers and the reading thread: whoever ends a program
 //! ```
 //!
 //! [`serve`] owns the reading side; [`session`] maps messages to core calls; [`sinks`] turn what the core tells back into messages;
@@ -12,6 +12,7 @@
 mod arguments;
 mod channel;
 mod outgoing;
+mod relief;
 mod requests;
 mod serve;
 mod session;
@@ -29,7 +30,7 @@ use coldframe_protocol::messages::{Kind, SidecarHello, VERSION};
 use crate::arguments::{Arguments, Command};
 use crate::channel::Channel;
 use crate::outgoing::Outgoing;
-use crate::serve::End;
+use crate::serve::Server;
 use crate::session::Session;
 
 fn main() -> ExitCode {
@@ -67,15 +68,8 @@ fn run(arguments: &Arguments, outgoing: Arc<Outgoing>) -> ExitCode {
     let hello = SidecarHello { version: VERSION, pid: std::process::id(), image: core.image_id(), load_ns: core.load_ns() };
     outgoing.push(wire::frame(Kind::Hello, 0, &hello, 0));
     let session = Session::new(core, Arc::clone(&outgoing), arguments.inline);
-    match serve::serve(session, &outgoing, arguments.spin) {
-        End::ParentGone => walls::vanish(0),
-        End::Violation(failure) => {
-            outgoing.push(wire::error(0, &failure));
-            outgoing.drain();
-            eprintln!("coldframe-sidecar: {}: {}", failure.code, failure.message);
-            walls::vanish(1)
-        }
-    }
+    let Err(error) = Server::new(session, outgoing, arguments.spin).serve();
+    stop(1, &format!("cannot start a thread: {error}"))
 }
 
 fn stop(code: u8, reason: &str) -> ExitCode {

@@ -1,8 +1,8 @@
 //! The writing side of the connection, shared by all threads.
 //!
-//! Whoever ends a program sends the answer itself, at once: handing it to the I/O thread would cost a wake-up. No thread ever blocks
-//! on a slow parent. When the socket is full, frames queue up here, the I/O thread is woken through an event descriptor and sends
-//! them as the socket drains. While the I/O thread handles a batch of frames, its own answers wait for the end of the batch and leave
+//! Whoever ends a program sends the answer itself, at once: handing it to the reading thread would cost a wake-up. No thread ever blocks
+//! on a slow parent. When the socket is full, frames queue up here, the reading thread is woken through an event descriptor and sends
+//! them as the socket drains. While the reading thread handles a batch of frames, its own answers wait for the end of the batch and leave
 //! in one call. What may pile up is bounded elsewhere: the stream windows bound `output`, and [`crate::serve`] takes no new requests
 //! while more than [`HIGH_WATER`] bytes wait.
 
@@ -30,8 +30,15 @@ const SLICES: usize = 64;
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 thread_local! {
-    /// On the I/O thread, while it handles a batch: how many frames it has queued. Elsewhere `None`.
-    static BATCH: Cell<Option<usize>> = const { Cell::new(None) };
+    /// This thread reads and is handling a batch.
+    static IN_BATCH: Cell<bool> = const { Cell::new(false) };
+    /// Frames that this thread has pushed so far.
+    static PUSHED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How many frames this thread has pushed so far.
+pub fn pushed_here() -> u64 {
+    PUSHED.get()
 }
 
 /// See the module.
@@ -48,13 +55,13 @@ struct State {
     sent: usize,
     /// Bytes in `queue` that have not been sent.
     waiting: usize,
-    /// The socket was full; the I/O thread will go on when it is not.
+    /// The socket was full; the reading thread will go on when it is not.
     blocked: bool,
     /// The parent has gone: nothing is kept any more.
     gone: bool,
 }
 
-/// What the I/O thread needs to know before it sleeps.
+/// What the reading thread needs to know before it sleeps.
 pub struct Backlog {
     /// It must wait for room in the socket.
     pub blocked: bool,
@@ -74,7 +81,7 @@ impl Outgoing {
         &self.channel
     }
 
-    /// Becomes readable when [`Outgoing::backlog`] has changed behind the I/O thread's back.
+    /// Becomes readable when [`Outgoing::backlog`] has changed behind the reading thread's back.
     pub fn wakes(&self) -> BorrowedFd<'_> {
         self.wake.as_fd()
     }
@@ -87,44 +94,37 @@ impl Outgoing {
         }
         state.waiting += frame.len();
         state.queue.push_back(frame);
-        if let Some(queued) = BATCH.get() {
-            BATCH.set(Some(queued + 1));
-            if state.waiting < BATCH_BYTES {
-                return;
-            }
-        }
-        if state.blocked {
+        PUSHED.set(PUSHED.get() + 1);
+        if state.blocked || (IN_BATCH.get() && state.waiting < BATCH_BYTES) {
             return;
         }
         self.send(&mut state);
-        if state.blocked && BATCH.get().is_none() {
-            // The I/O thread may be asleep and know nothing of this. It cannot fail: the counter is far from its limit.
+        if state.blocked && !IN_BATCH.get() {
+            // The reading thread may be asleep and know nothing of this. It cannot fail: the counter is far from its limit.
             let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
         }
     }
 
-    /// Handles a batch: frames that this thread pushes in `work` leave together afterwards. Gives how many it pushed.
-    pub fn batch<T>(&self, work: impl FnOnce() -> T) -> (T, usize) {
-        BATCH.set(Some(0));
+    /// Handles a batch: frames that this thread pushes in `work` leave together afterwards.
+    pub fn batch<T>(&self, work: impl FnOnce() -> T) -> T {
+        IN_BATCH.set(true);
         let value = work();
-        let queued = BATCH.take().unwrap_or(0);
-        if queued > 0 {
-            let mut state = self.state.lock();
-            if !state.blocked {
-                self.send(&mut state);
-            }
+        IN_BATCH.set(false);
+        let mut state = self.state.lock();
+        if !state.blocked {
+            self.send(&mut state);
         }
-        (value, queued)
+        value
     }
 
-    /// The I/O thread goes on sending: the socket may have room again.
+    /// The reading thread goes on sending: the socket may have room again.
     pub fn resume(&self) {
         let mut state = self.state.lock();
         state.blocked = false;
         self.send(&mut state);
     }
 
-    /// The I/O thread has seen that it was woken.
+    /// The reading thread has seen that it was woken.
     pub fn woken(&self) {
         let _ = rustix::io::read(&self.wake, &mut [0; 8]);
     }

@@ -1,6 +1,6 @@
 //! Requests in flight: what to do with a `credit` or `cancel` for one, and the proof that each is answered exactly once.
 //!
-//! Only the I/O thread puts requests in; whoever answers one takes it out first, and only who got it out answers. A program that ends
+//! Only the reading thread puts requests in; whoever answers one takes it out first, and only who got it out answers. A program that ends
 //! on the calling thread is answered before its handle is known here, which is why [`Requests::attach`] may find nothing.
 
 use std::collections::HashMap;
@@ -20,6 +20,8 @@ pub struct Requests {
 struct InFlight {
     /// Known as soon as the core has given it back.
     process: Option<Process>,
+    /// `cancel` came before `process` was known.
+    canceled: bool,
     /// An evaluation in that program, which goes on without it.
     evaluation: bool,
 }
@@ -34,14 +36,19 @@ impl Requests {
         if table.contains_key(&id) {
             return Ok(false);
         }
-        table.insert(id, InFlight { process: None, evaluation });
+        table.insert(id, InFlight { process: None, canceled: false, evaluation });
         Ok(true)
     }
 
     /// The request's program is running, unless it has ended meanwhile.
     pub fn attach(&self, id: u32, process: Process) {
-        if let Some(request) = self.table.lock().get_mut(&id) {
-            request.process = Some(process);
+        let mut table = self.table.lock();
+        let Some(request) = table.get_mut(&id) else { return };
+        let canceled = request.canceled;
+        request.process = Some(process.clone());
+        drop(table);
+        if canceled {
+            process.cancel();
         }
     }
 
@@ -62,7 +69,11 @@ impl Requests {
         match self.target(id) {
             Some((process, true)) => process.cancel_evaluation(id),
             Some((process, false)) => process.cancel(),
-            None => {}
+            None => {
+                if let Some(request) = self.table.lock().get_mut(&id) {
+                    request.canceled = true;
+                }
+            }
         }
     }
 

@@ -1,68 +1,146 @@
-//! The I/O thread: reads frames, has each handled by the session, keeps the writing side going, and notices the parent's death.
+//! Reads frames, has each handled by the session, keeps the writing side going, and notices the parent's death.
 //!
-//! A thread that has just answered looks for more for a while before it sleeps: in a loop of evaluations the next request comes within
-//! microseconds, and waking up costs more than handling it. Frames that arrived together are handled as one batch, and answers leave together.
+//! One thread reads at a time. A thread that has just answered looks for more for a while before it sleeps: in a loop of evaluations the
+//! next request comes within microseconds, and waking up costs more than handling it. Frames that arrived together are handled as one batch,
+//! and answers leave together. A request that came alone runs on the reading thread itself for its budget; a second thread, otherwise
+//! asleep, takes the reading over if the first does not come back ([`crate::relief`]). The one that comes back late becomes the second.
 
+use std::convert::Infallible;
 use std::hint::spin_loop;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use coldframe_protocol::Decoder;
+use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::channel::Attempt;
-use crate::outgoing::Outgoing;
-use crate::session::{Session, Violation};
-use crate::wire;
+use crate::outgoing::{self, Outgoing};
+use crate::relief::Relief;
+use crate::session::{Job, Session, Violation};
+use crate::{walls, wire};
 
-/// Why serving has ended.
-pub enum End {
+/// See the module.
+pub struct Server {
+    outgoing: Arc<Outgoing>,
+    spin: Duration,
+    relief: Relief,
+    /// Locked by the thread that reads.
+    reader: Mutex<Reader>,
+}
+
+struct Reader {
+    decoder: Decoder,
+    session: Session,
+    awake_until: Instant,
+}
+
+/// What the reading thread does next.
+enum Step {
+    Read,
+    Run(Job),
     /// The other end of the channel is closed.
     ParentGone,
     /// The parent broke the protocol; this is to be its last message.
-    Violation(Violation),
+    Violated(Violation),
 }
 
-/// Serves until the end.
-pub fn serve(mut session: Session, outgoing: &Outgoing, spin: Duration) -> End {
-    let mut decoder = Decoder::new();
-    let mut awake_until = Instant::now();
-    loop {
-        let backlog = outgoing.backlog();
-        if !backlog.full {
-            match outgoing.channel().receive(decoder.spare()) {
-                Attempt::Done(n) => {
-                    decoder.filled(n);
-                    let (result, answered) = outgoing.batch(|| handle_all(&mut decoder, &mut session));
-                    if let Err(violation) = result {
-                        return End::Violation(violation);
+impl Server {
+    /// A server for one connection. `spin`: how long a thread that has just answered looks for more.
+    pub fn new(session: Session, outgoing: Arc<Outgoing>, spin: Duration) -> Self {
+        let reader = Reader { decoder: Decoder::new(), session, awake_until: Instant::now() };
+        Self { outgoing, spin, relief: Relief::default(), reader: Mutex::new(reader) }
+    }
+
+    /// Serves on this thread and a second one; ends the process when the connection ends.
+    pub fn serve(self) -> std::io::Result<Infallible> {
+        let this = Arc::new(self);
+        let second = Arc::clone(&this);
+        std::thread::Builder::new().name("relief".to_owned()).spawn(move || second.stand_by())?;
+        this.read();
+        this.stand_by()
+    }
+
+    /// Reads whenever the reading thread is stuck.
+    fn stand_by(&self) -> ! {
+        loop {
+            self.relief.wait_until_stuck();
+            self.read();
+        }
+    }
+
+    /// Reads until another thread does.
+    fn read(&self) {
+        let Some(mut reader) = self.reader.try_lock() else { return };
+        loop {
+            match self.step(&mut reader) {
+                Step::Read => {}
+                Step::Run(job) => {
+                    drop(reader);
+                    let before = outgoing::pushed_here();
+                    self.relief.watched(job);
+                    match self.reader.try_lock() {
+                        Some(mine) => reader = mine,
+                        None => return,
                     }
-                    if answered > 0 {
-                        awake_until = Instant::now() + spin;
-                    }
-                    continue;
+                    self.stay_awake(&mut reader, before);
                 }
-                Attempt::Later if Instant::now() < awake_until => {
-                    spin_loop();
-                    continue;
+                Step::ParentGone => walls::vanish(0),
+                Step::Violated(failure) => {
+                    self.outgoing.push(wire::error(0, &failure));
+                    self.outgoing.drain();
+                    eprintln!("coldframe-sidecar: {}: {}", failure.code, failure.message);
+                    walls::vanish(1)
                 }
-                Attempt::Later => {}
-                Attempt::Gone => return End::ParentGone,
             }
         }
-        if !sleep(outgoing, backlog.blocked, backlog.full) {
-            return End::ParentGone;
+    }
+
+    fn step(&self, reader: &mut Reader) -> Step {
+        let backlog = self.outgoing.backlog();
+        if !backlog.full {
+            match self.outgoing.channel().receive(reader.decoder.spare()) {
+                Attempt::Done(n) => {
+                    reader.decoder.filled(n);
+                    let before = outgoing::pushed_here();
+                    let job = self.outgoing.batch(|| self.handle_all(reader));
+                    self.stay_awake(reader, before);
+                    return match job {
+                        Ok(Some(job)) => Step::Run(job),
+                        Ok(None) => Step::Read,
+                        Err(violation) => Step::Violated(violation),
+                    };
+                }
+                Attempt::Later if Instant::now() < reader.awake_until => {
+                    spin_loop();
+                    return Step::Read;
+                }
+                Attempt::Later => {}
+                Attempt::Gone => return Step::ParentGone,
+            }
+        }
+        if sleep(&self.outgoing, backlog.blocked, backlog.full) { Step::Read } else { Step::ParentGone }
+    }
+
+    /// Handles the frames that have been received whole.
+    fn handle_all(&self, reader: &mut Reader) -> Result<Option<Job>, Violation> {
+        let mut first = true;
+        while let Some(frame) = reader.decoder.next_frame().map_err(|error| wire::unsendable(&error))? {
+            let alone = first && !frame.more && !self.relief.is_running();
+            if let Some(job) = reader.session.handle(&frame, alone)? {
+                return Ok(Some(job)); // it was alone: nothing follows
+            }
+            first = false;
+        }
+        Ok(None)
+    }
+
+    /// Stays awake for a while if this thread has answered something since `before`.
+    fn stay_awake(&self, reader: &mut Reader, before: u64) {
+        if outgoing::pushed_here() != before {
+            reader.awake_until = Instant::now() + self.spin;
         }
     }
-}
-
-/// Handles the frames that have been received whole.
-fn handle_all(decoder: &mut Decoder, session: &mut Session) -> Result<(), Violation> {
-    let mut first = true;
-    while let Some(frame) = decoder.next_frame().map_err(|error| wire::unsendable(&error))? {
-        session.handle(&frame, first && !frame.more)?;
-        first = false;
-    }
-    Ok(())
 }
 
 /// Sleeps until there is something to read (unless `full`), or to write (when `blocked`), or the backlog has changed. False: the parent

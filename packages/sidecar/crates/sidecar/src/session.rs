@@ -1,6 +1,7 @@
 //! One connection: maps each message to a call of the core and answers what can be answered at once.
 //!
-//! Only the I/O thread is in here; the numbers of runtimes and runners are its own. Programs are answered by [`crate::sinks`].
+//! Only the reading thread is in here. Programs are answered by [`crate::sinks`]; what begins one is a [`Job`], which either hands it to a
+//! worker at once or, for a request that came alone, is given back to be run without the session's lock.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use coldframe_core::{Core, Dispatch, Error, Limits, Mode, Process, ProcessOptions, Runtime, RuntimeOptions, Streams};
 use coldframe_protocol::messages::*;
 use coldframe_protocol::{Frame, Request};
+use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::outgoing::Outgoing;
@@ -25,7 +27,8 @@ pub struct Session {
     inline: Duration,
     greeted: bool,
     runtimes: Table<Live>,
-    runners: Table<Process>,
+    /// Shared with jobs. `None`: being created.
+    runners: Arc<Mutex<Table<Option<Process>>>>,
 }
 
 struct Live {
@@ -37,16 +40,22 @@ struct Live {
 /// Why the connection cannot go on: its last message.
 pub type Violation = Failure<'static>;
 
+/// Runs a program on the thread that calls it, for the inline budget; the rest of it runs on a worker.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// What a message may lead to.
+type Handled = Result<Option<Job>, Violation>;
+
 impl Session {
     /// A connection whose `hello` has been sent. `inline` is how long a lone request may run on this thread.
     pub fn new(core: Core, outgoing: Arc<Outgoing>, inline: Duration) -> Self {
         let answers = Answers { outgoing, requests: Arc::default() };
-        let (runtimes, runners) = (Table::new("runtimes", MAX_RUNTIMES), Table::new("runners", MAX_RUNNERS));
+        let (runtimes, runners) = (Table::new("runtimes", MAX_RUNTIMES), Arc::new(Mutex::new(Table::new("runners", MAX_RUNNERS))));
         Self { core, answers, inline, greeted: false, runtimes, runners }
     }
 
     /// Handles one frame. `alone`: nothing else waits to be handled, so that the thread has time to run the program itself.
-    pub fn handle(&mut self, frame: &Frame<'_>, alone: bool) -> Result<(), Violation> {
+    pub fn handle(&mut self, frame: &Frame<'_>, alone: bool) -> Handled {
         let id = frame.id;
         let hello = frame.kind == Kind::Hello as u8;
         if hello == self.greeted {
@@ -59,28 +68,27 @@ impl Session {
             Ok(request) => request,
             Err(invalid) if belongs_to_request && id != 0 => {
                 self.answers.outgoing.push(wire::error(id, &wire::invalid(invalid)));
-                return Ok(());
+                return Ok(None);
             }
             Err(invalid) => return Err(wire::invalid(invalid)),
         };
         if belongs_to_request && id == 0 {
             return Err(wire::violation("id", "a request's id, which is not 0", "0".to_owned()));
         }
-        let dispatch = if alone && !self.inline.is_zero() { Dispatch::Inline(self.inline) } else { Dispatch::Worker };
         match request {
-            Request::Hello(hello) => return self.greet(&hello),
+            Request::Hello(hello) => self.greet(&hello)?,
             Request::Credit(credit) => self.answers.requests.credit(id, credit.bytes),
             Request::Cancel => self.answers.requests.cancel(id),
             Request::Ping => self.reply(id, &Empty {}),
             Request::RuntimeCreate(create) => self.create_runtime(id, create),
             Request::RuntimeDispose(dispose) => self.dispose_runtime(id, dispose.runtime),
-            Request::ProcessStart(start) => return self.start_process(id, start, dispatch),
-            Request::RunnerCreate(create) => return self.create_runner(id, create, dispatch),
-            Request::RunnerEval(eval) => return self.evaluate(id, eval, dispatch),
+            Request::ProcessStart(start) => return self.start_process(id, start, alone),
+            Request::RunnerCreate(create) => return self.create_runner(id, create, alone),
+            Request::RunnerEval(eval) => return self.evaluate(id, eval, alone),
             Request::RunnerDispose(dispose) => self.dispose_runner(id, dispose.runner),
             Request::Resources => self.count(id),
         }
-        Ok(())
+        Ok(None)
     }
 
     fn greet(&mut self, hello: &SdkHello<'_>) -> Result<(), Violation> {
@@ -120,7 +128,7 @@ impl Session {
         match self.runtimes.remove(number) {
             Some(live) => {
                 for runner in live.runners {
-                    self.runners.remove(runner);
+                    self.runners.lock().remove(runner);
                 }
                 live.runtime.dispose();
                 self.reply(id, &Empty {});
@@ -129,14 +137,15 @@ impl Session {
         }
     }
 
-    fn start_process(&mut self, id: u32, start: ProcessStart<'_>, dispatch: Dispatch) -> Result<(), Violation> {
+    fn start_process(&mut self, id: u32, start: ProcessStart<'_>, alone: bool) -> Handled {
         let number = start.runtime;
         let Some(live) = self.runtimes.get(number) else {
             self.refuse(id, &self.no_runtime(number));
-            return Ok(());
+            return Ok(None);
         };
+        let runtime = live.runtime.clone();
         if !self.begin(id, false)? {
-            return Ok(());
+            return Ok(None);
         }
         let options = ProcessOptions {
             mode: wire::mode(start.mode),
@@ -149,28 +158,33 @@ impl Session {
             streams: wire::streams(start.stream),
         };
         let place = Place { runtime: number, runner: 0 };
-        let sink = Arc::new(Program { id, place, answers: self.answers.clone() });
-        match live.runtime.start(options, sink, dispatch) {
-            Ok(process) => self.answers.requests.attach(id, process),
-            Err(error) => self.answers.fail(id, &error, place),
-        }
-        Ok(())
+        let answers = self.answers.clone();
+        let sink = Arc::new(Program { id, place, answers: answers.clone() });
+        Ok(self.run(alone, move |dispatch| match runtime.start(options, sink, dispatch) {
+            Ok(process) => answers.requests.attach(id, process),
+            Err(error) => answers.fail(id, &error, place),
+        }))
     }
 
-    fn create_runner(&mut self, id: u32, create: RunnerCreate<'_>, dispatch: Dispatch) -> Result<(), Violation> {
-        if let Err(error) = self.runners.check_room() {
+    fn create_runner(&mut self, id: u32, create: RunnerCreate<'_>, alone: bool) -> Handled {
+        if let Err(error) = self.runners.lock().check_room() {
             self.refuse(id, &wire::failure(&error, None));
-            return Ok(());
+            return Ok(None);
         }
         let number = create.runtime;
         if self.runtimes.get(number).is_none() {
             self.refuse(id, &self.no_runtime(number));
-            return Ok(());
+            return Ok(None);
         }
         if !self.begin(id, false)? {
-            return Ok(());
+            return Ok(None);
         }
-        let runner = self.runners.reserve();
+        let runners = Arc::clone(&self.runners);
+        let runner = runners.lock().reserve();
+        runners.lock().put(runner, None);
+        let Some(live) = self.runtimes.get_mut(number) else { return Ok(None) };
+        live.runners.push(runner);
+        let runtime = live.runtime.clone();
         let options = ProcessOptions {
             mode: Mode::Resident,
             code: String::new(),
@@ -182,40 +196,61 @@ impl Session {
             streams: Streams::default(),
         };
         let place = Place { runtime: number, runner };
-        let sink = Arc::new(Runner { id, place, answers: self.answers.clone() });
-        let Some(live) = self.runtimes.get_mut(number) else { return Ok(()) };
-        match live.runtime.start(options, sink, dispatch) {
+        let answers = self.answers.clone();
+        let sink = Arc::new(Runner { id, place, answers: answers.clone() });
+        Ok(self.run(alone, move |dispatch| match runtime.start(options, sink, dispatch) {
             Ok(process) => {
-                live.runners.push(runner);
-                self.runners.put(runner, process.clone());
-                self.answers.requests.attach(id, process);
+                // Gone from the table: its runtime was disposed meanwhile, and with it the process.
+                if let Some(entry) = runners.lock().get_mut(runner) {
+                    *entry = Some(process.clone());
+                }
+                answers.requests.attach(id, process);
             }
-            Err(error) => self.answers.fail(id, &error, place),
-        }
-        Ok(())
+            Err(error) => {
+                runners.lock().remove(runner);
+                answers.fail(id, &error, place);
+            }
+        }))
     }
 
-    fn evaluate(&mut self, id: u32, eval: RunnerEval<'_>, dispatch: Dispatch) -> Result<(), Violation> {
+    fn evaluate(&mut self, id: u32, eval: RunnerEval<'_>, alone: bool) -> Handled {
         let number = eval.runner;
-        let Some(process) = self.runners.get(number) else {
+        let process = self.runners.lock().get(number).cloned().flatten();
+        let Some(process) = process else {
             self.refuse(id, &self.no_runner(number));
-            return Ok(());
+            return Ok(None);
         };
         if !self.begin(id, true)? {
-            return Ok(());
+            return Ok(None);
         }
-        self.answers.requests.attach(id, process.clone());
+        let answers = self.answers.clone();
+        answers.requests.attach(id, process.clone());
+        let (code, streams) = (eval.code.to_owned(), wire::streams(eval.stream));
         let timeout = eval.timeout_ms.map(Duration::from_millis);
-        if let Err(error) = process.evaluate(id, eval.code.to_owned(), timeout, wire::streams(eval.stream), dispatch) {
-            self.answers.fail(id, &error, Place { runtime: 0, runner: number });
+        Ok(self.run(alone, move |dispatch| {
+            if let Err(error) = process.evaluate(id, code, timeout, streams, dispatch) {
+                answers.fail(id, &error, Place { runtime: 0, runner: number });
+            }
+        }))
+    }
+
+    /// Hands a program to the workers, or gives it back to be run on this thread.
+    fn run(&self, alone: bool, begin: impl FnOnce(Dispatch) + Send + 'static) -> Option<Job> {
+        if alone && !self.inline.is_zero() {
+            let inline = Dispatch::Inline(self.inline);
+            return Some(Box::new(move || begin(inline)));
         }
-        Ok(())
+        begin(Dispatch::Worker);
+        None
     }
 
     fn dispose_runner(&mut self, id: u32, number: u32) {
-        match self.runners.remove(number) {
+        let runner = self.runners.lock().remove(number);
+        match runner {
             Some(process) => {
-                process.cancel();
+                if let Some(process) = process {
+                    process.cancel();
+                }
                 self.reply(id, &Empty {});
             }
             None => self.refuse(id, &self.no_runner(number)),
@@ -263,7 +298,7 @@ impl Session {
     }
 
     fn no_runner(&self, number: u32) -> Failure<'static> {
-        if self.runners.has_been(number) {
+        if self.runners.lock().has_been(number) {
             return wire::failure(&Error::RunnerExited { exit_code: Error::Canceled.exit_code() }, Some(("runner", number)));
         }
         wire::violation("runner", "the number of a runner of this connection", number.to_string())

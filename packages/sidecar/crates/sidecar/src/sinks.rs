@@ -1,4 +1,4 @@
-//! What the core tells about programs, turned into messages. Called on worker threads, or on the I/O thread when a program ran there.
+//! What the core tells about programs, turned into messages. Called on worker threads, or on the reading thread when a program ran there.
 
 use std::sync::Arc;
 

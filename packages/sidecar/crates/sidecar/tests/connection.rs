@@ -146,7 +146,7 @@ fn an_unknown_kind_is_that_requests_error() {
 fn an_id_in_use_ends_the_connection() {
     let mut parent = Parent::new(&[]);
     let runtime = parent.runtime();
-    parent.send(Kind::ProcessStart, 7, &program(runtime, "s: while (true) {}"));
+    parent.send(Kind::ProcessStart, 7, &program(runtime, "p: while (true) {}"));
     parent.send(Kind::ProcessStart, 7, &program(runtime, "0"));
     assert_eq!(fact(&parent.last_words().0.failure(), "what"), text("id"));
 }

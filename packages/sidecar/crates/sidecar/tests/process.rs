@@ -13,7 +13,7 @@ use coldframe_protocol::encode;
 use coldframe_protocol::messages::*;
 use common::{Parent, SIDECAR, arguments, command, ended, eventually, fact, program, text};
 
-const ENDLESS: &str = "s: while (true) {}";
+const ENDLESS: &str = "p: while (true) {}";
 
 fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(SIDECAR).args(arguments).stdin(Stdio::null()).output().unwrap();

@@ -79,6 +79,7 @@ pub fn arguments(theirs: &UnixStream) -> Vec<String> {
 impl Parent {
     /// Starts a sidecar and reads its hello; sends none.
     pub fn silent(more: &[&str]) -> Self {
+        // What comes later on the command line counts.
         let (mut command, socket, theirs) = command(SIDECAR);
         let child = command.args(arguments(&theirs)).args(more).stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         drop(theirs);
@@ -115,6 +116,7 @@ impl Parent {
             match self.socket.read(self.decoder.spare()) {
                 Ok(0) => return None,
                 Ok(n) => self.decoder.filled(n),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
                 Err(error) => panic!("no answer: {error}"),
             }

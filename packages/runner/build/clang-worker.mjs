@@ -1,0 +1,18 @@
+// One run of clang, in a worker thread: it is a wasm program that computes for up to a minute without yielding.
+import { parentPort, workerData } from 'node:worker_threads';
+import { runClang } from '@yowasp/clang';
+
+// the package reports its own loading with console.log, and stdout belongs to the build's results
+console.log = () => {};
+
+const { args, files, output } = workerData;
+const decoder = new TextDecoder();
+let text = '';
+const collect = (bytes) => { if (bytes) text += decoder.decode(bytes); };
+
+try {
+  const made = await runClang(['clang', ...args], files, { stdout: collect, stderr: collect });
+  parentPort.postMessage({ bytes: made[output], text });
+} catch (error) {
+  parentPort.postMessage({ text: `${text}${error.message ?? error}` });
+}

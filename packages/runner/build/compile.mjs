@@ -1,0 +1,104 @@
+// C to guest.wasm, with the clang that the npm package @yowasp/clang carries (compiled to wasm itself: no system toolchain is needed). Every object
+// is cached under the digest of what it is made of, so a change in the shim costs one unit. Next: `wasm-lower.mjs`, then `wasm-check.mjs`.
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { digest } from './digest.mjs';
+import { LINK, UNITS } from './flags.mjs';
+import { cacheDir, shimDir } from './paths.mjs';
+import { say, step } from './progress.mjs';
+import { lowerBulkMemory } from './wasm-lower.mjs';
+
+/** The version of the pinned clang package: part of every cache key. */
+const clangVersion = findClangVersion();
+
+function findClangVersion() {
+  const entry = fileURLToPath(import.meta.resolve('@yowasp/clang'));
+  return JSON.parse(readFileSync(join(dirname(entry), '..', 'package.json'), 'utf8')).version;
+}
+
+/** The shim's files, and the digest of each unit of which they are part. */
+function readShim() {
+  return new Map(readdirSync(shimDir).filter((name) => /\.[ch]$/.test(name)).sort()
+    .map((name) => [name, readFileSync(join(shimDir, name), 'utf8')]));
+}
+
+/** Which files a unit may read: the engine's sources for its own parts, everything of the shim for the one big unit. */
+function inputsOf(unit, engine, shim) {
+  if (unit.source === 'shim/engine.c') return [...prefixed('src', engine), ...prefixed('shim', shim)];
+  if (unit.source.startsWith('src/')) {
+    return prefixed('src', engine).filter(([name]) => name === unit.source || (name.endsWith('.h') && !name.startsWith('src/builtin-')));
+  }
+  return prefixed('shim', shim).filter(([name]) => name === unit.source || name.endsWith('.h'));
+}
+
+const prefixed = (dir, files) => [...files].map(([name, text]) => [`${dir}/${name}`, text]);
+
+/** @param {Map<string, string>} engine  patched sources @returns {Promise<{ wasm: Buffer, key: string }>} */
+export async function compileGuest(engine) {
+  const shim = readShim();
+  const units = UNITS.map((unit) => {
+    const inputs = inputsOf(unit, engine, shim);
+    const key = digest([['clang', clangVersion], ['flags', unit.flags.join('\n')], ...inputs]);
+    return { ...unit, inputs, path: join(cacheDir, 'objects', `${unit.name}-${key}.o`), key };
+  });
+  const key = digest([['clang', clangVersion], ['link', LINK.join('\n')], ...units.map((unit) => [unit.name, unit.key])]);
+  const cached = join(cacheDir, 'guests', `${key}.wasm`);
+  if (existsSync(cached)) return { wasm: readFileSync(cached), key };
+
+  const missing = units.filter((unit) => !existsSync(unit.path));
+  if (missing.length) {
+    await step(`compiling ${missing.map((unit) => unit.name).join(', ')}`, 'about 80 s for everything, once', () => runAll(missing));
+  }
+  const wasm = lowerBulkMemory(await step('linking guest.wasm', undefined, () => link(units)));
+  store(cached, wasm);
+  return { wasm, key };
+}
+
+/** Two at a time at most: each clang takes some 400 MB, and the engine's unit is most of the work anyway. */
+async function runAll(units) {
+  const queue = [...units];
+  const lane = async () => {
+    for (let unit = queue.shift(); unit; unit = queue.shift()) {
+      const { path } = unit;
+      store(path, await runClang([...unit.flags, '-c', unit.source, '-o', 'out.o'], tree(unit.inputs), 'out.o'));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, lane));
+}
+
+function link(units) {
+  const objects = units.map((unit) => [`${unit.name}.o`, readFileSync(unit.path)]);
+  return runClang([...objects.map(([name]) => name), ...LINK, '-o', 'out.wasm'], Object.fromEntries(objects), 'out.wasm');
+}
+
+function tree(inputs) {
+  const root = { src: {}, shim: {} };
+  for (const [name, text] of inputs) {
+    const [dir, file] = name.split('/');
+    root[dir][file] = text;
+  }
+  return root;
+}
+
+/** clang in a thread of its own. @returns {Promise<Buffer>} the named output */
+function runClang(args, files, output) {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('clang-worker.mjs', import.meta.url), { workerData: { args, files, output } });
+    worker.once('message', ({ bytes, text }) => {
+      if (text) say(text.trimEnd());
+      if (bytes) resolve(Buffer.from(bytes));
+      else reject(new Error(`clang failed: clang ${args.join(' ')}\n${text}`));
+    });
+    worker.once('error', reject);
+  });
+}
+
+function store(path, bytes) {
+  mkdirSync(join(path, '..'), { recursive: true });
+  const temporary = `${path}.${process.pid}`;
+  writeFileSync(temporary, bytes);
+  renameSync(temporary, path);
+}

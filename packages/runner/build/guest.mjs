@@ -1,0 +1,38 @@
+// The guest's part of the build: engine sources, patches, guest.wasm, Node's library, and the folder of build inputs that
+// `build_file` serves while the image is made. Does nothing when all of it is up to date. `node packages/runner/build/guest.mjs`
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { compileGuest } from './compile.mjs';
+import { stageInputs } from './stage.mjs';
+import { applyPatches, loadPatches } from './patches.mjs';
+import { distDir, guestPath } from './paths.mjs';
+import { say } from './progress.mjs';
+import { readEngineFiles } from './sources.mjs';
+import { checkModule } from './wasm-check.mjs';
+
+/** Makes `dist/guest.wasm` and `dist/inputs/`. */
+export async function buildGuest() {
+  const engine = applyPatches(readEngineFiles(), await loadPatches());
+  const { wasm } = await compileGuest(engine);
+  checkModule(wasm);
+  const fresh = writeIfChanged(guestPath, wasm);
+  const staged = await stageInputs();
+  if (fresh || staged) say(`guest.wasm ${(wasm.length / 1024).toFixed(0)} KiB, inputs ${staged ? 'renewed' : 'unchanged'}`);
+}
+
+/** Leaves an identical file alone, so that what is made from it stays up to date. */
+function writeIfChanged(path, bytes) {
+  if (existsSync(path) && readFileSync(path).equals(bytes)) return false;
+  mkdirSync(distDir, { recursive: true });
+  writeFileSync(path, bytes);
+  return true;
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  try {
+    await buildGuest();
+  } catch (error) {
+    say(error.stack ?? String(error));
+    process.exitCode = 1;
+  }
+}

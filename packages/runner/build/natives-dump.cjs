@@ -1,0 +1,20 @@
+// Runs inside the pinned Node: writes the sources of its own library into the folder given, as `<id>.js`, and `ids.json` (all ids) and
+// `config.json` beside them. What the guest can never load is left out of the files.
+'use strict';
+const fs = require('node:fs');
+const path = require('node:path');
+
+// TypeScript stripping (a 3.3 MB wasm module as text), V8's profiler tools.
+const NEVER_LOADED = [/^internal\/deps\/amaro\//, /^internal\/deps\/v8\/tools\//];
+
+const [target] = process.argv.slice(2);
+const natives = process.binding('natives');
+const ids = Object.keys(natives).filter((id) => id !== 'config' && id !== 'configs').sort();
+for (const id of ids) {
+  if (NEVER_LOADED.some((pattern) => pattern.test(id))) continue;
+  const file = path.join(target, `${id}.js`);
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(file, natives[id]);
+}
+fs.writeFileSync(path.join(target, 'ids.json'), JSON.stringify(ids));
+fs.writeFileSync(path.join(target, 'config.json'), JSON.stringify(process.config));

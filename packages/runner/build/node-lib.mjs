@@ -1,0 +1,63 @@
+// Node's own library, taken out of the pinned npm package's binary: `process.binding('natives')` has every file of `lib/` as text, and the
+// shapes of the bindings below it are read off the running binary. Both are cached by version and by what reads them.
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { digest } from './digest.mjs';
+import { cacheDir } from './paths.mjs';
+import { step } from './progress.mjs';
+
+const NODE_VERSION = '24.21.0';
+const MAX_OUTPUT = 64 << 20;
+
+/** The folder with `<id>.js`, `ids.json`, `config.json`, `shapes.json` and Node's LICENSE. */
+export async function extractNodeLibrary() {
+  const { binary, license } = findNode();
+  const scripts = ['natives-dump.cjs', 'binding-shapes.cjs'].map((name) => fileURLToPath(new URL(name, import.meta.url)));
+  const key = digest([['node', NODE_VERSION], ['arch', process.arch], ...scripts.map((path) => [path.split('/').pop(), readFileSync(path)])]);
+  const target = join(cacheDir, 'node-lib', `${NODE_VERSION}-${key.slice(0, 16)}`);
+  if (existsSync(target)) return target;
+
+  await step(`extracting the library of Node ${NODE_VERSION}`, 'about 1 s', async () => {
+    const temporary = `${target}.${process.pid}`;
+    mkdirSync(temporary, { recursive: true });
+    run(binary, ['--no-deprecation', scripts[0], temporary]);
+    writeFileSync(join(temporary, 'shapes.json'), run(binary, ['--no-warnings', '--no-deprecation', '--expose-internals', scripts[1]]));
+    copyFileSync(license, join(temporary, 'LICENSE'));
+    replaceFolder(temporary, target);
+  });
+  return target;
+}
+
+/** The binary of the pinned package for this machine. */
+function findNode() {
+  const name = `node-linux-${process.arch}`;
+  let manifest;
+  try {
+    manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
+  } catch {
+    throw new Error(`the package ${name} ${NODE_VERSION} is not installed; it is an optional dependency of packages/runner`);
+  }
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8'));
+  if (version !== NODE_VERSION) throw new Error(`${name} is ${version}; the guest is made for ${NODE_VERSION}`);
+  const dir = dirname(manifest);
+  return { binary: join(dir, 'bin', 'node'), license: join(dir, 'LICENSE') };
+}
+
+/** Without the caller's NODE_OPTIONS: the shapes must be those of a plain process. */
+function run(binary, args) {
+  const env = { ...process.env };
+  delete env.NODE_OPTIONS;
+  return execFileSync(binary, args, { env, maxBuffer: MAX_OUTPUT, stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+function replaceFolder(temporary, target) {
+  try {
+    renameSync(temporary, target);
+  } catch (error) {
+    rmSync(temporary, { recursive: true, force: true });
+    if (!existsSync(target)) throw error; // otherwise another build was faster
+  }
+}

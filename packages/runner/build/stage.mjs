@@ -1,0 +1,33 @@
+// Puts together what `build_file` serves while the image is made: `dist/inputs/bootstrap/...` and `dist/inputs/lib/...`.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { digest } from './digest.mjs';
+import { extractNodeLibrary } from './node-lib.mjs';
+import { bootstrapDir, distDir, inputsDir } from './paths.mjs';
+
+const STAMP = '.digest';
+
+/** True when anything has changed. */
+export async function stageInputs() {
+  const library = await extractNodeLibrary();
+  const bootstrap = filesBelow(bootstrapDir).map((path) => [relative(bootstrapDir, path), readFileSync(path)]);
+  const key = digest([['lib', library], ...bootstrap]);
+  const stamp = join(inputsDir, STAMP);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === key) return false;
+
+  const temporary = join(distDir, `inputs.${process.pid}`);
+  mkdirSync(temporary, { recursive: true });
+  cpSync(library, join(temporary, 'lib'), { recursive: true });
+  cpSync(bootstrapDir, join(temporary, 'bootstrap'), { recursive: true });
+  writeFileSync(join(temporary, STAMP), key);
+  rmSync(inputsDir, { recursive: true, force: true });
+  renameSync(temporary, inputsDir);
+  return true;
+}
+
+function filesBelow(dir) {
+  return readdirSync(dir, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .sort();
+}

@@ -1,0 +1,127 @@
+// Fuzzes the SDK's frame decoder: `node test/fuzz/frames.mjs [--seconds N] [--seed N]`. Build first: it runs what is published.
+//
+// Inputs are the golden frames, mutated, joined and cut at random places, and plain noise with valid lengths. Whatever comes, the
+// decoder gives frames or throws one of its two errors, and takes no more memory than a small multiple of what it was given. A finding
+// is printed with the seed that repeats it.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import * as checks from '../../dist/channel/checks.js';
+import { FrameReader, MAX_FRAME_BYTES } from '../../dist/channel/frames.js';
+import { isColdframeError } from '../../dist/errors/error.js';
+
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '10' }, seed: { type: 'string' } } });
+const seconds = Number(values.seconds);
+if (!(seconds > 0)) throw new RangeError(`--seconds: expected a number above 0, received ${values.seconds}`);
+
+const folder = new URL('../../../sidecar/fixtures/frames/', import.meta.url);
+const seeds = readdirSync(folder)
+  .filter((name) => name.endsWith('.bin'))
+  .map((name) => readFileSync(new URL(name, folder)))
+  .filter((bytes) => bytes.length < 10_000);
+const CHECKS = [
+  checks.hello,
+  checks.wireError,
+  checks.output,
+  checks.outcome,
+  checks.runtimeCreated,
+  checks.runnerCreated,
+  checks.resources,
+];
+// Markers of everything that carries a length, of what is refused, and the edges of integers.
+const BYTES = [
+  0x00, 0x7f, 0x80, 0x8f, 0x90, 0x93, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc6, 0xc7, 0xcb, 0xcf, 0xd3, 0xd4, 0xd9, 0xdb, 0xdd, 0xdf,
+  0xe0, 0xff,
+];
+const EXPECTED = ['ERR_PROTOCOL', 'ERR_FRAME_TOO_LARGE'];
+
+// mulberry32: small, seeded, good enough to choose mutations.
+let state = 0;
+function random() {
+  state = (state + 0x6d2b79f5) | 0;
+  let t = Math.imul(state ^ (state >>> 15), 1 | state);
+  t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+  return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+}
+const below = (n) => Math.floor(random() * n);
+const byte = () => (random() < 0.5 ? BYTES[below(BYTES.length)] : below(256));
+
+/** One frame: a golden one with a few bytes changed, taken out or put in, or noise; its length right, wrong or absurd. */
+function frame() {
+  let payload =
+    random() < 0.15 ? Buffer.from(Array.from({ length: below(200) }, byte)) : Buffer.from(seeds[below(seeds.length)].subarray(4));
+  for (let changes = below(6); changes > 0 && payload.length > 0; changes--) {
+    const at = below(payload.length);
+    const kind = below(4);
+    if (kind < 2) payload[at] = byte();
+    else if (kind === 2) payload = Buffer.concat([payload.subarray(0, at), payload.subarray(at + 1 + below(8))]);
+    else
+      payload = Buffer.concat([
+        payload.subarray(0, at),
+        Buffer.from(Array.from({ length: 1 + below(8) }, byte)),
+        payload.subarray(at),
+      ]);
+  }
+  const header = Buffer.alloc(4);
+  header.writeUInt32LE(random() < 0.97 ? payload.length : below(2) ? below(4_294_967_296) : below(payload.length + 10));
+  return Buffer.concat([header, payload]);
+}
+
+function check({ body }) {
+  for (const one of CHECKS) {
+    try {
+      one(body);
+    } catch (error) {
+      if (!isColdframeError(error, 'ERR_PROTOCOL')) throw error;
+    }
+  }
+}
+
+/** Pushes a stream of frames in pieces; gives how many frames came out of it. */
+function round() {
+  let frames = 0;
+  const reader = new FrameReader((one) => {
+    frames++;
+    check(one);
+  });
+  const stream = Buffer.concat(Array.from({ length: 1 + below(6) }, frame));
+  try {
+    for (let at = 0; at < stream.length; ) {
+      const size = 1 + (random() < 0.3 ? below(8) : below(stream.length));
+      reader.push(stream.subarray(at, at + size));
+      at += size;
+    }
+  } catch (error) {
+    if (!isColdframeError(error, ...EXPECTED)) throw error;
+  }
+  if (reader.bufferedBytes > MAX_FRAME_BYTES) throw new Error(`${reader.bufferedBytes} bytes buffered`);
+  return frames;
+}
+
+const first = values.seed === undefined ? Date.now() & 0x7fffffff : Number(values.seed);
+const end = performance.now() + seconds * 1_000;
+let rounds = 0;
+let frames = 0;
+let peak = 0;
+for (let seed = first; performance.now() < end; seed++) {
+  state = seed;
+  const before = process.memoryUsage.rss();
+  try {
+    // Enough rounds at a time that looking at the memory costs nothing.
+    for (let i = 0; i < 200; i++) frames += round();
+  } catch (error) {
+    process.stderr.write(`seed ${seed}: ${error?.stack ?? error}\n`);
+    process.exit(1);
+  }
+  rounds += 200;
+  peak = Math.max(peak, process.memoryUsage.rss());
+  const grown = process.memoryUsage.rss() - before;
+  // 200 streams of at most 60 KB; an announced frame of 32 MiB is reserved, but not touched.
+  if (grown > 256 * 1024 * 1024) {
+    process.stderr.write(`seed ${seed}: memory grew by ${grown} bytes\n`);
+    process.exit(1);
+  }
+}
+process.stdout.write(
+  `${rounds} streams, ${frames} frames, seeds from ${first}, at most ${Math.round(peak / 1e6)} MB resident: no finding\n`,
+);

@@ -1,0 +1,63 @@
+// Guests that spin: neighbours go on, the control path goes on, and all of them can be ended.
+
+import { describe, expect, test } from 'vitest';
+import { MODES, withMode } from './modes.js';
+import { median } from './processes.js';
+
+const SPINNERS = 8;
+const ROUNDS = 15;
+
+describe.each(MODES.filter(({ name }) => name !== 'owned'))('$name', (mode) => {
+  test(`an endless loop in each of ${SPINNERS} runtimes delays another by less than 20 ms, and all can be disposed`, () =>
+    withMode(mode, async (provisioning) => {
+      const quiet = await provisioning.create();
+      const time = async (): Promise<number> => {
+        const began = performance.now();
+        expect((await quiet.exec('console.log(1)')).stdout).toBe('1\n');
+        return performance.now() - began;
+      };
+      const measure = async (): Promise<number[]> => {
+        const times: number[] = [];
+        for (let round = 0; round < ROUNDS; round++) times.push(await time());
+        return times;
+      };
+      const alone = await measure();
+      const spinning = await Promise.all(Array.from({ length: SPINNERS }, () => provisioning.create()));
+      const endless = spinning.map((runtime) => runtime.exec('while (true);'));
+      const crowded = await measure();
+      const delay = median(crowded) - median(alone);
+      expect(delay, `ms: alone ${alone.map((n) => n.toFixed(2))}, crowded ${crowded.map((n) => n.toFixed(2))}`).toBeLessThan(20);
+
+      const began = performance.now();
+      await Promise.all(spinning.map((runtime) => runtime.dispose()));
+      const results = await Promise.all(endless);
+      expect(performance.now() - began).toBeLessThan(1_000);
+      expect(results.map(({ exitCode, error }) => [exitCode, error?.code])).toEqual(
+        results.map(() => [137, 'ERR_RUNTIME_DISPOSED']),
+      );
+      expect((await quiet.exec('console.log(1)')).stdout).toBe('1\n');
+      expect((await quiet.getResourceSnapshot()).processes).toBe(0);
+      await quiet.dispose();
+    }));
+
+  test('spinning guests all make progress', () =>
+    withMode(mode, async (provisioning) => {
+      const runtimes = await Promise.all(Array.from({ length: SPINNERS }, () => provisioning.create()));
+      const counts = runtimes.map(() => 0);
+      const controller = new AbortController();
+      const code = 'for (;;) { const end = Date.now() + 5; while (Date.now() < end); process.stdout.write("."); }';
+      const running = runtimes.map((runtime, i) => {
+        const onStdout = (chunk: Uint8Array): void => {
+          counts[i] = (counts[i] ?? 0) + chunk.length;
+        };
+        return runtime.exec(code, { signal: controller.signal, onStdout }).catch((reason: unknown) => reason);
+      });
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      controller.abort('enough');
+      expect(await Promise.all(running)).toEqual(runtimes.map(() => 'enough'));
+      await Promise.all(runtimes.map((runtime) => runtime.dispose()));
+      const least = Math.min(...counts);
+      const most = Math.max(...counts);
+      expect(least, `steps made: ${counts}`).toBeGreaterThan(most / 4);
+    }));
+});

@@ -1,0 +1,54 @@
+// The guest fixtures of `packages/runner/fixtures` in every mode: what real Node did is what we must do.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ExecResult, Limits } from '../../src/index.js';
+import { MODES, type Provisioning } from './modes.js';
+
+interface Fixture {
+  name: string;
+  source: string;
+  stdin: Buffer;
+  args: string[];
+  env: Record<string, string>;
+  limits?: Limits;
+  timeoutMs?: number;
+  modes?: string[];
+  expected: object;
+}
+
+const tools = (await import(new URL('../../../runner/build/fixtures.mjs', import.meta.url).href)) as {
+  readFixtures(): Fixture[];
+  normalizeRun(run: { exitCode: number; stdout: Buffer; stderr: Buffer }): object;
+};
+const fixtures = tools.readFixtures();
+
+function comparable(result: ExecResult): object {
+  const run = { exitCode: result.exitCode, stdout: Buffer.from(result.stdoutBytes), stderr: Buffer.from(result.stderrBytes) };
+  return { ...tools.normalizeRun(run), ...(result.error && { error: result.error.code }) };
+}
+
+const appliesTo = (mode: string) => (fixture: Fixture) => fixture.modes?.includes(mode) ?? true;
+// A runner's process is there before its snippets: it has no arguments and no stdin of their own.
+const isSnippet = ({ args, stdin }: Fixture): boolean => args.length === 0 && stdin.length === 0;
+
+describe.each(MODES)('$name', ({ open }) => {
+  let provisioning: Provisioning;
+  beforeAll(async () => {
+    provisioning = await open();
+  });
+  afterAll(() => provisioning.close());
+
+  test.each(fixtures.filter(appliesTo('exec')))('$name', async ({ source, env, args, stdin, limits, timeoutMs, expected }) => {
+    await using runtime = await provisioning.create({ env, limits });
+    expect(comparable(await runtime.exec(source, { args, stdin, timeout: timeoutMs }))).toEqual(expected);
+  });
+
+  test.each(fixtures.filter(appliesTo('resident')).filter(isSnippet))(
+    '$name, resident',
+    async ({ source, env, limits, timeoutMs, expected }) => {
+      await using runtime = await provisioning.create({ env, limits });
+      await using runner = await runtime.createResidentRunner();
+      expect(comparable(await runner.exec(source, { timeout: timeoutMs }))).toEqual(expected);
+    },
+  );
+});

@@ -1,0 +1,120 @@
+// The embedded transport against a stand-in for the addon; the real one is in `test/sandbox`.
+
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { beforeEach, expect, test } from 'vitest';
+import { openAddon } from '../../src/transports/embedded.js';
+
+const FAKE = fileURLToPath(new URL('../fixtures/fake-addon.cjs', import.meta.url));
+const fake = createRequire(import.meta.url)(FAKE) as { calls: unknown[][]; version: string };
+const OPTIONS = { imageDir: '/image', inlineUs: 0, workers: undefined, warmSlots: undefined, spinUs: undefined };
+
+beforeEach(() => {
+  fake.calls.length = 0;
+  fake.version = '0.1.0';
+});
+
+const open = (imageDir = '/image') => openAddon(FAKE, { ...OPTIONS, imageDir }).connection;
+const program = (code: string) => ({ runtime: 1, mode: 'exec' as const, code });
+
+test('an outcome that is there at once comes without a promise', () => {
+  expect(open().start(1, program('now'))).toEqual({
+    exitCode: 0,
+    stdout: 'now',
+    stderr: Buffer.from([0xff]),
+    value: '1',
+    failure: undefined,
+    stdoutTruncated: true,
+    stderrTruncated: false,
+    timings: { memoryMapNs: 1, instantiateNs: 2, guestStartNs: 3, guestRunNs: 4 },
+  });
+});
+
+test('one that is not comes later', async () => {
+  expect(await open().start(1, program('later'))).toMatchObject({ stdout: 'later', failure: { code: 'ERR_TIMEOUT' } });
+});
+
+test('arguments stand in their places', async () => {
+  const connection = open();
+  await connection.createRuntime({ env: { A: '1' }, cwd: '/', limits: { cpuMs: 2, outputBytes: 3 } });
+  const stdin = Buffer.from('x');
+  connection.start(5, {
+    runtime: 1,
+    mode: 'run',
+    code: 'c',
+    args: ['a'],
+    env: {},
+    cwd: '/',
+    stdin,
+    timeoutMs: 6,
+    stream: { stderr: true },
+  });
+  connection.evaluate(6, { runner: 7, code: 'c', timeoutMs: 8, stream: { stdout: true, stderr: true } });
+  expect(fake.calls).toEqual([
+    ['createRuntime', { A: '1' }, '/', undefined, 2, 3],
+    ['start', 5, 1, 1, 'c', ['a'], {}, '/', stdin, 6, 2],
+    ['evaluate', 6, 7, 'c', 8, 3],
+  ]);
+});
+
+test('events reach the request that waits, and no other', async () => {
+  const connection = open();
+  const seen: string[] = [];
+  const listener = (fd: number, data: Uint8Array): void => void seen.push(`${fd} ${Buffer.from(data)}`);
+  const [streamed, failed] = await Promise.allSettled([
+    connection.start(1, program('stream'), listener),
+    connection.evaluate(2, { runner: 7, code: 'fail' }),
+  ]);
+  expect(streamed).toMatchObject({ status: 'fulfilled', value: { stdout: 'streamed' } });
+  expect(failed).toMatchObject({ reason: { code: 'ERR_RUNNER_EXITED', message: 'gone', runner: 1, exitCode: 3 } });
+  expect(seen).toEqual(['1 a', '2 b']);
+  expect(await connection.createRunner({ runtime: 1 })).toMatchObject({ runner: 7 });
+});
+
+test('cancel and credit are passed on while a request waits', async () => {
+  const connection = open();
+  const later = connection.start(4, program('later'));
+  connection.cancel(4);
+  connection.credit(4, 99);
+  await later;
+  connection.cancel(4);
+  connection.credit(4, 99);
+  expect(fake.calls.slice(1)).toEqual([
+    ['cancel', 4],
+    ['credit', 4, 99],
+  ]);
+});
+
+test('what the addon refuses is an error with its facts; a bug stays what it is', () => {
+  const connection = open();
+  const thrown = (code: string): unknown => {
+    try {
+      return connection.start(1, program(code));
+    } catch (error) {
+      return error;
+    }
+  };
+  expect(thrown('refuse')).toMatchObject({ name: 'ColdframeError', code: 'ERR_RUNTIME_DISPOSED', runtime: 1 });
+  expect(thrown('bug')).toMatchObject({ name: 'TypeError', message: 'a bug of its own' });
+});
+
+test('dispose() shuts the core down once and fails what waits', async () => {
+  const connection = open();
+  const waiting = [connection.start(1, program('hang')), connection.start(2, program('hang'))];
+  const results = Promise.allSettled(waiting);
+  await Promise.all([connection.dispose(), connection.dispose()]);
+  expect(await results).toMatchObject([
+    { reason: { code: 'ERR_SIDECAR_DISPOSED' } },
+    { reason: { code: 'ERR_SIDECAR_DISPOSED' } },
+  ]);
+  await expect(connection.ping()).rejects.toMatchObject({ code: 'ERR_SIDECAR_DISPOSED' });
+  expect(fake.calls.filter(([name]) => name === 'shutdown')).toHaveLength(1);
+});
+
+test('what can go wrong when it is opened', () => {
+  expect(() => open('missing')).toThrow(expect.objectContaining({ code: 'ERR_IMAGE', path: 'missing' }));
+  fake.version = '9.9.9';
+  expect(() => open()).toThrow(expect.objectContaining({ code: 'ERR_VERSION_MISMATCH', sidecar: '9.9.9' }));
+  expect(fake.calls).toEqual([['shutdown']]);
+  expect(() => openAddon('/nowhere/coldframe.node', OPTIONS)).toThrow(expect.objectContaining({ code: 'ERR_SIDECAR_SPAWN' }));
+});

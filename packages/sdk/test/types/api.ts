@@ -1,0 +1,92 @@
+// The public types, as a program uses them: `tsc -p test/types` compiles this against `dist`. A line marked with @ts-expect-error must
+// not compile, so each of them is a test too.
+
+import {
+  type BootTiming,
+  ColdframeError,
+  type ExecResult,
+  type Failure,
+  isColdframeError,
+  NodeRuntime,
+  type NodeRuntimeOptions,
+  type ResidentRunner,
+  type ResourceSnapshot,
+  type RunResult,
+  Sidecar,
+} from 'coldframe';
+
+export async function everything(): Promise<void> {
+  await using sidecar: Sidecar = await Sidecar.spawn({ workers: 2, warmSlots: 4, spinUs: 0 });
+  await using embedded = await Sidecar.embedded({ inlineBudgetMs: 5, onBootTiming: (timing: BootTiming) => timing.phase });
+  const options: NodeRuntimeOptions = {
+    sidecar,
+    env: { A: '1' },
+    cwd: '/workspace',
+    limits: { memoryBytes: 1, cpuMs: 1, outputBytes: 1 },
+  };
+  await using runtime: NodeRuntime = await NodeRuntime.create(options);
+
+  const result: ExecResult = await runtime.exec('1', {
+    env: { A: '1' },
+    cwd: '/',
+    args: ['a'] as const,
+    stdin: new Uint8Array(1),
+    timeout: 5,
+    signal: AbortSignal.timeout(5),
+    onStdout: (chunk: Uint8Array) => chunk.length,
+    onStderr: async () => {},
+  });
+  const text: string = result.stdout + result.stderr;
+  const bytes: Uint8Array = result.stdoutBytes;
+  const code: number = result.exitCode;
+  const truncated: boolean | undefined = result.stdoutTruncated ?? result.stderrTruncated;
+
+  const typed: RunResult<{ n: number }> = await runtime.run<{ n: number }>('__return({ n: 1 })');
+  const n: number | undefined = typed.value?.n;
+  const untyped: unknown = (await runtime.run('1')).value;
+
+  await using runner: ResidentRunner = await runtime.createResidentRunner({ env: {}, cwd: '/' });
+  await runner.exec('1', { timeout: 5, signal: AbortSignal.abort(), onStdout: () => {} });
+  const snapshot: ResourceSnapshot = await runtime.getResourceSnapshot();
+  await sidecar.ping();
+  const pid: number = embedded.pid;
+  await runtime.dispose();
+  use(text, bytes, code, truncated, n, untyped, snapshot.processes, pid);
+}
+
+export function failures({ error }: ExecResult): number | string | undefined {
+  const failure: Failure | undefined = error;
+  if (failure?.code === 'ERR_TIMEOUT') return failure.timeoutMs;
+  if (failure?.code === 'ERR_OUTPUT_LIMIT') return failure.fd + failure.outputBytes;
+  // @ts-expect-error the facts of another code are not there
+  return failure?.timeoutMs;
+}
+
+export function caught(error: unknown): string | undefined {
+  if (isColdframeError(error, 'ERR_SIDECAR_EXITED')) return `${error.pid} ${error.exitCode} ${error.signal} ${error.stderr}`;
+  if (isColdframeError(error, 'ERR_INVALID_OPTION', 'ERR_INVALID_REQUEST')) {
+    return error.code === 'ERR_INVALID_OPTION' ? error.option : error.what;
+  }
+  return error instanceof ColdframeError ? error.code : undefined;
+}
+
+export async function refused(runtime: NodeRuntime, runner: ResidentRunner): Promise<void> {
+  // @ts-expect-error an option of another call
+  await runtime.exec('1', { limits: {} });
+  // @ts-expect-error a name that does not exist
+  await runtime.exec('1', { timeoutMs: 5 });
+  // @ts-expect-error a value of the wrong type
+  await runtime.exec('1', { timeout: '5s' });
+  // @ts-expect-error a resident runner reads no stdin
+  await runner.exec('1', { stdin: '' });
+  // @ts-expect-error only Sidecar.embedded() runs inline
+  await Sidecar.spawn({ inlineBudgetMs: 5 });
+  // @ts-expect-error runtimes are created
+  new NodeRuntime();
+  // @ts-expect-error sidecars are spawned or embedded
+  new Sidecar();
+  // @ts-expect-error results are read
+  (await runtime.exec('1')).exitCode = 1;
+}
+
+function use(..._values: unknown[]): void {}

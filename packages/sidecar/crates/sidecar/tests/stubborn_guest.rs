@@ -1,0 +1,103 @@
+//! A guest in native code that does not poll, on the reading thread: it must not hold up anyone else.
+//!
+//! The real guest's engine polls in its loops, so this one is a module of its own: a program that begins with `s` spins for ever without
+//! polling, any other exits with code 5.
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
+#![allow(dead_code, reason = "each test file uses its part of `common`")]
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use coldframe_protocol::messages::*;
+use common::{Parent, ended, program};
+
+// The source begins at 65620: the inbox, the event's header, the start block's four numbers, "/workspace", the url, the source's length.
+const GUEST: &str = r#"(module
+  (import "coldframe" "mark" (func $mark (param i32)))
+  (memory (export "memory") 4 32768)
+  (func (export "_initialize"))
+  (func (export "cf_boot") (result i32) (i32.const 0))
+  (func (export "cf_freeze") (result i32) (i32.const 0))
+  (func (export "cf_info") (result i32)
+    (i32.store (i32.const 0) (i32.const 1))
+    (i32.store (i32.const 4) (i32.const 1024))
+    (i32.store (i32.const 8) (i32.const 65536))
+    (i32.store (i32.const 12) (i32.const 65536))
+    (i32.const 0))
+  (func (export "cf_inbox") (param i32) (result i32) (i32.const 0))
+  (func (export "cf_turn") (param i32 i32) (result i32)
+    (call $mark (i32.const 1))
+    (if (i32.eq (i32.load8_u (i32.const 65620)) (i32.const 115))
+      (then (loop $spin
+        (i32.store (i32.const 2048) (i32.add (i32.load (i32.const 2048)) (i32.const 1)))
+        (br $spin))))
+    (i32.store (i32.const 1024) (i32.const 1))
+    (i32.store (i32.const 1028) (i32.const 5))
+    (i32.const 1)))"#;
+
+struct Folder(std::path::PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn image() -> Folder {
+    static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("coldframe-stubborn-{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    coldframe_imager::build(&wat::parse_str(GUEST).unwrap(), &folder, &folder).unwrap();
+    Folder(folder)
+}
+
+#[test]
+fn others_are_answered_and_it_can_be_ended() {
+    let image = image();
+    let mut parent = Parent::new(&["--image", image.0.to_str().unwrap(), "--inline-us", "200"]);
+    let (stuck, other) = (parent.runtime(), parent.runtime());
+    for round in 0..3 {
+        let id = 10 + round;
+        parent.send(Kind::ProcessStart, id, &program(stuck, "s"));
+        std::thread::sleep(Duration::from_millis(50));
+        let begin = Instant::now();
+        parent.assert_alive();
+        let outcome = parent.ask(Kind::ProcessStart, 20 + round, &program(other, "x"));
+        assert_eq!(outcome.read::<Outcome<'_>>().exit_code, 5);
+        parent.send(Kind::Cancel, id, &Empty {});
+        let came = parent.receive();
+        let outcome: Outcome<'_> = came.read();
+        assert_eq!((came.id, outcome.exit_code, outcome.failure.unwrap().code.as_ref()), (id, 137, "ERR_CANCELED"));
+        assert!(begin.elapsed() < Duration::from_millis(500), "{:?}", begin.elapsed());
+    }
+}
+
+#[test]
+fn dispose_and_timeout_end_it_too() {
+    let image = image();
+    let mut parent = Parent::new(&["--image", image.0.to_str().unwrap(), "--inline-us", "200"]);
+    let runtime = parent.runtime();
+    let start = ProcessStart { timeout_ms: Some(30), ..program(runtime, "s") };
+    let outcome = parent.ask(Kind::ProcessStart, 10, &start);
+    assert_eq!(outcome.read::<Outcome<'_>>().exit_code, 124);
+    parent.send(Kind::ProcessStart, 11, &program(runtime, "s"));
+    parent.send(Kind::RuntimeDispose, 12, &RuntimeDispose { runtime });
+    let mut ids = [parent.receive().id, parent.receive().id];
+    ids.sort_unstable();
+    assert_eq!(ids, [11, 12]);
+}
+
+#[test]
+fn the_end_of_the_channel_is_noticed() {
+    let image = image();
+    let mut parent = Parent::new(&["--image", image.0.to_str().unwrap(), "--inline-us", "200"]);
+    let runtime = parent.runtime();
+    parent.send(Kind::ProcessStart, 10, &program(runtime, "s"));
+    std::thread::sleep(Duration::from_millis(20));
+    parent.socket.shutdown(std::net::Shutdown::Both).unwrap();
+    let begin = Instant::now();
+    assert_eq!(ended(&mut parent.child).code(), Some(0));
+    assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+}
