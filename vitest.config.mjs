@@ -17,7 +17,7 @@ export default defineConfig({
           name: 'sandbox',
           include: SANDBOX_TESTS,
           fileParallelism: false,
-          testTimeout: 120_000,
+          testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
         },

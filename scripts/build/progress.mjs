@@ -7,6 +7,7 @@ import { stateDir } from './paths.mjs';
 
 const HEARTBEAT_MS = 5_000;
 
+// The longest that each step took here: how much of it there is to do is known only afterwards.
 const timesPath = join(stateDir, 'times.json');
 
 function earlierTimes() {
@@ -30,13 +31,13 @@ export function createProgress(total, write = (line) => process.stderr.write(`${
   const begin = ({ name, title, expectedSeconds }) => {
     const stepStarted = performance.now();
     const seconds = () => (performance.now() - stepStarted) / 1000;
-    const expected = times[name] ?? expectedSeconds;
+    const expected = Math.max(times[name] ?? 0, expectedSeconds);
     const label = `${String(++begun).padStart(String(total).length)}/${total} ${name.padEnd(10)}`;
     let news = '';
     let told = '';
-    say(label, `${title} (about ${clock(expected)})`);
+    say(label, `${title} (up to about ${clock(expected)})`);
     const heartbeat = setInterval(() => {
-      const line = `${clock(seconds())} of about ${clock(expected)}${news && news !== told ? `: ${news}` : ''}`;
+      const line = `${clock(seconds())} of up to ${clock(expected)}${news && news !== told ? `: ${news}` : ''}`;
       told = news;
       say(label, line);
     }, HEARTBEAT_MS);
@@ -47,7 +48,7 @@ export function createProgress(total, write = (line) => process.stderr.write(`${
       },
       done: () => {
         clearInterval(heartbeat);
-        times[name] = seconds();
+        times[name] = Math.max(times[name] ?? 0, seconds());
         say(label, `done in ${clock(seconds())}`);
       },
       failed: () => {

@@ -7,12 +7,16 @@ import { root } from './paths.mjs';
 
 const KEPT_LINES = 60;
 
+/** No tool of ours takes nearly that long; one that hangs must not hang whoever waits for it. */
+const LONGEST_MS = 30 * 60_000;
+
 /**
  * Runs `command` in the repository; `onLine` sees every line of both outputs.
  * `env` is laid over the environment. Resolves with all lines of stdout.
  */
-export async function run(command, args, { onLine = () => {}, env = {}, missing } = {}) {
-  const child = spawn(command, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+export async function run(command, args, { onLine = () => {}, env = {}, missing, longestMs = LONGEST_MS } = {}) {
+  const options = { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] };
+  const child = spawn(command, args, { ...options, timeout: longestMs, killSignal: 'SIGKILL' });
   const tail = [];
   const stdout = [];
   const read = async (stream, kept) => {
@@ -32,7 +36,9 @@ export async function run(command, args, { onLine = () => {}, env = {}, missing 
     const { code, signal } = await ended;
     await reading;
     if (code === 0) return stdout;
-    const end = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
+    const end = signal
+      ? `was ended by ${signal} (after ${longestMs / 60_000} min at the latest)`
+      : `ended with exit code ${code}`;
     throw new BuildFailure(`\`${[command, ...args].join(' ')}\` ${end}:\n\n${tail.join('\n')}`);
   } catch (error) {
     if (error.code === 'ENOENT') throw new BuildFailure(missing ?? `\`${command}\` was not found on PATH`);

@@ -9,12 +9,12 @@
 // `imager` and `native` are two calls of cargo on purpose: the imager turns wasmtime's compiler on, and within one call cargo would
 // turn it on for the sidecar as well, which must start fast and contain no compiler.
 
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { cargoBuild } from './cargo.mjs';
 import { compiledFiles, compileTypes } from './compile-types.mjs';
 import { crateInputs } from './crates.mjs';
-import { fromRoot, stateDir } from './paths.mjs';
+import { listFiles } from './inputs.mjs';
+import { fromRoot } from './paths.mjs';
 import { placeFile } from './place.mjs';
 import { run } from './run.mjs';
 
@@ -27,7 +27,10 @@ const ADDON = 'packages/sidecar/dist/coldframe.node';
 const machine = `${process.platform}-${process.arch}`;
 
 async function buildGuest(report) {
-  await run(process.execPath, ['packages/runner/build/guest.mjs'], { onLine: report });
+  const onLine = (line) => {
+    if (!/: \d+ s$/.test(line)) report(line.replace(/^\[runner\] /, '')); // it tells the time too; ours is enough
+  };
+  await run(process.execPath, ['packages/runner/build/guest.mjs'], { onLine });
 }
 
 async function buildImager(report) {
@@ -35,16 +38,10 @@ async function buildImager(report) {
   placeFile(join(folder, 'coldframe-imager'), fromRoot(IMAGER), 0o755);
 }
 
+// The imager itself writes beside and renames, the module before the image that names it.
 async function buildImage(report) {
-  const fresh = join(stateDir, `image-${process.pid}`);
-  mkdirSync(fresh, { recursive: true });
-  try {
-    const inputs = ['--wasm', `${RUNNER_DIST}/guest.wasm`, '--inputs', `${RUNNER_DIST}/inputs`];
-    await run(fromRoot(IMAGER), [...inputs, '--out', fresh], { onLine: report });
-    for (const name of readdirSync(fresh)) placeFile(join(fresh, name), fromRoot(RUNNER_DIST, name));
-  } finally {
-    rmSync(fresh, { recursive: true, force: true });
-  }
+  const inputs = ['--wasm', `${RUNNER_DIST}/guest.wasm`, '--inputs', `${RUNNER_DIST}/inputs`];
+  await run(fromRoot(IMAGER), [...inputs, '--out', RUNNER_DIST], { onLine: report });
 }
 
 async function buildNative(report) {
@@ -121,6 +118,7 @@ export const steps = () =>
       needs: ['guest', 'imager'],
       inputs: [`${RUNNER_DIST}/guest.wasm`, `${RUNNER_DIST}/inputs`, IMAGER],
       outputs: [`${RUNNER_DIST}/guest.image`],
+      listOutputs: () => listFiles([RUNNER_DIST], ['inputs']).filter((path) => /\/guest(\.image|-[0-9a-f]+\.cwasm)$/.test(path)),
       expectedSeconds: 5,
       run: buildImage,
     },

@@ -6,7 +6,7 @@ import { Budget, iterationsThatFit } from '../src/matrix/budget.js';
 import { runMatrix } from '../src/matrix/matrix.js';
 import { planRows, type RowPlan } from '../src/matrix/plan.js';
 import { runRow } from '../src/matrix/row.js';
-import { takeSample } from '../src/matrix/sample.js';
+import { makeSnippets, takeSample } from '../src/matrix/sample.js';
 import type { ScenarioAdapter } from '../src/scenarios/adapter.js';
 import { makeSnippet, whatIsWrong } from '../src/scenarios/snippet.js';
 import { type FakeOptions, fakeAdapter } from './helpers/fake-adapter.js';
@@ -90,7 +90,7 @@ test('a start that throws fails both runs of its runtime and none of the others'
 
 test('a runtime that never answers ends at the deadline and is disposed of', async () => {
   const { adapter, counters } = fakeAdapter({ answer: () => new Promise(() => {}) });
-  const sample = await takeSample(adapter, await adapter.open(), 50);
+  const sample = await takeSample(adapter, await adapter.open(), makeSnippets(), 50);
   expect(sample.failures).toEqual(['DeadlineError: a runtime took longer than 50 ms']);
   expect(sample.coldMs).toBeUndefined();
   expect(counters.live).toBe(0);

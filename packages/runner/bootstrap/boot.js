@@ -21,8 +21,11 @@ module.exports = function boot() {
   }
   compileBuiltin('internal/bootstrap/realm')(process, noLinkedBinding, getInternalBinding, primordials);
   for (const id of [
-    'node', 'web/exposed-wildcard', 'web/exposed-window-or-worker',
-    'switches/is_main_thread', 'switches/does_own_process_state',
+    'node',
+    'web/exposed-wildcard',
+    'web/exposed-window-or-worker',
+    'switches/is_main_thread',
+    'switches/does_own_process_state',
   ]) {
     compileBuiltin(`internal/bootstrap/${id}`)(process, context.requireBuiltin, context.internalBinding, primordials);
   }

@@ -34,7 +34,10 @@ function watchStream(globalConsole, key, replaced, name) {
   Object.defineProperty(globalConsole, key, {
     configurable: true,
     enumerable: false,
-    get() { return stream ||= process[name]; },
+    get() {
+      stream ||= process[name];
+      return stream;
+    },
     set(value) {
       replaced[name] = true;
       stream = value;
@@ -62,7 +65,6 @@ function guardsFor(globalConsole, replaced, name, stream) {
     [state, 'length', 0],
     [inspectDefaultOptions, 'colors', false],
     [inspectDefaultOptions, 'numericSeparator', false],
-    [native.env(), 'FORCE_COLOR', native.absent],
     ...stateGuards(stream),
   ];
 }

@@ -3,18 +3,28 @@
 
 function describe(value) {
   switch (typeof value) {
-    case 'string': return value;
-    case 'symbol': return value.toString();
-    case 'bigint': return String(value);
-    case 'function': return Function.prototype.toString.call(value);
-    case 'object': return value === null ? 'null' : describeObject(value);
-    default: return String(value);
+    case 'string':
+      return value;
+    case 'symbol':
+      return value.toString();
+    case 'bigint':
+      return String(value);
+    case 'function':
+      return Function.prototype.toString.call(value);
+    case 'object':
+      return value === null ? 'null' : describeObject(value);
+    default:
+      return String(value);
   }
 }
 
 // The value of a data property found on the prototype chain; getters and proxies are not run.
 function peek(object, key) {
-  for (let holder = object; holder !== null && native.proxyDetails(holder) === undefined; holder = Object.getPrototypeOf(holder)) {
+  for (
+    let holder = object;
+    holder !== null && native.proxyDetails(holder) === undefined;
+    holder = Object.getPrototypeOf(holder)
+  ) {
     const property = Object.getOwnPropertyDescriptor(holder, key);
     if (property !== undefined) return 'value' in property ? property.value : undefined;
   }

@@ -2,7 +2,7 @@
 // Next: bindings/util.js and bindings/process_methods.js use it.
 'use strict';
 
-const LINE = /^\s*(?:export\s+)?([^\s=#]+)[ \t]*=[ \t]*('[^']*'|"[^"]*"|`[^`]*`|[^\r\n#]*)?[^\r\n]*$/mg;
+const LINE = /^\s*(?:export\s+)?([^\s=#]+)[ \t]*=[ \t]*('[^']*'|"[^"]*"|`[^`]*`|[^\r\n#]*)?[^\r\n]*$/gm;
 
 function parseEnv(content) {
   const values = {};

@@ -7,7 +7,11 @@ const context = require('./context.js');
 
 function run() {
   const { Writable } = context.requireBuiltin('stream');
-  const sink = new Writable({ write(chunk, encoding, done) { done(); } });
+  const sink = new Writable({
+    write(chunk, encoding, done) {
+      done();
+    },
+  });
   const console = new (context.requireBuiltin('console').Console)(sink, sink);
   for (const dummy of [printing, errors, ticking, text]) dummy(console);
   settle();
@@ -15,8 +19,27 @@ function run() {
 
 function printing(console) {
   console.log('%s %d %i %f %j %o %O %c', 'a', 1, 2, 3.5, { a: 1 }, [1], { b: 2 }, '');
-  console.log({ a: 1, b: 'text', c: [1, 2, 3], d: new Map([[1, { e: 2 }]]), f: new Set([1]), g: null, h: undefined, i: 10n, j: Symbol('k') });
-  console.log([1.5, -0, true], new Date(0), /x/g, class A {}, function f() {}, new Uint8Array(2), Buffer.from('x'), Promise.resolve(1));
+  console.log({
+    a: 1,
+    b: 'text',
+    c: [1, 2, 3],
+    d: new Map([[1, { e: 2 }]]),
+    f: new Set([1]),
+    g: null,
+    h: undefined,
+    i: 10n,
+    j: Symbol('k'),
+  });
+  console.log(
+    [1.5, -0, true],
+    new Date(0),
+    /x/g,
+    class A {},
+    function f() {},
+    new Uint8Array(2),
+    Buffer.from('x'),
+    Promise.resolve(1),
+  );
   console.error(new TypeError('dummy'));
   console.table([{ a: 1 }]);
   console.group('group');

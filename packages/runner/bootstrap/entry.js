@@ -34,7 +34,8 @@ function install() {
 
 // `NodeRuntime.run`: the value for the caller, as JSON.
 function returnValue(value) {
-  if (native.mode() !== RUN) throw new TypeError('__return() gives a value to NodeRuntime.run(); this program was not started by it');
+  if (native.mode() !== RUN)
+    throw new TypeError('__return() gives a value to NodeRuntime.run(); this program was not started by it');
   const json = JSON.stringify(value);
   native.setReturnValue(json === undefined ? 'null' : json);
 }

@@ -66,6 +66,8 @@ function reportObject(error, quoted) {
   try {
     context.enhanceStackBefore(error);
     stack = context.enhanceStackAfter(error);
+    // Node's own frames would stand below a syntax error of the program; without any, inspect() puts brackets around it.
+    if (error instanceof SyntaxError && stack === `[${error.stack}]`) stack = error.stack;
   } catch {
     stack = describe(error);
   }

@@ -71,7 +71,9 @@ function completeCallSites() {
     isConstructor: () => false,
     isPromiseAll: () => false,
     getPromiseIndex: () => null,
-    getScriptNameOrSourceURL() { return this.getFileName(); },
+    getScriptNameOrSourceURL() {
+      return this.getFileName();
+    },
     getScriptHash: () => '',
     getEnclosingLineNumber: () => 0,
     getEnclosingColumnNumber: () => 0,
@@ -81,14 +83,14 @@ function completeCallSites() {
     if (prototype[name] !== undefined) continue;
     Object.defineProperty(prototype, name, { value: missing[name], writable: true, configurable: true });
   }
-  Object.defineProperty(prototype, 'toString', {
-    writable: true,
-    configurable: true,
-    value: function toString() {
-      const name = this.getFunctionName();
-      const place = this.isNative() ? '<anonymous>' : `${this.getFileName()}:${this.getLineNumber()}:${this.getColumnNumber()}`;
-      if (!name) return place;
-      return `${this.isConstructor() ? 'new ' : ''}${name} (${place})`;
-    },
-  });
+  Object.defineProperty(prototype, 'toString', { value: callSiteMethods.toString, writable: true, configurable: true });
 }
+
+const callSiteMethods = {
+  toString() {
+    const name = this.getFunctionName();
+    const place = this.isNative() ? '<anonymous>' : `${this.getFileName()}:${this.getLineNumber()}:${this.getColumnNumber()}`;
+    if (!name) return place;
+    return `${this.isConstructor() ? 'new ' : ''}${name} (${place})`;
+  },
+};

@@ -19,13 +19,14 @@ class MessagePort {
     const { ERR_CONSTRUCT_CALL_INVALID } = context.requireBuiltin('internal/errors').codes;
     throw new ERR_CONSTRUCT_CALL_INVALID();
   }
-  postMessage(value, options) {
-    if (arguments.length === 0) {
+  postMessage(...args) {
+    if (args.length === 0) {
       const { ERR_MISSING_ARGS } = context.requireBuiltin('internal/errors').codes;
       throw new ERR_MISSING_ARGS('message');
     }
+    const [value, options] = args;
     const state = stateOf(this);
-    const transfer = Array.isArray(options) ? options : options?.transfer ?? [];
+    const transfer = Array.isArray(options) ? options : (options?.transfer ?? []);
     const message = structuredClone(value, { transfer });
     const { peer } = state;
     if (peer === null) return;
@@ -50,10 +51,18 @@ class MessagePort {
       native.enqueueTask(() => peer.close());
     }
   }
-  drain() { drain(this); }
-  ref() { setRef(stateOf(this), true); }
-  unref() { setRef(stateOf(this), false); }
-  hasRef() { return stateOf(this).ref; }
+  drain() {
+    drain(this);
+  }
+  ref() {
+    setRef(stateOf(this), true);
+  }
+  unref() {
+    setRef(stateOf(this), false);
+  }
+  hasRef() {
+    return stateOf(this).ref;
+  }
 }
 
 function setRef(state, ref) {

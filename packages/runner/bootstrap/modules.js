@@ -6,6 +6,7 @@
 'use strict';
 
 const context = require('./context.js');
+const { quote } = require('./source-lines.js');
 
 // Handle → ModuleWrap, for import.meta; URL → host-defined option, for `import()` out of modules of `node:vm`.
 const wraps = new WeakMap();
@@ -54,8 +55,25 @@ function linkWithLoader(handle, url) {
   return loader.executeModuleJob(url, wrap, true);
 }
 
+// A name that a module does not export is reported with the line that imports it.
 function instantiate(handle) {
-  native.instantiateModule(handle);
+  try {
+    native.instantiateModule(handle);
+  } catch (error) {
+    const missing = /does not provide an export named '(.+)'$/.exec(error?.message);
+    if (missing !== null && error instanceof SyntaxError) showImport(error, native.moduleUrl(handle), missing[1]);
+    throw error;
+  }
+}
+
+function showImport(error, url, name) {
+  const lines = native.sourceOf(url)?.split(/\r?\n/) ?? [];
+  const word = new RegExp(`(?<![\\w$])${name.replace(/\$/g, '\\$')}(?![\\w$])`);
+  const index = lines.findIndex((line) => word.test(line));
+  if (index === -1) return;
+  const quoted = quote([url, index + 1, lines[index].search(word) + 1, name.length]);
+  Object.defineProperty(error, 'stack', { value: `${quoted}${error.stack}`, writable: true, configurable: true });
+  error[context.privateSymbols.decorated_private_symbol] = true;
 }
 
 function installCallbacks(symbols, kEvaluationPhase) {
@@ -68,9 +86,15 @@ function installCallbacks(symbols, kEvaluationPhase) {
     const facade = attributes === undefined ? facades.get(specifier) : undefined;
     if (facade !== undefined) return facade.namespace;
     const isUrl = typeof referrer === 'string' && /^[a-z][a-z0-9+.-]+:/.test(referrer);
-    const option = optionOf.get(referrer) ??
-      (isUrl ? symbols.source_text_module_default_hdo : symbols.vm_dynamic_import_default_internal);
-    return context.importModuleDynamically(option, specifier, kEvaluationPhase, Object.assign({ __proto__: null }, attributes), referrer);
+    const option =
+      optionOf.get(referrer) ?? (isUrl ? symbols.source_text_module_default_hdo : symbols.vm_dynamic_import_default_internal);
+    return context.importModuleDynamically(
+      option,
+      specifier,
+      kEvaluationPhase,
+      Object.assign({ __proto__: null }, attributes),
+      referrer,
+    );
   });
 }
 

@@ -5,7 +5,9 @@
 const { uvException } = require('./errno.js');
 
 class FSReqCallback {
-  constructor(bigint) { this.bigint = bigint; }
+  constructor(bigint) {
+    this.bigint = bigint;
+  }
 }
 
 // `run` returns a value, or a negative errno.
@@ -21,7 +23,12 @@ function dispatch(req, kUsePromises, syscall, run) {
     });
   }
   native.enqueueTask(() => {
-    settle(run, syscall, (value) => req.oncomplete(null, value), (error) => req.oncomplete(error));
+    settle(
+      run,
+      syscall,
+      (value) => req.oncomplete(null, value),
+      (error) => req.oncomplete(error),
+    );
   });
   return undefined;
 }

@@ -63,15 +63,26 @@ function cloneValue(value, seen, transferred) {
   const kind = native.classId(value);
   if (WRAPPERS.has(kind)) return remember(Object(value.valueOf()));
   switch (kind) {
-    case classes.DATE: return remember(new Date(Date.prototype.getTime.call(value)));
-    case classes.REGEXP: return remember(new RegExp(value.source, value.flags));
-    case classes.ARRAY_BUFFER: return remember(transferred.has(value) ? value.transfer() : copyBuffer(value));
-    case classes.SHARED_ARRAY_BUFFER: return remember(value);
-    case classes.MAP: return cloneMap(value, remember(new Map()), inner);
-    case classes.SET: return cloneSet(value, remember(new Set()), inner);
-    case classes.ERROR: return cloneErrorObject(value, remember, inner);
-    case classes.ARRAY: return cloneKeys(value, remember(new Array(value.length)), inner);
-    case classes.OBJECT: case classes.ARGUMENTS: case classes.MAPPED_ARGUMENTS: return cloneKeys(value, remember({}), inner);
+    case classes.DATE:
+      return remember(new Date(Date.prototype.getTime.call(value)));
+    case classes.REGEXP:
+      return remember(new RegExp(value.source, value.flags));
+    case classes.ARRAY_BUFFER:
+      return remember(transferred.has(value) ? value.transfer() : copyBuffer(value));
+    case classes.SHARED_ARRAY_BUFFER:
+      return remember(value);
+    case classes.MAP:
+      return cloneMap(value, remember(new Map()), inner);
+    case classes.SET:
+      return cloneSet(value, remember(new Set()), inner);
+    case classes.ERROR:
+      return cloneErrorObject(value, remember, inner);
+    case classes.ARRAY:
+      return cloneKeys(value, remember(new Array(value.length)), inner);
+    case classes.OBJECT:
+    case classes.ARGUMENTS:
+    case classes.MAPPED_ARGUMENTS:
+      return cloneKeys(value, remember({}), inner);
     default:
       if (ArrayBuffer.isView(value)) return remember(cloneView(value, kind, inner));
       throw cloneError(`${describe(value)} could not be cloned.`);
@@ -123,7 +134,11 @@ function cloneErrorObject(error, remember, inner) {
 }
 
 function cloneHostObject(value, mode, seen, transferred) {
-  const { messaging_clone_symbol: kClone, messaging_transfer_symbol: kTransfer, messaging_deserialize_symbol: kDeserialize } = context.symbols;
+  const {
+    messaging_clone_symbol: kClone,
+    messaging_transfer_symbol: kTransfer,
+    messaging_deserialize_symbol: kDeserialize,
+  } = context.symbols;
   const moved = transferred.has(value) && (mode & TRANSFERABLE) !== 0;
   const take = moved ? value[kTransfer] : (mode & CLONEABLE) !== 0 ? value[kClone] : undefined;
   if (typeof take !== 'function') throw cloneError(`${describe(value)} could not be cloned.`);

@@ -14,7 +14,7 @@ function unavailableError(name) {
 // `binding.name` is what the message says: `The feature fs.open is unavailable on the current platform, ...`
 function unavailableFunction(binding, name) {
   const feature = `${binding}.${name}`;
-  const missing = function() {
+  const missing = function () {
     throw unavailableError(feature);
   };
   Object.defineProperty(missing, 'name', { value: name, configurable: true });

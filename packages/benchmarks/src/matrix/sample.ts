@@ -24,9 +24,21 @@ export interface Sample {
   failures: string[];
 }
 
-export async function takeSample(adapter: ScenarioAdapter, host: ScenarioHost, hangMs = HANG_MS): Promise<Sample> {
+/** The two programs of one runtime. Made before a batch begins: drawing random numbers takes as long as a fast warm run. */
+export interface Snippets {
+  first: Snippet;
+  warm: Snippet;
+}
+
+export const makeSnippets = (): Snippets => ({ first: makeSnippet(), warm: makeSnippet() });
+
+export async function takeSample(
+  adapter: ScenarioAdapter,
+  host: ScenarioHost,
+  snippets: Snippets,
+  hangMs = HANG_MS,
+): Promise<Sample> {
   const sample: Sample = { coldPhases: new Map(), warmPhases: new Map(), failures: [] };
-  const snippets = { first: makeSnippet(), warm: makeSnippet() };
   let instance: Instance | undefined;
   const life = async () => {
     let phases = sample.coldPhases;

@@ -11,7 +11,8 @@ module.exports = function asyncWrap(binding) {
   const hookFields = binding.async_hook_fields;
   const idFields = binding.async_id_fields;
   const resources = binding.execution_async_resources;
-  const stack = binding.async_ids_stack = new Float64Array(STACK_DEPTH * 2);
+  const stack = new Float64Array(STACK_DEPTH * 2);
+  binding.async_ids_stack = stack;
   // Frames beyond the array: [executionAsyncId, triggerAsyncId] pairs.
   const deeper = [];
   let hooks;
@@ -20,14 +21,18 @@ module.exports = function asyncWrap(binding) {
   idFields[kDefaultTriggerAsyncId] = -1;
   hookFields[kCheck] = 1;
 
-  binding.setupHooks = (functions) => { hooks = functions; };
+  binding.setupHooks = (functions) => {
+    hooks = functions;
+  };
   binding.setCallbackTrampoline = () => {};
   binding.registerDestroyHook = () => {};
   binding.executionAsyncResource = (index) => resources[index];
 
   // Promise hooks serve `createHook` alone; the engine has none yet. AsyncLocalStorage does not use them.
   let promiseHooks = [undefined, undefined, undefined, undefined];
-  binding.setPromiseHooks = (...functions) => { promiseHooks = functions; };
+  binding.setPromiseHooks = (...functions) => {
+    promiseHooks = functions;
+  };
   binding.getPromiseHooks = () => promiseHooks;
 
   binding.pushAsyncContext = (asyncId, triggerAsyncId) => {

@@ -12,19 +12,34 @@ module.exports = function blob(binding) {
   binding.createBlob = (sources, length) => new BlobHandle(joined(sources.map(bytesOf), length));
   binding.concat = (parts) => {
     const views = parts.map(bytesOf);
-    return joined(views, views.reduce((sum, view) => sum + view.length, 0)).buffer;
+    return joined(
+      views,
+      views.reduce((sum, view) => sum + view.length, 0),
+    ).buffer;
   };
-  binding.storeDataObject = (id, handle, length, type) => { stored.set(id, [handle, length, type]); };
+  binding.storeDataObject = (id, handle, length, type) => {
+    stored.set(id, [handle, length, type]);
+  };
   binding.getDataObject = (id) => stored.get(id);
-  binding.revokeObjectURL = (url) => { stored.delete(/^blob:nodedata:(.*)$/.exec(url)?.[1]); };
-  binding.createBlobFromFilePath = () => { throw unavailableError('fs.openAsBlob'); };
+  binding.revokeObjectURL = (url) => {
+    stored.delete(/^blob:nodedata:(.*)$/.exec(url)?.[1]);
+  };
+  binding.createBlobFromFilePath = () => {
+    throw unavailableError('fs.openAsBlob');
+  };
 };
 
 class BlobHandle {
   #bytes;
-  constructor(bytes) { this.#bytes = bytes; }
-  get bytes() { return this.#bytes; }
-  slice(start, end) { return new BlobHandle(this.#bytes.subarray(start, end)); }
+  constructor(bytes) {
+    this.#bytes = bytes;
+  }
+  get bytes() {
+    return this.#bytes;
+  }
+  slice(start, end) {
+    return new BlobHandle(this.#bytes.subarray(start, end));
+  }
   getReader() {
     let rest = this.#bytes;
     return {

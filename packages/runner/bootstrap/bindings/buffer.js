@@ -11,7 +11,9 @@ const MAX_LENGTH = Number.MAX_SAFE_INTEGER;
 module.exports = function buffer(binding) {
   binding.kMaxLength = MAX_LENGTH;
   binding.kStringMaxLength = MAX_STRING_LENGTH;
-  binding.setBufferPrototype = (prototype) => { context.bufferPrototype = prototype; };
+  binding.setBufferPrototype = (prototype) => {
+    context.bufferPrototype = prototype;
+  };
   binding.createUnsafeArrayBuffer = (size) => new ArrayBuffer(size);
   binding.getZeroFillToggle = () => undefined;
   binding.setDetachKey = () => {};
@@ -91,10 +93,18 @@ function indexOf(view, needle, offset, encoding, forward, end) {
 
 function encodingNumber(name) {
   switch (name.toLowerCase()) {
-    case 'utf8': case 'utf-8': return utf8;
-    case 'ucs2': case 'ucs-2': case 'utf16le': case 'utf-16le': return utf16le;
-    case 'binary': return latin1;
-    default: return native.encodings[name.toLowerCase()] ?? utf8;
+    case 'utf8':
+    case 'utf-8':
+      return utf8;
+    case 'ucs2':
+    case 'ucs-2':
+    case 'utf16le':
+    case 'utf-16le':
+      return utf16le;
+    case 'binary':
+      return latin1;
+    default:
+      return native.encodings[name.toLowerCase()] ?? utf8;
   }
 }
 

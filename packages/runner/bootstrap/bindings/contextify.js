@@ -28,7 +28,8 @@ module.exports = function contextify(binding) {
       if (cachedData !== undefined) this.cachedDataRejected = true;
     }
     runInContext(contextified) {
-      if (contextified !== null && contextified !== undefined && contextified !== internal) throw unavailableError('vm.createContext');
+      if (contextified !== null && contextified !== undefined && contextified !== internal)
+        throw unavailableError('vm.createContext');
       return this.#run();
     }
     createCachedData() {

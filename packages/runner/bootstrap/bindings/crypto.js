@@ -20,14 +20,26 @@ module.exports = function crypto(binding) {
   binding.getOpenSSLSecLevelCrypto = () => 1;
 
   // Classes that Node's JavaScript extends while it loads.
-  binding.createNativeKeyObjectClass = (extend) => extend(class NativeKeyObject {
-    constructor(handle) { this.handle = handle; }
-  });
-  binding.createCryptoKeyClass = (extend) => extend(class NativeCryptoKey {
-    #slots;
-    constructor(...slots) { this.#slots = slots; }
-    static slots(key) { return key.#slots; }
-  });
+  binding.createNativeKeyObjectClass = (extend) =>
+    extend(
+      class NativeKeyObject {
+        constructor(handle) {
+          this.handle = handle;
+        }
+      },
+    );
+  binding.createCryptoKeyClass = (extend) =>
+    extend(
+      class NativeCryptoKey {
+        #slots;
+        constructor(...slots) {
+          this.#slots = slots;
+        }
+        static slots(key) {
+          return key.#slots;
+        }
+      },
+    );
 
   binding.RandomBytesJob = class RandomBytesJob {
     constructor(mode, buffer, offset, size) {
@@ -60,5 +72,5 @@ module.exports = function crypto(binding) {
   };
 };
 
-const bytesOf = (value) => ArrayBuffer.isView(value) ?
-  new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : new Uint8Array(value);
+const bytesOf = (value) =>
+  ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : new Uint8Array(value);

@@ -5,8 +5,11 @@ const context = require('../context.js');
 const { toASCII, toUnicode } = require('../url/punycode.js');
 
 module.exports = function encodingBinding(binding) {
-  const results = binding.encodeIntoResults = new Uint32Array(2);
-  binding.encodeInto = (text, target) => { native.encodeInto(text, target, results); };
+  const results = new Uint32Array(2);
+  binding.encodeIntoResults = results;
+  binding.encodeInto = (text, target) => {
+    native.encodeInto(text, target, results);
+  };
   binding.encodeUtf8String = (text) => new Uint8Array(native.encode(text, native.encodings.utf8));
   binding.decodeUTF8 = (input, ignoreBom, fatal) => {
     if (!ArrayBuffer.isView(input) && !isBuffer(input)) {
@@ -23,5 +26,5 @@ module.exports = function encodingBinding(binding) {
   binding.toUnicode = toUnicode;
 };
 
-const isBuffer = (value) => native.classId(value) === native.classes.ARRAY_BUFFER ||
-  native.classId(value) === native.classes.SHARED_ARRAY_BUFFER;
+const isBuffer = (value) =>
+  native.classId(value) === native.classes.ARRAY_BUFFER || native.classId(value) === native.classes.SHARED_ARRAY_BUFFER;

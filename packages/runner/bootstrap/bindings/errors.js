@@ -11,7 +11,7 @@ module.exports = function errors(binding) {
     const { ErrorPrepareStackTrace, overrideStackTrace } = context.requireBuiltin('internal/errors');
     native.setPrepareStackTrace(
       ErrorPrepareStackTrace,
-      (error) => overrideStackTrace.has(error) ? undefined : ErrorPrepareStackTrace(error, []),
+      (error) => (overrideStackTrace.has(error) ? undefined : ErrorPrepareStackTrace(error, [])),
       (error, sites) => prepare(globalThis, error, sites),
     );
   };

@@ -16,7 +16,8 @@ const READ_CHUNK = 65536;
 const isStandard = (fd) => fd === 0 || fd === 1 || fd === 2;
 
 module.exports = function fs(binding, getInternalBinding) {
-  const kUsePromises = binding.kUsePromises = getInternalBinding('symbols').fs_use_promises_symbol;
+  const kUsePromises = getInternalBinding('symbols').fs_use_promises_symbol;
+  binding.kUsePromises = kUsePromises;
   const answer = (req, syscall, run) => dispatch(req, kUsePromises, syscall, run);
   binding.FSReqCallback = FSReqCallback;
 
@@ -24,37 +25,39 @@ module.exports = function fs(binding, getInternalBinding) {
     recording(ctx, 'write', () => answer(req, 'write', () => writeBytes(fd, view, offset ?? 0, length ?? view.byteLength)));
   binding.writeString = (fd, text, position, encoding, req, ctx) =>
     recording(ctx, 'write', () => answer(req, 'write', () => writeText(fd, text, encoding)));
-  binding.writeBuffers = (fd, views, position, req) => answer(req, 'write', () => {
-    let total = 0;
-    for (const view of views) {
-      const written = writeBytes(fd, view, 0, view.byteLength);
-      if (written < 0) return written;
-      total += written;
-    }
-    return total;
-  });
+  binding.writeBuffers = (fd, views, position, req) =>
+    answer(req, 'write', () => {
+      let total = 0;
+      for (const view of views) {
+        const written = writeBytes(fd, view, 0, view.byteLength);
+        if (written < 0) return written;
+        total += written;
+      }
+      return total;
+    });
   binding.read = (fd, view, offset, length, position, req) => answer(req, 'read', () => read(fd, view, offset, length));
-  binding.readBuffers = (fd, views, position, req) => answer(req, 'read', () => {
-    let total = 0;
-    for (const view of views) {
-      const count = read(fd, view, 0, view.byteLength);
-      if (count < 0) return count;
-      total += count;
-      if (count < view.byteLength) break;
-    }
-    return total;
-  });
-  binding.fsync = binding.fdatasync = (fd, req) => answer(req, 'fsync', () => isStandard(fd) ? undefined : EBADF);
+  binding.readBuffers = (fd, views, position, req) =>
+    answer(req, 'read', () => {
+      let total = 0;
+      for (const view of views) {
+        const count = read(fd, view, 0, view.byteLength);
+        if (count < 0) return count;
+        total += count;
+        if (count < view.byteLength) break;
+      }
+      return total;
+    });
+  binding.fsync = binding.fdatasync = (fd, req) => answer(req, 'fsync', () => (isStandard(fd) ? undefined : EBADF));
   // Standard descriptors stay open: the host owns them.
-  binding.close = (fd, req) => answer(req, 'close', () => isStandard(fd) ? undefined : EBADF);
+  binding.close = (fd, req) => answer(req, 'close', () => (isStandard(fd) ? undefined : EBADF));
 
   binding.fstat = (fd, bigint, req, shouldNotThrow) => {
     if (!isStandard(fd) && req === undefined && shouldNotThrow) return undefined;
-    return answer(req, 'fstat', () => isStandard(fd) ? stat(fd, bigint) : EBADF);
+    return answer(req, 'fstat', () => (isStandard(fd) ? stat(fd, bigint) : EBADF));
   };
 
   const readFileUtf8 = binding.readFileUtf8;
-  binding.readFileUtf8 = (path, flags) => typeof path === 'number' ? readAllText(path) : readFileUtf8(path, flags);
+  binding.readFileUtf8 = (path, flags) => (typeof path === 'number' ? readAllText(path) : readFileUtf8(path, flags));
   const writeFileUtf8 = binding.writeFileUtf8;
   binding.writeFileUtf8 = (path, text, flags, mode) => {
     if (typeof path !== 'number') return writeFileUtf8(path, text, flags, mode);
@@ -89,9 +92,11 @@ function writeBytes(fd, view, offset, length) {
 
 function writeText(fd, text, encoding) {
   if (!isStandard(fd)) return EBADF;
-  const name = String(encoding ?? 'utf8').toLowerCase().replace(/^(ucs-?2|utf-16le)$/, 'utf16le');
+  const name = String(encoding ?? 'utf8')
+    .toLowerCase()
+    .replace(/^(ucs-?2|utf-16le)$/, 'utf16le');
   if (name === 'utf8' || name === 'utf-8') return native.write(fd, text);
-  const number = name === 'binary' ? native.encodings.latin1 : native.encodings[name] ?? native.encodings.utf8;
+  const number = name === 'binary' ? native.encodings.latin1 : (native.encodings[name] ?? native.encodings.utf8);
   return native.write(fd, native.encode(text, number));
 }
 

@@ -29,7 +29,9 @@ module.exports = function icu(binding) {
 
 function decode(converter, input, flags, encodingName) {
   const flush = (flags & FLUSH) !== 0;
-  const view = ArrayBuffer.isView(input) ? new Uint8Array(input.buffer, input.byteOffset, input.byteLength) : new Uint8Array(input);
+  const view = ArrayBuffer.isView(input)
+    ? new Uint8Array(input.buffer, input.byteOffset, input.byteLength)
+    : new Uint8Array(input);
   const bytes = Uint8Array.from([...converter.waiting, ...view]);
   converter.waiting = [];
   let end = bytes.length & ~1;
@@ -56,7 +58,18 @@ function decode(converter, input, flags, encodingName) {
   return text;
 }
 
-const TRANSCODABLE = { __proto__: null, ascii, latin1, binary: latin1, utf8, 'utf-8': utf8, ucs2: utf16le, 'ucs-2': utf16le, utf16le, 'utf-16le': utf16le };
+const TRANSCODABLE = {
+  __proto__: null,
+  ascii,
+  latin1,
+  binary: latin1,
+  utf8,
+  'utf-8': utf8,
+  ucs2: utf16le,
+  'ucs-2': utf16le,
+  utf16le,
+  'utf-16le': utf16le,
+};
 const U_ILLEGAL_ARGUMENT_ERROR = 1;
 
 function transcode(source, from, to) {
@@ -66,7 +79,7 @@ function transcode(source, from, to) {
   let text = native.decode(source, 0, source.byteLength, fromEncoding);
   if (toEncoding === ascii || toEncoding === latin1) {
     const most = toEncoding === ascii ? 127 : 255;
-    text = Array.from(text, (char) => char.codePointAt(0) > most ? '?' : char).join('');
+    text = Array.from(text, (char) => (char.codePointAt(0) > most ? '?' : char)).join('');
   }
   const bytes = new Uint8Array(native.encode(text, toEncoding));
   return Object.setPrototypeOf(bytes, context.bufferPrototype);

@@ -34,38 +34,68 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
       adopt(this.#handle, this);
     }
 
-    get hasTopLevelAwait() { return !this.#synthetic && native.hasTopLevelAwait(this.#handle); }
-    get hasAsyncGraph() { return !this.#synthetic && native.isGraphAsync(this.#handle); }
+    get hasTopLevelAwait() {
+      return !this.#synthetic && native.hasTopLevelAwait(this.#handle);
+    }
+    get hasAsyncGraph() {
+      return !this.#synthetic && native.isGraphAsync(this.#handle);
+    }
 
     getModuleRequests() {
-      this.#requests ??= this.#synthetic ? [] : native.moduleRequests(this.#handle).map(([specifier, attributes]) => ({
-        __proto__: null,
-        specifier,
-        attributes: Object.assign({ __proto__: null }, attributes),
-        phase: kEvaluationPhase,
-      }));
+      this.#requests ??= this.#synthetic
+        ? []
+        : native.moduleRequests(this.#handle).map(([specifier, attributes]) => ({
+            __proto__: null,
+            specifier,
+            attributes: Object.assign({ __proto__: null }, attributes),
+            phase: kEvaluationPhase,
+          }));
       return this.#requests;
     }
     link(modules) {
       this.#linked = Array.prototype.slice.call(modules);
-      if (!this.#synthetic) native.linkModule(this.#handle, this.#linked.map((module) => module.#handle));
+      if (!this.#synthetic)
+        native.linkModule(
+          this.#handle,
+          this.#linked.map((module) => module.#handle),
+        );
     }
-    instantiate() { instantiate(this.#handle); }
-    evaluate() { return native.evaluateModule(this.#handle); }
-    evaluateSync() { return native.evaluateModuleSync(this.#handle); }
-    getNamespace() { return native.moduleNamespace(this.#handle); }
-    getStatus() { return native.moduleStatus(this.#handle); }
-    getError() { return native.moduleError(this.#handle); }
-    setExport(name, value) { native.setSyntheticExport(this.#handle, name, value); }
-    createCachedData() { return context.requireBuiltin('buffer').Buffer.alloc(0); }
+    instantiate() {
+      instantiate(this.#handle);
+    }
+    evaluate() {
+      return native.evaluateModule(this.#handle);
+    }
+    evaluateSync() {
+      return native.evaluateModuleSync(this.#handle);
+    }
+    getNamespace() {
+      return native.moduleNamespace(this.#handle);
+    }
+    getStatus() {
+      return native.moduleStatus(this.#handle);
+    }
+    getError() {
+      return native.moduleError(this.#handle);
+    }
+    setExport(name, value) {
+      native.setSyntheticExport(this.#handle, name, value);
+    }
+    createCachedData() {
+      return context.requireBuiltin('buffer').Buffer.alloc(0);
+    }
 
-    static handleOf(wrap) { return wrap.#handle; }
+    static handleOf(wrap) {
+      return wrap.#handle;
+    }
   }
 
   context.handleOf = ModuleWrap.handleOf;
   delete ModuleWrap.handleOf;
   binding.ModuleWrap = ModuleWrap;
-  binding.setInitializeImportMetaObjectCallback = (initialize) => { context.initializeImportMeta = initialize; };
+  binding.setInitializeImportMetaObjectCallback = (initialize) => {
+    context.initializeImportMeta = initialize;
+  };
   binding.setImportModuleDynamicallyCallback = (load) => {
     context.importModuleDynamically = load;
     installCallbacks(symbols, kEvaluationPhase);

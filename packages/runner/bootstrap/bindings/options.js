@@ -5,6 +5,12 @@
 const { recorded } = require('./shapes.js');
 
 const OVERRIDES = {
+  // How the build asked the real Node, not how a program is run.
+  '--warnings': true,
+  '--no-warnings': false,
+  '--deprecation': true,
+  '--no-deprecation': false,
+  '--expose-internals': false,
   '--experimental-detect-module': false,
   '--inspect-brk': false,
   '--experimental-webstorage': false,

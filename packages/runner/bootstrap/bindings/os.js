@@ -10,7 +10,9 @@ module.exports = function os(binding) {
   binding.getCPUs = () => ['virtual', 0, 0, 0, 0, 0, 0];
   binding.getFreeMem = () => TOTAL_MEMORY_BYTES - native.memoryUsage().rss;
   binding.getTotalMem = () => TOTAL_MEMORY_BYTES;
-  binding.getLoadAvg = (fields) => { fields.fill(0); };
+  binding.getLoadAvg = (fields) => {
+    fields.fill(0);
+  };
   binding.getUptime = started;
   binding.getInterfaceAddresses = () => ['lo', '127.0.0.1', '255.0.0.0', 'IPv4', '00:00:00:00:00:00', true, -1];
   binding.getUserInfo = () => ({ __proto__: null, uid: 0, gid: 0, username: 'root', homedir: '/root', shell: '/bin/sh' });

@@ -24,20 +24,27 @@ module.exports = function processMethods(binding) {
   };
   binding.reallyExit = native.exit;
   binding.abort = () => native.exit(SIGABRT_EXIT_CODE);
-  binding._rawDebug = (text) => { native.write(2, `${text}\n`); };
+  binding._rawDebug = (text) => {
+    native.write(2, `${text}\n`);
+  };
   binding._getActiveRequests = () => [];
   binding._getActiveHandles = () => [];
   binding.getActiveResourcesInfo = () => [];
-  binding.dlopen = () => { throw unavailableError('process.dlopen'); };
+  binding.dlopen = () => {
+    throw unavailableError('process.dlopen');
+  };
   binding.patchProcessObject = () => {};
   binding.setEmitWarningSync = () => {};
-  binding.loadEnvFile = () => { throw unavailableError('process.loadEnvFile'); };
+  binding.loadEnvFile = () => {
+    throw unavailableError('process.loadEnvFile');
+  };
 };
 
 function clocks(binding) {
   const words = new ArrayBuffer(16);
   const bigWord = new BigInt64Array(words, 0, 1);
-  const hrtimeBuffer = binding.hrtimeBuffer = new Uint32Array(words, 0, 3);
+  const hrtimeBuffer = new Uint32Array(words, 0, 3);
+  binding.hrtimeBuffer = hrtimeBuffer;
   binding.hrtime = () => native.hrtime(hrtimeBuffer);
   binding.hrtimeBigInt = () => native.hrtimeBigInt(bigWord);
   binding.uptime = () => (native.clockNs(1) - native.timeOrigin()[0]) / 1e9;

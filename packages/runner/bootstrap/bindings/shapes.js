@@ -23,20 +23,35 @@ function recorded(name) {
 
 function build(shape, binding, name) {
   switch (shape.t) {
-    case 'null': return null;
-    case 'u': return undefined;
-    case 'n': return typeof shape.v === 'string' ? Number(shape.v) : shape.v;
-    case 's': case 'b': return shape.v;
-    case 'big': return BigInt(shape.v);
-    case 'sym': return Symbol(shape.v);
-    case 'ta': return new globalThis[shape.k](shape.l);
-    case 'ab': return new ArrayBuffer(shape.l);
-    case 'a': return shape.v.map((item) => build(item, binding, name));
-    case 'map': return new Map(shape.v.map(([key, value]) => [build(key, binding, name), build(value, binding, name)]));
-    case 'set': return new Set(shape.v.map((item) => build(item, binding, name)));
-    case 'o': return buildObject(shape, binding, name);
-    case 'f': return shape.cls !== undefined ? buildClass(shape, binding, name) : unavailableFunction(binding, name);
-    default: throw new Error(`unknown shape '${shape.t}' in ${binding}.${name}`);
+    case 'null':
+      return null;
+    case 'u':
+      return undefined;
+    case 'n':
+      return typeof shape.v === 'string' ? Number(shape.v) : shape.v;
+    case 's':
+    case 'b':
+      return shape.v;
+    case 'big':
+      return BigInt(shape.v);
+    case 'sym':
+      return Symbol(shape.v);
+    case 'ta':
+      return new globalThis[shape.k](shape.l);
+    case 'ab':
+      return new ArrayBuffer(shape.l);
+    case 'a':
+      return shape.v.map((item) => build(item, binding, name));
+    case 'map':
+      return new Map(shape.v.map(([key, value]) => [build(key, binding, name), build(value, binding, name)]));
+    case 'set':
+      return new Set(shape.v.map((item) => build(item, binding, name)));
+    case 'o':
+      return buildObject(shape, binding, name);
+    case 'f':
+      return shape.cls !== undefined ? buildClass(shape, binding, name) : unavailableFunction(binding, name);
+    default:
+      throw new Error(`unknown shape '${shape.t}' in ${binding}.${name}`);
   }
 }
 
@@ -51,14 +66,16 @@ function buildObject(shape, binding, name) {
 // A class of the binding: it can be extended and looked at, and `new` on it throws.
 function buildClass(shape, binding, name) {
   const feature = `${binding}.${name}`;
-  const Class = function() {
+  const Class = function () {
     throw unavailableError(feature);
   };
   Object.defineProperty(Class, 'name', { value: shape.n || name, configurable: true });
   for (const method of [...shape.cls.m, ...shape.cls.chain]) {
     if (method in Class.prototype) continue;
     Object.defineProperty(Class.prototype, method, {
-      configurable: true, writable: true, value: unavailableFunction(feature, method),
+      configurable: true,
+      writable: true,
+      value: unavailableFunction(feature, method),
     });
   }
   for (const key of Object.keys(shape.st ?? {})) Class[key] = build(shape.st[key], binding, `${name}.${key}`);

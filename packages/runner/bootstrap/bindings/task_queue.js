@@ -6,7 +6,9 @@ const context = require('../context.js');
 
 module.exports = function taskQueue(binding) {
   binding.tickInfo = native.loop.tickInfo;
-  binding.setTickCallback = (callback) => { context.tickCallback = callback; };
+  binding.setTickCallback = (callback) => {
+    context.tickCallback = callback;
+  };
   binding.runMicrotasks = native.runMicrotasks;
   binding.enqueueMicrotask = native.enqueueMicrotask;
   // The engine's type numbers (0 rejected without a handler, 1 handler added) are those of Node's promiseRejectEvents.

@@ -47,7 +47,7 @@ module.exports = function url(binding) {
   };
   binding.canParse = (input, base) => parse(input, base) !== undefined;
   binding.pathToFileURL = (path, windows, host) => {
-    const escaped = path.replace(windows ? /[%\n\r\t?#]/g : /[%\\\n\r\t?#]/g, escape);
+    const escaped = path.replace(windows ? /[%\n\r\t?#]/g : /[%\\\n\r\t?#]/g, percentEscape);
     const record = parseURL(`file://${host ?? ''}${escaped}`, undefined);
     if (record === undefined) throw invalid(`file://${host ?? ''}`);
     return publish(record);
@@ -71,7 +71,7 @@ module.exports = function url(binding) {
   binding.domainToUnicode = (input) => toUnicode(domain(input));
 };
 
-function escape(char) {
+function percentEscape(char) {
   return `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 }
 

@@ -44,12 +44,16 @@ module.exports = function util(binding, getInternalBinding) {
     return false;
   };
 
-  binding.sleep = () => { throw require('../unavailable.js').unavailableError('util.sleep'); };
+  binding.sleep = () => {
+    throw require('../unavailable.js').unavailableError('util.sleep');
+  };
   binding.parseEnv = parseEnv;
   binding.arrayBufferViewHasBuffer = () => true;
   binding.constructSharedArrayBuffer = (length) => new SharedArrayBuffer(length);
-  binding.markPromiseAsHandled = (promise) => { promise.then(undefined, () => {}); };
-  binding.guessHandleType = (fd) => fd >= 0 && fd <= 2 ? FILE : INVALID;
+  binding.markPromiseAsHandled = (promise) => {
+    promise.then(undefined, () => {});
+  };
+  binding.guessHandleType = (fd) => (fd >= 0 && fd <= 2 ? FILE : INVALID);
   binding.isConstructor = native.isConstructor;
 
   binding.defineLazyProperties = (target, id, keys, enumerable = true) => {

@@ -5,7 +5,7 @@ module.exports = function v8(binding) {
   binding.cachedDataVersionTag = () => 0;
   binding.setFlagsFromString = () => {};
   binding.setHeapSnapshotNearHeapLimit = () => {};
-  binding.isStringOneByteRepresentation = (text) => !/[^\x00-\xff]/.test(text);
+  binding.isStringOneByteRepresentation = (text) => Array.prototype.every.call(text, (char) => char <= '\xff');
   binding.updateHeapStatisticsBuffer = () => {
     const usage = native.memoryUsage();
     const fields = binding.heapStatisticsBuffer;

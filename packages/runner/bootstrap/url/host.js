@@ -38,7 +38,9 @@ function parseIPv4(domain) {
   const last = numbers.pop();
   if (numbers.some((number) => number > 255) || last >= 256 ** (4 - numbers.length)) return undefined;
   let address = last;
-  numbers.forEach((number, index) => { address += number * 256 ** (3 - index); });
+  numbers.forEach((number, index) => {
+    address += number * 256 ** (3 - index);
+  });
   return [24, 16, 8, 0].map((shift) => Math.floor(address / 2 ** shift) % 256).join('.');
 }
 
@@ -52,7 +54,7 @@ function parseIPv4Number(text) {
 function parseIPv6(text) {
   const halves = text.split('::');
   if (halves.length > 2) return undefined;
-  const lists = halves.map((half) => half === '' ? [] : half.split(':'));
+  const lists = halves.map((half) => (half === '' ? [] : half.split(':')));
   const tail = lists.at(-1);
   if (tail.length > 0 && tail.at(-1).includes('.')) {
     const address = tail.pop();

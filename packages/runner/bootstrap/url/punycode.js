@@ -17,12 +17,15 @@ function adapt(delta, count, first) {
   return Math.floor(k + ((BASE - T_MIN + 1) * rest) / (rest + SKEW));
 }
 
-const threshold = (k, bias) => k <= bias ? T_MIN : k >= bias + T_MAX ? T_MAX : k - bias;
+const threshold = (k, bias) => (k <= bias ? T_MIN : k >= bias + T_MAX ? T_MAX : k - bias);
 const digitOf = (value) => String.fromCharCode(value < 26 ? value + 97 : value + 22);
 
 function encodeLabel(label) {
   const points = Array.from(label, (char) => char.codePointAt(0));
-  let output = points.filter((point) => point < 128).map((point) => String.fromCharCode(point)).join('');
+  let output = points
+    .filter((point) => point < 128)
+    .map((point) => String.fromCharCode(point))
+    .join('');
   let handled = output.length;
   const basic = handled;
   if (basic > 0) output += '-';
@@ -61,7 +64,7 @@ function decodeLabel(text) {
   let n = INITIAL_N;
   let i = 0;
   let bias = INITIAL_BIAS;
-  for (let index = split > 0 ? split + 1 : 0; index < text.length;) {
+  for (let index = split > 0 ? split + 1 : 0; index < text.length; ) {
     const before = i;
     for (let w = 1, k = BASE; ; k += BASE) {
       if (index >= text.length) return undefined;
@@ -86,15 +89,22 @@ function decodeLabel(text) {
 // undefined when the name cannot be a domain.
 function toASCII(domain) {
   if (/^[\x21-\x7e]*$/.test(domain) && !/xn--/i.test(domain)) return domain.toLowerCase();
-  const labels = domain.normalize('NFKC').toLowerCase().replace(/[\u00ad\u200b\u2060\ufeff]/g, '').replace(/[\u3002\uff0e\uff61]/g, '.').split('.');
-  const ascii = labels.map((label) => /^[\0-\x7f]*$/.test(label) ? label : `xn--${encodeLabel(label)}`);
+  const labels = domain
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\u00ad\u200b\u2060\ufeff]/g, '')
+    .replace(/[\u3002\uff0e\uff61]/g, '.')
+    .split('.');
+  const ascii = labels.map((label) => (/^[\0-\x7f]*$/.test(label) ? label : `xn--${encodeLabel(label)}`));
   const broken = ascii.some((label) => label.startsWith('xn--') && !decodeLabel(label.slice(4)));
   return broken ? undefined : ascii.join('.');
 }
 
 function toUnicode(domain) {
-  return domain.split('.').map((label) =>
-    label.startsWith('xn--') ? decodeLabel(label.slice(4).toLowerCase()) ?? label : label).join('.');
+  return domain
+    .split('.')
+    .map((label) => (label.startsWith('xn--') ? (decodeLabel(label.slice(4).toLowerCase()) ?? label) : label))
+    .join('.');
 }
 
 module.exports = { toASCII, toUnicode };

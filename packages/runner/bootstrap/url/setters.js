@@ -68,7 +68,10 @@ function setPortText(record, value) {
 
 function setPathname(record, value) {
   if (hasOpaquePath(record)) return undefined;
-  return setPath(record, clean(value).replace(/[?#]/g, (char) => char === '?' ? '%3F' : '%23'));
+  return setPath(
+    record,
+    clean(value).replace(/[?#]/g, (char) => (char === '?' ? '%3F' : '%23')),
+  );
 }
 
 function setSearch(record, value) {
@@ -90,10 +93,15 @@ function setCredential(record, key, value) {
 
 // In the order of internal/url's `updateActions`.
 const ACTIONS = [
-  setProtocol, setHost, setHostname, setPortText,
+  setProtocol,
+  setHost,
+  setHostname,
+  setPortText,
   (record, value) => setCredential(record, 'username', value),
   (record, value) => setCredential(record, 'password', value),
-  setPathname, setSearch, setHash,
+  setPathname,
+  setSearch,
+  setHash,
   (record, value) => parseURL(value, undefined),
 ];
 

@@ -5,6 +5,14 @@ frame points at its last argument. Here a call has the position of the name that
 the keyword, a property read that of the property's name, \`throw\` that of the keyword. The position is noted right before the instruction.`,
   edits: [
     {
+      // the engine's own column is that of the last white space or name before the token
+      file: 'quickjs.c',
+      find: `    s->token.col_num = max_int(1, s->mark - s->eol);
+    s->buf_ptr = p;`,
+      replace: `    s->token.col_num = (int)(s->token.ptr - s->token.line_start) + 1;
+    s->buf_ptr = p;`,
+    },
+    {
       file: 'quickjs.c',
       find: `    FuncCallType call_type;
     int optional_chaining_label;

@@ -29,7 +29,8 @@ static void js_forget_sites(JSRuntime *rt)
     {
       file: 'quickjs.c',
       find: '    rt->async_context = JS_UNDEFINED;\n\n    return rt;',
-      replace: '    rt->async_context = JS_UNDEFINED;\n    rt->throw_value = rt->throw_func = rt->await_func = JS_UNDEFINED;\n\n    return rt;',
+      replace:
+        '    rt->async_context = JS_UNDEFINED;\n    rt->throw_value = rt->throw_func = rt->await_func = JS_UNDEFINED;\n\n    return rt;',
     },
     {
       file: 'quickjs.c',
@@ -40,11 +41,15 @@ static void js_forget_sites(JSRuntime *rt)
             {
                 JSRuntime *rt1 = ctx->rt;
                 JSValue old_value = rt1->throw_value, old_func = rt1->throw_func;
-                rt1->throw_value = js_dup(sp[-1]);
-                rt1->throw_func = js_dup(sf->cur_func);
-                rt1->throw_pc = pc - b->byte_code_buf - 1;
-                JS_FreeValue(ctx, old_value);
-                JS_FreeValue(ctx, old_func);
+                /* after a finally block the same value is thrown on: it keeps its place */
+                bool again = pc - b->byte_code_buf > 5 && pc[-6] == OP_gosub && js_same_value(ctx, old_value, sp[-1]);
+                if (!again) {
+                    rt1->throw_value = js_dup(sp[-1]);
+                    rt1->throw_func = js_dup(sf->cur_func);
+                    rt1->throw_pc = pc - b->byte_code_buf - 1;
+                    JS_FreeValue(ctx, old_value);
+                    JS_FreeValue(ctx, old_func);
+                }
             }
             JS_Throw(ctx, *--sp);
             goto exception;`,

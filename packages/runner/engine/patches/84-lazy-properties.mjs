@@ -6,7 +6,8 @@ made at each start. This is one more kind of auto-init property: its value is wh
     {
       file: 'quickjs.c',
       find: '    JS_AUTOINIT_ID_STACK,\n} JSAutoInitIDEnum;',
-      replace: '    JS_AUTOINIT_ID_STACK,\n    JS_AUTOINIT_ID_CALL, /* opaque is the JSObject of a function */\n} JSAutoInitIDEnum;',
+      replace:
+        '    JS_AUTOINIT_ID_STACK,\n    JS_AUTOINIT_ID_CALL, /* opaque is the JSObject of a function */\n} JSAutoInitIDEnum;',
     },
     {
       file: 'quickjs.c',

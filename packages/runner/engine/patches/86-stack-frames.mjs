@@ -79,13 +79,27 @@ static bool js_is_hidden_frame(JSRuntime *rt, const JSStackFrame *sf)
     build_backtrace(ctx, obj, JS_UNDEFINED, NULL, 0, 0, JS_BACKTRACE_FLAG_SKIP_FIRST_LEVEL);
     return obj;
  exception:`,
-      replace: `    /* skip the Error() function in the backtrace, and a subclass with everything below it */
+      replace: `    return obj;
+ exception:`,
+    },
+    {
+      // first, because V8's errors have their own property \`stack\` before \`message\`
+      file: 'quickjs.c',
+      find: `    obj = JS_NewObjectProtoClass(ctx, proto, JS_CLASS_ERROR);
+    JS_FreeValue(ctx, proto);
+    if (JS_IsException(obj))
+        return obj;
+    switch (magic) {`,
+      replace: `    obj = JS_NewObjectProtoClass(ctx, proto, JS_CLASS_ERROR);
+    JS_FreeValue(ctx, proto);
+    if (JS_IsException(obj))
+        return obj;
+    /* skip the Error() function in the backtrace, and a subclass with everything below it */
     if (is_subclass)
         build_backtrace(ctx, obj, new_target, NULL, 0, 0, JS_BACKTRACE_FLAG_FILTER_FUNC | JS_BACKTRACE_FLAG_SKIP_FIRST_LEVEL);
     else
         build_backtrace(ctx, obj, JS_UNDEFINED, NULL, 0, 0, JS_BACKTRACE_FLAG_SKIP_FIRST_LEVEL);
-    return obj;
- exception:`,
+    switch (magic) {`,
     },
     {
       file: 'quickjs.c',

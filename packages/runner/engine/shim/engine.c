@@ -25,6 +25,8 @@
 #include "env.c"
 #include "log.c"
 #include "node.c"
+#include "messages.c"
 #include "loop.c"
 #include "natives.c"
+#include "freeze.c"
 #include "entry.c"

@@ -91,8 +91,6 @@ static JSContext *cf_make_engine(void)
     return ctx;
 }
 
-static void cf_freeze_engine(JSContext *ctx) {}
-
 CF_EXPORT(cf_boot) int32_t cf_boot(void)
 {
     static const char entry[] = "bootstrap/main.js";
@@ -166,6 +164,20 @@ CF_EXPORT(cf_inbox) int32_t cf_inbox(int32_t len)
     return (int32_t)(uintptr_t)cf.big_inbox;
 }
 
+/* The host interrupted an evaluation: that ends it, and the runner lives on with what is left of its queues. */
+static void cf_end_interrupted_eval(JSContext *ctx)
+{
+    cf.stop = CF_RUNNING;
+    JS_FreeValue(ctx, JS_GetException(ctx));
+    set_value(ctx, &cf.main_promise, JS_UNDEFINED);
+    memset(cf.exit_info, 0, sizeof(cf.exit_info));
+    cf.program_done = true;
+    cf.state.eval_done = cf.eval_id;
+    cf.state.eval_exit_code = CF_EXIT_INTERRUPTED;
+    cf.state.eval_reason = CF_REASON_INTERRUPTED;
+    cf.eval_id = 0;
+}
+
 /* Writes what the host reads after a turn. 1: the process is over. */
 static int32_t cf_end_turn(JSContext *ctx)
 {
@@ -173,6 +185,8 @@ static int32_t cf_end_turn(JSContext *ctx)
     static const uint32_t reasons[] = { 0, 0, CF_REASON_INTERRUPTED, CF_REASON_MEMORY };
     CfState *state = &cf.state;
 
+    if (cf.stop == CF_STOP_INTERRUPT && cf.mode == CF_MODE_RESIDENT && cf.eval_id)
+        cf_end_interrupted_eval(ctx);
     if (cf.stop) {
         state->status = 1;
         state->timer_at = -1;

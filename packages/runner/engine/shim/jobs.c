@@ -3,8 +3,10 @@
 static JSValue cf_microtask(JSContext *ctx, int argc, JSValueConst *argv)
 {
     JSValue result = JS_Call(ctx, argv[0], JS_UNDEFINED, 0, NULL);
-    if (JS_IsException(result))
+    if (JS_IsException(result)) {
+        js_forget_sites(ctx->rt); /* V8 reports these with the place where the error was made */
         cf_report_exception(ctx, false);
+    }
     JS_FreeValue(ctx, result);
     return JS_UNDEFINED;
 }

@@ -5,7 +5,8 @@
 typedef struct CfGuard {
     JSObject *object;
     JSAtom key;
-    JSValue expected; /* cf_image.absent: there must be no such own property */
+    JSValue expected; /* cf_image.absent: there must be no such own property; of an accessor, its getter */
+    uint32_t mask;    /* of an integer: the bits that count; 0: all */
 } CfGuard;
 
 typedef struct CfLog {
@@ -15,6 +16,33 @@ typedef struct CfLog {
     CfGuard guards[];
 } CfLog;
 
+/* Whether this process has the environment variable, without making the table of it. */
+static bool cf_env_has(const char *key, size_t len)
+{
+    const char *p = cf.env_begin;
+
+    if (cf_env) {
+        CfEnvEntry *entry = cf_env_find(key, len);
+        return entry && !entry->deleted;
+    }
+    for (uint32_t i = 0; p && i < cf.envc; i++) {
+        CfText text;
+        p = cf_next_text(p, &text);
+        if (text.len > len && text.bytes[len] == '=' && !memcmp(text.bytes, key, len))
+            return true;
+    }
+    return false;
+}
+
+/* Colours are for values that are no text: FORCE_COLOR matters for them alone. */
+static bool cf_no_forced_color(int argc, JSValueConst *argv)
+{
+    for (int i = 0; i < argc; i++)
+        if (!JS_IsString(argv[i]))
+            return !cf_env_has("FORCE_COLOR", 11);
+    return true;
+}
+
 static bool cf_guard_holds(const CfGuard *g)
 {
     JSProperty *pr;
@@ -22,12 +50,17 @@ static bool cf_guard_holds(const CfGuard *g)
 
     if (!prs)
         return JS_IsSymbol(g->expected);
+    if ((prs->flags & JS_PROP_TMASK) == JS_PROP_GETSET)
+        return JS_IsObject(g->expected) && pr->u.getset.getter == JS_VALUE_GET_OBJ(g->expected);
     if ((prs->flags & JS_PROP_TMASK) != JS_PROP_NORMAL)
         return false;
     if (JS_VALUE_GET_TAG(pr->u.value) != JS_VALUE_GET_TAG(g->expected))
         return false;
     switch (JS_VALUE_GET_TAG(g->expected)) {
     case JS_TAG_INT:
+        if (g->mask)
+            return (JS_VALUE_GET_INT(pr->u.value) & g->mask) == (JS_VALUE_GET_INT(g->expected) & g->mask);
+        /* fall through */
     case JS_TAG_BOOL:
         return JS_VALUE_GET_INT(pr->u.value) == JS_VALUE_GET_INT(g->expected);
     case JS_TAG_NULL:
@@ -138,6 +171,8 @@ static JSValue cf_log_call(JSContext *ctx, JSValueConst func, JSValueConst this_
     for (uint32_t i = 0; i < log->guard_count; i++)
         if (!cf_guard_holds(&log->guards[i]))
             goto slow;
+    if (!cf_no_forced_color(argc, argv))
+        goto slow;
     if (argc > 1 && JS_IsString(argv[0])) {
         JSValue first = cf_flat_string(ctx, argv[0]);
         if (JS_IsException(first))
@@ -196,6 +231,10 @@ static int cf_read_guard(JSContext *ctx, CfGuard *g, JSValueConst triple)
     g->key = JS_ValueToAtom(ctx, key);
     JS_FreeValue(ctx, key);
     g->expected = JS_GetPropertyUint32(ctx, triple, 2);
+    JSValue mask = JS_GetPropertyUint32(ctx, triple, 3);
+    if (JS_VALUE_GET_TAG(mask) == JS_TAG_INT)
+        g->mask = JS_VALUE_GET_INT(mask);
+    JS_FreeValue(ctx, mask);
     return g->key == JS_ATOM_NULL || JS_IsException(g->expected) ? -1 : 0;
 }
 

@@ -171,6 +171,9 @@ static JSValue cf_format_stack(JSContext *ctx, JSValueConst error, JSStackTrace 
         return header;
     js_dbuf_init(ctx, &out);
     for (int i = 0; i < st->count; i++) {
+        /* the place of a syntax error is for reports: V8's stacks do not show it */
+        if (JS_IsUndefined(st->frames[i].func))
+            continue;
         dbuf_putc(&out, '\n');
         cf_print_frame(ctx, &out, &st->frames[i]);
     }

@@ -30,6 +30,9 @@ export const CONNECTION_ID = 0;
 /** Uncredited bytes of streamed output at which the guest's writes block, per request. */
 export const STREAM_WINDOW_BYTES = 262_144;
 
+/** The largest `data` of an output message. */
+export const MAX_OUTPUT_BYTES = 65_536;
+
 // What the SDK sends.
 
 /** hello, of the SDK. */

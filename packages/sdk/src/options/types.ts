@@ -16,7 +16,7 @@ export interface BootTiming {
  *
  * - `sidecar_spawn`: from the call until the operating system has started the sidecar's process.
  * - `session_open`: from there until the sidecar has introduced itself.
- * - `module_load`: inside that, the sidecar loading the precompiled engine. Reported once per sidecar, to the first who asks.
+ * - `module_load`: inside these two, the sidecar loading the precompiled engine. Reported once per sidecar, to the first who asks.
  * - `vm_create`: from there (or from the call, when the sidecar was running) until the runtime exists, without `vm_configure`.
  * - `vm_configure`: inside the sidecar, checking and keeping the runtime's options.
  * - `runtime_create_total`: the whole of `NodeRuntime.create()`.
@@ -99,7 +99,7 @@ export interface RunOptions extends EvaluationOptions {
   env?: Env;
   /** Instead of the runtime's working directory: an absolute guest path. */
   cwd?: string;
-  /** `process.argv` after the program's name. @default [] */
+  /** `process.argv` after its first entry, as with `node -e`: the program has no name of its own. @default [] */
   args?: readonly string[];
   /** What the program reads from stdin. @default nothing: end of file */
   stdin?: string | Uint8Array;

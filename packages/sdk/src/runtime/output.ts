@@ -1,10 +1,11 @@
 // Streamed output of one program on its way to the caller's handlers.
 //
 // Handlers are called in order, one at a time; while one has a promise out, chunks wait here, and since credit is only given for what a
-// handler is done with, no more than the protocol's window can ever wait. A plain handler costs no promise. Credit goes back in
+// handler is done with, no more than the protocol's window can ever wait: a sidecar that sends more is not to be trusted. A plain handler costs no promise. Credit goes back in
 // quarters of the window: often enough that a program is never stopped by credit that is merely held back, seldom enough to be cheap.
 
 import { STREAM_WINDOW_BYTES } from '../channel/messages.js';
+import { protocolError } from '../errors/make.js';
 import type { OutputHandler } from '../options/types.js';
 
 const CREDIT_STEP_BYTES = STREAM_WINDOW_BYTES / 4;
@@ -24,6 +25,7 @@ export class OutputReader {
   readonly #sink: OutputSink;
   readonly #queue: { fd: 1 | 2; data: Uint8Array }[] = [];
   #working: Promise<void> | undefined;
+  #queuedBytes = 0;
   #uncredited = 0;
   #stopped = false;
 
@@ -35,7 +37,9 @@ export class OutputReader {
   readonly push = (fd: 1 | 2, data: Uint8Array): void => {
     if (this.#stopped) return;
     if (this.#working !== undefined) {
-      this.#queue.push({ fd, data });
+      this.#queuedBytes += data.length;
+      if (this.#queuedBytes > STREAM_WINDOW_BYTES) this.#fail(protocolError('more output than it has credit for'));
+      else this.#queue.push({ fd, data });
       return;
     }
     const pending = this.#deliver(fd, data);
@@ -81,6 +85,7 @@ export class OutputReader {
       const next = this.#queue.shift();
       if (next === undefined) break;
       bytes = next.data.length;
+      this.#queuedBytes -= bytes;
       pending = this.#deliver(next.fd, next.data);
     }
     this.#working = undefined;

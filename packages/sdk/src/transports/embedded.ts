@@ -5,16 +5,17 @@
 
 import { createRequire } from 'node:module';
 import type { OutputListener } from '../channel/channel.js';
-import type {
-  ProcessStart,
-  ResourceSnapshot,
-  RunnerCreate,
-  RunnerCreated,
-  RunnerEval,
-  RuntimeCreate,
-  RuntimeCreated,
-  Streams,
-  WireError,
+import {
+  MAX_OUTPUT_BYTES,
+  type ProcessStart,
+  type ResourceSnapshot,
+  type RunnerCreate,
+  type RunnerCreated,
+  type RunnerEval,
+  type RuntimeCreate,
+  type RuntimeCreated,
+  type Streams,
+  type WireError,
 } from '../channel/messages.js';
 import { fromWire, sidecarDisposed, sidecarSpawn, versionMismatch } from '../errors/make.js';
 import type { Opening, Outcome, SidecarConnection } from '../sidecar/connection.js';
@@ -129,7 +130,7 @@ class EmbeddedConnection implements SidecarConnection {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     if (kind === Event.stdout || kind === Event.stderr) {
-      pending.onOutput?.(kind === Event.stdout ? 1 : 2, payload as Uint8Array);
+      deliver(pending.onOutput, kind === Event.stdout ? 1 : 2, payload as Uint8Array);
     } else if (kind !== Event.nothing) {
       this.#pending.delete(id);
       if (kind === Event.failure) pending.reject(fromAddon(payload as WireError));
@@ -147,6 +148,11 @@ class EmbeddedConnection implements SidecarConnection {
       this.#pending.set(id, { onOutput, resolve: resolve as (value: unknown) => void, reject });
     });
   }
+}
+
+// The core gathers small writes into somewhat more than a frame may hold; callers get chunks of one size at most, from any transport.
+function deliver(onOutput: OutputListener | undefined, fd: 1 | 2, data: Uint8Array): void {
+  for (let at = 0; at < data.length; at += MAX_OUTPUT_BYTES) onOutput?.(fd, data.subarray(at, at + MAX_OUTPUT_BYTES));
 }
 
 function streamBits(streams: Streams | undefined): number {

@@ -83,6 +83,17 @@ test.each([
   expect(credit).not.toHaveBeenCalled();
 });
 
+test('a sidecar that sends more than it has credit for fails the call', async () => {
+  const gate = deferred<void>();
+  const { reader, fail } = open({ onStdout: () => gate.promise });
+  for (let i = 0; i < 5; i++) reader.push(1, Buffer.alloc(65_536));
+  expect(fail).not.toHaveBeenCalled(); // one is with the handler, four wait: the window
+  reader.push(1, Buffer.alloc(1));
+  expect(fail.mock.calls).toMatchObject([[{ code: 'ERR_PROTOCOL' }]]);
+  gate.resolve();
+  await reader.drained();
+});
+
 test('after stop() nothing is handled and a late rejection is nobody’s', async () => {
   const gate = deferred<void>();
   const handler = vi.fn(() => gate.promise);

@@ -65,7 +65,8 @@ test('the parts do not exceed the whole', async () => {
   const part = (phase: string): number => timings.get(phase) ?? Number.NaN;
   const sum = part('sidecar_spawn') + part('session_open') + part('vm_create') + part('vm_configure');
   expect(Math.abs(sum - part('runtime_create_total'))).toBeLessThan(0.01);
-  expect(part('module_load')).toBeLessThan(part('session_open'));
+  // The new process may be at work before this one is told that it was started.
+  expect(part('module_load')).toBeLessThan(part('sidecar_spawn') + part('session_open'));
   await runtime.dispose();
 });
 

@@ -10,7 +10,7 @@ describe.each(MODES)('$name', (mode) => {
   test('a program that behaves', () =>
     withRuntime(mode, { env: { A: '1', B: '2' } }, async (runtime) => {
       const code =
-        'console.log(process.env.A, process.env.B, process.cwd(), process.argv.slice(2)); console.error("e"); process.exitCode = 3';
+        'console.log(process.env.A, process.env.B, process.cwd(), process.argv.slice(1)); console.error("e"); process.exitCode = 3';
       const result = await runtime.exec(code, { env: { B: '3' }, cwd: '/tmp', args: ['x', 'y z'] });
       expect(result).toEqual({ stdout: "1 3 /tmp [ 'x', 'y z' ]\n", stderr: 'e\n', exitCode: 3 });
       expect((await runtime.exec('console.log(process.cwd(), Object.keys(process.env))')).stdout).toBe(
@@ -174,7 +174,9 @@ describe.each(MODES)('$name', (mode) => {
         option: 'timeoutMs',
       });
       const large = runtime.exec('1', { stdin: Buffer.alloc(34_000_000) });
-      await expect(large).rejects.toMatchObject({ code: 'ERR_FRAME_TOO_LARGE' });
+      // In the same process there are no frames.
+      if (mode.name.startsWith('embedded')) expect(await large).toMatchObject({ exitCode: 0 });
+      else await expect(large).rejects.toMatchObject({ code: 'ERR_FRAME_TOO_LARGE' });
       await expect(runtime.exec('1', { env: { A: 'x'.repeat(2 << 20) } })).rejects.toMatchObject({ code: 'ERR_INVALID_REQUEST' });
       expect((await runtime.exec('console.log(1)')).stdout).toBe('1\n');
     }));

@@ -71,6 +71,12 @@ test('events reach the request that waits, and no other', async () => {
   expect(await connection.createRunner({ runtime: 1 })).toMatchObject({ runner: 7 });
 });
 
+test('output comes in chunks of at most 64 KiB', async () => {
+  const sizes: number[] = [];
+  await open().start(1, program('large'), (_fd, data) => sizes.push(data.length));
+  expect(sizes).toEqual([65_536, 65_536, 150_000 - 2 * 65_536]);
+});
+
 test('cancel and credit are passed on while a request waits', async () => {
   const connection = open();
   const later = connection.start(4, program('later'));

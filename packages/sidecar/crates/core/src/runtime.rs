@@ -11,7 +11,6 @@ use crate::sched::Task;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::task::Wake;
 use std::time::Duration;
 
 /// Where programs start unless told otherwise.
@@ -180,12 +179,10 @@ impl Process {
             return Err(invalid("eval", "a number other than 0, in a resident process".to_owned(), eval.to_string()));
         }
         let request = crate::program::Request { id: eval, code, timeout, streams };
-        let waits = self.program.evaluate(request)?;
-        if let Some(task) = self.program.task().filter(|_| waits) {
-            match dispatch {
-                Dispatch::Worker => task.wake(),
-                Dispatch::Inline(budget) => task.wake_inline(budget),
-            }
+        let Some(waker) = self.program.evaluate(request)? else { return Ok(()) };
+        match (dispatch, self.program.task()) {
+            (Dispatch::Inline(budget), Some(task)) => task.wake_inline(budget),
+            _ => waker.wake(),
         }
         Ok(())
     }

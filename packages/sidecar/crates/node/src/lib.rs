@@ -2,7 +2,7 @@
 //!
 //! [`open`] gives an object of functions over one core. There is no protocol in between and no logic: arguments are plain values in fixed
 //! places, because on this path a property read by name costs as much as the whole call (measured: 1.9 µs for an options object,
-//! 0.25 µs for the same in places). Its types, for people too, are in `packages/sidecar/src/addon.ts`; `packages/sdk` is its only caller.
+//! 0.25 µs for the same in places). Its types, for people too, are in `packages/sdk/src/transports/addon.ts`; the SDK is its only caller.
 //!
 //! [`embedded`] is the object's state and its functions, [`arguments`] reads what they get, [`outlet`] brings what happens on other
 //! threads to Node's, [`inline`] is what makes an answer that is already there a return value, and [`values`] makes what JavaScript gets.

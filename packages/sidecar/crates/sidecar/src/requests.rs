@@ -40,6 +40,11 @@ impl Requests {
         Ok(true)
     }
 
+    /// Whether none is in flight.
+    pub fn is_empty(&self) -> bool {
+        self.table.lock().is_empty()
+    }
+
     /// The request's program is running, unless it has ended meanwhile.
     pub fn attach(&self, id: u32, process: Process) {
         let mut table = self.table.lock();

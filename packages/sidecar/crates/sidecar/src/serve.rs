@@ -6,13 +6,14 @@
 //! asleep, takes the reading over if the first does not come back ([`crate::relief`]). The one that comes back late becomes the second.
 
 use std::convert::Infallible;
-use std::hint::spin_loop;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use coldframe_protocol::Decoder;
 use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::thread::sched_yield;
 
 use crate::channel::Attempt;
 use crate::outgoing::{self, Outgoing};
@@ -112,7 +113,8 @@ impl Server {
                     };
                 }
                 Attempt::Later if Instant::now() < reader.awake_until => {
-                    spin_loop();
+                    // Not a bare spin: the parent, woken by the answer, may have been put on this very processor.
+                    sched_yield();
                     return Step::Read;
                 }
                 Attempt::Later => {}
@@ -135,9 +137,9 @@ impl Server {
         Ok(None)
     }
 
-    /// Stays awake for a while if this thread has answered something since `before`.
+    /// Stays awake for a while if this thread has answered something since `before`, and no worker could use the processor meanwhile.
     fn stay_awake(&self, reader: &mut Reader, before: u64) {
-        if outgoing::pushed_here() != before {
+        if outgoing::pushed_here() != before && reader.session.is_idle() {
             reader.awake_until = Instant::now() + self.spin;
         }
     }

@@ -50,7 +50,8 @@ impl Session {
     /// A connection whose `hello` has been sent. `inline` is how long a lone request may run on this thread.
     pub fn new(core: Core, outgoing: Arc<Outgoing>, inline: Duration) -> Self {
         let answers = Answers { outgoing, requests: Arc::default() };
-        let (runtimes, runners) = (Table::new("runtimes", MAX_RUNTIMES), Arc::new(Mutex::new(Table::new("runners", MAX_RUNNERS))));
+        let (runtimes, runners) =
+            (Table::new("runtimes", MAX_RUNTIMES), Arc::new(Mutex::new(Table::new("runners", MAX_RUNNERS))));
         Self { core, answers, inline, greeted: false, runtimes, runners }
     }
 
@@ -89,6 +90,11 @@ impl Session {
             Request::Resources => self.count(id),
         }
         Ok(None)
+    }
+
+    /// Whether no request waits for its answer.
+    pub fn is_idle(&self) -> bool {
+        self.answers.requests.is_empty()
     }
 
     fn greet(&mut self, hello: &SdkHello<'_>) -> Result<(), Violation> {

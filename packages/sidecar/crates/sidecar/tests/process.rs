@@ -43,7 +43,10 @@ fn wrong_arguments_are_named() {
         (&["--image"], "missing argument for option '--image'"),
         (&["--colour"], "invalid option '--colour'"),
         (&["stray"], "unexpected argument \"stray\""),
-        (&["--channel-fd", "99", "--image", "."], "--channel-fd: expected the descriptor of a connected Unix stream socket, received 99"),
+        (
+            &["--channel-fd", "99", "--image", "."],
+            "--channel-fd: expected the descriptor of a connected Unix stream socket, received 99",
+        ),
     ] {
         let (code, stdout, stderr) = run(arguments);
         assert_eq!((code, stdout.as_str()), (Some(2), ""), "{arguments:?}: {stderr}");
@@ -150,7 +153,9 @@ fn ends_when_the_parent_dies_although_the_channel_is_open() {
     BufReader::new(shell.stdout.take().unwrap()).read_line(&mut pid).unwrap();
     let process = format!("/proc/{}/stat", pid.trim());
     // It has reached its main loop when it is the sidecar that runs and it sleeps.
-    eventually("the sidecar does not come up", || std::fs::read_to_string(&process).is_ok_and(|s| s.contains("(coldframe-sidec) S")));
+    eventually("the sidecar does not come up", || {
+        std::fs::read_to_string(&process).is_ok_and(|s| s.contains("(coldframe-sidec) S"))
+    });
     shell.kill().unwrap();
     shell.wait().unwrap();
     eventually("the sidecar has outlived its parent", || match std::fs::read_to_string(&process) {

@@ -11,6 +11,7 @@ use crate::sched::Alarm;
 use crate::sys;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
+use std::task::Waker;
 use std::time::Duration;
 
 /// A snippet that waits for its turn.
@@ -61,14 +62,15 @@ impl Evaluations {
 }
 
 impl Program {
-    /// Queues a snippet. Says whether the program waits for something to do and must be woken.
-    pub(crate) fn evaluate(&self, request: Request) -> Result<bool, Error> {
+    /// Queues a snippet. If the program waits for something to do, what wakes it: the caller must, for this is also what keeps
+    /// its task alive.
+    pub(crate) fn evaluate(&self, request: Request) -> Result<Option<Waker>, Error> {
         let mut control = self.control.lock();
         if let Some(exit_code) = control.exited {
             return Err(Error::RunnerExited { exit_code });
         }
         control.evaluations.queue.push_back(request);
-        Ok(control.waiting.take().is_some())
+        Ok(control.waiting.take())
     }
 
     /// The next snippet, if none is under way; it is from now on.

@@ -100,6 +100,7 @@ async fn live(program: &Arc<Program>, vm: &mut Vm, launch: &Launch, ready: impl 
         if let Some(ready) = ready.take() {
             program.sink.ready(ready(vm));
         }
+        program.flush();
         if state.eval_done != 0 && state.eval_done == program.control.lock().evaluations.current_id() {
             let failure = (state.eval_reason == REASON_MEMORY).then(|| memory_limit(program));
             program.finish_evaluation(state.eval_exit_code, failure);
@@ -107,7 +108,6 @@ async fn live(program: &Arc<Program>, vm: &mut Vm, launch: &Launch, ready: impl 
         if state.exited {
             return Exit::Normal(state);
         }
-        program.flush();
         match next_step(program, &state).await {
             Step::Timer => vm.deliver(Event::Timer),
             Step::Evaluate(id, source) => vm.deliver(Event::Eval { id, source: &source }),

@@ -1,0 +1,95 @@
+// A resident runner: snippets share one process and its state, an error ends its snippet only, process.exit ends the process.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { GuestThread } from './guest-thread.mjs';
+
+let guest;
+beforeAll(async () => {
+  guest = await GuestThread.start();
+}, 60_000);
+afterAll(() => guest.stop());
+
+const texts = (results) => results.map(({ exitCode, stdout, stderr }) => [exitCode, String(stdout), String(stderr)]);
+
+test('snippets share globals, modules and listeners', async () => {
+  const results = await guest.evaluate([
+    'globalThis.count = 1; import { EventEmitter } from "node:events"; globalThis.emitter = new EventEmitter();',
+    'emitter.on("x", () => console.log("heard", ++count)); const local = 1;',
+    'emitter.emit("x"); const local = 2; console.log(local, import.meta.url);',
+  ]);
+  expect(texts(results)).toEqual([
+    [0, '', ''],
+    [0, '', ''],
+    [0, 'heard 2\n2 file:///workspace/[eval3]\n', ''],
+  ]);
+});
+
+test('an uncaught error is reported with its line and ends its snippet only', async () => {
+  const results = await guest.evaluate([
+    'console.log("one");',
+    'const broken = 1;\n  throw new RangeError("two");',
+    'let x = ;',
+    'console.log("four");',
+  ]);
+  expect(results.map(({ exitCode, ended }) => [exitCode, ended])).toEqual([
+    [0, false],
+    [1, false],
+    [1, false],
+    [0, false],
+  ]);
+  expect(String(results[1].stderr)).toBe(
+    'file:///workspace/[eval2]:2\n  throw new RangeError("two");\n        ^\n\n' +
+      'RangeError: two\n    at file:///workspace/[eval2]:2:9\n\nNode.js v24.21.0\n',
+  );
+  expect(String(results[2].stderr)).toBe(
+    "file:///workspace/[eval3]:1\nlet x = ;\n        ^\n\nSyntaxError: Unexpected token ';'\n\nNode.js v24.21.0\n",
+  );
+  expect(String(results[3].stdout)).toBe('four\n');
+});
+
+test('a snippet ends when what it started has ended', async () => {
+  const results = await guest.evaluate([
+    'setTimeout(() => console.log("timer"), 5); setImmediate(() => console.log("immediate")); console.log("main");',
+    'await new Promise((resolve) => setTimeout(resolve, 2)); console.log("awaited");',
+    'Promise.reject(new Error("nobody"));',
+    'process.exitCode = 4;',
+    'console.log(process.exitCode);',
+  ]);
+  expect(results.map(({ exitCode, stdout }) => [exitCode, String(stdout)])).toEqual([
+    [0, 'main\nimmediate\ntimer\n'],
+    [0, 'awaited\n'],
+    [1, ''],
+    [4, ''],
+    [0, 'undefined\n'],
+  ]);
+});
+
+test('process.exit ends the process', async () => {
+  const results = await guest.evaluate([
+    'process.on("exit", (code) => console.log("exit", code));',
+    'process.exit(3);',
+    'console.log("never");',
+  ]);
+  expect(results.map(({ exitCode, ended, stdout }) => [exitCode, ended, String(stdout)])).toEqual([
+    [0, false, ''],
+    [3, true, 'exit 3\n'],
+  ]);
+});
+
+test('a top-level await that can never settle has code 13, and the runner lives on', async () => {
+  const results = await guest.evaluate(['await new Promise(() => {});', 'console.log("still here");']);
+  expect(results.map(({ exitCode }) => exitCode)).toEqual([13, 0]);
+  expect(String(results[0].stderr)).toContain('Detected unsettled top-level await at file:///workspace/[eval1]:1\n');
+});
+
+test('run: __return gives a value as JSON, and only there', async () => {
+  const values = ['{ a: [1, "two", null] }', '"text"', 'undefined', 'new Date(0)'];
+  const results = await Promise.resolve(values).then(async (list) => {
+    const got = [];
+    for (const value of list) got.push((await guest.run('run', { source: `__return(${value});` })).value);
+    return got;
+  });
+  expect(results).toEqual(['{"a":[1,"two",null]}', '"text"', 'null', '"1970-01-01T00:00:00.000Z"']);
+  const elsewhere = await guest.run('exec', { source: '__return(1);' });
+  expect(elsewhere.exitCode).toBe(1);
+  expect(String(elsewhere.stderr)).toContain('__return() gives a value to NodeRuntime.run()');
+});
