@@ -56,8 +56,11 @@ async function countCrates(packages) {
   return new Set(lines.filter(Boolean).map((line) => line.replace(/ \(.*$/, ''))).size;
 }
 
-/** `cargo build` of `packages` in `profile`; resolves with the folder that holds what was built. */
-export async function cargoBuild({ packages, profile, report }) {
+/**
+ * `cargo build` of `packages` in `profile`; resolves with the folder that holds what was built. `selection`: cargo's own words for what
+ * to build, when they are not just the packages.
+ */
+export async function cargoBuild({ packages, profile, report, selection = select(packages) }) {
   report('finding crates');
   const total = await countCrates(packages);
   let seen = 0;
@@ -67,6 +70,6 @@ export async function cargoBuild({ packages, profile, report }) {
     else if (verb === 'Compiling') report(`crate ${++seen} of at most ${total}: ${crate}`);
     else if (verb) report(`downloading ${crate}`);
   };
-  await cargo(['build', '--locked', '--profile', profile, ...select(packages)], onLine);
+  await cargo(['build', '--locked', '--profile', profile, ...selection], onLine);
   return join(cargoTargetDir, profile);
 }

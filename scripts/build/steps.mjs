@@ -34,7 +34,10 @@ async function buildGuest(report) {
 }
 
 async function buildImager(report) {
-  const folder = await cargoBuild({ packages: ['coldframe-imager'], profile: 'builder', report });
+  // Selected out of the whole workspace, so that crates get the features that all of it asks for, as they do in the tests: otherwise the
+  // compiler would be compiled twice.
+  const selection = ['--workspace', '--bin', 'coldframe-imager'];
+  const folder = await cargoBuild({ packages: ['coldframe-imager'], profile: 'builder', report, selection });
   placeFile(join(folder, 'coldframe-imager'), fromRoot(IMAGER), 0o755);
 }
 

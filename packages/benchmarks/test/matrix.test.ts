@@ -108,13 +108,13 @@ test('a row out of time stops early, says so, and still has a sample', async () 
   expect(result.notes.join()).toMatch(/time/);
 });
 
-test('the plan: all rows, 100 samples or five batches, the lower of both caps', () => {
+test('the plan: all rows, 100 samples or ten batches, the lower of both caps', () => {
   const rows = planRows(readKnobs({}));
   expect(rows).toHaveLength(SCENARIOS.length * 5 * 2);
   const of = (batchSize: number, mode: string) => rows.find((each) => each.batchSize === batchSize && each.mode === mode);
   expect(of(1, 'sequential')).toMatchObject({ iterations: 100, concurrency: 1 });
   expect(of(1, 'concurrent')?.concurrency).toBe(1);
-  expect(of(200, 'concurrent')).toMatchObject({ iterations: 5, concurrency: 8 });
+  expect(of(200, 'concurrent')).toMatchObject({ iterations: 10, concurrency: 8 });
   const wide = planRows(readKnobs({ BENCH_MAX_LIVE: '100', BENCH_ITERATIONS: '2' }));
   expect(wide.at(-1)).toMatchObject({ iterations: 2, concurrency: 16 });
 });

@@ -68,27 +68,27 @@ test('floors that drift and an unstripped binary are warned of', () => {
 test('the table of targets', () => {
   const { head, rows, textColumns } = targetTable(fakeReport());
   expect(textTable(head, rows, textColumns)).toMatchInlineSnapshot(`
-    "target                                                                        bound       measured  verdict
-    ------------------------------------------------------------------  ---------------  -------------  -------
-    owned cold / node -e 1 of the pinned Node                                  ≤ 0.25 ×        0.162 ×  met
-    owned cold                                                                   ≤ 5 ms        4.39 ms  met
-    shared cold                                                               ≤ 0.15 ms       0.110 ms  met
-    resident cold                                                             ≤ 0.25 ms       0.219 ms  met
-    resident warm / socket ping                                                   ≤ 3 ×         2.70 ×  met
-    embedded create + first exec                                              ≤ 0.15 ms       0.110 ms  met
-    embedded warm                                                             ≤ 0.06 ms      0.0219 ms  met
-    embedded inline create + first exec                                        ≤ 0.1 ms      0.0877 ms  met
-    embedded inline warm                                                      ≤ 0.02 ms      0.0175 ms  met
-    owned-sidecar: concurrent batch 200, amortised / sequential mean            ≤ 1.2 ×         1.00 ×  met
-    shared-sidecar: concurrent batch 200, amortised / sequential mean           ≤ 1.2 ×         1.00 ×  met
-    resident-runner: concurrent batch 200, amortised / sequential mean          ≤ 1.2 ×         1.00 ×  met
-    embedded: concurrent batch 200, amortised / sequential mean                 ≤ 1.2 ×         1.00 ×  met
-    embedded-inline: concurrent batch 200, amortised / sequential mean          ≤ 1.2 ×         1.00 ×  met
-    right runs, all rows                                                        ≥ 100 %       100.00 %  met
-    shared, 64 starts, 16 at a time                                     ≥ 5000 starts/s  6346 starts/s  met
-    private memory per idle runtime                                           ≤ 300 KiB        220 KiB  met
-    private memory per idle resident runner                                   ≤ 300 KiB        220 KiB  met
-    sidecar binary                                                               ≤ 5 MB        4.20 MB  met"
+    "target                                                                   bound       measured  verdict
+    -------------------------------------------------------------  ---------------  -------------  -------
+    owned cold / node -e 1 of the pinned Node                             ≤ 0.25 ×        0.162 ×  met
+    owned cold                                                              ≤ 5 ms        4.39 ms  met
+    shared cold                                                          ≤ 0.15 ms       0.110 ms  met
+    resident cold                                                        ≤ 0.25 ms       0.219 ms  met
+    resident warm / socket ping                                              ≤ 3 ×         2.70 ×  met
+    embedded create + first exec                                         ≤ 0.15 ms       0.110 ms  met
+    embedded warm                                                        ≤ 0.06 ms      0.0219 ms  met
+    embedded inline create + first exec                                   ≤ 0.1 ms      0.0877 ms  met
+    embedded inline warm                                                 ≤ 0.02 ms      0.0175 ms  met
+    owned-sidecar: concurrent batch 200, amortised / sequential            ≤ 1.2 ×         1.00 ×  met
+    shared-sidecar: concurrent batch 200, amortised / sequential           ≤ 1.2 ×         1.00 ×  met
+    resident-runner: concurrent batch 200, amortised / sequential          ≤ 1.2 ×         1.00 ×  met
+    embedded: concurrent batch 200, amortised / sequential                 ≤ 1.2 ×         1.00 ×  met
+    embedded-inline: concurrent batch 200, amortised / sequential          ≤ 1.2 ×         1.00 ×  met
+    right runs, all rows                                                   ≥ 100 %       100.00 %  met
+    shared, 64 starts, 16 at a time                                ≥ 5000 starts/s  6346 starts/s  met
+    private memory per idle runtime                                      ≤ 300 KiB        220 KiB  met
+    private memory per idle resident runner                              ≤ 300 KiB        220 KiB  met
+    sidecar binary                                                          ≤ 5 MB        4.20 MB  met"
   `);
 });
 

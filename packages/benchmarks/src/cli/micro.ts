@@ -8,7 +8,7 @@ import { evaluationGroup, sidecarKinds } from '../micro/evaluation.js';
 import { type MicroResult, runGroup } from '../micro/run.js';
 import { systemCallGroup, WITH_CALL, WITHOUT_CALL } from '../micro/system-call.js';
 import type { MicroGroup } from '../micro/task.js';
-import { textTable } from '../report/format.js';
+import { ms, textTable } from '../report/format.js';
 import { timerResolution } from '../stats/timer.js';
 import { runCommand } from './command.js';
 import { toStderr } from './progress.js';
@@ -47,8 +47,7 @@ function systemCallMs(results: readonly MicroResult[]): number | null {
   return withCall === undefined || without === undefined ? null : withCall - without;
 }
 
-const micros = (milliseconds: number | undefined): string =>
-  milliseconds === undefined ? '–' : (milliseconds * 1000).toPrecision(3);
+const micros = (milliseconds: number | undefined): string => ms(milliseconds === undefined ? undefined : milliseconds * 1000);
 
 function show(results: readonly MicroResult[], systemCall: number | null): void {
   const rows = results.map(({ name, what, statistics: each, error }) => [

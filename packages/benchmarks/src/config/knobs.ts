@@ -12,7 +12,7 @@ export type ScenarioName = (typeof SCENARIOS)[number];
 export interface Knobs {
   /** BENCH_BATCH_SIZES: runtimes per batch. @default 1,10,50,100,200 */
   batchSizes: number[];
-  /** BENCH_ITERATIONS: batches per row. @default as many as give 100 samples, at least 5 */
+  /** BENCH_ITERATIONS: batches per row. @default as many as give 100 samples, at least 10 */
   iterations: number | undefined;
   /** BENCH_WARMUP: batches per row that run first and are not counted. @default 1 */
   warmup: number;

@@ -47,6 +47,8 @@ export async function measureDensity(
     const before = read(host.pid);
     const { live, failures } = await withDeadline('density', HANG_MS, startMany(host, count));
     const after = read(host.pid);
+    // Only what can still be used counts as alive.
+    failures.push(...(await withDeadline('density, second look', HANG_MS, askAgain(live))));
     const each = (pick: (memory: ProcessMemory) => number) => (pick(after) - pick(before)) / live.length;
     return {
       kind,
@@ -56,7 +58,7 @@ export async function measureDensity(
       pssKibPerRuntime: each((memory) => memory.pssKib),
       before,
       after,
-      successRate: (count - failures.length) / count,
+      successRate: 1 - failures.length / (2 * count),
       failures: failures.slice(0, 10),
     };
   } finally {
@@ -66,18 +68,35 @@ export async function measureDensity(
 
 async function startMany(host: DensityHost, count: number) {
   const live: Instance[] = [];
+  const failures = await inPlaces(count, async () => {
+    const instance = await host.start();
+    live.push(instance);
+    return ask(instance);
+  });
+  return { live, failures };
+}
+
+const askAgain = (live: readonly Instance[]): Promise<string[]> =>
+  inPlaces(live.length, (index) => {
+    const instance = live[index];
+    return instance ? ask(instance) : Promise.resolve('gone');
+  });
+
+async function ask(instance: Instance): Promise<string | undefined> {
+  const snippet = makeSnippet();
+  return whatIsWrong(snippet, await instance.exec(snippet.code));
+}
+
+/** Does something `count` times, `WIDTH` at a time; resolves with what went wrong. */
+async function inPlaces(count: number, work: (index: number) => Promise<string | undefined>): Promise<string[]> {
   const failures: string[] = [];
   let begun = 0;
   const place = async () => {
     while (begun < count) {
-      begun++;
-      const snippet = makeSnippet();
-      const instance = await host.start();
-      live.push(instance);
-      const wrong = whatIsWrong(snippet, await instance.exec(snippet.code));
+      const wrong = await work(begun++).catch(String);
       if (wrong) failures.push(wrong);
     }
   };
   await Promise.all(Array.from({ length: WIDTH }, place));
-  return { live, failures };
+  return failures;
 }

@@ -15,8 +15,8 @@ export interface RowPlan {
   concurrency: number;
 }
 
-/** Enough samples for a p95 of single starts; at least the five batches that the field's matrix uses. */
-const defaultIterations = (batchSize: number): number => Math.max(5, Math.ceil(100 / batchSize));
+/** Enough samples for a p95 of single starts, and enough batches that one which the machine disturbed does not decide. */
+const defaultIterations = (batchSize: number): number => Math.max(10, Math.ceil(100 / batchSize));
 
 export function planRows(knobs: Knobs): RowPlan[] {
   return knobs.scenarios.flatMap((scenario) =>

@@ -1,9 +1,9 @@
 // Programs that stay in one native loop of the engine for seconds. Each must be stopped by the interrupt handler soon after the host says so.
 // `prepare` runs before the clock starts, `loop` is what must be stoppable.
 
-const big = "const text = 'abcdefghij'.repeat(20_000_000);";
-const wide = "const text = 'äbcdefghij€'.repeat(10_000_000);";
-const bytes = 'const bytes = new Uint8Array(300_000_000);';
+const big = "const text = 'abcdefghij'.repeat(3_000_000);";
+const wide = "const text = 'äbcdefghij€'.repeat(600_000);";
+const bytes = 'const bytes = new Uint8Array(50_000_000);';
 const list = 'const list = new Array(3_000_000).fill(1).map((x, i) => i);';
 const hole = 'const hole = { length: 2 ** 53 - 1 };';
 const forever = (body) => `for (;;) { ${body} }`;
@@ -22,7 +22,7 @@ export const STOP_CASES = {
   'toString': { loop: '`${{ toString() { for (;;) {} } }}`;' },
   'tagged microtasks': { loop: 'const tick = () => queueMicrotask(tick); tick(); await new Promise(() => {});', needs: 'queueMicrotask' },
 
-  'array fill': { loop: forever('new Array(20_000_000).fill(0);') },
+  'array fill': { loop: forever('new Array(6_000_000).fill(0);') },
   'array fill generic': { prepare: hole, loop: 'Array.prototype.fill.call(hole, 1);' },
   'array indexOf': { prepare: list, loop: forever('list.indexOf(-1);') },
   'array indexOf generic': { prepare: hole, loop: 'Array.prototype.indexOf.call(hole, 1);' },
@@ -65,22 +65,22 @@ export const STOP_CASES = {
   'string split': { prepare: big, loop: forever('text.split("j");') },
   'string split chars': { prepare: big, loop: forever('text.split("");') },
   'string replaceAll': { prepare: big, loop: forever('text.replaceAll("j", "k");') },
-  'string repeat': { loop: forever('"ab".repeat(200_000_000);') },
-  'string pad': { loop: forever('"".padStart(400_000_000, "abc");') },
+  'string repeat': { loop: forever('"ab".repeat(30_000_000);') },
+  'string pad': { loop: forever('"".padStart(60_000_000, "abc");') },
   'string toUpperCase': { prepare: wide, loop: forever('text.toUpperCase();') },
   'string toUpperCase latin1': { prepare: big, loop: forever('text.toUpperCase();') },
   'string normalize': { prepare: wide, loop: forever('text.normalize("NFD");') },
-  'string trim': { prepare: "const text = ' '.repeat(200_000_000);", loop: forever('text.trim();') },
-  'string compare': { prepare: `${big} const other = 'abcdefghij'.repeat(20_000_000);`, loop: forever('text < other; text === other;') },
+  'string trim': { prepare: "const text = ' '.repeat(30_000_000);", loop: forever('text.trim();') },
+  'string compare': { prepare: `${big} const other = 'abcdefghij'.repeat(3_000_000);`, loop: forever('text < other; text === other;') },
   'string wellFormed': { prepare: wide, loop: forever('text.isWellFormed(); text.toWellFormed();') },
   'string spread': { prepare: big, loop: forever('[...text];') },
   'string localeCompare': { prepare: wide, loop: forever('text.localeCompare(text + "x");') },
   'string concat': { prepare: big, loop: forever('let t = text; t += "x"; t.charCodeAt(5);') },
   'string at by atom': { prepare: big, loop: forever('const o = {}; o[text + "x"] = 1;') },
   'encodeURIComponent': { prepare: wide, loop: forever('encodeURIComponent(text);') },
-  'decodeURIComponent': { prepare: "const text = '%41'.repeat(50_000_000);", loop: forever('decodeURIComponent(text);') },
+  'decodeURIComponent': { prepare: "const text = '%41'.repeat(10_000_000);", loop: forever('decodeURIComponent(text);') },
   'escape': { prepare: wide, loop: forever('escape(text);') },
-  'parseFloat': { prepare: "const text = '1'.repeat(50_000_000);", loop: forever('parseFloat(text); Number(text);') },
+  'parseFloat': { prepare: "const text = '1'.repeat(5_000_000);", loop: forever('parseFloat(text); Number(text);') },
 
   'bigint multiply': { prepare: 'let n = 3n ** 600_000n;', loop: forever('n * n;') },
   'bigint power': { loop: forever('7n ** 300_000n;') },
@@ -89,7 +89,7 @@ export const STOP_CASES = {
   'bigint parse': { prepare: "const text = '7'.repeat(280_000);", loop: forever('BigInt(text);') },
   'bigint shift': { prepare: 'const n = 3n ** 600_000n;', loop: forever('n >> 1n; n + n; -n; n & n;') },
 
-  'json parse': { prepare: "const text = '[' + '[1,2,{\"a\":\"b\"}],'.repeat(3_000_000) + '1]';", loop: forever('JSON.parse(text);') },
+  'json parse': { prepare: "const text = '[' + '[1,2,{\"a\":\"b\"}],'.repeat(500_000) + '1]';", loop: forever('JSON.parse(text);') },
   'json parse string': { prepare: "const text = JSON.stringify('a\\n'.repeat(50_000_000));", loop: forever('JSON.parse(text);') },
   'json stringify': { prepare: 'const data = Array.from({ length: 500_000 }, (_, i) => ({ i, s: "x" }));', loop: forever('JSON.stringify(data);') },
   'json stringify string': { prepare: big, loop: forever('JSON.stringify(text);') },
@@ -110,21 +110,21 @@ export const STOP_CASES = {
   'parse many functions': { prepare: "const source = 'function f(){ return 1 };'.repeat(300_000);", loop: forever('(0, eval)(source);') },
 
   'typed array fill': { prepare: bytes, loop: forever('bytes.fill(1);') },
-  'typed array fill doubles': { prepare: 'const list = new Float64Array(30_000_000);', loop: forever('list.fill(1.5);') },
+  'typed array fill doubles': { prepare: 'const list = new Float64Array(6_000_000);', loop: forever('list.fill(1.5);') },
   'typed array indexOf': { prepare: bytes, loop: forever('bytes.indexOf(7);') },
-  'typed array includes double': { prepare: 'const list = new Float64Array(30_000_000);', loop: forever('list.includes(7);') },
+  'typed array includes double': { prepare: 'const list = new Float64Array(6_000_000);', loop: forever('list.includes(7);') },
   'typed array lastIndexOf': { prepare: bytes, loop: forever('bytes.lastIndexOf(7);') },
   'typed array reverse': { prepare: bytes, loop: forever('bytes.reverse();') },
   'typed array sort': { prepare: 'const list = Float64Array.from({ length: 3_000_000 }, Math.random);', loop: forever('list.slice().sort();') },
   'typed array sort compare': { prepare: 'const list = Float64Array.from({ length: 1_000_000 }, Math.random);', loop: forever('list.slice().sort(Math.sign);') },
   'typed array join': { prepare: bytes, loop: forever('bytes.join();') },
-  'typed array set': { prepare: `${bytes} const other = new Float32Array(30_000_000);`, loop: forever('bytes.set(other);') },
+  'typed array set': { prepare: `${bytes} const other = new Float32Array(10_000_000);`, loop: forever('bytes.set(other);') },
   'typed array slice': { prepare: bytes, loop: forever('bytes.slice();') },
   'typed array copyWithin': { prepare: bytes, loop: forever('bytes.copyWithin(0, 1);') },
   'typed array from array': { prepare: list, loop: forever('new Float64Array(list);') },
-  'typed array convert': { prepare: bytes, loop: forever('new Float64Array(bytes.subarray(0, 30_000_000));') },
-  'typed array toHex': { prepare: 'const bytes = new Uint8Array(50_000_000);', loop: forever('bytes.toHex(); bytes.toBase64();') },
-  'array buffer new': { loop: forever('new Uint8Array(300_000_000);') },
+  'typed array convert': { prepare: bytes, loop: forever('new Float64Array(bytes.subarray(0, 6_000_000));') },
+  'typed array toHex': { prepare: 'const bytes = new Uint8Array(20_000_000);', loop: forever('bytes.toHex(); bytes.toBase64();') },
+  'array buffer new': { loop: forever('new Uint8Array(50_000_000);') },
 
   'map fill': { loop: 'const m = new Map(); for (let i = 0; ; i++) m.set(i % 5_000_000, i);' },
   'map clear': { prepare: 'let m = new Map(); for (let i = 0; i < 1_500_000; i++) m.set(i, i);', loop: 'm.clear(); for (;;) {}' },
@@ -139,6 +139,6 @@ export const STOP_CASES = {
   'fromCharCode': { prepare: 'const list = new Array(60_000).fill(65);', loop: forever('String.fromCharCode(...list);') },
   'iterator helpers': { loop: 'Iterator.from({ next() { return { value: 1 }; } }).drop(Infinity).next();' },
   'native callbacks': { prepare: list, loop: forever('list.map(Number).filter(Boolean);') },
-  'function toString': { prepare: big + " const f = Function('/*' + text.slice(0, 50_000_000) + '*/');", loop: forever('f.toString();') },
+  'function toString': { prepare: big + " const f = Function('/*' + text + '*/');", loop: forever('f.toString();') },
   'error stacks': { loop: forever('new Error("x").stack;') },
 };

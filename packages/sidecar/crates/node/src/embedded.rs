@@ -11,11 +11,12 @@ use std::time::Duration;
 use coldframe_core::{
     Core, CoreOptions, Dispatch, Error, Limits, Mode, Process, ProcessOptions, Runtime, RuntimeOptions, Streams,
 };
-use napi::Env;
-use napi::bindgen_prelude::{Function, FunctionCallContext, FunctionRef, Object, Result};
+use napi::bindgen_prelude::{Function, FunctionCallContext, JsObjectValue, Object, Result};
 use napi::threadsafe_function::ThreadsafeCallContext;
+use napi::{Env, JsValue, Property, PropertyAttributes, Status};
 
 use crate::arguments::{Arguments, wrong};
+use crate::held::Held;
 use crate::inline;
 use crate::outlet::{Event, EventArguments, Outlet, Program, Runner};
 use crate::requests::Requests;
@@ -40,7 +41,8 @@ pub struct Embedded {
     core: RefCell<Option<Core>>,
     outlet: Arc<Outlet>,
     dispatch: Dispatch,
-    make_outcome: FunctionRef<OutcomeArguments, Raw>,
+    /// Set once, by `open`; gone after `shut_down`.
+    object: RefCell<Option<Held>>,
     runtimes: RefCell<Table<Live>>,
     runners: RefCell<Table<Process>>,
     requests: Requests,
@@ -76,34 +78,46 @@ impl Embedded {
             core: RefCell::new(Some(core)),
             outlet: Arc::default(),
             dispatch: if inline.is_zero() { Dispatch::Worker } else { Dispatch::Inline(inline) },
-            make_outcome: make_outcome.create_ref()?,
+            object: RefCell::default(),
             runtimes: RefCell::new(Table::new("runtimes", MAX_RUNTIMES)),
             runners: RefCell::new(Table::new("runners", MAX_RUNNERS)),
             requests: Requests::default(),
         });
+        let mut object = Self::functions(env, &this, on_event, make_outcome)?;
+        object.set("version", env!("CARGO_PKG_VERSION"))?;
+        object.set("imageId", image_id)?;
+        object.set("loadNs", load_ns)?;
+        *this.object.borrow_mut() = Some(Held::new(env, &object)?);
         let weak = Rc::downgrade(&this);
         let deliver = move |context: ThreadsafeCallContext<Event>| Self::deliver(&weak, &context.env, context.value);
-        this.outlet.open(on_event.build_threadsafe_function().weak::<true>().build_callback(deliver)?);
+        let relay = Self::relay(env, Rc::downgrade(&this))?;
+        this.outlet.open(relay.build_threadsafe_function().weak::<true>().build_callback(deliver)?);
         // Added after the threadsafe function, so it runs before Node tears that down.
         env.add_env_cleanup_hook(Rc::downgrade(&this), |this: Weak<Self>| {
             if let Some(this) = this.upgrade() {
                 this.shut_down();
             }
         })?;
-        let mut object = Self::functions(env, this)?;
-        object.set("version", env!("CARGO_PKG_VERSION"))?;
-        object.set("imageId", image_id)?;
-        object.set("loadNs", load_ns)?;
         Ok(object)
     }
 
-    fn functions<'env>(env: &'env Env, this: Rc<Self>) -> Result<Object<'env>> {
-        let owner = Rc::new(Owner(this));
+    /// The object with its functions. The callbacks hang on it, and it hangs on each function (see [`crate::held`]).
+    fn functions<'env>(
+        env: &'env Env,
+        this: &Rc<Self>,
+        on_event: Function<'env, EventArguments, ()>,
+        make_outcome: Function<'env, OutcomeArguments, Raw>,
+    ) -> Result<Object<'env>> {
+        let hidden = |name: &str| Ok::<_, napi::Error>(Property::new().with_utf8_name(name)?.with_property_attributes(PropertyAttributes::Default));
+        let owner = Rc::new(Owner(Rc::clone(this)));
         let mut object = Object::new(env)?;
+        object.define_properties(&[hidden("onEvent")?.with_value(&on_event), hidden("makeOutcome")?.with_value(&make_outcome)])?;
         let mut function = |name: &str, body: fn(&Self, &Env, Arguments<'_>) -> Result<Option<Raw>>| {
             let owner = Rc::clone(&owner);
             let call = move |context: FunctionCallContext<'_>| body(&owner.0, context.env, Arguments::new(&context));
-            object.set(name, env.create_function_from_closure::<(), _, _>(name, call)?)
+            let function = env.create_function_from_closure::<(), _, _>(name, call)?;
+            Object::from_raw(env.raw(), function.raw()).define_properties(&[hidden("core")?.with_value(&object)])?;
+            object.set(name, function)
         };
         function("noop", |_, _, _| Ok(None))?;
         function("createRuntime", Self::create_runtime)?;
@@ -120,6 +134,16 @@ impl Embedded {
             Ok(None)
         })?;
         Ok(object)
+    }
+
+    /// What the threadsafe function calls: `onEvent`, found on the object. What it throws becomes an uncaught exception.
+    fn relay<'env>(env: &'env Env, this: Weak<Self>) -> Result<Function<'env, EventArguments, ()>> {
+        env.create_function_from_closure("relay", move |context: FunctionCallContext<'_>| {
+            let Some(this) = this.upgrade() else { return Ok(()) };
+            let Some(object) = this.object.borrow().as_ref().map(|held| held.get(context.env)).transpose()? else { return Ok(()) };
+            let Some(on_event) = object.get::<Function<'_, EventArguments, Raw>>("onEvent")? else { return Ok(()) };
+            on_event.call((context.get(0)?, context.get(1)?, context.get(2)?).into()).map(drop)
+        })
     }
 
     fn create_runtime(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
@@ -248,7 +272,7 @@ impl Embedded {
             Some(event) => self.payload(env, event).map(|(_, payload)| Some(payload)),
             None => {
                 if self.requests.add(id, process, evaluation) {
-                    self.outlet.hold(env, true);
+                    self.hold(env, true);
                 }
                 Ok(None)
             }
@@ -261,23 +285,36 @@ impl Embedded {
         let id = event.id();
         let nothing = || Ok((id, 0, Raw::new(env, ())?).into());
         let Some(this) = this.upgrade() else { return nothing() };
-        if event.is_end() {
-            let (waited, last) = this.requests.remove(id);
-            if last {
-                this.outlet.hold(env, false);
-            }
-            if !waited {
-                return nothing();
-            }
+        if !this.requests.has(id) {
+            return nothing();
         }
+        let ends = event.is_end();
+        // Made while the object is held; what it consists of then lives at least until `onEvent` returns.
         let (kind, payload) = this.payload(env, event)?;
+        if ends && this.requests.remove(id) {
+            this.hold(env, false);
+        }
         Ok((id, kind, payload).into())
+    }
+
+    /// Whether Node's event loop and the object stay alive for this core.
+    fn hold(&self, env: &Env, alive: bool) {
+        self.outlet.hold(env, alive);
+        if let Some(object) = &*self.object.borrow() {
+            object.hold(env, alive);
+        }
+    }
+
+    fn make_outcome<'env>(&self, env: &'env Env) -> Result<Function<'env, OutcomeArguments, Raw>> {
+        let object = self.object.borrow().as_ref().map(|held| held.get(env)).transpose()?;
+        let found = object.map(|object| object.get("makeOutcome")).transpose()?.flatten();
+        found.ok_or_else(|| napi::Error::new(Status::GenericFailure, "the core has been shut down".to_owned()))
     }
 
     fn payload(&self, env: &Env, event: Event) -> Result<(u32, Raw)> {
         Ok(match event {
             Event::Outcome(_, place, outcome) => {
-                (kind::OUTCOME, values::outcome(env, &self.make_outcome.borrow_back(env)?, *outcome, place)?)
+                (kind::OUTCOME, values::outcome(env, &self.make_outcome(env)?, *outcome, place)?)
             }
             Event::Failure(_, place, error) => {
                 (kind::FAILURE, Raw::new(env, values::failure(env, &error, place.facts(&error))?)?)
@@ -328,6 +365,7 @@ impl Embedded {
         let Some(core) = self.core.take() else { return };
         core.shutdown();
         self.outlet.close();
+        drop(self.object.take());
         self.requests.clear();
         *self.runners.borrow_mut() = Table::new("runners", MAX_RUNNERS);
         *self.runtimes.borrow_mut() = Table::new("runtimes", MAX_RUNTIMES);

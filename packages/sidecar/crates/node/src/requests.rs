@@ -30,11 +30,14 @@ impl Requests {
         table.len() == 1
     }
 
-    /// A request waits no more; false: it did not. And whether it was the last one.
-    pub fn remove(&self, id: u32) -> (bool, bool) {
+    /// A request waits no more. True: it was the last one.
+    pub fn remove(&self, id: u32) -> bool {
         let mut table = self.table.borrow_mut();
-        let found = table.remove(&id).is_some();
-        (found, table.is_empty())
+        let waiting = table.remove(&id);
+        let last = waiting.is_some() && table.is_empty();
+        drop(table);
+        drop(waiting);
+        last
     }
 
     /// Forgets all.
