@@ -7,7 +7,7 @@ import { joinHalves, takeHalf } from '../src/floors/floor.js';
 import { spawnFloor } from '../src/floors/spawn.js';
 import { workerFloor } from '../src/floors/worker.js';
 import { binaryOfProcess, describeBinary } from '../src/machine/binary.js';
-import { parseProcessMemory, readProcessMemory } from '../src/machine/process-memory.js';
+import { parseProcessMemory, privateGrowthKib, readProcessMemory } from '../src/machine/process-memory.js';
 import { parseTicks, readTicks, sharesBetween } from '../src/machine/usage.js';
 import type { ExecResult } from '../src/scenarios/adapter.js';
 import { fakeAdapter } from './helpers/fake-adapter.js';
@@ -58,14 +58,15 @@ test('density divides the difference of two readings by the live runtimes, and a
   const answer = (right: ExecResult) => (reads < 2 || ++late % 10 > 0 ? right : { ...right, stdout: '' });
   const { adapter, counters } = fakeAdapter({ answer });
   const readings = [
-    { privateKib: 1000, pageTablesKib: 100, pssKib: 2000 },
-    { privateKib: 31_000, pageTablesKib: 1100, pssKib: 62_000 },
+    { privateDirtyKib: 1000, privateCleanKib: 500, pageTablesKib: 100, pssKib: 2000 },
+    { privateDirtyKib: 21_000, privateCleanKib: 10_500, pageTablesKib: 1100, pssKib: 62_000 },
   ];
+  const nothing = { privateDirtyKib: 0, privateCleanKib: 0, pageTablesKib: 0, pssKib: 0 };
   let liveAtSecondReading = 0;
   const read = () => {
     reads++;
     liveAtSecondReading = counters.live;
-    return readings.shift() ?? { privateKib: 0, pageTablesKib: 0, pssKib: 0 };
+    return readings.shift() ?? nothing;
   };
   const open = async () => {
     const host = await adapter.open();
@@ -80,13 +81,16 @@ test('density divides the difference of two readings by the live runtimes, and a
 
 test('memory of a process is read from /proc, and a missing line is an error that names it', () => {
   const rollup = 'Rss:  50 kB\nPss:   40 kB\nPrivate_Clean:   3 kB\nPrivate_Dirty:   20 kB\n';
+  const memory = { privateDirtyKib: 20, privateCleanKib: 3, pageTablesKib: 7, pssKib: 40 };
   expect(parseProcessMemory(rollup, 'VmPeak:\t 9 kB\nVmPTE:\t  7 kB\n')).toEqual({
     privateKib: 23,
     pageTablesKib: 7,
     pssKib: 40,
   });
   expect(() => parseProcessMemory(rollup, '')).toThrow('VmPTE');
-  expect(readProcessMemory(process.pid).privateKib).toBeGreaterThan(1000);
+  expect(readProcessMemory(process.pid).privateDirtyKib).toBeGreaterThan(1000);
+  // Another process has mapped the same files meanwhile.
+  expect(privateGrowthKib(memory, { ...memory, privateCleanKib: 0, privateDirtyKib: 30 })).toBe(10);
 });
 
 test('processor time is split into ours, the others and steal', () => {

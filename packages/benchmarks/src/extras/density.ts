@@ -1,11 +1,13 @@
 // Density: what one more live runtime costs its sidecar in private memory.
 //
-// A sidecar is brought to its working state first (some runtimes created, used and disposed of, so that pools are filled), its memory is
-// read, then `count` runtimes are created and each runs one checked snippet; all stay alive, and the difference divided by
-// `count` is the answer. It is measured for plain runtimes, whose guest process has ended with its snippet, and for resident
-// runners, whose guest is still there: the second is the dearer and the one that means something to a service.
+// A few runtimes are created, used and disposed of first, one after the other, so that what the sidecar keeps for itself is there; its
+// memory is read; then `count` runtimes are created and each runs one checked snippet; all stay alive, and the difference divided by
+// `count` is the answer. One after the other, because a pool full of used slots would hide the cost of the runtimes that take them.
+//
+// It is measured for plain runtimes, whose guest process has ended with its snippet, and for resident runners, whose guest is still
+// there: the second is the dearer and the one that means something to a service.
 
-import { type ProcessMemory, readProcessMemory } from '../machine/process-memory.js';
+import { type ProcessMemory, privateGrowthKib, readProcessMemory } from '../machine/process-memory.js';
 import { withDeadline } from '../matrix/deadline.js';
 import type { Instance } from '../scenarios/adapter.js';
 import { makeSnippet, whatIsWrong } from '../scenarios/snippet.js';
@@ -31,7 +33,7 @@ export interface DensityResult {
 }
 
 const WIDTH = 16;
-const WARMUP = 64;
+const WARMUP = 8;
 const HANG_MS = 60_000;
 
 export async function measureDensity(
@@ -42,8 +44,7 @@ export async function measureDensity(
 ): Promise<DensityResult> {
   const host = await open();
   try {
-    const warm = await withDeadline('density warm-up', HANG_MS, startMany(host, Math.min(WARMUP, count)));
-    await Promise.all(warm.live.map((instance) => instance.dispose()));
+    await withDeadline('density warm-up', HANG_MS, warmUp(host));
     const before = read(host.pid);
     const { live, failures } = await withDeadline('density', HANG_MS, startMany(host, count));
     const after = read(host.pid);
@@ -53,7 +54,7 @@ export async function measureDensity(
     return {
       kind,
       live: live.length,
-      privateKibPerRuntime: each((memory) => memory.privateKib + memory.pageTablesKib),
+      privateKibPerRuntime: privateGrowthKib(before, after) / live.length,
       pageTablesKibPerRuntime: each((memory) => memory.pageTablesKib),
       pssKibPerRuntime: each((memory) => memory.pssKib),
       before,
@@ -63,6 +64,14 @@ export async function measureDensity(
     };
   } finally {
     await withDeadline('closing the density row', HANG_MS, host.close());
+  }
+}
+
+async function warmUp(host: DensityHost): Promise<void> {
+  for (let round = 0; round < WARMUP; round++) {
+    const instance = await host.start();
+    await ask(instance);
+    await instance.dispose();
   }
 }
 

@@ -7,7 +7,10 @@
 import { readFileSync } from 'node:fs';
 
 export interface ProcessMemory {
-  privateKib: number;
+  /** Written by this process, or anonymous. */
+  privateDirtyKib: number;
+  /** Of files that no other process maps at the moment. */
+  privateCleanKib: number;
   pageTablesKib: number;
   pssKib: number;
 }
@@ -17,10 +20,20 @@ export const readProcessMemory = (pid: number): ProcessMemory =>
 
 export function parseProcessMemory(smapsRollup: string, status: string): ProcessMemory {
   return {
-    privateKib: field(smapsRollup, 'Private_Dirty') + field(smapsRollup, 'Private_Clean'),
+    privateDirtyKib: field(smapsRollup, 'Private_Dirty'),
+    privateCleanKib: field(smapsRollup, 'Private_Clean'),
     pageTablesKib: field(status, 'VmPTE'),
     pssKib: field(smapsRollup, 'Pss'),
   };
+}
+
+/**
+ * By how much private memory and page tables have grown. Clean pages of a file stop being private when another process maps the same
+ * file, which would make a growth look smaller than it was: a fall of them is left out.
+ */
+export function privateGrowthKib(before: ProcessMemory, after: ProcessMemory): number {
+  const clean = Math.max(0, after.privateCleanKib - before.privateCleanKib);
+  return after.privateDirtyKib - before.privateDirtyKib + clean + after.pageTablesKib - before.pageTablesKib;
 }
 
 function field(text: string, name: string): number {

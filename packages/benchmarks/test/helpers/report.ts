@@ -56,8 +56,8 @@ export function fakeMeasurements(factor = 1): Measurements {
   };
   const modes = ['sequential', 'concurrent'] as const;
   const startsPerSecond = spread(6000, 10);
-  const before = { privateKib: 20_000, pageTablesKib: 500, pssKib: 24_000 };
-  const after = { privateKib: 220_000, pageTablesKib: 20_500, pssKib: 240_000 };
+  const before = { privateDirtyKib: 15_000, privateCleanKib: 5_000, pageTablesKib: 500, pssKib: 24_000 };
+  const after = { privateDirtyKib: 215_000, privateCleanKib: 5_000, pageTablesKib: 20_500, pssKib: 240_000 };
   const memory = { privateKibPerRuntime: 220, pageTablesKibPerRuntime: 20, pssKibPerRuntime: 216, before, after };
   return {
     floors: Object.fromEntries([floor('bin_true', 1.2), floor('node_e_pinned', 25), floor('socket_ping', 0.015)]),

@@ -7,11 +7,12 @@ const { unavailableError } = require('../unavailable.js');
 
 const { untouchedGlobal } = require('../untouched-realm.js');
 
+const NONE = {};
 const CJS_PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'];
 
 module.exports = function contextify(binding) {
   // Node's library makes one context of its own, to have a RegExp that no program has touched.
-  let internal;
+  let internal = NONE;
   binding.makeContext = (object, name) => {
     if (name !== 'internal') throw unavailableError('vm.createContext');
     object[context.privateSymbols.contextify_context_private_symbol] = object;

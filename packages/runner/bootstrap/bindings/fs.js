@@ -68,6 +68,7 @@ module.exports = function fs(binding, getInternalBinding) {
 
   // What the loaders ask.
   binding.internalModuleStat = () => ENOENT;
+  binding.existsSync = () => false;
   binding.getFormatOfExtensionlessFile = () => 0;
 };
 

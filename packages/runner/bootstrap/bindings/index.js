@@ -34,6 +34,7 @@ const IMPLEMENTED = [
   'permission',
   'process_methods',
   'report',
+  'signal_wrap',
   'string_decoder',
   'task_queue',
   'timers',

@@ -121,6 +121,9 @@ static bool can_store_error_stack(JSValueConst obj)
                                      JSAtom prop, JSAutoInitIDEnum id,
                                      void *opaque, int flags);
 
+/* made by the shim; new predefined atoms would shift those in the engine's precompiled builtins */
+static JSAtom js_atom_stack_trace_limit, js_atom_prepare_stack_trace;
+
 /* Error.stackTraceLimit as it is now, without running any code; < 0: no stack at all */
 static int js_stack_trace_limit(JSContext *ctx)
 {
@@ -128,9 +131,9 @@ static int js_stack_trace_limit(JSContext *ctx)
     JSShapeProperty *prs;
     double d;
 
-    if (!JS_IsObject(ctx->error_ctor))
+    if (!JS_IsObject(ctx->error_ctor) || js_atom_stack_trace_limit == JS_ATOM_NULL)
         return 10;
-    prs = find_own_property(&pr, JS_VALUE_GET_OBJ(ctx->error_ctor), JS_ATOM_stackTraceLimit);
+    prs = find_own_property(&pr, JS_VALUE_GET_OBJ(ctx->error_ctor), js_atom_stack_trace_limit);
     if (!prs || (prs->flags & JS_PROP_TMASK) != JS_PROP_NORMAL)
         return -1;
     if (JS_VALUE_GET_TAG(pr->u.value) == JS_TAG_INT)
@@ -236,7 +239,6 @@ static void build_backtrace(JSContext *ctx, JSValueConst error_val,
       find: '#define JS_BACKTRACE_FLAG_SKIP_FIRST_LEVEL (1 << 0)\n',
       replace: '#define JS_STACK_TRACE_MAX 1000\n#define JS_BACKTRACE_FLAG_SKIP_FIRST_LEVEL (1 << 0)\n',
     },
-    { file: 'quickjs-atom.h', find: 'DEF(stack, "stack")\n', replace: 'DEF(stack, "stack")\nDEF(stackTraceLimit, "stackTraceLimit")\nDEF(prepareStackTrace, "prepareStackTrace")\n' },
     {
       file: 'quickjs.c',
       find: `    if (needs_backtrace(rt->current_exception)

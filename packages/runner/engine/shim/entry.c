@@ -71,11 +71,14 @@ static JSContext *cf_make_engine(void)
     rt->stack_top = CF_STACK_SIZE;
     update_stack_limit(rt);
     JS_SetInterruptHandler(rt, cf_interrupted, NULL);
+    JS_SetCanBlock(rt, true);
 
     ctx = JS_NewContext(rt);
     if (!ctx)
         return NULL;
     cf_image.ctx = ctx;
+    js_atom_stack_trace_limit = JS_NewAtom(ctx, "stackTraceLimit");
+    js_atom_prepare_stack_trace = JS_NewAtom(ctx, "prepareStackTrace");
     cf_image.absent = JS_NewSymbolFromAtom(ctx, JS_ATOM_empty_string, JS_ATOM_TYPE_SYMBOL);
     cf_image.stop_error = cf_special_error(ctx, "stopped");
     JS_SetUncatchableError(ctx, cf_image.stop_error);

@@ -226,6 +226,7 @@ static void cf_finish_program(JSContext *ctx)
     cf.exit_info[0] = 1;
     code = js_int32(cf.exit_info[2] ? cf.exit_info[1] : 0);
     cf_call_hook(ctx, HOOK_EXIT, 1, vc(&code), NULL);
+    cf_drain(ctx); /* no tick can be queued any more, a microtask can */
     if (!cf.stop)
         cf.stop = CF_STOP_EXIT;
 }

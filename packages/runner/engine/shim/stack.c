@@ -121,7 +121,7 @@ static JSValue cf_user_prepare(JSContext *ctx)
 
     if (!JS_IsObject(ctx->error_ctor))
         return JS_UNDEFINED;
-    prs = find_own_property(&pr, JS_VALUE_GET_OBJ(ctx->error_ctor), JS_ATOM_prepareStackTrace);
+    prs = find_own_property(&pr, JS_VALUE_GET_OBJ(ctx->error_ctor), js_atom_prepare_stack_trace);
     if (!prs || (prs->flags & JS_PROP_TMASK) != JS_PROP_NORMAL || !JS_IsFunction(ctx, pr->u.value))
         return JS_UNDEFINED;
     if (js_same_value(ctx, pr->u.value, cf_image.default_prepare))

@@ -108,10 +108,13 @@ impl Embedded {
         on_event: Function<'env, EventArguments, ()>,
         make_outcome: Function<'env, OutcomeArguments, Raw>,
     ) -> Result<Object<'env>> {
-        let hidden = |name: &str| Ok::<_, napi::Error>(Property::new().with_utf8_name(name)?.with_property_attributes(PropertyAttributes::Default));
+        let hidden = |name: &str| {
+            Ok::<_, napi::Error>(Property::new().with_utf8_name(name)?.with_property_attributes(PropertyAttributes::Default))
+        };
         let owner = Rc::new(Owner(Rc::clone(this)));
         let mut object = Object::new(env)?;
-        object.define_properties(&[hidden("onEvent")?.with_value(&on_event), hidden("makeOutcome")?.with_value(&make_outcome)])?;
+        object
+            .define_properties(&[hidden("onEvent")?.with_value(&on_event), hidden("makeOutcome")?.with_value(&make_outcome)])?;
         let mut function = |name: &str, body: fn(&Self, &Env, Arguments<'_>) -> Result<Option<Raw>>| {
             let owner = Rc::clone(&owner);
             let call = move |context: FunctionCallContext<'_>| body(&owner.0, context.env, Arguments::new(&context));
@@ -140,7 +143,9 @@ impl Embedded {
     fn relay<'env>(env: &'env Env, this: Weak<Self>) -> Result<Function<'env, EventArguments, ()>> {
         env.create_function_from_closure("relay", move |context: FunctionCallContext<'_>| {
             let Some(this) = this.upgrade() else { return Ok(()) };
-            let Some(object) = this.object.borrow().as_ref().map(|held| held.get(context.env)).transpose()? else { return Ok(()) };
+            let Some(object) = this.object.borrow().as_ref().map(|held| held.get(context.env)).transpose()? else {
+                return Ok(());
+            };
             let Some(on_event) = object.get::<Function<'_, EventArguments, Raw>>("onEvent")? else { return Ok(()) };
             on_event.call((context.get(0)?, context.get(1)?, context.get(2)?).into()).map(drop)
         })
@@ -288,8 +293,9 @@ impl Embedded {
         if !this.requests.has(id) {
             return nothing();
         }
+        // From here on the object is in the present scope: it outlives the call of `onEvent` also when it is no longer held.
+        this.object.borrow().as_ref().map(|held| held.get(env)).transpose()?;
         let ends = event.is_end();
-        // Made while the object is held; what it consists of then lives at least until `onEvent` returns.
         let (kind, payload) = this.payload(env, event)?;
         if ends && this.requests.remove(id) {
             this.hold(env, false);

@@ -5,7 +5,8 @@
 //! 0.25 µs for the same in places). Its types, for people too, are in `packages/sdk/src/transports/addon.ts`; the SDK is its only caller.
 //!
 //! [`embedded`] is the object's state and its functions, [`arguments`] reads what they get, [`outlet`] brings what happens on other
-//! threads to Node's, [`held`] is what keeps it alive meanwhile, [`inline`] is what makes an answer that is already there a return value, and [`values`] makes what JavaScript gets.
+//! threads to Node's, [`held`] keeps a busy core alive, [`inline`] makes an answer that is already there a return value, and [`values`] makes
+//! what JavaScript gets.
 
 mod arguments;
 mod embedded;

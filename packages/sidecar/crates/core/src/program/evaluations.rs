@@ -3,7 +3,7 @@
 //! An evaluation that takes too long is interrupted: the guest unwinds it and lives on. One that does not get to a poll in time takes
 //! the program with it. Next: `run.rs`.
 
-use super::{KILL_GRACE, Program, nanos, timeout_error};
+use super::{INTERRUPT_GRACE, Program, nanos, timeout_error};
 use crate::error::Error;
 use crate::options::Streams;
 use crate::outcome::{Outcome, Timings};
@@ -126,7 +126,7 @@ impl Program {
             current.failure = Some(reason.clone());
             let this = self.this.clone();
             let last_resort = reason.clone();
-            let deadline = sys::monotonic_ns() + nanos(KILL_GRACE);
+            let deadline = sys::monotonic_ns() + nanos(INTERRUPT_GRACE);
             current.alarms.push(self.scheduler.timers().set(deadline, move || {
                 if let Some(program) = this.upgrade() {
                     program.end(last_resort);

@@ -29,6 +29,8 @@ use std::time::Duration;
 
 /// How long a program that must end may take to get to its next poll: then its memory is taken away.
 const KILL_GRACE: Duration = Duration::from_millis(20);
+/// The same for an evaluation that is interrupted. Longer, because the program with all its state is lost when it is not enough.
+const INTERRUPT_GRACE: Duration = Duration::from_millis(30);
 
 /// What the guest does at its next poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
