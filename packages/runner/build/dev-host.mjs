@@ -2,7 +2,7 @@
 // For trying the guest without the Rust host, and for its tests; it isolates nothing.
 //
 //   node packages/runner/build/dev-host.mjs [--no-freeze] [--mode exec|run|resident] [--wasm FILE] [--main FILE] [--stop-after MS]
-//                                           [--max-memory MIB] [--env KEY=VALUE] [--stats] program.mjs [arguments]
+//                                           [--max-memory MIB] [--env KEY=VALUE] [--stats] program.mjs [arguments] | --source TEXT
 //
 // `--main` replaces `bootstrap/main.js`. In resident mode every file named is one evaluation.
 import { readFileSync, readSync, writeSync } from 'node:fs';
@@ -207,6 +207,7 @@ function readOptions(args) {
     '--stop-after': () => { options.stopAfter = Number(args.shift()); },
     '--max-memory': () => { options.maxMemory = Number(args.shift()); },
     '--stats': () => { options.stats = true; },
+    '--source': () => { options.source = args.shift(); },
     '--env': () => { const [key, ...value] = args.shift().split('='); options.env[key] = value.join('='); },
   };
   while (args.length && args[0].startsWith('--')) {
@@ -241,14 +242,14 @@ async function main() {
     }
     process.exitCode = state?.status ? state.exitCode : state?.evalExitCode;
   } else {
-    state = await guest.run(start(readFileSync(file)));
+    state = await guest.run(start(options.source ?? readFileSync(file)));
     process.exitCode = state.exitCode;
   }
   if (options.stats) process.stderr.write(`run ${(performance.now() - before).toFixed(3)} ms ${JSON.stringify(state)}\n`);
 }
 
-/** The engine's own stack limit must be reached before the host's: that takes a thread with a large stack. */
-const HOST_STACK_MIB = 200;
+/** The engine's own stack limit must be reached before the host's: that takes a thread with a large stack. The sandbox gives 32 MiB. */
+const HOST_STACK_MIB = Number(process.env.COLDFRAME_DEV_STACK_MIB ?? 200);
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   if (isMainThread) {

@@ -34,7 +34,7 @@ export interface DensityResult {
 
 const WIDTH = 16;
 const WARMUP = 8;
-const HANG_MS = 60_000;
+const HANG_MS = 15_000;
 
 export async function measureDensity(
   kind: string,

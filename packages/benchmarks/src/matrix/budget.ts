@@ -3,6 +3,7 @@
 // Each row is weighted with its number of runtimes times its scenario's rough cost; what a fast row does not use goes to those
 // after it. A row learns from its own warm-up how many batches fit.
 
+import { median } from '../stats/statistics.js';
 import { now } from '../stats/timer.js';
 import type { RowPlan } from './plan.js';
 
@@ -36,7 +37,6 @@ export class Budget {
   }
 }
 
-/** How many of the planned batches fit; one always does. */
-export function iterationsThatFit(planned: number, batchMs: number, budgetMs: number): number {
-  return batchMs === 0 ? planned : Math.min(planned, Math.max(1, Math.floor(budgetMs / batchMs)));
-}
+/** Whether one more batch like those before is expected to end in time. One disturbed batch does not decide: the median does. */
+export const anotherFits = (batches: readonly { wallMs: number }[], leftMs: number): boolean =>
+  leftMs > 0 && median(batches.map(({ wallMs }) => wallMs)) <= leftMs;

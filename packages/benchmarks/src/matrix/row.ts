@@ -7,7 +7,7 @@ import { readTicks, sharesBetween } from '../machine/usage.js';
 import type { ScenarioAdapter, ScenarioHost } from '../scenarios/adapter.js';
 import { now } from '../stats/timer.js';
 import { type Batch, runBatch } from './batch.js';
-import { iterationsThatFit } from './budget.js';
+import { anotherFits } from './budget.js';
 import { withDeadline } from './deadline.js';
 import type { RowPlan } from './plan.js';
 import type { RowResult } from './result.js';
@@ -48,16 +48,18 @@ async function measureRow(adapter: ScenarioAdapter, plan: RowPlan, deadline: num
 
 async function runBatches(adapter: ScenarioAdapter, host: ScenarioHost, plan: RowPlan, deadline: number) {
   const shape = { size: plan.batchSize, width: plan.concurrency, deadline };
-  const notes: string[] = [];
   const warm: Batch[] = [];
   for (let round = 0; round < plan.warmup; round++) warm.push(await runBatch(adapter, host, shape));
-  const batchMs = warm.at(-1)?.wallMs ?? plan.batchSize * adapter.costGuessMs;
-  const iterations = iterationsThatFit(plan.iterations, batchMs, deadline - now());
-  if (iterations < plan.iterations) notes.push(`time budget: ${iterations} of ${plan.iterations} batches`);
   const measured: Batch[] = [];
   do measured.push(await runBatch(adapter, host, shape));
-  while (measured.length < iterations && now() < deadline);
-  const ran = measured.reduce((sum, batch) => sum + batch.samples.length, 0);
-  if (ran < iterations * plan.batchSize) notes.push(`time is up: ${ran} of ${iterations * plan.batchSize} runtimes`);
-  return { warm, measured, notes };
+  while (measured.length < plan.iterations && anotherFits(measured, deadline - now()));
+  return { warm, measured, notes: shortenings(plan, measured) };
+}
+
+function shortenings(plan: RowPlan, measured: readonly Batch[]): string[] {
+  const notes: string[] = [];
+  if (measured.length < plan.iterations) notes.push(`time budget: ${measured.length} of ${plan.iterations} batches`);
+  const missing = measured.reduce((sum, batch) => sum + plan.batchSize - batch.samples.length, 0);
+  if (missing > 0) notes.push(`time budget: ${missing} runtimes of ${measured.length} batches were not started`);
+  return notes;
 }

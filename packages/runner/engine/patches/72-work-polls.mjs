@@ -51,6 +51,9 @@ static inline __exception int js_poll_interrupts(JSContext *ctx)
     { file: 'quickjs.c', find: 'static no_inline void *arena_calloc_large(JSRuntime *rt, size_t size)\n{\n    JSMallocBlockHeader *b;\n', replace: 'static no_inline void *arena_calloc_large(JSRuntime *rt, size_t size)\n{\n    JSMallocBlockHeader *b;\n    js_work(size >> 10);\n' },
     { file: 'quickjs.c', find: '            nb = rt->mf.js_realloc(rt->malloc_state.opaque, b,\n', replace: '            js_work(size >> 12);\n            nb = rt->mf.js_realloc(rt->malloc_state.opaque, b,\n' },
 
+    // collecting garbage takes its time too, and cannot be left half-way
+    { file: 'quickjs.c', find: '        mark_children(rt, p, gc_decref_child);\n', replace: '        mark_children(rt, p, gc_decref_child);\n        js_work(2);\n' },
+
     // elements
     {
       file: 'quickjs.c',
@@ -142,7 +145,27 @@ static inline void rqsort(`,
     { file: 'quickjs.c', find: '        if (!string_cmp(p1, p2, j + 1, 1, len2 - 1))\n            return j;\n    }\n    return -1;\n}\n', replace: '        if (!string_cmp(p1, p2, j + 1, 1, len2 - 1))\n            return j;\n        if (js_work(1 + (len2 >> 10)))\n            break;\n    }\n    return -1;\n}\n' },
     { file: 'quickjs.c', find: '            if (!string_cmp(p, p1, i, 0, v_len)) {\n                ret = 1;\n                break;\n            }\n', replace: '            if (!string_cmp(p, p1, i, 0, v_len)) {\n                ret = 1;\n                break;\n            }\n            if (!(i & 15) && js_work(1 + (v_len >> 8)))\n                break;\n' },
     { file: 'quickjs.c', find: '        while (n-- > 0) {\n            string_buffer_concat(b, p, 0, len);\n        }\n', replace: '        while (n-- > 0) {\n            string_buffer_concat(b, p, 0, len);\n            if (js_work(1 + (len >> 8)))\n                break;\n        }\n' },
-    { file: 'quickjs.c', find: '    while (count-- > 0) {\n        if (string_buffer_putc16(s, c))\n            return -1;\n    }\n', replace: '    while (count-- > 0) {\n        if (string_buffer_putc16(s, c))\n            return -1;\n        if (!(count & 31) && js_work(2))\n            break;\n    }\n' },
+    {
+      file: 'quickjs.c',
+      find: '    while (count-- > 0) {\n        if (string_buffer_putc16(s, c))\n            return -1;\n    }\n',
+      replace: `    while (count > 0 && !s->is_wide_char && c < 0x100) {
+        int step = min_int(count, 65536);
+        if (s->len + step > s->size && string_buffer_realloc(s, s->len + count, c))
+            return -1;
+        memset(str8(s->str) + s->len, c, step);
+        s->len += step;
+        count -= step;
+        if (js_work(step >> 8))
+            break;
+    }
+    while (count-- > 0) {
+        if (string_buffer_putc16(s, c))
+            return -1;
+        if (!(count & 31) && js_work(2))
+            break;
+    }
+`,
+    },
     { file: 'quickjs.c', find: '    for(i = 0; i < p->len;) {\n        c = string_getc(p, &i);\n        if (c == 0x3a3', replace: '    for(i = 0; i < p->len;) {\n        if (js_work(1))\n            break;\n        c = string_getc(p, &i);\n        if (c == 0x3a3' },
     { file: 'quickjs.c', find: '    p = JS_VALUE_GET_STRING(str);\n    for (k = 0; k < p->len;) {\n        c = string_get(p, k);\n        if (c == \'%\') {', replace: '    p = JS_VALUE_GET_STRING(str);\n    for (k = 0; k < p->len;) {\n        if (js_work(1))\n            break;\n        c = string_get(p, k);\n        if (c == \'%\') {' },
     { file: 'quickjs.c', find: '    for (k = 0; k < p->len;) {\n        c = string_get(p, k);\n        k++;\n        if (isURIUnescaped(', replace: '    for (k = 0; k < p->len;) {\n        if (js_work(1))\n            break;\n        c = string_get(p, k);\n        k++;\n        if (isURIUnescaped(' },

@@ -8,7 +8,7 @@ export default {
 an object the generic form ('#<Object>') stands.`,
   edits: [
     // properties
-    text('"no setter for property"', `"Cannot set property %s of #<Object> which has only a getter", ${ATOM('prop')}`),
+    text('"no setter for property"', '"Cannot set property of #<Object> which has only a getter"'),
     text('"could not delete property"', `"Cannot delete property '%s' of #<Object>", ${ATOM('prop')}`),
     text(
       'ret = JS_ThrowTypeErrorOrFalse(ctx, flags, "object is not extensible");',
@@ -56,6 +56,26 @@ an object the generic form ('#<Object>') stands.`,
       '        JS_FreeValue(ctx, method);\n        return JS_ThrowTypeError(ctx, "value is not iterable");',
       '        JS_FreeValue(ctx, method);\n        return cf_throw_not_iterable(ctx, obj);',
     ),
+    text(
+      'static JSValue JS_GetIterator(JSContext *ctx, JSValueConst obj, bool is_async)\n{\n    JSValue method, ret, sync_iter;\n\n',
+      'static JSValue JS_GetIterator(JSContext *ctx, JSValueConst obj, bool is_async)\n{\n    JSValue method, ret, sync_iter;\n\n    if (JS_IsNull(obj) || JS_IsUndefined(obj))\n        return cf_throw_not_iterable(ctx, obj);\n',
+    ),
+    text(
+      '    iterator = JS_GetProperty(ctx, sp[-1], JS_ATOM_Symbol_iterator);\n',
+      '    if (JS_IsNull(sp[-1]) || JS_IsUndefined(sp[-1])) {\n        cf_throw_not_iterable(ctx, sp[-1]);\n        return -1;\n    }\n    iterator = JS_GetProperty(ctx, sp[-1], JS_ATOM_Symbol_iterator);\n',
+    ),
+    // only destructuring and with convert this way
+    text(
+      '                sf->cur_pc = pc;\n                ret_val = JS_ToObject(ctx, sp[-1]);\n',
+      `                sf->cur_pc = pc;
+                if (JS_IsNull(sp[-1]) || JS_IsUndefined(sp[-1])) {
+                    const char *nothing = JS_IsNull(sp[-1]) ? "null" : "undefined";
+                    JS_ThrowTypeError(ctx, "Cannot destructure '%s' as it is %s.", nothing, nothing);
+                    goto exception;
+                }
+                ret_val = JS_ToObject(ctx, sp[-1]);
+`,
+    ),
     text('            JS_ThrowTypeError(ctx, "value is not iterable");\n            goto exception;', '            cf_throw_not_iterable(ctx, iter);\n            goto exception;', 1),
 
     // tokens
@@ -85,7 +105,7 @@ an object the generic form ('#<Object>') stands.`,
     text(
       /js_parse_error\(s, "invalid redefinition of (?:lexical identifier|parameter name|a variable|global identifier)"\);\n(?= +\}\n)/g,
       "js_parse_error(s, \"Identifier '%s' has already been declared\", JS_AtomGetStr(ctx, (char[ATOM_GET_STR_BUF_SIZE]){ 0 }, ATOM_GET_STR_BUF_SIZE, name));\n",
-      0,
+      5,
     ),
     text(
       'js_parse_error(s, "unsupported keyword: %s",\n',

@@ -55,7 +55,7 @@ static struct Coldframe {
     CfStop stop;
     bool running_jobs;
     bool timer_ref;
-    bool out_of_memory;         /* an allocation has failed in this process */
+    uint32_t exhaustions;       /* how often the heap was full in this process */
 
     uint32_t mode, pid, ppid, argc, envc;
     void *start_block;

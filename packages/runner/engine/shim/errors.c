@@ -41,12 +41,25 @@ static void cf_print_out_of_memory(void)
     cf_write_all(2, text, sizeof(text) - 1);
 }
 
+static void cf_end_out_of_memory(JSContext *ctx);
+
+/* A program that catches the error and goes on filling the heap would do so for ever. */
+#define CF_EXHAUSTIONS_MAX 200
+#define CF_EXHAUSTION_FULL 4 /* what counts when not even a small block is left */
+#define CF_EXHAUSTION_PROBE (64u << 10)
+
 /* An allocation has failed: what is needed to say so comes from the reserve, and the next object allocation collects garbage. */
 static void cf_out_of_memory(JSRuntime *rt)
 {
-    cf.out_of_memory = true;
+    void *probe;
+
     cf_heap_use_reserve();
     rt->malloc_gc_threshold = 0;
+    probe = malloc(CF_EXHAUSTION_PROBE);
+    free(probe);
+    cf.exhaustions += probe ? 1 : CF_EXHAUSTION_FULL;
+    if (cf.exhaustions > CF_EXHAUSTIONS_MAX)
+        cf_end_out_of_memory(cf_image.ctx);
 }
 
 static JSValue cf_memory_error(void)

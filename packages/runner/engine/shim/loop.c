@@ -366,6 +366,8 @@ static void cf_on_complete(JSContext *ctx, const CfEvent *event, const uint8_t *
 
 static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payload)
 {
+    /* numbers this process's snippets, as Node numbers what -e gives it; the host's ids are its own business */
+    static uint32_t snippets;
     char url[300];
     /* the text must end with a NUL for the parser; the host pads to 8, which need not leave one */
     char *text = js_malloc(ctx, event->len + 1);
@@ -382,7 +384,7 @@ static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payl
     memcpy(text, payload, event->len);
     text[event->len] = 0;
     snprintf(url, sizeof(url), "file://%s%s[eval%u]", cf.cwd.len < 256 ? cf.cwd.bytes : "",
-             cf.cwd.len && cf.cwd.bytes[cf.cwd.len - 1] == '/' ? "" : "/", event->id);
+             cf.cwd.len && cf.cwd.bytes[cf.cwd.len - 1] == '/' ? "" : "/", ++snippets);
     cf_note_eval(ctx, text, event->len, url);
     cf_run_program(ctx, (CfText){ text, event->len }, url);
 }

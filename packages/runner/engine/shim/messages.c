@@ -99,3 +99,29 @@ static JSValue cf_throw_not_callable(JSContext *ctx, bool constructor)
     dbuf_free(&out);
     return result;
 }
+
+static JSValue cf_throw_not_integer(JSContext *ctx, double value)
+{
+    JSValue text = JS_ToString(ctx, js_number(value));
+    const char *chars = JS_ToCString(ctx, text);
+    JSValue result = !chars ? JS_EXCEPTION
+        : JS_ThrowRangeError(ctx, "The number %s cannot be converted to a BigInt because it is not an integer", chars);
+    JS_FreeCString(ctx, chars);
+    JS_FreeValue(ctx, text);
+    return result;
+}
+
+static JSValue cf_throw_not_iterable(JSContext *ctx, JSValueConst value)
+{
+    const char *chars;
+    JSValue result;
+
+    if (JS_IsFunction(ctx, value))
+        return JS_ThrowTypeError(ctx, "function is not iterable");
+    if (JS_IsObject(value) || JS_IsSymbol(value))
+        return JS_ThrowTypeError(ctx, "object is not iterable (cannot read property Symbol(Symbol.iterator))");
+    chars = JS_ToCString(ctx, value);
+    result = chars ? JS_ThrowTypeError(ctx, "%.100s is not iterable", chars) : JS_EXCEPTION;
+    JS_FreeCString(ctx, chars);
+    return result;
+}

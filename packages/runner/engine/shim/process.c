@@ -59,6 +59,7 @@ static int cf_start_process(JSContext *ctx, uint32_t mode, const void *block, ui
     memset(cf.exit_info, 0, sizeof(cf.exit_info));
     memset(cf.tick_info, 0, sizeof(cf.tick_info));
     cf.stop = CF_RUNNING;
+    cf.exhaustions = 0;
     cf.timer_ref = true;
     cf.program_done = false;
     cf.eval_id = 0;

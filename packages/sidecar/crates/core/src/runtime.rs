@@ -115,7 +115,7 @@ impl Inner {
             }
         }
         let mut argv = Vec::with_capacity(1 + options.args.len());
-        argv.push("/usr/local/bin/node".to_owned());
+        argv.push("node".to_owned());
         argv.extend(options.args.iter().cloned());
         let cwd = options.cwd.clone().unwrap_or_else(|| self.cwd.clone());
         Ok(Launch { code: options.code.clone(), argv, env, cwd })

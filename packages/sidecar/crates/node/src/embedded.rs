@@ -221,6 +221,7 @@ impl Embedded {
         let process = started.map_err(|error| values::thrown(env, &error, None))?;
         self.runners.borrow_mut().put(runner, process.clone());
         if let Some(live) = self.runtimes.borrow_mut().get_mut(number) {
+            self.runners.borrow().tidy(&mut live.runners);
             live.runners.push(runner);
         }
         self.wait(env, id, process, false, end)

@@ -1,6 +1,6 @@
 //! What must hold for all bytes: messages survive the way through a frame, arbitrary bytes are refused without a panic, and it does
 //! not matter where the stream is cut.
-#![expect(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::borrow::Cow;
 

@@ -185,10 +185,15 @@ impl Session {
         if !self.begin(id, false)? {
             return Ok(None);
         }
-        let runners = Arc::clone(&self.runners);
-        let runner = runners.lock().reserve();
-        runners.lock().put(runner, None);
         let Some(live) = self.runtimes.get_mut(number) else { return Ok(None) };
+        let runners = Arc::clone(&self.runners);
+        let runner = {
+            let mut runners = runners.lock();
+            let runner = runners.reserve();
+            runners.put(runner, None);
+            runners.tidy(&mut live.runners);
+            runner
+        };
         live.runners.push(runner);
         let runtime = live.runtime.clone();
         let options = ProcessOptions {

@@ -56,6 +56,13 @@ impl<T> Table<T> {
         self.items.remove(&number)
     }
 
+    /// Takes numbers whose items are gone out of a list that keeps growing: whenever it has doubled, so that it costs nothing on average.
+    pub fn tidy(&self, numbers: &mut Vec<u32>) {
+        if numbers.len().is_power_of_two() {
+            numbers.retain(|number| self.items.contains_key(number));
+        }
+    }
+
     /// Whether there has been an item of that number.
     pub fn has_been(&self, number: u32) -> bool {
         (1..=self.last).contains(&number)

@@ -1,0 +1,58 @@
+// A guest with the smallest bootstrap (bare.js), for tests of the engine and the shim alone. `dist/guest.wasm` must have been built.
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { DevGuest, startEvent } from '../../build/dev-host.mjs';
+import { guestPath } from '../../build/paths.mjs';
+
+const BARE = fileURLToPath(new URL('bare.js', import.meta.url));
+const DEV_HOST = fileURLToPath(new URL('../../build/dev-host.mjs', import.meta.url));
+
+let module;
+const compiled = () => (module ??= new WebAssembly.Module(readFileSync(guestPath)));
+
+/** A frozen guest whose output is collected in `out`. Its programs start from the image each time. */
+export class BareGuest {
+  out = '';
+  #image;
+  #stopAt = Infinity;
+
+  constructor({ freeze = true, main = readFileSync(BARE), inputs = {}, onText } = {}) {
+    const write = (_fd, bytes) => {
+      const text = Buffer.from(bytes).toString();
+      this.out += text;
+      onText?.(text);
+      return bytes.length;
+    };
+    const buildFile = (name) => (name === 'bootstrap/main.js' ? main : inputs[name]);
+    this.guest = new DevGuest({ module: compiled(), buildFile, write, poll: () => performance.now() > this.#stopAt });
+    this.guest.boot({ freeze });
+    this.#image = this.guest.snapshot();
+  }
+
+  /** From now on the host asks the guest to stop. */
+  stopAfter(ms) {
+    this.#stopAt = performance.now() + ms;
+    return this.#stopAt;
+  }
+
+  async run(source, options = {}) {
+    this.guest.restore(this.#image);
+    this.out = '';
+    this.#stopAt = Infinity;
+    const state = await this.guest.run(startEvent({ source, ...options }));
+    return { ...state, out: this.out };
+  }
+}
+
+/** A program in a process of its own: with a large stack, or with little memory. */
+export function runInProcess(source, { maxMemoryMiB, timeoutMs = 30_000 } = {}) {
+  const args = [DEV_HOST, '--main', BARE, ...(maxMemoryMiB ? ['--max-memory', String(maxMemoryMiB)] : []), '--source', source];
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs });
+    const text = { stdout: '', stderr: '' };
+    for (const name of Object.keys(text)) child[name].setEncoding('utf8').on('data', (part) => { text[name] += part; });
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, ...text }));
+  });
+}

@@ -1,0 +1,53 @@
+// The engine's own tests, on the frozen image: immortal objects, young tables and our other patches change none of their results.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { findEngineDir } from '../../build/sources.mjs';
+import { BareGuest } from './bare-guest.mjs';
+
+const dir = findEngineDir();
+const SUITE = fileURLToPath(new URL('suite.js', import.meta.url));
+
+/** What cannot pass here, and why. */
+const LEFT_OUT = new Map([
+  ['assert.js', 'a helper'],
+  ['empty.js', 'a helper'],
+  ['microbench.js', 'a benchmark'],
+  ['test_bjson.js', 'tests qjs:bjson, which the guest has not'],
+  ['test_std.js', 'tests qjs:std and qjs:os'],
+  ['test_worker.js', 'needs threads'],
+  ['test_worker_module.js', 'needs threads'],
+  ['import-attributes-identity.js', 'tests the module loader of the engine\'s own shell'],
+  ['bug1498.js', 'asserts message texts; ours are those of V8'],
+  ['null_or_undefined.js', 'asserts message texts; ours are those of V8'],
+  ['parse-error-column.js', 'expects a frame for the place of a syntax error in eval; V8 has none'],
+  ['callsite-isconstructor.js', 'expects Error.prepareStackTrace to run when the error is made; V8 runs it when the stack is read'],
+]);
+
+const files = {};
+for (const entry of readdirSync(join(dir, 'tests'), { recursive: true, withFileTypes: true })) {
+  if (!entry.isFile()) continue;
+  const path = join(entry.parentPath ?? entry.path, entry.name);
+  files[path.slice(dir.length + 1)] = readFileSync(path, 'utf8');
+}
+
+const cases = Object.keys(files)
+  .filter((name) => /^tests\/[^/]+\.js$/.test(name) && !name.includes('/fixture_') && !LEFT_OUT.has(name.slice('tests/'.length)))
+  .sort();
+
+const isModule = (text) => /^\s*(import|export)\b/m.test(text) || /^(const \w+ = )?await\b/m.test(text);
+
+describe('the engine\'s own tests on the frozen image', () => {
+  const guest = new BareGuest({ main: readFileSync(SUITE), inputs: { 'suite/files.json': JSON.stringify(files) } });
+
+  it('finds them', () => {
+    expect(cases.length).toBeGreaterThan(70);
+  });
+
+  it.each(cases)('%s', async (name) => {
+    const source = isModule(files[name]) ? files[name] : `__script(${JSON.stringify(name)})`;
+    const { exitCode, exitReason, out } = await guest.run(source, { url: name });
+    expect({ exitCode, exitReason, out: exitCode === 0 ? '' : out }).toEqual({ exitCode: 0, exitReason: 0, out: '' });
+  });
+});
