@@ -1,5 +1,11 @@
 // What the reader sees: the program's output under each mode's name, then one table.
 
+// A reader such as `head` may go before the end: there is nobody left to write to, and nothing is wrong.
+process.stdout.on('error', (error) => {
+  if (error.code === 'EPIPE') process.exit();
+  throw error;
+});
+
 const print = (text) => process.stdout.write(`${text}\n`);
 
 const indent = (text) => text.replace(/\n$/, '').replace(/^/gm, '    ');

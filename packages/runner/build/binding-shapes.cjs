@@ -4,7 +4,8 @@
 'use strict';
 const { internalBinding } = require('internal/test/binding');
 
-const BINDINGS = `async_context_frame async_wrap blob block_list buffer builtins cares_wrap cjs_lexer config constants contextify credentials
+const BINDINGS =
+  `async_context_frame async_wrap blob block_list buffer builtins cares_wrap cjs_lexer config constants contextify credentials
   crypto diagnostics_channel encoding_binding errors fs fs_dir fs_event_wrap heap_utils http2 http_parser icu inspector internal_only_v8
   ipc_serdes js_stream locks messaging mksnapshot module_wrap modules options os performance permission pipe_wrap process_methods
   process_wrap profiler quic report sea serdes signal_wrap spawn_sync sqlite stream_pipe stream_wrap string_decoder symbols task_queue
@@ -18,14 +19,22 @@ const MAX_TYPED_ARRAY = 64;
 
 function shapeOf(value, depth = 0, seen = new Set()) {
   switch (typeof value) {
-    case 'number': return { t: 'n', v: Number.isFinite(value) ? value : String(value) };
-    case 'string': return { t: 's', v: value.length > MAX_STRING ? '' : value };
-    case 'boolean': return { t: 'b', v: value };
-    case 'undefined': return { t: 'u' };
-    case 'bigint': return { t: 'big', v: String(value) };
-    case 'symbol': return { t: 'sym', v: value.description };
-    case 'function': return shapeOfFunction(value, depth, seen);
-    default: return value === null ? { t: 'null' } : shapeOfObject(value, depth, seen);
+    case 'number':
+      return { t: 'n', v: Number.isFinite(value) ? value : String(value) };
+    case 'string':
+      return { t: 's', v: value.length > MAX_STRING ? '' : value };
+    case 'boolean':
+      return { t: 'b', v: value };
+    case 'undefined':
+      return { t: 'u' };
+    case 'bigint':
+      return { t: 'big', v: String(value) };
+    case 'symbol':
+      return { t: 'sym', v: value.description };
+    case 'function':
+      return shapeOfFunction(value, depth, seen);
+    default:
+      return value === null ? { t: 'null' } : shapeOfObject(value, depth, seen);
   }
 }
 
@@ -34,7 +43,11 @@ function shapeOfFunction(fn, depth, seen) {
   if (fn.prototype === null || typeof fn.prototype !== 'object') return shape;
   const names = (object) => Object.getOwnPropertyNames(object).filter((name) => name !== 'constructor');
   const chain = [];
-  for (let proto = Object.getPrototypeOf(fn.prototype); proto && proto !== Object.prototype; proto = Object.getPrototypeOf(proto)) {
+  for (
+    let proto = Object.getPrototypeOf(fn.prototype);
+    proto && proto !== Object.prototype;
+    proto = Object.getPrototypeOf(proto)
+  ) {
     chain.push(...names(proto));
   }
   shape.cls = { m: names(fn.prototype), chain };
@@ -49,7 +62,12 @@ function shapeOfObject(object, depth, seen) {
   const inner = (value) => shapeOf(value, depth + 1, seen);
   if (ArrayBuffer.isView(object)) {
     const values = Array.from(object).slice(0, MAX_TYPED_ARRAY);
-    return { t: 'ta', k: object.constructor.name, l: object.length, v: values.map((value) => typeof value === 'bigint' ? String(value) : Number.isFinite(value) ? value : 0) };
+    return {
+      t: 'ta',
+      k: object.constructor.name,
+      l: object.length,
+      v: values.map((value) => (typeof value === 'bigint' ? String(value) : Number.isFinite(value) ? value : 0)),
+    };
   }
   if (object instanceof ArrayBuffer) return { t: 'ab', l: object.byteLength };
   if (Array.isArray(object)) return { t: 'a', v: object.map(inner) };
@@ -77,10 +95,14 @@ for (const name of BINDINGS) {
     continue; // not in this version of Node
   }
   // of the builtins only the lists: their sources are files of their own
-  shapes[name] = name === 'builtins' ? { t: 'o', v: { builtinCategories: shapeOf(binding.builtinCategories) } } : shapeOf(binding);
+  shapes[name] =
+    name === 'builtins' ? { t: 'o', v: { builtinCategories: shapeOf(binding.builtinCategories) } } : shapeOf(binding);
 }
 const symbols = internalBinding('symbols');
-shapes.symbols = { t: 'o', v: Object.fromEntries(Object.keys(symbols).map((key) => [key, { t: 'sym', v: symbols[key].description }])) };
+shapes.symbols = {
+  t: 'o',
+  v: Object.fromEntries(Object.keys(symbols).map((key) => [key, { t: 'sym', v: symbols[key].description }])),
+};
 shapes.__options = shapeOf(internalBinding('options').getCLIOptionsValues());
 shapes.__errorMap = shapeOf(internalBinding('uv').getErrorMap());
 const { version, versions, release, arch } = process;

@@ -8,7 +8,9 @@ console.log = () => {};
 const { args, files, output } = workerData;
 const decoder = new TextDecoder();
 let text = '';
-const collect = (bytes) => { if (bytes) text += decoder.decode(bytes); };
+const collect = (bytes) => {
+  if (bytes) text += decoder.decode(bytes);
+};
 
 try {
   const made = await runClang(['clang', ...args], files, { stdout: collect, stderr: collect });

@@ -1,6 +1,6 @@
 // C to guest.wasm, with the clang that the npm package @yowasp/clang carries (compiled to wasm itself: no system toolchain is needed). Every object
 // is cached under the digest of what it is made of, so a change in the shim costs one unit. Next: `wasm-lower.mjs`, then `wasm-check.mjs`.
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,15 +21,21 @@ function findClangVersion() {
 
 /** The shim's files, and the digest of each unit of which they are part. */
 function readShim() {
-  return new Map(readdirSync(shimDir).filter((name) => /\.[ch]$/.test(name)).sort()
-    .map((name) => [name, readFileSync(join(shimDir, name), 'utf8')]));
+  return new Map(
+    readdirSync(shimDir)
+      .filter((name) => /\.[ch]$/.test(name))
+      .sort()
+      .map((name) => [name, readFileSync(join(shimDir, name), 'utf8')]),
+  );
 }
 
 /** Which files a unit may read: the engine's sources for its own parts, everything of the shim for the one big unit. */
 function inputsOf(unit, engine, shim) {
   if (unit.source === 'shim/engine.c') return [...prefixed('src', engine), ...prefixed('shim', shim)];
   if (unit.source.startsWith('src/')) {
-    return prefixed('src', engine).filter(([name]) => name === unit.source || (name.endsWith('.h') && !name.startsWith('src/builtin-')));
+    return prefixed('src', engine).filter(
+      ([name]) => name === unit.source || (name.endsWith('.h') && !name.startsWith('src/builtin-')),
+    );
   }
   return prefixed('shim', shim).filter(([name]) => name === unit.source || name.endsWith('.h'));
 }
@@ -50,7 +56,9 @@ export async function compileGuest(engine) {
 
   const missing = units.filter((unit) => !existsSync(unit.path));
   if (missing.length) {
-    await step(`compiling ${missing.map((unit) => unit.name).join(', ')}`, 'about 80 s for everything, once', () => runAll(missing));
+    await step(`compiling ${missing.map((unit) => unit.name).join(', ')}`, 'about 80 s for everything, once', () =>
+      runAll(missing),
+    );
   }
   const wasm = lowerBulkMemory(await step('linking guest.wasm', undefined, () => link(units)));
   store(cached, wasm);

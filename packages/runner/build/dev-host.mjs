@@ -79,9 +79,15 @@ export class DevGuest {
     const u32 = (at) => view.getUint32(at, true);
     const valueLen = u32(24);
     return {
-      status: u32(0), exitCode: view.getInt32(4, true), timerAt: view.getFloat64(8, true), exitReason: u32(16),
+      status: u32(0),
+      exitCode: view.getInt32(4, true),
+      timerAt: view.getFloat64(8, true),
+      exitReason: u32(16),
       value: u32(20) ? Buffer.from(this.memory.buffer, u32(20), valueLen).toString() : undefined,
-      evalDone: u32(28), evalExitCode: view.getInt32(32, true), evalReason: u32(36), keepAlive: u32(40),
+      evalDone: u32(28),
+      evalExitCode: view.getInt32(32, true),
+      evalReason: u32(36),
+      keepAlive: u32(40),
     };
   }
 
@@ -106,9 +112,13 @@ export class DevGuest {
       wait_readable: () => 0,
       poll: () => (this.poll() ? 1 : 0),
       clock: (id) => (id === 0 ? BigInt(Date.now()) * 1_000_000n : BigInt(Math.round(performance.now() * 1e6))),
-      random: (ptr, len) => { for (let at = 0; at < len; at += 65536) crypto.getRandomValues(bytes(ptr + at, Math.min(65536, len - at))); },
+      random: (ptr, len) => {
+        for (let at = 0; at < len; at += 65536) crypto.getRandomValues(bytes(ptr + at, Math.min(65536, len - at)));
+      },
       mark: () => {},
-      fatal: (kind, ptr, len) => { throw new GuestFatal(kind, Buffer.from(bytes(ptr, len)).toString()); },
+      fatal: (kind, ptr, len) => {
+        throw new GuestFatal(kind, Buffer.from(bytes(ptr, len)).toString());
+      },
       build_file: (ptr, len, buf, cap) => this.#buildFile(Buffer.from(bytes(ptr, len)).toString(), buf, cap),
     };
     const wasi = new Proxy({}, { get: () => () => WASI_ENOSYS });
@@ -145,7 +155,14 @@ export class DevGuest {
 export function withMemoryLimit(wasm, pages) {
   const bytes = Buffer.from(wasm);
   let at = 8;
-  const leb = () => { let value = 0; for (let shift = 0; ; shift += 7) { const byte = bytes[at++]; value += (byte & 127) * 2 ** shift; if (byte < 128) return value; } };
+  const leb = () => {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[at++];
+      value += (byte & 127) * 2 ** shift;
+      if (byte < 128) return value;
+    }
+  };
   while (at < bytes.length) {
     const id = bytes[at++];
     const size = leb();
@@ -156,10 +173,21 @@ export function withMemoryLimit(wasm, pages) {
       const min = leb();
       const maxAt = at;
       if (flags & 1) leb();
-      const encode = (value) => { const out = []; do { out.push((value & 127) | (value > 127 ? 128 : 0)); value >>>= 7; } while (value); return out; };
+      const encode = (value) => {
+        const out = [];
+        do {
+          out.push((value & 127) | (value > 127 ? 128 : 0));
+          value >>>= 7;
+        } while (value);
+        return out;
+      };
       const body = [1, flags | 1, ...encode(min), ...encode(Math.max(min, pages))];
       const sectionStart = end - size - encode(size).length - 1;
-      return Buffer.concat([bytes.subarray(0, sectionStart), Buffer.from([5, ...encode(body.length), ...body]), bytes.subarray(Math.max(end, maxAt))]);
+      return Buffer.concat([
+        bytes.subarray(0, sectionStart),
+        Buffer.from([5, ...encode(body.length), ...body]),
+        bytes.subarray(Math.max(end, maxAt)),
+      ]);
     }
     at = end;
   }
@@ -178,10 +206,21 @@ export function event(kind, id, payload = Buffer.alloc(0), result = 0) {
 }
 
 /** The START event of a program. */
-export function startEvent({ mode = 'exec', source = '', url = 'file:///workspace/main.mjs', cwd = '/workspace', argv = ['node', '/workspace/main.mjs'], env = {}, pid = 2, ppid = 1 }) {
+export function startEvent({
+  mode = 'exec',
+  source = '',
+  url = 'file:///workspace/main.mjs',
+  cwd = '/workspace',
+  argv = ['node', '/workspace/main.mjs'],
+  env = {},
+  pid = 2,
+  ppid = 1,
+}) {
   const strings = [cwd, url, source, ...argv, ...Object.entries(env).map(([key, value]) => `${key}=${value}`)];
   const head = Buffer.alloc(16);
-  [pid, ppid, argv.length, Object.keys(env).length].forEach((value, index) => head.writeUInt32LE(value, index * 4));
+  [pid, ppid, argv.length, Object.keys(env).length].forEach((value, index) => {
+    head.writeUInt32LE(value, index * 4);
+  });
   const blocks = strings.map((text) => {
     const raw = Buffer.from(text);
     const block = Buffer.alloc(4 + Math.ceil((raw.length + 1) / 4) * 4);
@@ -200,15 +239,34 @@ export function evalEvent(id, source) {
 function readOptions(args) {
   const options = { freeze: true, mode: 'exec', env: {}, files: [] };
   const flags = {
-    '--no-freeze': () => { options.freeze = false; },
-    '--mode': () => { options.mode = args.shift(); },
-    '--wasm': () => { options.wasm = args.shift(); },
-    '--main': () => { options.main = args.shift(); },
-    '--stop-after': () => { options.stopAfter = Number(args.shift()); },
-    '--max-memory': () => { options.maxMemory = Number(args.shift()); },
-    '--stats': () => { options.stats = true; },
-    '--source': () => { options.source = args.shift(); },
-    '--env': () => { const [key, ...value] = args.shift().split('='); options.env[key] = value.join('='); },
+    '--no-freeze': () => {
+      options.freeze = false;
+    },
+    '--mode': () => {
+      options.mode = args.shift();
+    },
+    '--wasm': () => {
+      options.wasm = args.shift();
+    },
+    '--main': () => {
+      options.main = args.shift();
+    },
+    '--stop-after': () => {
+      options.stopAfter = Number(args.shift());
+    },
+    '--max-memory': () => {
+      options.maxMemory = Number(args.shift());
+    },
+    '--stats': () => {
+      options.stats = true;
+    },
+    '--source': () => {
+      options.source = args.shift();
+    },
+    '--env': () => {
+      const [key, ...value] = args.shift().split('=');
+      options.env[key] = value.join('=');
+    },
   };
   while (args.length && args[0].startsWith('--')) {
     const flag = args.shift();
@@ -228,9 +286,20 @@ async function main() {
   const guest = new DevGuest({ wasm, buildFile, poll: () => performance.now() > deadline });
   const begin = performance.now();
   guest.boot({ freeze: options.freeze });
-  if (options.stats) process.stderr.write(`boot ${(performance.now() - begin).toFixed(1)} ms, memory ${guest.memory.buffer.byteLength >> 10} KiB, frozen end ${guest.frozenEnd}\n`);
+  if (options.stats)
+    process.stderr.write(
+      `boot ${(performance.now() - begin).toFixed(1)} ms, memory ${guest.memory.buffer.byteLength >> 10} KiB, frozen end ${guest.frozenEnd}\n`,
+    );
   const [file, ...rest] = options.files;
-  const start = (source) => startEvent({ mode: options.mode, source, url: file ? pathToFileURL(resolve(file)).href : undefined, cwd: process.cwd(), argv: ['node', resolve(file ?? ''), ...rest], env: options.env });
+  const start = (source) =>
+    startEvent({
+      mode: options.mode,
+      source,
+      url: file ? pathToFileURL(resolve(file)).href : undefined,
+      cwd: process.cwd(),
+      argv: ['node', resolve(file ?? ''), ...rest],
+      env: options.env,
+    });
   const before = performance.now();
   if (options.stopAfter) deadline = before + options.stopAfter;
   let state;
@@ -253,8 +322,13 @@ const HOST_STACK_MIB = Number(process.env.COLDFRAME_DEV_STACK_MIB ?? 200);
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   if (isMainThread) {
-    const worker = new Worker(new URL(import.meta.url), { argv: process.argv.slice(2), resourceLimits: { stackSizeMb: HOST_STACK_MIB } });
-    worker.on('exit', (code) => { process.exitCode = code; });
+    const worker = new Worker(new URL(import.meta.url), {
+      argv: process.argv.slice(2),
+      resourceLimits: { stackSizeMb: HOST_STACK_MIB },
+    });
+    worker.on('exit', (code) => {
+      process.exitCode = code;
+    });
   } else {
     await main();
   }

@@ -3,8 +3,16 @@
 /** Every file: a reactor for WASI's libc, vectors on, and no instruction that the host would have to carry out with its own memcpy
  *  (see engine/shim/memory.c). Asserts of the engine are off: the sandbox does not rely on them, and they cost 10 %. */
 const COMMON = [
-  '--target=wasm32-wasip1', '-O2', '-DNDEBUG', '-D_GNU_SOURCE', '-fno-strict-aliasing',
-  '-msimd128', '-mno-bulk-memory', '-mno-bulk-memory-opt', '-Isrc', '-Ishim',
+  '--target=wasm32-wasip1',
+  '-O2',
+  '-DNDEBUG',
+  '-D_GNU_SOURCE',
+  '-fno-strict-aliasing',
+  '-msimd128',
+  '-mno-bulk-memory',
+  '-mno-bulk-memory-opt',
+  '-Isrc',
+  '-Ishim',
 ];
 
 /** The engine's own warnings are not ours to fix. */
@@ -25,6 +33,10 @@ export const UNITS = [
 
 /** Names are kept for `wasm-lower.mjs`, which drops them. Stack first: an overflow that slips past the engine's check runs off address 0 and traps, it never reaches data. */
 export const LINK = [
-  '--target=wasm32-wasip1', '-mexec-model=reactor', '-lm',
-  '-Wl,--stack-first', '-Wl,-z,stack-size=4194304', '-Wl,--max-memory=2147483648',
+  '--target=wasm32-wasip1',
+  '-mexec-model=reactor',
+  '-lm',
+  '-Wl,--stack-first',
+  '-Wl,-z,stack-size=4194304',
+  '-Wl,--max-memory=2147483648',
 ];

@@ -3,11 +3,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { compileGuest } from './compile.mjs';
-import { stageInputs } from './stage.mjs';
 import { applyPatches, loadPatches } from './patches.mjs';
 import { distDir, guestPath } from './paths.mjs';
 import { say } from './progress.mjs';
 import { readEngineFiles } from './sources.mjs';
+import { stageInputs } from './stage.mjs';
 import { checkModule } from './wasm-check.mjs';
 
 /** Makes `dist/guest.wasm` and `dist/inputs/`. */

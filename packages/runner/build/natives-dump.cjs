@@ -9,7 +9,9 @@ const NEVER_LOADED = [/^internal\/deps\/amaro\//, /^internal\/deps\/v8\/tools\//
 
 const [target] = process.argv.slice(2);
 const natives = process.binding('natives');
-const ids = Object.keys(natives).filter((id) => id !== 'config' && id !== 'configs').sort();
+const ids = Object.keys(natives)
+  .filter((id) => id !== 'config' && id !== 'configs')
+  .sort();
 for (const id of ids) {
   if (NEVER_LOADED.some((pattern) => pattern.test(id))) continue;
   const file = path.join(target, `${id}.js`);

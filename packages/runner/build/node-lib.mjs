@@ -16,7 +16,11 @@ const MAX_OUTPUT = 64 << 20;
 export async function extractNodeLibrary() {
   const { binary, license } = findNode();
   const scripts = ['natives-dump.cjs', 'binding-shapes.cjs'].map((name) => fileURLToPath(new URL(name, import.meta.url)));
-  const key = digest([['node', NODE_VERSION], ['arch', process.arch], ...scripts.map((path) => [path.split('/').pop(), readFileSync(path)])]);
+  const key = digest([
+    ['node', NODE_VERSION],
+    ['arch', process.arch],
+    ...scripts.map((path) => [path.split('/').pop(), readFileSync(path)]),
+  ]);
   const target = join(cacheDir, 'node-lib', `${NODE_VERSION}-${key.slice(0, 16)}`);
   if (existsSync(target)) return target;
 
@@ -24,7 +28,10 @@ export async function extractNodeLibrary() {
     const temporary = `${target}.${process.pid}`;
     mkdirSync(temporary, { recursive: true });
     run(binary, ['--no-deprecation', scripts[0], temporary]);
-    writeFileSync(join(temporary, 'shapes.json'), run(binary, ['--no-warnings', '--no-deprecation', '--expose-internals', scripts[1]]));
+    writeFileSync(
+      join(temporary, 'shapes.json'),
+      run(binary, ['--no-warnings', '--no-deprecation', '--expose-internals', scripts[1]]),
+    );
     copyFileSync(license, join(temporary, 'LICENSE'));
     replaceFolder(temporary, target);
   });

@@ -9,7 +9,9 @@ import { patchesDir } from './paths.mjs';
 
 /** @returns {Promise<{ name: string, title: string, why: string, edits: object[] }[]>} */
 export async function loadPatches(dir = patchesDir) {
-  const names = readdirSync(dir).filter((name) => name.endsWith('.mjs')).sort();
+  const names = readdirSync(dir)
+    .filter((name) => name.endsWith('.mjs'))
+    .sort();
   return Promise.all(names.map(async (name) => ({ name, ...(await import(pathToFileURL(join(dir, name)))).default })));
 }
 
@@ -27,13 +29,16 @@ function applyEdit(files, patch, { file, find, replace, count = 1 }) {
   const pieces = typeof find === 'string' ? text.split(find).length - 1 : [...text.matchAll(find)].length;
   if (pieces !== count) {
     throw new Error(
-      `patch ${patch.name} ("${patch.title}") does not fit ${file}:\n`
-      + `expected ${count} match(es), found ${pieces}, of\n${indent(String(find))}`,
+      `patch ${patch.name} ("${patch.title}") does not fit ${file}:\n` +
+        `expected ${count} match(es), found ${pieces}, of\n${indent(String(find))}`,
     );
   }
   files.set(file, typeof find === 'string' ? text.split(find).join(replace) : text.replace(find, replace));
 }
 
 function indent(text) {
-  return text.split('\n').map((line) => `    | ${line}`).join('\n');
+  return text
+    .split('\n')
+    .map((line) => `    | ${line}`)
+    .join('\n');
 }

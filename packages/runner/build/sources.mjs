@@ -11,11 +11,24 @@ const ENGINE_VERSION = '0.16.2';
 
 /** The files the guest is made of. The engine's libc glue, its shell and its tests are left out. */
 export const ENGINE_FILES = [
-  'quickjs.c', 'quickjs.h', 'quickjs-atom.h', 'quickjs-opcode.h', 'quickjs-c-atomics.h',
-  'cutils.h', 'list.h', 'dtoa.c', 'dtoa.h',
-  'libregexp.c', 'libregexp.h', 'libregexp-opcode.h',
-  'libunicode.c', 'libunicode.h', 'libunicode-table.h',
-  'builtin-array-fromasync.h', 'builtin-iterator-zip.h', 'builtin-iterator-zip-keyed.h',
+  'quickjs.c',
+  'quickjs.h',
+  'quickjs-atom.h',
+  'quickjs-opcode.h',
+  'quickjs-c-atomics.h',
+  'cutils.h',
+  'list.h',
+  'dtoa.c',
+  'dtoa.h',
+  'libregexp.c',
+  'libregexp.h',
+  'libregexp-opcode.h',
+  'libunicode.c',
+  'libunicode.h',
+  'libunicode-table.h',
+  'builtin-array-fromasync.h',
+  'builtin-iterator-zip.h',
+  'builtin-iterator-zip-keyed.h',
 ];
 
 /** The folder with the engine's sources; downloads it when it is not there yet. */
@@ -51,7 +64,8 @@ function runCargo(args) {
   try {
     return execFileSync('cargo', args, { encoding: 'utf8', maxBuffer: 64 << 20, stdio: ['ignore', 'pipe', 'pipe'] });
   } catch (error) {
-    if (error.code === 'ENOENT') throw new Error('cargo is not on the PATH; the engine\'s sources come through it (https://rustup.rs)');
+    if (error.code === 'ENOENT')
+      throw new Error("cargo is not on the PATH; the engine's sources come through it (https://rustup.rs)");
     throw new Error(`cargo ${args[0]} failed:\n${error.stderr}`);
   }
 }

@@ -73,18 +73,43 @@ export function* bodies(wasm, start, end) {
   if (reader.at !== end) throw new Error('the code section could not be read to its end');
 }
 
-const BULK = new Map([[8, 'memory.init'], [9, 'data.drop'], [10, 'memory.copy'], [11, 'memory.fill'], [12, 'table.init'], [13, 'elem.drop'], [14, 'table.copy']]);
+const BULK = new Map([
+  [8, 'memory.init'],
+  [9, 'data.drop'],
+  [10, 'memory.copy'],
+  [11, 'memory.fill'],
+  [12, 'table.init'],
+  [13, 'elem.drop'],
+  [14, 'table.copy'],
+]);
+
+/** Skips two numbers: alignment and offset, or two indices. */
+function pair(reader) {
+  reader.leb();
+  reader.leb();
+}
+
+/** Skips what a load or store of one lane has. */
+function lane(reader) {
+  pair(reader);
+  reader.u8();
+}
 
 /** Skips one instruction; the name of a bulk-memory one. */
 function instruction(reader) {
   const op = reader.u8();
   if (op === 0xfc) return prefixedFc(reader);
   if (op === 0xfd) return prefixedFd(reader);
-  if (op === 0x02 || op === 0x03 || op === 0x04) reader.leb(); // block type
-  else if (op === 0x0e) for (let count = reader.leb() + 1; count > 0; count--) reader.leb(); // br_table
-  else if (op === 0x11) (reader.leb(), reader.leb()); // call_indirect
-  else if (op === 0x1c) for (let count = reader.leb(); count > 0; count--) reader.u8(); // select t
-  else if (op >= 0x28 && op <= 0x3e) (reader.leb(), reader.leb()); // loads and stores
+  if (op === 0x02 || op === 0x03 || op === 0x04)
+    reader.leb(); // block type
+  else if (op === 0x0e)
+    for (let count = reader.leb() + 1; count > 0; count--) reader.leb(); // br_table
+  else if (op === 0x11)
+    pair(reader); // call_indirect
+  else if (op === 0x1c)
+    for (let count = reader.leb(); count > 0; count--) reader.u8(); // select t
+  else if (op >= 0x28 && op <= 0x3e)
+    pair(reader); // loads and stores
   else if (op === 0x43) reader.at += 4;
   else if (op === 0x44) reader.at += 8;
   else if (ONE_IMMEDIATE.has(op)) reader.leb();
@@ -93,7 +118,15 @@ function instruction(reader) {
 }
 
 const ONE_IMMEDIATE = new Set([0x0c, 0x0d, 0x10, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x3f, 0x40, 0x41, 0x42, 0xd0, 0xd2]);
-const isPlain = (op) => op <= 0x01 || op === 0x05 || op === 0x0b || op === 0x0f || op === 0x1a || op === 0x1b || (op >= 0x45 && op <= 0xc4) || op === 0xd1;
+const isPlain = (op) =>
+  op <= 0x01 ||
+  op === 0x05 ||
+  op === 0x0b ||
+  op === 0x0f ||
+  op === 0x1a ||
+  op === 0x1b ||
+  (op >= 0x45 && op <= 0xc4) ||
+  op === 0xd1;
 
 function prefixedFc(reader) {
   const op = reader.leb();
@@ -101,15 +134,18 @@ function prefixedFc(reader) {
   const name = BULK.get(op);
   if (!name) throw new Error(`unknown instruction 0xfc ${op}`);
   if (op === 9 || op === 13 || op === 11) reader.leb();
-  else (reader.leb(), reader.leb());
+  else pair(reader);
   return name;
 }
 
 function prefixedFd(reader) {
   const op = reader.leb();
-  if (op <= 11 || op === 92 || op === 93) (reader.leb(), reader.leb()); // loads and stores
-  else if (op === 12 || op === 13) reader.at += 16; // constant, shuffle
-  else if (op >= 21 && op <= 34) reader.u8(); // lanes
-  else if (op >= 84 && op <= 91) (reader.leb(), reader.leb(), reader.u8());
+  if (op <= 11 || op === 92 || op === 93)
+    pair(reader); // loads and stores
+  else if (op === 12 || op === 13)
+    reader.at += 16; // constant, shuffle
+  else if (op >= 21 && op <= 34)
+    reader.u8(); // lanes
+  else if (op >= 84 && op <= 91) lane(reader);
   return undefined;
 }

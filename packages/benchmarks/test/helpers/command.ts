@@ -11,9 +11,14 @@ export interface CommandResult {
 
 export const fromRoot = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
 
-export function runScript(path: string, args: string[], env: Record<string, string> = {}): Promise<CommandResult> {
+export function runScript(
+  path: string,
+  args: string[],
+  env: Record<string, string> = {},
+  timeout = 100_000,
+): Promise<CommandResult> {
   return new Promise((resolve) => {
-    const options = { env: { ...process.env, ...env }, timeout: 100_000, maxBuffer: 64 * 2 ** 20 };
+    const options = { env: { ...process.env, ...env }, timeout, maxBuffer: 64 * 2 ** 20 };
     execFile(process.execPath, [fromRoot(path), ...args], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
       resolve({ code, stdout, stderr });

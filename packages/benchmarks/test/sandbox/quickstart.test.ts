@@ -7,9 +7,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runScript } from '../helpers/command.js';
 
 let folder = '';
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'coldframe-quickstart-'));
-});
+  // The quickstart builds what is stale, which may take minutes when this file is run alone after a change.
+  await runScript('scripts/build.mjs', [], {}, 900_000);
+}, 900_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const quickstart = (args: string[]) => runScript('scripts/quickstart.mjs', args);

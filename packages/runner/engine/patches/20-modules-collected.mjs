@@ -34,7 +34,8 @@ static JSValue JS_NewModuleValue(JSContext *ctx, JSModuleDef *m)
     {
       file: 'quickjs.c',
       find: 'static void js_free_module_def(JSContext *ctx, JSModuleDef *m);\n',
-      replace: 'static void js_free_module_def(JSRuntime *rt, JSModuleDef *m);\nstatic void js_release_module(JSContext *ctx, JSModuleDef *m);\n',
+      replace:
+        'static void js_free_module_def(JSRuntime *rt, JSModuleDef *m);\nstatic void js_release_module(JSContext *ctx, JSModuleDef *m);\n',
     },
     // marking
     {

@@ -56,7 +56,8 @@ through the function that contains them, not by file name.`,
     {
       file: 'quickjs.c',
       find: '    bool is_eval : 1; /* true if eval code */\n',
-      replace: '    bool is_eval : 1; /* true if eval code */\n    bool uses_module : 1; /* contains import.meta or import() */\n',
+      replace:
+        '    bool is_eval : 1; /* true if eval code */\n    bool uses_module : 1; /* contains import.meta or import() */\n',
     },
     {
       file: 'quickjs.c',

@@ -16,9 +16,21 @@ Error and Error.prototype go.`,
 /* the low bits of a context's address that hold the id (blocks are aligned to 8) */
 #define JS_AUTOINIT_ID_MASK 7`,
     },
-    { file: 'quickjs.c', find: '(pr->u.init.realm_and_id & ~3)', replace: '(pr->u.init.realm_and_id & ~(uintptr_t)JS_AUTOINIT_ID_MASK)' },
-    { file: 'quickjs.c', find: 'return pr->u.init.realm_and_id & 3;', replace: 'return pr->u.init.realm_and_id & JS_AUTOINIT_ID_MASK;' },
-    { file: 'quickjs.c', find: 'assert((pr->u.init.realm_and_id & 3) == 0);', replace: 'assert((pr->u.init.realm_and_id & JS_AUTOINIT_ID_MASK) == 0);' },
+    {
+      file: 'quickjs.c',
+      find: '(pr->u.init.realm_and_id & ~3)',
+      replace: '(pr->u.init.realm_and_id & ~(uintptr_t)JS_AUTOINIT_ID_MASK)',
+    },
+    {
+      file: 'quickjs.c',
+      find: 'return pr->u.init.realm_and_id & 3;',
+      replace: 'return pr->u.init.realm_and_id & JS_AUTOINIT_ID_MASK;',
+    },
+    {
+      file: 'quickjs.c',
+      find: 'assert((pr->u.init.realm_and_id & 3) == 0);',
+      replace: 'assert((pr->u.init.realm_and_id & JS_AUTOINIT_ID_MASK) == 0);',
+    },
     {
       file: 'quickjs.c',
       find: `static void js_autoinit_free(JSRuntime *rt, JSProperty *pr)

@@ -61,12 +61,14 @@ queued; running a job sets it and puts the old one back.`,
     {
       file: 'quickjs.c',
       find: '            JS_MarkValue(rt, rd->handler, mark_func);\n',
-      replace: '            JS_MarkValue(rt, rd->handler, mark_func);\n            JS_MarkValue(rt, rd->async_context, mark_func);\n',
+      replace:
+        '            JS_MarkValue(rt, rd->handler, mark_func);\n            JS_MarkValue(rt, rd->async_context, mark_func);\n',
     },
     {
       file: 'quickjs.c',
       find: '        rd->handler = js_dup(handler);\n        rd_array[i] = rd;\n',
-      replace: '        rd->handler = js_dup(handler);\n        rd->async_context = js_dup(ctx->rt->async_context);\n        rd_array[i] = rd;\n',
+      replace:
+        '        rd->handler = js_dup(handler);\n        rd->async_context = js_dup(ctx->rt->async_context);\n        rd_array[i] = rd;\n',
     },
     {
       file: 'quickjs.c',

@@ -40,7 +40,8 @@ for a program it must stay. A switch that the bootstrap turns on while it compil
     {
       file: 'quickjs.c',
       find: 'typedef struct JSFunctionDef {\n',
-      replace: '/* while set, compiled functions keep no source text */\nstatic bool js_strip_source;\n\ntypedef struct JSFunctionDef {\n',
+      replace:
+        '/* while set, compiled functions keep no source text */\nstatic bool js_strip_source;\n\ntypedef struct JSFunctionDef {\n',
     },
   ],
 };

@@ -8,9 +8,14 @@ object allocation collects garbage.`,
     {
       file: 'quickjs.c',
       find: '    uint8_t is_HTMLDDA : 1; /* specific annex B IsHtmlDDA behavior */\n',
-      replace: '    uint8_t is_HTMLDDA : 1; /* specific annex B IsHtmlDDA behavior */\n    uint8_t is_memory_error : 1; /* thrown because memory ran out */\n',
+      replace:
+        '    uint8_t is_HTMLDDA : 1; /* specific annex B IsHtmlDDA behavior */\n    uint8_t is_memory_error : 1; /* thrown because memory ran out */\n',
     },
-    { file: 'quickjs.c', find: '    p->is_HTMLDDA = 0;\n    p->is_prototype = 0;\n', replace: '    p->is_HTMLDDA = 0;\n    p->is_memory_error = 0;\n    p->is_prototype = 0;\n' },
+    {
+      file: 'quickjs.c',
+      find: '    p->is_HTMLDDA = 0;\n    p->is_prototype = 0;\n',
+      replace: '    p->is_HTMLDDA = 0;\n    p->is_memory_error = 0;\n    p->is_prototype = 0;\n',
+    },
     {
       file: 'quickjs.c',
       find: `        rt->in_out_of_memory = true;

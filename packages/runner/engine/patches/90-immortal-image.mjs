@@ -54,12 +54,17 @@ static inline int js_rc_get(const void *p) {
 static void remove_gc_object(`,
     },
     // an atom made of a string of the image gets a copy: turning it into an atom in place would write to it
-    { file: 'quickjs.c', find: '        if (str->atom_type == 0) {\n            p = str;', replace: '        if (str->atom_type == 0 && !JS_IS_FROZEN(str)) {\n            p = str;' },
+    {
+      file: 'quickjs.c',
+      find: '        if (str->atom_type == 0) {\n            p = str;',
+      replace: '        if (str->atom_type == 0 && !JS_IS_FROZEN(str)) {\n            p = str;',
+    },
     // blocks
     {
       file: 'quickjs.c',
       find: '    JSMallocBlockHeader *b;\n\n    if (!ptr)\n        return;\n    b = container_of(ptr, JSMallocBlockHeader, user_data);',
-      replace: '    JSMallocBlockHeader *b;\n\n    if (!ptr || JS_IS_FROZEN(ptr))\n        return;\n    b = container_of(ptr, JSMallocBlockHeader, user_data);',
+      replace:
+        '    JSMallocBlockHeader *b;\n\n    if (!ptr || JS_IS_FROZEN(ptr))\n        return;\n    b = container_of(ptr, JSMallocBlockHeader, user_data);',
     },
     {
       file: 'quickjs.c',
@@ -87,12 +92,14 @@ static void remove_gc_object(`,
     {
       file: 'quickjs.c',
       find: '    s = &rt->malloc_state;\n    size_t free_size = js_arena_usable_size(rt, ptr) + MALLOC_OVERHEAD;\n',
-      replace: '    s = &rt->malloc_state;\n    if (JS_IS_FROZEN(ptr))\n        return;\n    size_t free_size = js_arena_usable_size(rt, ptr) + MALLOC_OVERHEAD;\n',
+      replace:
+        '    s = &rt->malloc_state;\n    if (JS_IS_FROZEN(ptr))\n        return;\n    size_t free_size = js_arena_usable_size(rt, ptr) + MALLOC_OVERHEAD;\n',
     },
     {
       file: 'quickjs.c',
       find: '    ptr = js_arena_realloc(rt, ptr, size);\n    if (!ptr)\n        return NULL;\n',
-      replace: '    if (JS_IS_FROZEN(ptr) && ptr != (void *)arena_zero_block(rt)->user_data) {\n        old_size = 0;\n        s->malloc_size += MALLOC_OVERHEAD;\n        s->malloc_count++;\n    }\n    ptr = js_arena_realloc(rt, ptr, size);\n    if (!ptr)\n        return NULL;\n',
+      replace:
+        '    if (JS_IS_FROZEN(ptr) && ptr != (void *)arena_zero_block(rt)->user_data) {\n        old_size = 0;\n        s->malloc_size += MALLOC_OVERHEAD;\n        s->malloc_count++;\n    }\n    ptr = js_arena_realloc(rt, ptr, size);\n    if (!ptr)\n        return NULL;\n',
     },
   ],
 };

@@ -6,12 +6,14 @@ would dirty twenty pages. The first arenas of a class are 1 KiB, so that four cl
     {
       file: 'quickjs.c',
       find: '    struct list_head free_arena_list[JS_ARENA_BLOCK_SIZE_COUNT];\n',
-      replace: '    struct list_head free_arena_list[JS_ARENA_BLOCK_SIZE_COUNT];\n    uint8_t small_arenas[JS_ARENA_BLOCK_SIZE_COUNT]; /* made since the freeze */\n',
+      replace:
+        '    struct list_head free_arena_list[JS_ARENA_BLOCK_SIZE_COUNT];\n    uint8_t small_arenas[JS_ARENA_BLOCK_SIZE_COUNT]; /* made since the freeze */\n',
     },
     {
       file: 'quickjs.c',
       find: '#define JS_ARENA_SIZE              4096\n',
-      replace: '#define JS_ARENA_SIZE              4096\n#define JS_SMALL_ARENA_SIZE        1024\n#define JS_SMALL_ARENA_COUNT       4\n',
+      replace:
+        '#define JS_ARENA_SIZE              4096\n#define JS_SMALL_ARENA_SIZE        1024\n#define JS_SMALL_ARENA_COUNT       4\n',
     },
     {
       file: 'quickjs.c',

@@ -17,7 +17,8 @@ atoms take consecutive places in the array of atoms, kept free at its end, inste
     {
       file: 'quickjs.c',
       find: '    JSShape **shape_hash;\n    void *user_opaque;',
-      replace: '    JSShape **shape_hash;\n    /* the image\'s shapes, after the freeze; NULL before */\n    JSShape **image_shape_hash;\n    int image_shape_hash_bits;\n    void *user_opaque;',
+      replace:
+        "    JSShape **shape_hash;\n    /* the image's shapes, after the freeze; NULL before */\n    JSShape **image_shape_hash;\n    int image_shape_hash_bits;\n    void *user_opaque;",
     },
     {
       file: 'quickjs.c',

@@ -51,7 +51,10 @@ export function runInProcess(source, { maxMemoryMiB, timeoutMs = 30_000 } = {}) 
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs });
     const text = { stdout: '', stderr: '' };
-    for (const name of Object.keys(text)) child[name].setEncoding('utf8').on('data', (part) => { text[name] += part; });
+    for (const name of Object.keys(text))
+      child[name].setEncoding('utf8').on('data', (part) => {
+        text[name] += part;
+      });
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, ...text }));
   });

@@ -17,7 +17,9 @@ native.setHooks({
   },
 });
 globalThis.native = native;
-globalThis.print = (...values) => { native.write(1, `${values.map(text).join(' ')}\n`); };
+globalThis.print = (...values) => {
+  native.write(1, `${values.map(text).join(' ')}\n`);
+};
 globalThis.console = { log: native.makeLog(1, print, []) };
 globalThis.queueMicrotask = native.enqueueMicrotask;
 globalThis.setTimeout = (callback, delay) => {
@@ -25,5 +27,12 @@ globalThis.setTimeout = (callback, delay) => {
   native.loop.timerInfo[0] = 1;
   native.scheduleTimer(delay);
 };
-globalThis.process = { env: native.env(), exit: native.exit, cwd: native.cwd, get argv() { return native.argv(); } };
+globalThis.process = {
+  env: native.env(),
+  exit: native.exit,
+  cwd: native.cwd,
+  get argv() {
+    return native.argv();
+  },
+};
 globalThis.__return = (value) => native.setReturnValue(JSON.stringify(value));

@@ -26,7 +26,11 @@ describe('patches', () => {
   });
 
   it.each([
-    ['missing text', { find: 'three', replace: '' }, /10-x\.mjs \("a change"\) does not fit a\.c:\nexpected 1 match\(es\), found 0, of\n {4}\| three/],
+    [
+      'missing text',
+      { find: 'three', replace: '' },
+      /10-x\.mjs \("a change"\) does not fit a\.c:\nexpected 1 match\(es\), found 0, of\n {4}\| three/,
+    ],
     ['text found too often', { find: 'two', replace: '' }, /expected 1 match\(es\), found 2/],
     ['a file that is not there', { file: 'b.c', find: 'x', replace: '' }, /there is no file b\.c/],
   ])('stop the build: %s', (_name, edit, message) => {
@@ -39,9 +43,22 @@ function moduleWith(body, { importModule = 'coldframe' } = {}) {
   const section = (id, bytes) => [id, bytes.length, ...bytes];
   const text = (value) => [value.length, ...Buffer.from(value)];
   const fn = (bytes) => [bytes.length + 2, 0, ...bytes, 0x0b];
-  const names = [0x01, ...(() => { const map = [2, 1, ...text('memset'), 2, ...text('memmove')]; return [map.length, ...map]; })()];
+  const names = [
+    0x01,
+    ...(() => {
+      const map = [2, 1, ...text('memset'), 2, ...text('memmove')];
+      return [map.length, ...map];
+    })(),
+  ];
   return Buffer.from([
-    0, 0x61, 0x73, 0x6d, 1, 0, 0, 0,
+    0,
+    0x61,
+    0x73,
+    0x6d,
+    1,
+    0,
+    0,
+    0,
     ...section(1, [2, 0x60, 0, 0, 0x60, 3, 0x7f, 0x7f, 0x7f, 1, 0x7f]),
     ...section(2, [1, ...text(importModule), ...text('f'), 0, 0]),
     ...section(3, [3, 1, 1, 0]),
@@ -64,7 +81,10 @@ describe('the finished module', () => {
     expect([...modules]).toEqual(['coldframe']);
   });
 
-  it.each([['memory.fill', FILL], ['memory.copy', COPY]])('is refused with %s, and accepted after lowering', (name, body) => {
+  it.each([
+    ['memory.fill', FILL],
+    ['memory.copy', COPY],
+  ])('is refused with %s, and accepted after lowering', (name, body) => {
     const wasm = moduleWith(body);
     expect(() => checkModule(wasm)).toThrow(`function body 2 contains ${name}`);
     const lowered = lowerBulkMemory(wasm);

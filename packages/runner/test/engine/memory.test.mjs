@@ -11,14 +11,20 @@ describe('memory', () => {
     ['arrays', 'const kept = []; for (;;) kept.push(new Array(1000).fill({}));'],
     ['strings', "const kept = []; for (;;) kept.push('x'.repeat(1000) + kept.length);"],
     ['buffers', 'const kept = []; for (;;) kept.push(new Uint8Array(10_000));'],
-    ['a map, between awaits', 'const map = new Map(); for (let i = 0; ; i++) { map.set(i, { i }); if (i % 1000 === 0) await null; }'],
+    [
+      'a map, between awaits',
+      'const map = new Map(); for (let i = 0; ; i++) { map.set(i, { i }); if (i % 1000 === 0) await null; }',
+    ],
     ['closures', 'const kept = []; for (;;) { const x = kept.length; kept.push(() => x); }'],
     ['properties', 'const object = {}; for (let i = 0; ; i++) object[`k${i}`] = i;'],
     ['source text', "const kept = []; for (let i = 0; ; i++) kept.push(Function(`return ${i} + '${'x'.repeat(1000)}'`));"],
     ['a timer', 'setTimeout(() => { const kept = []; for (;;) kept.push({}); }, 1);'],
     ['a rejected promise', 'const kept = []; await Promise.resolve().then(() => { for (;;) kept.push({}); });'],
-    ['errors that are kept', 'const kept = []; for (;;) { try { kept.push({}, kept.slice()); } catch (error) { kept.push(error); } }'],
-  ])('ends the program with V8\'s text and code: %s', async (_name, source) => {
+    [
+      'errors that are kept',
+      'const kept = []; for (;;) { try { kept.push({}, kept.slice()); } catch (error) { kept.push(error); } }',
+    ],
+  ])("ends the program with V8's text and code: %s", async (_name, source) => {
     const { code, stderr } = await runInProcess(source, LITTLE);
     expect(stderr).toContain('JavaScript heap out of memory');
     expect(stderr).not.toContain('null');
@@ -26,20 +32,26 @@ describe('memory', () => {
   });
 
   it('gives an error that can be caught, and goes on', async () => {
-    const { code, stdout } = await runInProcess(`
+    const { code, stdout } = await runInProcess(
+      `
       try { const kept = []; for (;;) kept.push('x'.repeat(1000) + kept.length); } catch (error) { print(error.name, error.message); }
       try { new ArrayBuffer(2e9); } catch (error) { print(error.name, error.message); }
       const kept = []; for (let i = 0; i < 1000; i++) kept.push({ i });
-      print(kept.length, kept.at(-1).i);`, LITTLE);
+      print(kept.length, kept.at(-1).i);`,
+      LITTLE,
+    );
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${MESSAGE}\n${MESSAGE}\n1000 999\n` });
   });
 
   it('takes freed memory again', async () => {
-    const { code, stdout } = await runInProcess(`
+    const { code, stdout } = await runInProcess(
+      `
       for (let i = 0; i < 200; i++) { const block = new Uint8Array(10_000_000); block[i] = 1; }
       for (let i = 0; i < 50; i++) { const list = []; for (let j = 0; j < 20_000; j++) list.push({ j }); list.self = list; }
       let text = ''; for (let i = 0; i < 2000; i++) text = 'x'.repeat(i * 1000);
-      print('done');`, LITTLE);
+      print('done');`,
+      LITTLE,
+    );
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'done\n' });
   });
 });

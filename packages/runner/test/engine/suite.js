@@ -6,7 +6,10 @@ const modules = new Map();
 const text = (value) => (typeof value === 'string' ? value : String(value));
 
 native.setHooks({
-  link: (module, url) => { link(module, url); return native.evaluateModule(module); },
+  link: (module, url) => {
+    link(module, url);
+    return native.evaluateModule(module);
+  },
   uncaught(error) {
     native.write(2, `Uncaught ${error !== null && typeof error === 'object' && error.stack ? error.stack : text(error)}\n`);
     return false;
@@ -20,7 +23,9 @@ native.setHooks({
 });
 
 const timers = [];
-globalThis.print = (...values) => { native.write(1, `${values.map(text).join(' ')}\n`); };
+globalThis.print = (...values) => {
+  native.write(1, `${values.map(text).join(' ')}\n`);
+};
 globalThis.console = { log: print };
 globalThis.gc = native.gc;
 globalThis.__script = (name) => native.evalScript(files[name], name);
@@ -47,7 +52,10 @@ native.setImportCallback((specifier, attributes, referrer) => {
 
 function resolve(specifier, referrer) {
   if (!specifier.startsWith('.')) return specifier;
-  const parts = referrer.replace(/^file:\/\/\//, '').split('/').slice(0, -1);
+  const parts = referrer
+    .replace(/^file:\/\/\//, '')
+    .split('/')
+    .slice(0, -1);
   for (const part of specifier.split('/')) {
     if (part === '..') parts.pop();
     else if (part !== '.') parts.push(part);
@@ -77,7 +85,10 @@ function connect(name, specifier) {
 }
 
 function connectRequests(module, name) {
-  native.linkModule(module, native.moduleRequests(module).map(([specifier]) => connect(resolve(specifier, name), specifier)));
+  native.linkModule(
+    module,
+    native.moduleRequests(module).map(([specifier]) => connect(resolve(specifier, name), specifier)),
+  );
 }
 
 function load(name, specifier) {

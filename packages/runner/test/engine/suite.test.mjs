@@ -18,11 +18,14 @@ const LEFT_OUT = new Map([
   ['test_std.js', 'tests qjs:std and qjs:os'],
   ['test_worker.js', 'needs threads'],
   ['test_worker_module.js', 'needs threads'],
-  ['import-attributes-identity.js', 'tests the module loader of the engine\'s own shell'],
+  ['import-attributes-identity.js', "tests the module loader of the engine's own shell"],
   ['bug1498.js', 'asserts message texts; ours are those of V8'],
   ['null_or_undefined.js', 'asserts message texts; ours are those of V8'],
   ['parse-error-column.js', 'expects a frame for the place of a syntax error in eval; V8 has none'],
-  ['callsite-isconstructor.js', 'expects Error.prepareStackTrace to run when the error is made; V8 runs it when the stack is read'],
+  [
+    'callsite-isconstructor.js',
+    'expects Error.prepareStackTrace to run when the error is made; V8 runs it when the stack is read',
+  ],
 ]);
 
 const files = {};
@@ -38,7 +41,7 @@ const cases = Object.keys(files)
 
 const isModule = (text) => /^\s*(import|export)\b/m.test(text) || /^(const \w+ = )?await\b/m.test(text);
 
-describe('the engine\'s own tests on the frozen image', () => {
+describe("the engine's own tests on the frozen image", () => {
   const guest = new BareGuest({ main: readFileSync(SUITE), inputs: { 'suite/files.json': JSON.stringify(files) } });
 
   it('finds them', () => {
