@@ -1,3 +1,4 @@
+// Edits of quickjs.c: a text for a text, and the parser's errors that name the token.
 const text = (find, replace, count = 1) => ({ file: 'quickjs.c', find, replace, count });
 const unexpected = (message, count = 1) => text(`js_parse_error(s, "${message}")`, 'js_parse_unexpected(s)', count);
 const ATOM = (name) => `JS_AtomGetStr(ctx, (char[ATOM_GET_STR_BUF_SIZE]){ 0 }, ATOM_GET_STR_BUF_SIZE, ${name})`;

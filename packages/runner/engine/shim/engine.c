@@ -19,6 +19,7 @@
 #include "modules.c"
 #include "inspect.c"
 #include "text.c"
+#include "text-natives.c"
 #include "bytes.c"
 #include "io.c"
 #include "process.c"
