@@ -128,7 +128,8 @@ export interface SidecarOptions {
   /**
    * For how many microseconds, 0 to 10,000, a thread that has just answered looks for more work before it sleeps: a program that is
    * started in that time starts at once, and until then the thread uses its processor.
-   * @default 50 in a process, 0 in this one
+   * In this process it is also how long Node's own thread looks for the end of a call that is alone, instead of going to sleep.
+   * @default 50 in a process, 100 in this one (0 with an inline budget)
    */
   spinUs?: number;
   /** Told `sidecar_spawn` (of a process), `session_open` and `module_load`. */

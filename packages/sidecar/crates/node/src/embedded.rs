@@ -41,6 +41,8 @@ pub struct Embedded {
     core: RefCell<Option<Core>>,
     outlet: Arc<Outlet>,
     dispatch: Dispatch,
+    /// How long this thread looks for the end of a request before it leaves it to the event loop.
+    linger: Duration,
     /// Set once, by `open`; gone after `shut_down`.
     object: RefCell<Option<Held>>,
     runtimes: RefCell<Table<Live>>,
@@ -78,6 +80,7 @@ impl Embedded {
             core: RefCell::new(Some(core)),
             outlet: Arc::default(),
             dispatch: if inline.is_zero() { Dispatch::Worker } else { Dispatch::Inline(inline) },
+            linger: if inline.is_zero() { options.spin } else { Duration::ZERO },
             object: RefCell::default(),
             runtimes: RefCell::new(Table::new("runtimes", MAX_RUNTIMES)),
             runners: RefCell::new(Table::new("runners", MAX_RUNNERS)),
@@ -195,7 +198,7 @@ impl Embedded {
         };
         let runtime = self.runtime(env, number)?;
         let sink = Arc::new(Program { id, place: Place { runtime: number, runner: 0 }, outlet: Arc::clone(&self.outlet) });
-        let (started, end) = inline::run(id, || runtime.start(options, sink, self.dispatch));
+        let (started, end) = self.begin(id, || runtime.start(options, sink, self.dispatch));
         let process = started.map_err(|error| values::thrown(env, &error, None))?;
         self.wait(env, id, process, false, end)
     }
@@ -217,7 +220,7 @@ impl Embedded {
         self.runners.borrow().check_room().map_err(|error| values::thrown(env, &error, None))?;
         let runner = self.runners.borrow_mut().reserve();
         let sink = Arc::new(Runner { id, place: Place { runtime: number, runner }, outlet: Arc::clone(&self.outlet) });
-        let (started, end) = inline::run(id, || runtime.start(options, sink, self.dispatch));
+        let (started, end) = self.begin(id, || runtime.start(options, sink, self.dispatch));
         let process = started.map_err(|error| values::thrown(env, &error, None))?;
         self.runners.borrow_mut().put(runner, process.clone());
         if let Some(live) = self.runtimes.borrow_mut().get_mut(number) {
@@ -235,7 +238,7 @@ impl Embedded {
         let streams = arguments.streams(4)?;
         let process = self.runners.borrow().get(runner).cloned();
         let process = process.ok_or_else(|| self.no_runner(env, runner))?;
-        let (started, end) = inline::run(id, || process.evaluate(id, code, timeout, streams, self.dispatch));
+        let (started, end) = self.begin(id, || process.evaluate(id, code, timeout, streams, self.dispatch));
         let place = Place { runtime: 0, runner };
         started.map_err(|error| values::thrown(env, &error, place.facts(&error)))?;
         self.wait(env, id, process, true, end)
@@ -269,6 +272,21 @@ impl Embedded {
 
     fn resources(&self, env: &Env, _: Arguments<'_>) -> Result<Option<Raw>> {
         values::resources(env, self.core(env)?.resources()).map(Some)
+    }
+
+    /// Begins request `id`; gives what the core returned, and the request's end if it came meanwhile.
+    fn begin<T>(
+        &self,
+        id: u32,
+        call: impl FnOnce() -> std::result::Result<T, Error>,
+    ) -> (std::result::Result<T, Error>, Option<Event>) {
+        if self.linger.is_zero() || !self.requests.is_empty() {
+            return inline::run(id, call);
+        }
+        self.outlet.linger.expect(id);
+        let started = call();
+        let limit = if started.is_ok() { self.linger } else { Duration::ZERO };
+        (started, self.outlet.linger.wait(limit))
     }
 
     /// The end of a call that began a request: what it gives if it is over, or it waits.

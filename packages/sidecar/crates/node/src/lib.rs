@@ -12,6 +12,7 @@ mod arguments;
 mod embedded;
 mod held;
 mod inline;
+mod linger;
 mod outlet;
 mod requests;
 mod values;
@@ -33,6 +34,8 @@ use crate::values::OutcomeArguments;
 
 const MAX_WORKERS: u64 = 256;
 const MAX_WARM_SLOTS: u64 = 4_096;
+/// Long enough for a worker that sleeps to wake up and run a small program; what comes next then finds it awake.
+const SPIN_US: u64 = 100;
 const MAX_SPIN_US: u64 = 10_000;
 const MAX_INLINE_US: u64 = 1_000_000;
 
@@ -51,12 +54,13 @@ pub fn open<'env>(
     };
     let image_dir: Option<String> = options.get("imageDir")?;
     let image_dir = image_dir.ok_or_else(|| arguments::wrong(env, "imageDir", "the path of a folder", "undefined"))?;
+    let inline = Duration::from_micros(number("inlineUs", 0, MAX_INLINE_US, 0)?);
+    let spin_us = if inline.is_zero() { SPIN_US } else { 0 };
     let core = CoreOptions {
         image_dir: image_dir.into(),
         workers: number("workers", 0, MAX_WORKERS, 0)? as usize,
         warm_slots: number("warmSlots", 0, MAX_WARM_SLOTS, 16)? as usize,
-        spin: Duration::from_micros(number("spinUs", 0, MAX_SPIN_US, 0)?),
+        spin: Duration::from_micros(number("spinUs", 0, MAX_SPIN_US, spin_us)?),
     };
-    let inline = Duration::from_micros(number("inlineUs", 0, MAX_INLINE_US, 0)?);
     Embedded::open(env, &core, inline, on_event, make_outcome)
 }

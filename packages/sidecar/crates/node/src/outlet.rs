@@ -13,6 +13,7 @@ use napi::{Env, Status};
 use parking_lot::Mutex;
 
 use crate::inline;
+use crate::linger::Linger;
 use crate::table::Place;
 use crate::values::Raw;
 
@@ -52,6 +53,8 @@ impl Event {
 #[derive(Default)]
 pub struct Outlet {
     function: Mutex<Option<OnEvent>>,
+    /// Node's thread may be waiting for the end of a request.
+    pub linger: Linger,
 }
 
 impl Outlet {
@@ -76,7 +79,7 @@ impl Outlet {
     }
 
     fn tell(&self, event: Event) {
-        let Some(event) = inline::keep(event) else { return };
+        let Some(event) = inline::keep(event).and_then(|event| self.linger.keep(event)) else { return };
         if let Some(function) = &*self.function.lock() {
             function.call(event, ThreadsafeFunctionCallMode::NonBlocking);
         }

@@ -23,6 +23,11 @@ impl Requests {
         self.table.borrow().contains_key(&id)
     }
 
+    /// Whether no request waits.
+    pub fn is_empty(&self) -> bool {
+        self.table.borrow().is_empty()
+    }
+
     /// A request has begun to wait. True: it is the only one.
     pub fn add(&self, id: u32, process: Process, evaluation: bool) -> bool {
         let mut table = self.table.borrow_mut();
