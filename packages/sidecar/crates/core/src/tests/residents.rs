@@ -26,6 +26,8 @@ fn state_is_kept_and_failures_are_survived() {
     let core = core();
     let (process, told) = resident(&runtime(&core));
     let mut id = 0;
+    let never = evaluate(&process, &told, 100, "await new Promise(() => {})", None, Dispatch::Worker);
+    assert_eq!(never.exit_code, 13, "what can never settle ends as in Node");
     for dispatch in [Dispatch::Worker, Dispatch::Inline(Duration::from_secs(1))] {
         let mut run = |code: &str, timeout| {
             id += 1;
@@ -37,7 +39,7 @@ fn state_is_kept_and_failures_are_survived() {
         assert_eq!((thrown.exit_code, text(&thrown.stderr).contains("boom")), (1, true));
         let spun = run("for (;;) {}", Some(20));
         assert_eq!((code(&spun), spun.exit_code), (Some("ERR_TIMEOUT"), 124));
-        let waited = run("await new Promise(() => {})", Some(20));
+        let waited = run("await new Promise((done) => setTimeout(done, 60_000))", Some(20));
         assert_eq!(code(&waited), Some("ERR_TIMEOUT"));
         assert_eq!(text(&run("console.log(++n)", None).stdout), "3\n");
     }
