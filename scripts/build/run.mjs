@@ -16,7 +16,9 @@ const LONGEST_MS = 30 * 60_000;
  */
 export async function run(command, args, { onLine = () => {}, env = {}, missing, longestMs = LONGEST_MS } = {}) {
   const options = { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] };
-  const child = spawn(command, args, { ...options, timeout: longestMs, killSignal: 'SIGKILL' });
+  const child = spawn(command, args, options);
+  // Not spawn's own `timeout`: for a command that is not there its timer is never cleared, and keeps this process alive.
+  const longest = setTimeout(() => child.kill('SIGKILL'), longestMs);
   const tail = [];
   const stdout = [];
   const read = async (stream, kept) => {
@@ -43,5 +45,7 @@ export async function run(command, args, { onLine = () => {}, env = {}, missing,
   } catch (error) {
     if (error.code === 'ENOENT') throw new BuildFailure(missing ?? `\`${command}\` was not found on PATH`);
     throw error;
+  } finally {
+    clearTimeout(longest);
   }
 }
