@@ -22,10 +22,6 @@ describe('deep recursion', () => {
     ['toString of nested arrays', 'let nested = []; for (let i = 0; i < 100_000; i++) nested = [nested]; String(nested)'],
     ['flattening nested arrays', 'let nested = []; for (let i = 0; i < 100_000; i++) nested = [nested]; nested.flat(Infinity)'],
     ['proxies of proxies', 'let proxy = {}; for (let i = 0; i < 100_000; i++) proxy = new Proxy(proxy, {}); proxy.x'],
-    [
-      'bound functions of bound functions',
-      'let bound = () => 1; for (let i = 0; i < 100_000; i++) bound = bound.bind(); bound()',
-    ],
     ['getters', 'const object = { get x() { return this.x; } }; object.x'],
     ['toString methods', 'const object = { toString() { return `${this}`; } }; `${object}`'],
     ['constructors', 'class A { constructor() { new A(); } } new A()'],

@@ -3,7 +3,13 @@
 'use strict';
 const files = JSON.parse(buildFile('suite/files.json'));
 const modules = new Map();
-const text = (value) => (typeof value === 'string' ? value : String(value));
+const text = (value) => {
+  try {
+    return typeof value === 'string' ? value : String(value);
+  } catch {
+    return '[object]'; // some files print what refuses to become text
+  }
+};
 
 native.setHooks({
   link: (module, url) => {
