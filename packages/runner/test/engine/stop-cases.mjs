@@ -98,7 +98,7 @@ export const STOP_CASES = {
   escape: { prepare: wide, loop: forever('escape(text);') },
   parseFloat: { prepare: "const text = '1'.repeat(5_000_000);", loop: forever('parseFloat(text); Number(text);') },
 
-  'bigint multiply': { prepare: 'let n = 3n ** 600_000n;', loop: forever('n * n;') },
+  'bigint multiply': { prepare: 'const n = 3n ** 300_000n;', loop: forever('n * n;') },
   'bigint power': { loop: forever('7n ** 300_000n;') },
   'bigint divide': { prepare: 'const n = 3n ** 600_000n; const d = 3n ** 300_000n + 1n;', loop: forever('n / d;') },
   'bigint toString': { prepare: 'const n = 3n ** 600_000n;', loop: forever('n.toString();') },
