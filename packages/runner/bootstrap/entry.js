@@ -6,6 +6,7 @@
 const context = require('./context.js');
 const { link } = require('./modules.js');
 const { uncaught } = require('./fatal.js');
+const { complete } = require('./operations.js');
 
 const EXITING = 0;
 const RUN = 1;
@@ -17,6 +18,7 @@ function install() {
   const heard = (event) => process.emit !== emit || process._events[event] !== undefined;
   native.setHooks({
     link,
+    complete,
     tick: context.tickCallback,
     timers: context.processTimers,
     immediates: context.processImmediate,

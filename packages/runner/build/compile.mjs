@@ -37,7 +37,11 @@ function inputsOf(unit, engine, shim) {
       ([name]) => name === unit.source || (name.endsWith('.h') && !name.startsWith('src/builtin-')),
     );
   }
-  return prefixed('shim', shim).filter(([name]) => name === unit.source || name.endsWith('.h'));
+  const isHeader = ([name]) => name.endsWith('.h') && !name.startsWith('src/builtin-');
+  return [
+    ...prefixed('shim', shim).filter((file) => file[0] === unit.source || isHeader(file)),
+    ...(unit.source === 'shim/libraries.c' ? prefixed('src', engine).filter(isHeader) : []),
+  ];
 }
 
 const prefixed = (dir, files) => [...files].map(([name, text]) => [`${dir}/${name}`, text]);

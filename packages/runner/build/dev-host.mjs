@@ -110,6 +110,8 @@ export class DevGuest {
       wait_writable: () => 0,
       read: (fd, ptr, len) => this.#read(fd, bytes(ptr, len)),
       wait_readable: () => 0,
+      sys: () => -38n,
+      sys_wait: () => -38n,
       poll: () => (this.poll() ? 1 : 0),
       clock: (id) => (id === 0 ? BigInt(Date.now()) * 1_000_000n : BigInt(Math.round(performance.now() * 1e6))),
       random: (ptr, len) => {

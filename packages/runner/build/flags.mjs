@@ -28,6 +28,7 @@ export const UNITS = [
   { name: 'alloc', source: 'shim/alloc.c', flags: [...COMMON, ...STRICT] },
   { name: 'format', source: 'shim/format.c', flags: [...COMMON, ...STRICT, '-fno-builtin'] },
   { name: 'libc', source: 'shim/libc.c', flags: [...COMMON, ...STRICT] },
+  { name: 'libraries', source: 'shim/libraries.c', flags: [...COMMON, ...STRICT] },
   { name: 'memory', source: 'shim/memory.c', flags: [...COMMON, ...STRICT, '-fno-builtin'] },
 ];
 

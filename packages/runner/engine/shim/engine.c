@@ -10,6 +10,7 @@
 #include "alloc.h"
 #include "host.h"
 #include "coldframe.h"
+#include "libraries.h"
 
 #include "views.c"
 #include "errors.c"
@@ -22,6 +23,7 @@
 #include "text-natives.c"
 #include "bytes.c"
 #include "io.c"
+#include "sys.c"
 #include "process.c"
 #include "env.c"
 #include "log.c"

@@ -11,6 +11,8 @@ CF_IMPORT(write) int32_t host_write(int32_t fd, const void *bytes, uint32_t len)
 CF_IMPORT(wait_writable) int32_t host_wait_writable(int32_t fd);
 CF_IMPORT(read) int32_t host_read(int32_t fd, void *bytes, uint32_t len);
 CF_IMPORT(wait_readable) int32_t host_wait_readable(int32_t fd);
+CF_IMPORT(sys) int64_t host_sys(int32_t number, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
+CF_IMPORT(sys_wait) int64_t host_sys_wait(int32_t number, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
 CF_IMPORT(poll) int32_t host_poll(void);
 CF_IMPORT(clock) int64_t host_clock(int32_t id);
 CF_IMPORT(random) void host_random(void *bytes, uint32_t len);

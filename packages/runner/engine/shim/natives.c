@@ -31,7 +31,7 @@ static const struct {
     { "timeOrigin", cf_time_origin, 0 }, { "random", cf_random, 1 },
 
     { "write", cf_write, 2 }, { "writeSome", cf_write_some, 4 }, { "read", cf_read, 4 }, { "readSome", cf_read_some, 4 },
-    { "makeLog", cf_make_log, 3 },
+    { "makeLog", cf_make_log, 3 }, { "sys", cf_sys, 1 }, { "sysWait", cf_sys_wait, 1 },
 
     { "decode", cf_decode, 4 }, { "encode", cf_encode, 2 }, { "writeString", cf_write_string, 5 },
     { "encodeInto", cf_encode_into, 3 }, { "byteLength", cf_byte_length, 1 }, { "isUtf8", cf_is_utf8, 1 },
@@ -104,6 +104,7 @@ static JSValue cf_new_natives(JSContext *ctx)
     JS_SetPropertyStr(ctx, loop, "exitInfo", cf_shared_array(ctx, cf.exit_info, sizeof(cf.exit_info), JS_TYPED_ARRAY_INT32));
     JS_SetPropertyStr(ctx, loop, "keepAlive", cf_shared_array(ctx, &cf.state.keep_alive, 4, JS_TYPED_ARRAY_UINT32));
     cf_add_node_natives(ctx, native, loop);
+    cf_add_library_natives(ctx, native);
     JS_SetPropertyStr(ctx, native, "classes", classes);
     JS_SetPropertyStr(ctx, native, "encodings", encodings);
     JS_SetPropertyStr(ctx, native, "loop", loop);

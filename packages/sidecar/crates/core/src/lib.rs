@@ -9,6 +9,7 @@
 mod core;
 mod error;
 mod image;
+mod kernel;
 mod memory;
 mod options;
 mod outcome;

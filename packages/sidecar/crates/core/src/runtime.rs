@@ -4,6 +4,7 @@
 
 use crate::core::Shared;
 use crate::error::Error;
+use crate::kernel::Kernel;
 use crate::options::{Dispatch, Limits, Mode, ProcessOptions, RuntimeOptions, Streams};
 use crate::outcome::Sink;
 use crate::program::{Launch, Parts, Program, run};
@@ -31,6 +32,7 @@ pub(crate) struct Inner {
     env: Vec<(String, String)>,
     cwd: String,
     limits: Limits,
+    kernel: Arc<Kernel>,
     programs: Mutex<Programs>,
 }
 
@@ -52,7 +54,7 @@ impl Runtime {
         check_cwd(&cwd)?;
         check_env(&options.env)?;
         check_limits(&options.limits, core.image_len())?;
-        let inner = Inner { core, env: options.env, cwd, limits: options.limits, programs: Mutex::default() };
+        let inner = Inner { core, env: options.env, cwd, limits: options.limits, kernel: Arc::default(), programs: Mutex::default() };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -73,6 +75,7 @@ impl Runtime {
             stdin: options.stdin,
             scheduler: scheduler.clone(),
             sink,
+            kernel: inner.kernel.clone(),
         });
         inner.enter(&program)?;
         let done = {

@@ -13,6 +13,7 @@ pub(crate) use output::Written;
 pub(crate) use run::{Launch, run};
 
 use crate::error::Error;
+use crate::kernel;
 use crate::memory::Gate;
 use crate::options::{Limits, Mode, Streams};
 use crate::outcome::Sink;
@@ -55,6 +56,7 @@ pub(crate) struct Program {
     limits: Limits,
     scheduler: Arc<Scheduler>,
     sink: Arc<dyn Sink>,
+    pub(crate) process: kernel::Process,
     gate: Arc<Gate>,
     meter: Arc<Meter>,
     control: Mutex<Control>,
@@ -101,6 +103,7 @@ pub(crate) struct Parts {
     pub(crate) stdin: Vec<u8>,
     pub(crate) scheduler: Arc<Scheduler>,
     pub(crate) sink: Arc<dyn Sink>,
+    pub(crate) kernel: Arc<kernel::Kernel>,
 }
 
 impl Program {
@@ -111,6 +114,7 @@ impl Program {
             limits: parts.limits,
             scheduler: parts.scheduler,
             sink: parts.sink,
+            process: kernel::Process::new(parts.kernel),
             gate: Arc::default(),
             meter: Arc::default(),
             control: Mutex::default(),

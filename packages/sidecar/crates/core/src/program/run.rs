@@ -5,6 +5,7 @@
 
 use super::Program;
 use crate::error::Error;
+use crate::kernel;
 use crate::options::Mode;
 use crate::outcome::Timings;
 use crate::sched::Alarm;
@@ -27,6 +28,7 @@ pub(crate) struct Launch {
 /// Why the program got the worker again.
 enum Step {
     Timer,
+    Complete(Vec<kernel::Event>),
     Evaluate(u32, String),
     /// The evaluation under way must end, and no guest code runs that could be interrupted.
     Abandon,
@@ -110,6 +112,11 @@ async fn live(program: &Arc<Program>, vm: &mut Vm, launch: &Launch, ready: impl 
         }
         match next_step(program, &state).await {
             Step::Timer => vm.deliver(Event::Timer),
+            Step::Complete(events) => {
+                for kernel::Event { operation, result, bytes } in events {
+                    vm.deliver(Event::Complete { operation, result, bytes: &bytes });
+                }
+            }
             Step::Evaluate(id, source) => vm.deliver(Event::Eval { id, source: &source }),
             Step::Abandon => program.finish_evaluation(137, None),
             Step::End => return Exit::Failed(None),
@@ -132,7 +139,7 @@ async fn turn(program: &Program, vm: &mut Vm) -> Result<State, Option<wasmtime::
 /// Waits for something to do.
 async fn next_step(program: &Program, state: &State) -> Step {
     let due = (state.timer_at >= 0.0).then_some((state.timer_at * 1e6) as u64);
-    if due.is_none() && program.mode != Mode::Resident {
+    if due.is_none() && program.mode != Mode::Resident && !program.process.operations.are_under_way() {
         // The guest says it waits, but for nothing that could ever come.
         program.end(Error::EngineFault { reason: "the program waits for nothing".to_owned() });
     }
@@ -147,6 +154,10 @@ async fn next_step(program: &Program, state: &State) -> Step {
         if let Some((id, code)) = program.next_evaluation() {
             return Poll::Ready(Step::Evaluate(id, code));
         }
+        let events = program.process.operations.take();
+        if !events.is_empty() {
+            return Poll::Ready(Step::Complete(events));
+        }
         if due.is_some_and(|due| sys::monotonic_ns() >= due) {
             return Poll::Ready(Step::Timer);
         }
@@ -158,6 +169,10 @@ async fn next_step(program: &Program, state: &State) -> Step {
         }
         control.waiting = Some(context.waker().clone());
         drop(control);
+        if !program.process.operations.watch(context.waker()) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         if let (None, Some(due)) = (alarm, due) {
             let waker = context.waker().clone();
             alarm = Some(program.scheduler.timers().set(due, move || waker.wake()));

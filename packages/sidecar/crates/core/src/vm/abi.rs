@@ -54,18 +54,20 @@ impl State {
 pub(crate) enum Event<'a> {
     Start { mode: u32, block: &'a [u8] },
     Timer,
+    Complete { operation: u32, result: i32, bytes: &'a [u8] },
     Eval { id: u32, source: &'a str },
 }
 
 impl Event<'_> {
     /// Appends the event as it lies in the inbox.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
-        let (kind, id, payload): (u32, u32, &[u8]) = match self {
-            Self::Start { mode, block } => (1, *mode, block),
-            Self::Timer => (2, 0, &[]),
-            Self::Eval { id, source } => (4, *id, source.as_bytes()),
+        let (kind, id, result, payload): (u32, u32, i32, &[u8]) = match self {
+            Self::Start { mode, block } => (1, *mode, 0, block),
+            Self::Timer => (2, 0, 0, &[]),
+            Self::Complete { operation, result, bytes } => (3, *operation, *result, bytes),
+            Self::Eval { id, source } => (4, *id, 0, source.as_bytes()),
         };
-        for number in [kind, id, 0, payload.len() as u32] {
+        for number in [kind, id, result as u32, payload.len() as u32] {
             out.extend_from_slice(&number.to_le_bytes());
         }
         out.extend_from_slice(payload);

@@ -4,6 +4,7 @@
 //! (`memory/gate.rs`). Errors go back as negative Linux error numbers; only a process that must end traps.
 
 use super::abi::errno;
+use crate::kernel::{self, Arguments};
 use crate::program::{Checkpoint, Program, Written};
 use crate::sys;
 use std::sync::Arc;
@@ -72,6 +73,7 @@ pub(crate) fn linker(engine: &Engine, module: &Module) -> wasmtime::Result<Linke
     let mut linker = Linker::new(engine);
     output(&mut linker)?;
     input(&mut linker)?;
+    system_calls(&mut linker)?;
     scheduling(&mut linker)?;
     time_and_entropy(&mut linker)?;
     without_a_host(&mut linker, module)?;
@@ -113,6 +115,31 @@ fn input(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
     })?;
     // All of a program's input is there when it starts, so nothing ever waits for more.
     linker.func_wrap(MODULE, "wait_readable", |_fd: i32| 0_i32)?;
+    Ok(())
+}
+
+type Integers = (i32, i64, i64, i64, i64, i64, i64, i64, i64);
+
+fn system_calls(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
+    linker.func_wrap(
+        MODULE,
+        "sys",
+        |mut caller: Call<'_>, number: i32, a: i64, b: i64, c: i64, d: i64, e: i64, f: i64, g: i64, h: i64| {
+            let program = caller.data().program.clone();
+            let Some(memory) = caller.data().memory else { return Ok(i64::from(errno::EFAULT)) };
+            let Ok(_open) = program.gate().enter() else { return Err(stopped()) };
+            let mut arguments = Arguments::new([a, b, c, d, e, f, g, h], memory.data_mut(&mut caller));
+            let answer = kernel::call(&program, number.cast_unsigned(), &mut arguments);
+            Ok(answer.unwrap_or_else(kernel::Errno::negative))
+        },
+    )?;
+    linker.func_wrap_async(MODULE, "sys_wait", |caller: Call<'_>, (number, a, b, c, d, e, f, g, h): Integers| {
+        let program = caller.data().program.clone();
+        Box::new(async move {
+            let answer = kernel::call_and_wait(&program, number.cast_unsigned(), [a, b, c, d, e, f, g, h]).await;
+            Ok(answer.unwrap_or_else(kernel::Errno::negative))
+        })
+    })?;
     Ok(())
 }
 

@@ -1,0 +1,37 @@
+//! Linux error numbers, as system calls answer with them.
+
+/// A Linux error number (positive).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Errno(i32);
+
+macro_rules! numbers {
+    ($($name:ident = $number:literal),+ $(,)?) => {
+        #[expect(dead_code, reason = "the table is Linux's; not every number is used")]
+        impl Errno {
+            $(pub(crate) const $name: Self = Self($number);)+
+        }
+    };
+}
+
+numbers! {
+    EPERM = 1, ENOENT = 2, ESRCH = 3, EINTR = 4, EIO = 5, ENXIO = 6, E2BIG = 7, EBADF = 9, ECHILD = 10, EAGAIN = 11, ENOMEM = 12,
+    EACCES = 13, EFAULT = 14, EBUSY = 16, EEXIST = 17, EXDEV = 18, ENODEV = 19, ENOTDIR = 20, EISDIR = 21, EINVAL = 22,
+    ENFILE = 23, EMFILE = 24, ENOTTY = 25, EFBIG = 27, ENOSPC = 28, ESPIPE = 29, EROFS = 30, EMLINK = 31, EPIPE = 32,
+    ERANGE = 34, EDEADLK = 35, ENAMETOOLONG = 36, ENOSYS = 38, ENOTEMPTY = 39, ELOOP = 40, EPROTO = 71, EOVERFLOW = 75,
+    EILSEQ = 84, ENOTSOCK = 88, EDESTADDRREQ = 89, EMSGSIZE = 90, EPROTOTYPE = 91, ENOPROTOOPT = 92, EPROTONOSUPPORT = 93,
+    EOPNOTSUPP = 95, EAFNOSUPPORT = 97, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ENETDOWN = 100, ENETUNREACH = 101,
+    ECONNABORTED = 103, ECONNRESET = 104, ENOBUFS = 105, EISCONN = 106, ENOTCONN = 107, ETIMEDOUT = 110, ECONNREFUSED = 111,
+    EHOSTUNREACH = 113, EALREADY = 114, EINPROGRESS = 115, ECANCELED = 125,
+}
+
+impl Errno {
+    /// The host's own error number. Something that is not one is `EIO`.
+    pub(crate) fn of(error: &std::io::Error) -> Self {
+        error.raw_os_error().filter(|number| (1..4_096).contains(number)).map_or(Self::EIO, Self)
+    }
+
+    /// What a system call returns for it.
+    pub(crate) fn negative(self) -> i64 {
+        -i64::from(self.0)
+    }
+}
