@@ -9,6 +9,7 @@ const { compileBuiltin } = require('./builtins.js');
 
 module.exports = function boot() {
   require('./globals.js')();
+  require('./locale/index.js')();
   const { getInternalBinding } = require('./bindings/index.js');
   const process = require('./process.js')(getInternalBinding);
   context.process = process;

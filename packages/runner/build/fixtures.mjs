@@ -11,7 +11,7 @@ export const fixturesDir = join(packageDir, 'fixtures');
 export const WORKSPACE = '/workspace';
 export const EVAL_URL = `file://${WORKSPACE}/[eval1]`;
 
-/** @returns {{ name: string, dir: string, source: string, stdin: Buffer, args: string[], env: object, handWritten?: string, expected?: object }[]} */
+/** @returns {{ name: string, dir: string, source: string, stdin: Buffer, args: string[], env: object, handWritten?: string, kernel?: boolean, expected?: object }[]} */
 export function readFixtures(only = '') {
   return readdirSync(fixturesDir, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name.includes(only))
@@ -19,7 +19,7 @@ export function readFixtures(only = '') {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-const KEYS = ['about', 'args', 'env', 'stdin', 'limits', 'timeoutMs', 'handWritten', 'modes'];
+const KEYS = ['about', 'args', 'env', 'stdin', 'limits', 'timeoutMs', 'handWritten', 'modes', 'kernel'];
 
 function readFixture(name) {
   const dir = join(fixturesDir, name);

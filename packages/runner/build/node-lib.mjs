@@ -12,10 +12,12 @@ import { step } from './progress.mjs';
 const NODE_VERSION = '24.21.0';
 const MAX_OUTPUT = 64 << 20;
 
-/** The folder with `<id>.js`, `ids.json`, `config.json`, `shapes.json` and Node's LICENSE. */
+/** The folder with `<id>.js`, `ids.json`, `config.json`, `shapes.json`, `locale.json` and Node's LICENSE. */
 export async function extractNodeLibrary() {
   const { binary, license } = findNode();
-  const scripts = ['natives-dump.cjs', 'binding-shapes.cjs'].map((name) => fileURLToPath(new URL(name, import.meta.url)));
+  const scripts = ['natives-dump.cjs', 'binding-shapes.cjs', 'locale-dump.cjs'].map((name) =>
+    fileURLToPath(new URL(name, import.meta.url)),
+  );
   const key = digest([
     ['node', NODE_VERSION],
     ['arch', process.arch],
@@ -32,6 +34,7 @@ export async function extractNodeLibrary() {
       join(temporary, 'shapes.json'),
       run(binary, ['--no-warnings', '--no-deprecation', '--expose-internals', scripts[1]]),
     );
+    writeFileSync(join(temporary, 'locale.json'), run(binary, [scripts[2]]));
     copyFileSync(license, join(temporary, 'LICENSE'));
     replaceFolder(temporary, target);
   });

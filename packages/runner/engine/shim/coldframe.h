@@ -80,7 +80,7 @@ static struct {
     JSValue default_prepare, header_fn, prepare_callback;
     JSValue rejection_tracker, import_callback, import_meta_callback;
     JSValue stop_error, memory_error;
-    JSValue env, absent;
+    JSValue env, absent, zone_names;
     JSClassID module_class, env_class, log_class;
     bool booted;
 } cf_image;

@@ -26,6 +26,7 @@
 #include "sys.c"
 #include "process.c"
 #include "env.c"
+#include "zone.c"
 #include "log.c"
 #include "node.c"
 #include "messages.c"

@@ -59,7 +59,7 @@ static JSContext *cf_make_engine(void)
         CF_HOOK(i) = JS_UNDEFINED;
     cf_image.default_prepare = cf_image.header_fn = cf_image.prepare_callback = JS_UNDEFINED;
     cf_image.rejection_tracker = cf_image.import_callback = cf_image.import_meta_callback = JS_UNDEFINED;
-    cf.cwd_override = cf.main_promise = JS_UNDEFINED;
+    cf.cwd_override = cf.main_promise = cf_image.zone_names = JS_UNDEFINED;
     cf.state.timer_at = -1;
     cf_image.rt = rt;
     cf_make_class(rt, &cf_image.module_class, &cf_module_class_def);

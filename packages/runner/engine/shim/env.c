@@ -11,8 +11,11 @@ typedef struct CfEnvEntry {
 static CfEnvEntry *cf_env;
 static uint32_t cf_env_count, cf_env_capacity;
 
+static void cf_zone_reset(void);
+
 static void cf_env_reset(void)
 {
+    cf_zone_reset();
     for (uint32_t i = 0; i < cf_env_count; i++)
         if (cf_env[i].owned) {
             free((void *)cf_env[i].key.bytes);
@@ -133,6 +136,7 @@ static int cf_env_store(JSContext *ctx, JSAtom atom, JSValueConst value)
         free((void *)entry->value.bytes);
     }
     *entry = (CfEnvEntry){ .key = { key_copy, key_len }, .value = { value_copy, value_len }, .owned = true };
+    cf_zone_reset();
     result = 1;
     goto done;
 no_memory:
@@ -192,6 +196,7 @@ static int cf_env_delete(JSContext *ctx, JSValueConst obj, JSAtom atom)
     CfEnvEntry *entry;
     if (cf_env_lookup(ctx, atom, &entry) < 0)
         return -1;
+    cf_zone_reset();
     /* a name may stand in the table twice */
     while (entry) {
         entry->deleted = true;

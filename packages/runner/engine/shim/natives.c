@@ -49,6 +49,8 @@ static const struct {
     { "isGraphAsync", cf_native_is_graph_async, 1 }, { "setImportCallback", cf_set_import_callback, 1 },
     { "setImportMetaCallback", cf_set_import_meta_callback, 1 },
 
+    { "setZoneNames", cf_set_zone_names, 1 }, { "zoneOffset", cf_native_zone_offset, 3 },
+
     { "gc", cf_gc, 0 }, { "memoryUsage", cf_memory_usage, 0 },
 };
 

@@ -54,7 +54,8 @@ impl Runtime {
         check_cwd(&cwd)?;
         check_env(&options.env)?;
         check_limits(&options.limits, core.image_len())?;
-        let inner = Inner { core, env: options.env, cwd, limits: options.limits, kernel: Arc::default(), programs: Mutex::default() };
+        let inner =
+            Inner { core, env: options.env, cwd, limits: options.limits, kernel: Arc::default(), programs: Mutex::default() };
         Ok(Self { inner: Arc::new(inner) })
     }
 

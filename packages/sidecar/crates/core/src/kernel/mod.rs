@@ -6,6 +6,7 @@
 //! (`operations.rs`), or waits in [`call_and_wait`], which blocks that VM alone. Next: `arguments.rs`, how a call reads its integers.
 
 mod arguments;
+mod clock;
 mod errno;
 mod operations;
 
@@ -36,8 +37,9 @@ impl Process {
 pub(crate) type Answer = Result<i64, Errno>;
 
 /// Carries out a system call that finishes at once.
-pub(crate) fn call(_program: &Arc<Program>, number: u32, _arguments: &mut Arguments<'_>) -> Answer {
+pub(crate) fn call(_program: &Arc<Program>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
     match number >> 8 {
+        0x5 => clock::call(number, arguments),
         _ => Err(Errno::ENOSYS),
     }
 }

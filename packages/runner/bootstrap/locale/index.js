@@ -1,0 +1,45 @@
+// What: the methods of built-in prototypes that answer by locale, in English, and the names of time zones.
+// Why English only and no `Intl`: Node built without other locales' data (`small-icu`) answers the same; `Intl` itself is a later matter, and
+// half of it would be worse than none, because programs ask `typeof Intl`.
+// Next: collate.js, numbers.js, dates.js, zone-names.js.
+'use strict';
+
+const { compareTexts } = require('./collate.js');
+const { formatNumber } = require('./numbers.js');
+const { formatDate } = require('./dates.js');
+const { zoneName } = require('./zone-names.js');
+
+module.exports = function installLocale() {
+  native.setZoneNames(zoneName);
+  method(String, 'localeCompare', 1, function localeCompare(that, locales, options) {
+    if (this === null || this === undefined) throw new TypeError('String.prototype.localeCompare called on null or undefined');
+    return compareTexts(`${this}`, `${that}`, options);
+  });
+  method(Number, 'toLocaleString', 0, function toLocaleString(locales, options) {
+    return formatNumber(numberOf.call(this), options);
+  });
+  method(BigInt, 'toLocaleString', 0, function toLocaleString(locales, options) {
+    return formatNumber(bigintOf.call(this), options);
+  });
+  date('toLocaleString', { date: true, time: true });
+  date('toLocaleDateString', { date: true, time: false });
+  date('toLocaleTimeString', { date: false, time: true });
+};
+
+const numberOf = Number.prototype.valueOf;
+const bigintOf = BigInt.prototype.valueOf;
+const timeOf = Date.prototype.getTime;
+
+function date(name, wanted) {
+  const methods = {
+    [name](locales, options) {
+      return formatDate(timeOf.call(this), options, wanted);
+    },
+  };
+  method(Date, name, 0, methods[name]);
+}
+
+function method(owner, name, length, value) {
+  Object.defineProperty(value, 'length', { value: length, configurable: true });
+  Object.defineProperty(owner.prototype, name, { value, writable: true, configurable: true });
+}
