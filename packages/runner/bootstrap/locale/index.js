@@ -15,20 +15,23 @@ module.exports = function installLocale() {
     if (this === null || this === undefined) throw new TypeError('String.prototype.localeCompare called on null or undefined');
     return compareTexts(`${this}`, `${that}`, options);
   });
-  method(Number, 'toLocaleString', 0, function toLocaleString(locales, options) {
-    return formatNumber(numberOf.call(this), options);
-  });
-  method(BigInt, 'toLocaleString', 0, function toLocaleString(locales, options) {
-    return formatNumber(bigintOf.call(this), options);
-  });
+  number(Number, Number.prototype.valueOf);
+  number(BigInt, BigInt.prototype.valueOf);
   date('toLocaleString', { date: true, time: true });
   date('toLocaleDateString', { date: true, time: false });
   date('toLocaleTimeString', { date: false, time: true });
 };
 
-const numberOf = Number.prototype.valueOf;
-const bigintOf = BigInt.prototype.valueOf;
 const timeOf = Date.prototype.getTime;
+
+function number(owner, valueOf) {
+  const methods = {
+    toLocaleString(_locales, options) {
+      return formatNumber(valueOf.call(this), options);
+    },
+  };
+  method(owner, 'toLocaleString', 0, methods.toLocaleString);
+}
 
 function date(name, wanted) {
   const methods = {
