@@ -6,7 +6,7 @@ module.exports = function os(binding) {
   binding.getHostname = () => 'coldframe';
   // [sysname, version, release, machine]
   binding.getOSInformation = () => ['Linux', '#1 SMP', '6.1.0', 'x86_64'];
-  binding.getHomeDirectory = () => native.env().HOME || '/root';
+  binding.getHomeDirectory = () => native.env().HOME || '/home/user';
   binding.getCPUs = () => ['virtual', 0, 0, 0, 0, 0, 0];
   binding.getFreeMem = () => TOTAL_MEMORY_BYTES - native.memoryUsage().rss;
   binding.getTotalMem = () => TOTAL_MEMORY_BYTES;
@@ -15,7 +15,7 @@ module.exports = function os(binding) {
   };
   binding.getUptime = started;
   binding.getInterfaceAddresses = () => ['lo', '127.0.0.1', '255.0.0.0', 'IPv4', '00:00:00:00:00:00', true, -1];
-  binding.getUserInfo = () => ({ __proto__: null, uid: 0, gid: 0, username: 'root', homedir: '/root', shell: '/bin/sh' });
+  binding.getUserInfo = () => ({ __proto__: null, uid: 1000, gid: 1000, username: 'user', homedir: '/home/user', shell: '/bin/sh' });
   binding.getPriority = () => 0;
   binding.setPriority = () => 0;
   binding.getAvailableParallelism = () => 1;

@@ -15,8 +15,8 @@ module.exports = function installLocale() {
     if (this === null || this === undefined) throw new TypeError('String.prototype.localeCompare called on null or undefined');
     return compareTexts(`${this}`, `${that}`, options);
   });
-  number(Number, Number.prototype.valueOf);
-  number(BigInt, BigInt.prototype.valueOf);
+  numbers(Number, Number.prototype.valueOf);
+  numbers(BigInt, BigInt.prototype.valueOf);
   date('toLocaleString', { date: true, time: true });
   date('toLocaleDateString', { date: true, time: false });
   date('toLocaleTimeString', { date: false, time: true });
@@ -24,13 +24,14 @@ module.exports = function installLocale() {
 
 const timeOf = Date.prototype.getTime;
 
-function number(owner, valueOf) {
+function numbers(owner, numberOf) {
+  const name = 'toLocaleString';
   const methods = {
-    toLocaleString(_locales, options) {
-      return formatNumber(valueOf.call(this), options);
+    [name](_locales, options) {
+      return formatNumber(numberOf.call(this), options);
     },
   };
-  method(owner, 'toLocaleString', 0, methods.toLocaleString);
+  method(owner, name, 0, methods[name]);
 }
 
 function date(name, wanted) {

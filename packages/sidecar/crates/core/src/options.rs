@@ -25,6 +25,12 @@ pub struct Limits {
     pub cpu: Duration,
     /// Captured output of one descriptor of one process, in bytes.
     pub output_bytes: u64,
+    /// Bytes that files in memory may hold.
+    pub filesystem_bytes: u64,
+    /// Files, directories and links that may exist in memory.
+    pub inodes: u64,
+    /// Descriptors that one process may have open.
+    pub descriptors: u32,
 }
 
 /// What a runtime is made with.
@@ -90,6 +96,13 @@ pub enum Dispatch {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { memory_bytes: 128 << 20, cpu: Duration::from_secs(30), output_bytes: 16 << 20 }
+        Self {
+            memory_bytes: 128 << 20,
+            cpu: Duration::from_secs(30),
+            output_bytes: 16 << 20,
+            filesystem_bytes: 64 << 20,
+            inodes: 16_384,
+            descriptors: 256,
+        }
     }
 }

@@ -54,8 +54,8 @@ impl Runtime {
         check_cwd(&cwd)?;
         check_env(&options.env)?;
         check_limits(&options.limits, core.image_len())?;
-        let inner =
-            Inner { core, env: options.env, cwd, limits: options.limits, kernel: Arc::default(), programs: Mutex::default() };
+        let kernel = Arc::new(Kernel::new(&options.limits));
+        let inner = Inner { core, env: options.env, cwd, limits: options.limits, kernel, programs: Mutex::default() };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -77,6 +77,7 @@ impl Runtime {
             scheduler: scheduler.clone(),
             sink,
             kernel: inner.kernel.clone(),
+            cwd: launch.cwd.clone(),
         });
         inner.enter(&program)?;
         let done = {

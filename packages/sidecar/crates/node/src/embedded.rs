@@ -162,6 +162,7 @@ impl Embedded {
             memory_bytes: arguments.optional_whole(2, "memoryBytes")?.unwrap_or(default.memory_bytes),
             cpu: arguments.milliseconds(3, "cpuMs")?.unwrap_or(default.cpu),
             output_bytes: arguments.optional_whole(4, "outputBytes")?.unwrap_or(default.output_bytes),
+            ..default
         };
         let core = self.core(env)?;
         let mut runtimes = self.runtimes.borrow_mut();

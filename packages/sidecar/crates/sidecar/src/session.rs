@@ -117,6 +117,7 @@ impl Session {
             memory_bytes: given.memory_bytes.unwrap_or(default.memory_bytes),
             cpu: given.cpu_ms.map_or(default.cpu, Duration::from_millis),
             output_bytes: given.output_bytes.unwrap_or(default.output_bytes),
+            ..default
         };
         let options = RuntimeOptions { env: wire::pairs(create.env), cwd: create.cwd.map(str::to_owned), limits };
         match self.runtimes.check_room().and_then(|()| self.core.create_runtime(options)) {

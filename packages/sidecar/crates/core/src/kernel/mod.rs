@@ -7,29 +7,52 @@
 
 mod arguments;
 mod clock;
+mod descriptors;
 mod errno;
+mod fs;
 mod operations;
 
 pub(crate) use arguments::Arguments;
 pub(crate) use errno::Errno;
 pub(crate) use operations::{Event, Operations};
 
+use crate::options::Limits;
 use crate::program::Program;
+use fs::{FileSystem, ProcessFiles, Space};
+use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// What all programs of a runtime share.
-#[derive(Default)]
-pub(crate) struct Kernel {}
+pub(crate) struct Kernel {
+    files: Mutex<FileSystem>,
+    /// Descriptors that one process may have open.
+    descriptors: usize,
+}
+
+impl Kernel {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let space = Space { bytes: limits.filesystem_bytes, inodes: limits.inodes };
+        Self { files: Mutex::new(fs::base(space)), descriptors: limits.descriptors as usize }
+    }
+}
 
 /// What the kernel keeps for one program.
 pub(crate) struct Process {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) operations: Operations,
+    files: ProcessFiles,
 }
 
 impl Process {
-    pub(crate) fn new(kernel: Arc<Kernel>) -> Self {
-        Self { kernel, operations: Operations::default() }
+    /// A process that begins in the directory `cwd`.
+    pub(crate) fn new(kernel: Arc<Kernel>, cwd: &str) -> Self {
+        let files = ProcessFiles::new(&kernel.files, cwd, kernel.descriptors);
+        Self { kernel, operations: Operations::default(), files }
+    }
+
+    /// It has ended: lets go of what it holds in the kernel.
+    pub(crate) fn close(&self) {
+        self.files.close(&self.kernel.files);
     }
 }
 
@@ -37,8 +60,9 @@ impl Process {
 pub(crate) type Answer = Result<i64, Errno>;
 
 /// Carries out a system call that finishes at once.
-pub(crate) fn call(_program: &Arc<Program>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
+pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
     match number >> 8 {
+        0x1 => fs::call(program, number, arguments),
         0x5 => clock::call(number, arguments),
         _ => Err(Errno::ENOSYS),
     }

@@ -104,6 +104,8 @@ pub(crate) struct Parts {
     pub(crate) scheduler: Arc<Scheduler>,
     pub(crate) sink: Arc<dyn Sink>,
     pub(crate) kernel: Arc<kernel::Kernel>,
+    /// Where it begins.
+    pub(crate) cwd: String,
 }
 
 impl Program {
@@ -114,7 +116,7 @@ impl Program {
             limits: parts.limits,
             scheduler: parts.scheduler,
             sink: parts.sink,
-            process: kernel::Process::new(parts.kernel),
+            process: kernel::Process::new(parts.kernel, &parts.cwd),
             gate: Arc::default(),
             meter: Arc::default(),
             control: Mutex::default(),

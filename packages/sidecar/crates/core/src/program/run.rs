@@ -69,6 +69,7 @@ pub(crate) async fn run(program: Arc<Program>, factory: Arc<Factory>, launch: La
             (137, None)
         }
     };
+    program.process.close();
     done();
     program.tell_exit(exit_code, value, timings);
     drop(vm);

@@ -1,0 +1,140 @@
+//! A process's descriptors: small numbers for what it has open. 0, 1 and 2 are its standard streams from the start.
+//!
+//! Descriptions are shared (`/dev/stdin` opens the one of descriptor 0 again), so each carries its own position. Closing the last
+//! descriptor of a file lets go of its node; the end of the process closes all. Next: `fs/calls.rs`.
+
+use super::Errno;
+use super::fs::{Device, Ino};
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// What a descriptor stands for.
+pub(crate) struct Description {
+    pub(crate) target: Target,
+    /// The flags it was opened with.
+    pub(crate) flags: u32,
+    pub(crate) position: Mutex<Position>,
+}
+
+/// See [`Description`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// One of the standard streams: 0, 1 or 2.
+    Stream(u8),
+    File(Ino),
+    Directory(Ino),
+    Device(Device, Ino),
+}
+
+/// Where the next read or write happens.
+#[derive(Default)]
+pub(crate) struct Position {
+    pub(crate) offset: u64,
+    /// The name after which a directory's listing goes on.
+    pub(crate) after: Option<Box<[u8]>>,
+}
+
+/// See the module.
+pub(crate) struct Descriptors {
+    slots: Vec<Option<Arc<Description>>>,
+    limit: usize,
+}
+
+const READ_ONLY: u32 = 0;
+const WRITE_ONLY: u32 = 1;
+const ACCESS: u32 = 3;
+
+impl Description {
+    pub(crate) fn new(target: Target, flags: u32) -> Self {
+        Self { target, flags, position: Mutex::default() }
+    }
+
+    pub(crate) fn reads(&self) -> bool {
+        self.flags & ACCESS != WRITE_ONLY
+    }
+
+    pub(crate) fn writes(&self) -> bool {
+        self.flags & ACCESS != READ_ONLY
+    }
+
+    /// The node that it holds on to.
+    pub(crate) fn held(&self) -> Option<Ino> {
+        match self.target {
+            Target::File(ino) | Target::Directory(ino) | Target::Device(_, ino) => Some(ino),
+            Target::Stream(_) => None,
+        }
+    }
+}
+
+impl Descriptors {
+    pub(crate) fn new(limit: usize) -> Self {
+        let streams = [(0, READ_ONLY), (1, WRITE_ONLY), (2, WRITE_ONLY)];
+        let slots = streams.map(|(fd, flags)| Some(Arc::new(Description::new(Target::Stream(fd), flags))));
+        Self { slots: slots.into(), limit }
+    }
+
+    /// Gives the lowest free number. `EMFILE` when there is none.
+    pub(crate) fn add(&mut self, description: Arc<Description>) -> Result<i64, Errno> {
+        let free = self.slots.iter().position(Option::is_none);
+        let at = free.unwrap_or(self.slots.len());
+        if at >= self.limit {
+            return Err(Errno::EMFILE);
+        }
+        match free {
+            Some(at) => self.slots[at] = Some(description),
+            None => self.slots.push(Some(description)),
+        }
+        i64::try_from(at).map_err(|_| Errno::EMFILE)
+    }
+
+    pub(crate) fn has_room(&self) -> bool {
+        self.slots.len() < self.limit || self.slots.iter().any(Option::is_none)
+    }
+
+    pub(crate) fn get(&self, fd: i64) -> Result<Arc<Description>, Errno> {
+        let at = usize::try_from(fd).map_err(|_| Errno::EBADF)?;
+        self.slots.get(at).cloned().flatten().ok_or(Errno::EBADF)
+    }
+
+    /// Frees the number. The node that nobody holds any more because of it, if there is one, must be released.
+    pub(crate) fn close(&mut self, fd: i64) -> Result<Option<Ino>, Errno> {
+        let at = usize::try_from(fd).map_err(|_| Errno::EBADF)?;
+        let description = self.slots.get_mut(at).and_then(Option::take).ok_or(Errno::EBADF)?;
+        Ok(Arc::into_inner(description).and_then(|last| last.held()))
+    }
+
+    /// Closes all; the nodes to release.
+    pub(crate) fn close_all(&mut self) -> Vec<Ino> {
+        let slots = std::mem::take(&mut self.slots);
+        slots.into_iter().flatten().filter_map(|description| Arc::into_inner(description)?.held()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_number_is_given_and_the_limit_holds() {
+        let mut descriptors = Descriptors::new(5);
+        let file = || Arc::new(Description::new(Target::File(9), 0));
+        assert_eq!((descriptors.add(file()), descriptors.add(file())), (Ok(3), Ok(4)));
+        assert_eq!(descriptors.add(file()), Err(Errno::EMFILE));
+        assert_eq!(descriptors.close(3), Ok(Some(9)));
+        assert_eq!(descriptors.close(3), Err(Errno::EBADF));
+        assert_eq!(descriptors.add(file()), Ok(3));
+        for fd in [-1, 5, i64::MAX, i64::MIN] {
+            assert!(descriptors.get(fd).is_err(), "{fd}");
+        }
+    }
+
+    #[test]
+    fn what_is_open_twice_is_released_with_the_second() {
+        let mut descriptors = Descriptors::new(10);
+        let file = Arc::new(Description::new(Target::File(9), 0));
+        descriptors.add(file.clone()).expect("room");
+        descriptors.add(file).expect("room");
+        assert_eq!(descriptors.close(3), Ok(None));
+        assert_eq!(descriptors.close_all(), [9]);
+    }
+}

@@ -1,0 +1,128 @@
+//! What every sandbox finds: the directories and small files that programs expect of a Linux machine.
+//!
+//! Built once per process and cloned for each runtime, which costs a few words. Nothing in it tells of the host. Next: `tree.rs`.
+
+use super::content::Content;
+use super::node::{Body, Device, Directory, Ino};
+use super::tree::{FileSystem, GUEST, ROOT, Space};
+use std::sync::{Arc, LazyLock};
+
+const DIRECTORIES: &[(&str, u32, u32)] = &[
+    ("/bin", 0o755, 0),
+    ("/dev", 0o755, 0),
+    ("/dev/fd", 0o555, 0),
+    ("/etc", 0o755, 0),
+    ("/home", 0o755, 0),
+    ("/home/user", 0o755, GUEST),
+    ("/proc", 0o555, 0),
+    ("/proc/self", 0o555, 0),
+    ("/tmp", 0o1777, 0),
+    ("/usr", 0o755, 0),
+    ("/usr/bin", 0o755, 0),
+    ("/usr/lib", 0o755, 0),
+    ("/usr/local", 0o755, 0),
+    ("/usr/local/bin", 0o755, 0),
+    ("/var", 0o755, 0),
+    ("/var/tmp", 0o1777, 0),
+    ("/workspace", 0o755, GUEST),
+];
+
+const FILES: &[(&str, &str)] = &[
+    ("/etc/passwd", "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home/user:/bin/sh\n"),
+    ("/etc/group", "root:x:0:\nuser:x:1000:\n"),
+    ("/etc/hostname", "coldframe\n"),
+    ("/etc/hosts", "127.0.0.1\tlocalhost\n::1\tlocalhost\n127.0.0.1\tcoldframe\n"),
+    ("/etc/resolv.conf", ""),
+    ("/etc/nsswitch.conf", "hosts: files dns\n"),
+    ("/etc/shells", "/bin/sh\n"),
+    ("/etc/os-release", "NAME=\"Coldframe\"\nID=coldframe\nID_LIKE=linux\nPRETTY_NAME=\"Coldframe\"\n"),
+    ("/proc/version", "Linux version 6.0.0 (coldframe)\n"),
+];
+
+const DEVICES: &[(&str, Device)] = &[
+    ("/dev/null", Device::Null),
+    ("/dev/zero", Device::Zero),
+    ("/dev/full", Device::Full),
+    ("/dev/random", Device::Random),
+    ("/dev/urandom", Device::Random),
+    ("/dev/stdin", Device::Descriptor(0)),
+    ("/dev/stdout", Device::Descriptor(1)),
+    ("/dev/stderr", Device::Descriptor(2)),
+    ("/dev/fd/0", Device::Descriptor(0)),
+    ("/dev/fd/1", Device::Descriptor(1)),
+    ("/dev/fd/2", Device::Descriptor(2)),
+];
+
+const LINKS: &[(&str, &str)] = &[("/proc/self/fd", "/dev/fd")];
+
+/// A filesystem that holds nothing else yet.
+pub(crate) fn base(limits: Space) -> FileSystem {
+    static BASE: LazyLock<FileSystem> = LazyLock::new(build);
+    let mut made = BASE.clone();
+    made.limits = limits;
+    made
+}
+
+fn build() -> FileSystem {
+    let mut tree = FileSystem::new(Space { bytes: u64::MAX, inodes: u64::MAX });
+    let mut put = |path: &str, body: Body, mode: u32, owner: u32| {
+        let (holder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let parent = find(&tree, holder);
+        let body = if matches!(body, Body::Directory(_)) { Body::Directory(Directory::new(parent)) } else { body };
+        let is_directory = matches!(body, Body::Directory(_));
+        // The table above is ours and the space is unlimited: nothing here can fail.
+        let Ok(ino) = tree.add(body, mode, (owner, owner)) else { return };
+        let _ = tree.enter(parent, name.as_bytes().into(), ino);
+        if let (true, Ok(parent)) = (is_directory, tree.node_mut(parent)) {
+            parent.meta.links += 1;
+        }
+    };
+    for (path, mode, owner) in DIRECTORIES {
+        put(path, Body::Directory(Directory::new(ROOT)), *mode, *owner);
+    }
+    for (path, text) in FILES {
+        put(path, Body::File(Content::of(text.as_bytes())), 0o644, 0);
+    }
+    for (path, device) in DEVICES {
+        put(path, Body::Device(*device), 0o666, 0);
+    }
+    for (path, target) in LINKS {
+        put(path, Body::Link(Arc::from(target.as_bytes())), 0o777, 0);
+    }
+    tree.used = Space { bytes: 0, inodes: 0 };
+    tree
+}
+
+fn find(tree: &FileSystem, path: &str) -> Ino {
+    let names = path.split('/').filter(|name| !name.is_empty());
+    names.fold(ROOT, |at, name| {
+        tree.directory(at).ok().and_then(|directory| directory.names.get(name.as_bytes()).copied()).unwrap_or(ROOT)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree::User;
+    use super::super::walk::Last;
+    use super::*;
+
+    #[test]
+    fn everything_in_the_tables_is_where_it_should_be() {
+        let tree = base(Space { bytes: 0, inodes: 0 });
+        let paths = DIRECTORIES.iter().map(|entry| entry.0).chain(FILES.iter().map(|entry| entry.0));
+        for path in paths.chain(DEVICES.iter().map(|entry| entry.0)).chain(LINKS.iter().map(|entry| entry.0)) {
+            let end = tree.walk(User::Host, None, path.as_bytes(), Last::Stay).expect(path);
+            assert!(end.node.is_some(), "{path}");
+        }
+        assert_eq!((tree.used.bytes, tree.used.inodes), (0, 0));
+    }
+
+    #[test]
+    fn a_clone_does_not_see_what_another_does() {
+        let mut one = base(Space { bytes: 10, inodes: 10 });
+        let other = base(Space { bytes: 10, inodes: 10 });
+        let end = one.walk(User::Guest, None, b"/tmp/a", Last::Follow).expect("a place");
+        one.create(User::Guest, &end, Body::File(Content::new()), 0o644).expect("made");
+        assert!(other.walk(User::Guest, None, b"/tmp/a", Last::Follow).expect("a place").node.is_none());
+    }
+}

@@ -1,0 +1,175 @@
+//! A file's bytes: chunks in a persistent map, none where nothing was ever written.
+//!
+//! Cloning is sharing: two files (or two snapshots) with the same content hold the same chunks until one of them writes, and then only
+//! the chunk that is written is copied. The last chunk is as long as its bytes, so a small file costs what it holds. What is counted
+//! against the limit is `stored`, the bytes of all chunks; a hole costs nothing. Next: `node.rs`, whose files these are.
+
+use rpds::RedBlackTreeMapSync;
+use std::sync::Arc;
+
+/// Bytes of a chunk. A write after a snapshot copies that much; an allocation of this size is still served from the heap.
+pub(crate) const CHUNK: usize = 64 << 10;
+
+/// See the module.
+#[derive(Clone)]
+pub(crate) struct Content {
+    len: u64,
+    stored: u64,
+    chunks: RedBlackTreeMapSync<u64, Arc<Vec<u8>>>,
+}
+
+impl Content {
+    pub(crate) fn new() -> Self {
+        Self { len: 0, stored: 0, chunks: RedBlackTreeMapSync::new_sync() }
+    }
+
+    /// A file that holds `bytes`.
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        let mut content = Self::new();
+        content.write(0, bytes, u64::MAX);
+        content
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Bytes that are kept for it.
+    pub(crate) fn stored(&self) -> u64 {
+        self.stored
+    }
+
+    /// Reads from `offset` on; how many bytes there were.
+    pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> usize {
+        let rest = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let count = rest.min(buffer.len());
+        let mut at = offset;
+        let mut left = &mut buffer[..count];
+        while !left.is_empty() {
+            let (index, start) = place(at);
+            let (piece, others) = left.split_at_mut(left.len().min(CHUNK - start));
+            let chunk = self.chunks.get(&index).map_or(&[][..], |chunk| chunk);
+            let held = chunk.get(start..).unwrap_or_default();
+            let held = &held[..held.len().min(piece.len())];
+            piece[..held.len()].copy_from_slice(held);
+            piece[held.len()..].fill(0);
+            at += piece.len() as u64;
+            left = others;
+        }
+        count
+    }
+
+    /// Writes at `offset`, and stores at most `room` more bytes for it; how many bytes were written.
+    pub(crate) fn write(&mut self, offset: u64, bytes: &[u8], room: u64) -> usize {
+        let mut left = bytes;
+        let mut at = offset;
+        let mut room = room;
+        while !left.is_empty() {
+            let (index, start) = place(at);
+            let wanted = left.len().min(CHUNK - start);
+            let held = self.chunks.get(&index).map_or(0, |chunk| chunk.len());
+            let most = usize::try_from(room).unwrap_or(usize::MAX).saturating_add(held);
+            let end = (start + wanted).min(most);
+            if end <= start {
+                break;
+            }
+            let grown = end.saturating_sub(held) as u64;
+            let (piece, others) = left.split_at(end - start);
+            self.put(index, start, piece);
+            (self.stored, room) = (self.stored + grown, room - grown);
+            at += piece.len() as u64;
+            self.len = self.len.max(at);
+            left = others;
+        }
+        bytes.len() - left.len()
+    }
+
+    /// Writes a piece that lies within one chunk.
+    fn put(&mut self, index: u64, start: usize, piece: &[u8]) {
+        if !self.chunks.contains_key(&index) {
+            self.chunks.insert_mut(index, Arc::default());
+        }
+        let Some(chunk) = self.chunks.get_mut(&index) else { return };
+        let chunk = Arc::make_mut(chunk);
+        let end = start + piece.len();
+        if chunk.capacity() < end {
+            chunk.reserve_exact(end.next_power_of_two().clamp(64, CHUNK) - chunk.len());
+        }
+        if chunk.len() < end {
+            chunk.resize(end, 0);
+        }
+        chunk[start..end].copy_from_slice(piece);
+    }
+
+    /// Cuts the file, or lets it end in a hole.
+    pub(crate) fn truncate(&mut self, len: u64) {
+        if len < self.len {
+            let (index, keep) = place(len);
+            let beyond: Vec<u64> = self.chunks.range(index..).map(|(index, _)| *index).collect();
+            for other in beyond {
+                let held = self.chunks.get(&other).map_or(0, |chunk| chunk.len());
+                if other > index || keep == 0 {
+                    self.chunks.remove_mut(&other);
+                    self.stored -= held as u64;
+                } else if let Some(chunk) = self.chunks.get_mut(&other).filter(|_| held > keep) {
+                    let chunk = Arc::make_mut(chunk);
+                    chunk.truncate(keep);
+                    chunk.shrink_to(keep);
+                    self.stored -= (held - keep) as u64;
+                }
+            }
+        }
+        self.len = len;
+    }
+}
+
+/// The chunk that holds a byte, and where in it.
+fn place(at: u64) -> (u64, usize) {
+    (at / CHUNK as u64, (at % CHUNK as u64) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(content: &Content) -> Vec<u8> {
+        let mut bytes = vec![1; content.len() as usize];
+        assert_eq!(content.read(0, &mut bytes), bytes.len());
+        bytes
+    }
+
+    #[test]
+    fn what_was_never_written_reads_as_zeros_and_costs_nothing() {
+        let mut content = Content::new();
+        let far = 5 * CHUNK as u64 + 10;
+        assert_eq!(content.write(far, b"end", u64::MAX), 3);
+        assert_eq!((content.len(), content.stored()), (far + 3, 13));
+        let bytes = all(&content);
+        assert!(bytes[..far as usize].iter().all(|byte| *byte == 0));
+        assert_eq!(&bytes[far as usize..], b"end");
+    }
+
+    #[test]
+    fn a_write_takes_what_there_is_room_for() {
+        let mut content = Content::of(b"0123");
+        assert_eq!(content.write(2, b"abcdef", 3), 5, "two lie over old bytes, three are new");
+        assert_eq!(all(&content), b"01abcde");
+        assert_eq!(content.write(7, b"x", 0), 0);
+        assert_eq!(content.write(0, b"AB", 0), 2);
+        assert_eq!(content.stored(), 7);
+    }
+
+    #[test]
+    fn cutting_gives_back_and_what_was_cut_off_does_not_come_back() {
+        let mut content = Content::of(&vec![7; 2 * CHUNK + 5]);
+        let shared = content.clone();
+        content.truncate(CHUNK as u64 + 1);
+        assert_eq!(content.stored(), CHUNK as u64 + 1);
+        content.truncate(2 * CHUNK as u64);
+        assert_eq!(content.stored(), CHUNK as u64 + 1);
+        assert_eq!(all(&content)[CHUNK..CHUNK + 3], [7, 0, 0]);
+        content.truncate(0);
+        assert_eq!((content.len(), content.stored()), (0, 0));
+        assert_eq!(all(&shared), vec![7; 2 * CHUNK + 5], "a clone keeps its bytes");
+    }
+}
