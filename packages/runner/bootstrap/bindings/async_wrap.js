@@ -1,8 +1,9 @@
 // What: the stack of asynchronous ids (async_wrap.cc, env.cc AsyncHooks). Node's JavaScript keeps the top in typed arrays and comes here when the
 // array part of the stack is full, or to clear it.
-// Why the arrays are plain here: in Node they are shared with C++, which pushes ids for its own callbacks; our callbacks into JavaScript come
-// from the loop with id 0.
+// Why the arrays are plain here: in Node they are shared with C++, which pushes ids for its own callbacks; ours are pushed by ../async-wrap.js.
 'use strict';
+
+const { connect } = require('../async-wrap.js');
 
 const STACK_DEPTH = 16;
 
@@ -16,6 +17,7 @@ module.exports = function asyncWrap(binding) {
   // Frames beyond the array: [executionAsyncId, triggerAsyncId] pairs.
   const deeper = [];
   let hooks;
+  connect(binding, () => hooks);
 
   idFields[kAsyncIdCounter] = 1;
   idFields[kDefaultTriggerAsyncId] = -1;

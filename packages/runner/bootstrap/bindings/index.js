@@ -21,6 +21,8 @@ const IMPLEMENTED = [
   'encoding_binding',
   'errors',
   'fs',
+  'fs_dir',
+  'fs_event_wrap',
   'icu',
   'inspector',
   'internal_only_v8',

@@ -15,7 +15,14 @@ module.exports = function os(binding) {
   };
   binding.getUptime = started;
   binding.getInterfaceAddresses = () => ['lo', '127.0.0.1', '255.0.0.0', 'IPv4', '00:00:00:00:00:00', true, -1];
-  binding.getUserInfo = () => ({ __proto__: null, uid: 1000, gid: 1000, username: 'user', homedir: '/home/user', shell: '/bin/sh' });
+  binding.getUserInfo = () => ({
+    __proto__: null,
+    uid: 1000,
+    gid: 1000,
+    username: 'user',
+    homedir: '/home/user',
+    shell: '/bin/sh',
+  });
   binding.getPriority = () => 0;
   binding.setPriority = () => 0;
   binding.getAvailableParallelism = () => 1;

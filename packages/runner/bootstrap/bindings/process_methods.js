@@ -5,23 +5,24 @@
 const { uvException } = require('../errno.js');
 const { unavailableError } = require('../unavailable.js');
 
+const { NUMBERS, sys } = require('../fs/calls.js');
+
 const SIGABRT_EXIT_CODE = 134;
+const ENOSYS = -38;
+const PATH_SIZE = 4096;
 
 module.exports = function processMethods(binding) {
   clocks(binding);
   memory(binding);
 
-  let umask = 0o22;
   binding.umask = (mask) => {
-    const before = umask;
-    if (mask !== undefined) umask = mask & 0o777;
+    if (mask !== undefined) return sys(NUMBERS.umask, mask);
+    const before = sys(NUMBERS.umask, 0);
+    sys(NUMBERS.umask, before);
     return before;
   };
   binding.cwd = native.cwd;
-  binding.chdir = (directory) => {
-    const result = native.chdir(directory);
-    if (typeof result === 'number' && result < 0) throw uvException(result, 'chdir', native.cwd(), directory);
-  };
+  binding.chdir = chdir;
   binding.reallyExit = native.exit;
   binding.abort = () => native.exit(SIGABRT_EXIT_CODE);
   binding._rawDebug = (text) => {
@@ -39,6 +40,17 @@ module.exports = function processMethods(binding) {
     throw unavailableError('process.loadEnvFile');
   };
 };
+
+// The kernel resolves the path and keeps the directory; the shim remembers its name.
+function chdir(directory) {
+  const result = sys(NUMBERS.chdir, directory);
+  // there is no kernel while the image is made
+  if (result === ENOSYS) return native.chdir(directory);
+  if (result < 0) throw uvException(result, 'chdir', native.cwd(), directory);
+  const bytes = new Uint8Array(PATH_SIZE);
+  const length = sys(NUMBERS.getcwd, bytes);
+  return native.chdir(length < 0 ? directory : native.decode(bytes, 0, length, native.encodings.utf8));
+}
 
 function clocks(binding) {
   const words = new ArrayBuffer(16);

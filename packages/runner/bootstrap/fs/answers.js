@@ -1,0 +1,81 @@
+// What: the three ways in which Node's library calls an operation: synchronously (the binding throws), with a request object whose `oncomplete` is
+// called, or as a promise (node_file.cc, `FSReqBase`).
+// Why every asynchronous call runs as a task of the loop: the kernel answers at once, and what people rely on is the order: never before the
+// caller's own code, its ticks and its microtasks have run.
+// Next: stats.js, io.js, names.js and trees.js, which say what the operations do.
+'use strict';
+
+const { AsyncWrap } = require('../async-wrap.js');
+const { uvException } = require('../errno.js');
+
+class FSReqCallback extends AsyncWrap {
+  constructor(bigint = false) {
+    super('FSREQCALLBACK');
+    this.bigint = bigint;
+  }
+}
+
+class FSReqPromise extends AsyncWrap {
+  constructor() {
+    super('FSREQPROMISE');
+  }
+}
+
+let kUsePromises;
+
+function usePromisesSymbol(symbol) {
+  kUsePromises = symbol;
+}
+
+// What an operation that failed is called: `paths` is [path, dest], as far as there are any. A result that fails is a negative number.
+function failure(errno, syscall, path, dest) {
+  return uvException(errno, syscall, textOf(path), textOf(dest));
+}
+
+function textOf(path) {
+  if (path === undefined || typeof path === 'string') return path;
+  return native.decode(path, 0, path.byteLength, native.encodings.utf8);
+}
+
+const isFailure = (value) => typeof value === 'number' && value < 0;
+
+// `run` returns the value, or a negative errno, or throws an error of its own.
+function answer(req, syscall, path, dest, run) {
+  if (req === undefined) {
+    const value = run();
+    if (isFailure(value)) throw failure(value, syscall, path, dest);
+    return value;
+  }
+  return later(req, syscall, path, dest, run);
+}
+
+function later(req, syscall, path, dest, run) {
+  if (req === kUsePromises) {
+    const request = new FSReqPromise();
+    return new Promise((resolve, reject) => {
+      const settle = (error, value) => (error === null ? resolve(value) : reject(error));
+      native.enqueueTask(() => finish(request, settle, syscall, path, dest, run));
+    });
+  }
+  native.enqueueTask(() => finish(req, undefined, syscall, path, dest, run));
+  return undefined;
+}
+
+function finish(request, settle, syscall, path, dest, run) {
+  let error = null;
+  let value;
+  try {
+    value = run();
+    if (isFailure(value)) error = failure(value, syscall, path, dest);
+  } catch (thrown) {
+    error = thrown;
+  }
+  const callback = settle ?? request.oncomplete;
+  // Node leaves the second argument out when there is no value: callers count their arguments.
+  if (error !== null) request.makeCallback(callback, error);
+  else if (value === undefined) request.makeCallback(callback, null);
+  else request.makeCallback(callback, null, value);
+  request.emitDestroy();
+}
+
+module.exports = { FSReqCallback, answer, later, failure, isFailure, textOf, usePromisesSymbol };

@@ -1,0 +1,43 @@
+// What: what the module loaders ask of the filesystem binding besides reading: the format of a file without an extension, and the main file of a
+// package by the old rules (node_file.cc, `LegacyMainResolve`).
+// Next: ../bindings/modules.js.
+'use strict';
+
+const context = require('../context.js');
+const { NUMBERS, sys } = require('./calls.js');
+
+const WASM_MAGIC = [0, 0x61, 0x73, 0x6d];
+const FORMAT_JAVASCRIPT = 0;
+const FORMAT_WASM = 1;
+const MAINS = ['', '.js', '.json', '.node', '/index.js', '/index.json', '/index.node'];
+const INDEXES = ['index.js', 'index.json', 'index.node'];
+
+const isFile = (path) => sys(NUMBERS.moduleStat, path) === 0;
+
+module.exports = function installForLoaders(binding) {
+  binding.getFormatOfExtensionlessFile = (path) => {
+    const fd = sys(NUMBERS.open, path, 0, 0);
+    if (fd < 0) return FORMAT_JAVASCRIPT;
+    const magic = new Uint8Array(WASM_MAGIC.length);
+    const count = sys(NUMBERS.read, fd, magic, 0);
+    sys(NUMBERS.close, fd);
+    return count === magic.length && WASM_MAGIC.every((byte, index) => magic[index] === byte) ? FORMAT_WASM : FORMAT_JAVASCRIPT;
+  };
+
+  // An index into Node's list of what `main` may mean.
+  binding.legacyMainResolve = (packageJsonUrl, main, base) => {
+    const { fileURLToPath } = context.requireBuiltin('internal/url');
+    const folder = fileURLToPath(new URL('.', packageJsonUrl));
+    if (typeof main === 'string') {
+      const found = MAINS.findIndex((suffix) => isFile(`${folder}${main.replace(/^\.?\//, '')}${suffix}`));
+      if (found !== -1) return found;
+    }
+    const found = INDEXES.findIndex((name) => isFile(folder + name));
+    if (found !== -1) return MAINS.length + found;
+    const error = new Error(
+      `Cannot find package '${folder.replace(/\/$/, '')}'${base === undefined ? '' : ` imported from ${fileURLToPath(base)}`}`,
+    );
+    error.code = 'ERR_MODULE_NOT_FOUND';
+    throw error;
+  };
+};

@@ -1,0 +1,175 @@
+// What: opening, reading and writing. Descriptors 0, 1 and 2 are the process's streams: reading and writing them may block this VM alone, which
+// the ABI's own imports do; the kernel's file calls never wait.
+// Next: names.js.
+'use strict';
+
+const { NUMBERS, ERRNO, O_RDONLY, sys } = require('./calls.js');
+const { answer, failure, isFailure } = require('./answers.js');
+
+const CHUNK = 65536;
+const NO_POSITION = -1;
+const isStandard = (fd) => fd >= 0 && fd <= 2;
+
+// Node gives null, a number or a bigint; anything but a position from 0 on is the descriptor's own.
+function positionOf(position) {
+  if (typeof position === 'bigint') return position >= 0n ? Number(position) : NO_POSITION;
+  return typeof position === 'number' && position >= 0 ? position : NO_POSITION;
+}
+
+function readSome(fd, view, offset, length, position) {
+  if (isStandard(fd)) return native.read(fd, view, offset, length);
+  return sys(NUMBERS.read, fd, part(view, offset, length), positionOf(position));
+}
+
+function writeSome(fd, view, offset, length, position) {
+  const bytes = part(view, offset, length);
+  if (isStandard(fd)) {
+    const written = native.write(fd, bytes);
+    if (written !== ERRNO.EBADF) return written;
+  }
+  return sys(NUMBERS.write, fd, bytes, positionOf(position));
+}
+
+function part(view, offset, length) {
+  return new Uint8Array(view.buffer, view.byteOffset + offset, length);
+}
+
+function encodingNumber(encoding) {
+  const name = String(encoding ?? 'utf8').toLowerCase();
+  if (name === 'binary') return native.encodings.latin1;
+  return native.encodings[name.replace(/^(?:ucs-?2|utf-16le)$/, 'utf16le').replace(/^utf-8$/, 'utf8')] ?? native.encodings.utf8;
+}
+
+function writeText(fd, text, encoding, position) {
+  const number = encodingNumber(encoding);
+  if (isStandard(fd) && number === native.encodings.utf8) {
+    const written = native.write(fd, text);
+    if (written !== ERRNO.EBADF) return written;
+  }
+  if (number === native.encodings.utf8) return sys(NUMBERS.write, fd, text, positionOf(position));
+  const bytes = new Uint8Array(native.encode(text, number));
+  return writeSome(fd, bytes, 0, bytes.byteLength, position);
+}
+
+// Views one after the other, until one is not used up.
+function each(views, position, transfer) {
+  let total = 0;
+  let at = positionOf(position);
+  for (const view of views) {
+    const count = view.byteLength === 0 ? 0 : transfer(view, at);
+    if (count < 0) return total > 0 ? total : count;
+    total += count;
+    if (at !== NO_POSITION) at += count;
+    if (count < view.byteLength) break;
+  }
+  return total;
+}
+
+// All of a file: in one call when the kernel says how long it is, piece by piece from a stream.
+function readAll(target, flags) {
+  if (typeof target !== 'number' && flags === O_RDONLY) {
+    let bytes = new Uint8Array(CHUNK);
+    for (;;) {
+      const length = sys(NUMBERS.readFile, target, bytes);
+      if (length < 0) return length;
+      if (length <= bytes.byteLength) return bytes.subarray(0, length);
+      bytes = new Uint8Array(length);
+    }
+  }
+  const fd = typeof target === 'number' ? target : sys(NUMBERS.open, target, flags, 0o666);
+  if (fd < 0) return fd;
+  const bytes = readToEnd(fd);
+  if (fd !== target) sys(NUMBERS.close, fd);
+  return bytes;
+}
+
+function readToEnd(fd) {
+  const chunks = [];
+  let total = 0;
+  for (;;) {
+    const chunk = new Uint8Array(CHUNK);
+    const count = readSome(fd, chunk, 0, CHUNK, null);
+    if (count < 0) return count;
+    if (count === 0) break;
+    chunks.push(chunk.subarray(0, count));
+    total += count;
+  }
+  const bytes = new Uint8Array(total);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+function writeAll(target, text, flags, mode) {
+  const fd = typeof target === 'number' ? target : sys(NUMBERS.open, target, flags, mode);
+  if (fd < 0) return fd;
+  const bytes = typeof text === 'string' ? new Uint8Array(native.encode(text, native.encodings.utf8)) : text;
+  let at = 0;
+  let result = 0;
+  while (at < bytes.byteLength && result >= 0) {
+    result = writeSome(fd, bytes, at, bytes.byteLength - at, null);
+    at += Math.max(result, 0);
+  }
+  if (fd !== target) sys(NUMBERS.close, fd);
+  return result < 0 ? result : undefined;
+}
+
+module.exports = function installIo(binding) {
+  binding.open = (path, flags, mode, req) => answer(req, 'open', path, undefined, () => sys(NUMBERS.open, path, flags, mode));
+  binding.close = (fd, req) => answer(req, 'close', undefined, undefined, () => nothing(sys(NUMBERS.close, fd)));
+  binding.read = (fd, view, offset, length, position, req) => {
+    if (req !== undefined) return answer(req, 'read', undefined, undefined, () => readSome(fd, view, offset, length, position));
+    const count = readSome(fd, view, offset, length, position);
+    if (count < 0) throw failure(count, 'read');
+    return count;
+  };
+  binding.readBuffers = (fd, views, position, req) =>
+    answer(req, 'read', undefined, undefined, () =>
+      each(views, position, (view, at) => readSome(fd, view, 0, view.byteLength, at)),
+    );
+  // `ctx`: a synchronous caller that makes the error itself, so that its stack begins there.
+  binding.writeBuffer = (fd, view, offset, length, position, req, ctx) => {
+    const run = () => writeSome(fd, view, offset ?? 0, length ?? view.byteLength - (offset ?? 0), position);
+    return ctx === undefined ? answer(req, 'write', undefined, undefined, run) : recorded(ctx, run());
+  };
+  binding.writeString = (fd, text, position, encoding, req, ctx) => {
+    const run = () => writeText(fd, text, encoding, position);
+    return ctx === undefined ? answer(req, 'write', undefined, undefined, run) : recorded(ctx, run());
+  };
+  binding.writeBuffers = (fd, views, position, req) =>
+    answer(req, 'write', undefined, undefined, () =>
+      each(views, position, (view, at) => writeSome(fd, view, 0, view.byteLength, at)),
+    );
+  binding.readFileUtf8 = (target, flags) => {
+    const bytes = readAll(target, flags);
+    if (!isFailure(bytes)) return native.decode(bytes, 0, bytes.byteLength, native.encodings.utf8);
+    // A directory can be opened and not be read.
+    if (typeof target === 'number' || bytes === ERRNO.EISDIR) throw failure(bytes, 'read');
+    throw failure(bytes, 'open', target);
+  };
+  binding.writeFileUtf8 = (target, text, flags, mode) => {
+    const result = writeAll(target, text, flags, mode);
+    if (result === undefined) return;
+    throw typeof target === 'number' ? failure(result, 'write') : failure(result, 'open', target);
+  };
+  binding.fsync = (fd, req) => answer(req, 'fsync', undefined, undefined, () => nothing(sys(NUMBERS.fsync, fd)));
+  binding.fdatasync = (fd, req) => answer(req, 'fdatasync', undefined, undefined, () => nothing(sys(NUMBERS.fsync, fd)));
+  binding.ftruncate = (fd, length, req) =>
+    answer(req, 'ftruncate', undefined, undefined, () => nothing(sys(NUMBERS.ftruncate, fd, length ?? 0)));
+};
+
+function recorded(ctx, result) {
+  if (result >= 0) return result;
+  const { errno, code } = failure(result, 'write');
+  Object.assign(ctx, { errno, code, syscall: 'write' });
+  return undefined;
+}
+
+// A success without a value.
+const nothing = (result) => (result < 0 ? result : undefined);
+
+module.exports.readSome = readSome;
+module.exports.nothing = nothing;
