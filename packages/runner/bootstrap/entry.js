@@ -7,6 +7,8 @@ const context = require('./context.js');
 const { link } = require('./modules.js');
 const { uncaught } = require('./fatal.js');
 const { complete } = require('./operations.js');
+const { applyOptions } = require('./options.js');
+const { checkUnsettled, runFile } = require('./run-file.js');
 
 const EXITING = 0;
 const RUN = 1;
@@ -19,6 +21,8 @@ function install() {
   native.setHooks({
     link,
     complete,
+    options: applyOptions,
+    main: runFile,
     tick: context.tickCallback,
     timers: context.processTimers,
     immediates: context.processImmediate,
@@ -27,8 +31,9 @@ function install() {
       if (heard('beforeExit')) process.emit('beforeExit', code);
     },
     exit(code) {
+      checkUnsettled();
       native.loop.exitInfo[EXITING] = 1;
-      if (heard('exit')) process.emit('exit', code);
+      if (heard('exit')) process.emit('exit', process.exitCode ?? code);
     },
   });
   Object.defineProperty(globalThis, '__return', { value: returnValue, writable: true, configurable: true });

@@ -46,7 +46,7 @@ const evaluation: Tests = {
   onStdout: isFunction,
   onStderr: isFunction,
 };
-const run: Tests = { __proto__: null, ...place, ...evaluation, args: isTexts, stdin: isInput };
+const run: Tests = { __proto__: null, ...place, ...evaluation, args: isTexts, execArgv: isTexts, stdin: isInput };
 const sidecar: Tests = {
   __proto__: null,
   ...listener,
@@ -59,6 +59,7 @@ const isSidecar: Test = (value) => openingOf(value) !== undefined;
 const SETS = {
   'NodeRuntime.create()': { __proto__: null, ...place, ...listener, sidecar: isSidecar, limits: isLimits } as Tests,
   'exec()': run,
+  'execFile()': run,
   'run()': run,
   'createResidentRunner()': place,
   'ResidentRunner.exec()': evaluation,
