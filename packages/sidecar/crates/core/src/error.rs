@@ -73,8 +73,8 @@ pub enum Error {
     File {
         /// The error number's name.
         errno: &'static str,
-        /// What Linux says about it.
-        reason: &'static str,
+        /// What Linux says about it, and more where more is known.
+        reason: String,
         /// The call that failed.
         call: &'static str,
         /// The guest path.

@@ -30,6 +30,10 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
             let path = process.files.getcwd(&process.kernel.files.lock())?;
             arguments.put(0, &path)
         }
+        0x23 => {
+            let reason = process.files.view(&process.kernel.files).reason().unwrap_or_default();
+            arguments.put(0, reason.as_bytes())
+        }
         0x21 => Ok(i64::from(process.files.set_umask(arguments.number(0)?))),
         call @ 0x04..=0x22 => by_path(process, call, arguments),
         _ => Err(Errno::ENOSYS),

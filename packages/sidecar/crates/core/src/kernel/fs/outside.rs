@@ -194,7 +194,11 @@ impl<'k> Outside<'k> {
         }
         let too_long = path.len() > MAX_PATH || path.split('/').any(|name| name.len() > MAX_NAME);
         let result = if too_long { Err(Errno::ENAMETOOLONG) } else { run(path.as_bytes()) };
-        result.map_err(|errno| Error::File { errno: errno.name(), reason: errno.message(), call, path: path.to_owned() })
+        result.map_err(|errno| {
+            let reason = self.view.reason().filter(|_| errno == Errno::EACCES);
+            let reason = reason.map_or_else(|| errno.message().to_owned(), |reason| format!("{} ({reason})", errno.message()));
+            Error::File { errno: errno.name(), reason, call, path: path.to_owned() }
+        })
     }
 }
 

@@ -9,6 +9,7 @@ use super::node::{Body, Directory, Ino, Meta, Node, Type};
 use super::walk::Place;
 use crate::kernel::Errno;
 use crate::sys;
+use parking_lot::Mutex;
 use rpds::HashTrieMapSync;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
@@ -46,6 +47,18 @@ pub(crate) struct FileSystem {
     /// As in Linux's tmpfs, every further name of a file counts as an inode.
     pub(crate) used: Space,
     pub(super) mounts: Vec<Arc<Mount>>,
+    /// What there is to say about the last `EACCES` that a mount's link caused, for whoever asks before the next.
+    pub(super) reason: Reason,
+}
+
+/// A sentence that belongs to one filesystem: a clone begins without.
+#[derive(Default)]
+pub(super) struct Reason(pub(super) Mutex<Option<String>>);
+
+impl Clone for Reason {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 pub(crate) const READ: u32 = 4;
@@ -56,7 +69,7 @@ impl FileSystem {
     /// An empty root.
     pub(crate) fn new(limits: Space) -> Self {
         let nodes = HashTrieMapSync::new_with_hasher_and_ptr_kind(Dense);
-        let mut made = Self { nodes, last: ROOT, holds: HashMap::new(), limits, used: Space { bytes: 0, inodes: 0 }, mounts: Vec::new() };
+        let mut made = Self { nodes, last: ROOT, holds: HashMap::new(), limits, used: Space { bytes: 0, inodes: 0 }, mounts: Vec::new(), reason: Reason::default() };
         let now = now();
         let meta = Meta { mode: 0o755, uid: 0, gid: 0, links: 2, atime: now, mtime: now, ctime: now, birthtime: now };
         made.nodes.insert_mut(ROOT, Node { meta, body: Body::Directory(Directory::new(ROOT)) });

@@ -47,6 +47,11 @@ impl View<'_> {
         tree.walk(self.user, self.cwd.as_ref(), path, last)
     }
 
+    /// What there is to say about the last `EACCES`, once.
+    pub(crate) fn reason(&self) -> Option<String> {
+        self.lock().reason.0.lock().take()
+    }
+
     pub(crate) fn stat(&self, path: &[u8], follow: bool) -> Result<Stat, Errno> {
         let tree = self.lock();
         match self.walk(&tree, path, last(follow))? {

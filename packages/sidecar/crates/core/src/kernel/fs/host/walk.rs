@@ -117,7 +117,13 @@ impl FileSystem {
         };
         let candidates = self.mounts.iter().enumerate().filter_map(|(number, other)| Some((number, other, inside(other)?)));
         // The one whose folder is the nearest.
-        let (number, _, rest) = candidates.max_by_key(|(_, other, _)| other.host_path.len()).ok_or(Errno::EACCES)?;
+        let Some((number, _, rest)) = candidates.max_by_key(|(_, other, _)| other.host_path.len()) else {
+            let link = self.path_of(&Place::There(number, link.to_vec()))?;
+            let (link, target) = (String::from_utf8_lossy(&link), String::from_utf8_lossy(&target));
+            let reason = format!("the link '{link}' leads out of its mounted folder, to '{target}': mount the folder that holds that too");
+            *self.reason.0.lock() = Some(reason);
+            return Err(Errno::EACCES);
+        };
         let rest = rest.iter().copied().skip_while(|byte| *byte == b'/').collect();
         Ok((Place::There(number, Vec::new()), rest))
     }
