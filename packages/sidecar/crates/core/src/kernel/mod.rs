@@ -18,8 +18,8 @@ pub(crate) use operations::{Event, Operations};
 
 use crate::options::Limits;
 use crate::program::Program;
-use fs::{FileSystem, ProcessFiles, Space};
 pub(crate) use fs::Outside;
+use fs::{FileSystem, ProcessFiles, Space};
 use parking_lot::Mutex;
 use std::sync::Arc;
 

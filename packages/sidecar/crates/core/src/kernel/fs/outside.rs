@@ -103,7 +103,8 @@ impl<'k> Outside<'k> {
     pub(crate) fn list(&self, path: &str) -> Result<Vec<Entry>, Error> {
         let mut entries = self.explained("scandir", path, |path| self.entries(path))?;
         entries.sort_by(|one, other| one.0.cmp(&other.0));
-        let entry = |(name, kind): (Vec<u8>, Type)| Entry { name: String::from_utf8_lossy(&name).into_owned(), kind: kind.into() };
+        let entry =
+            |(name, kind): (Vec<u8>, Type)| Entry { name: String::from_utf8_lossy(&name).into_owned(), kind: kind.into() };
         Ok(entries.into_iter().map(entry).collect())
     }
 

@@ -69,7 +69,15 @@ impl FileSystem {
     /// An empty root.
     pub(crate) fn new(limits: Space) -> Self {
         let nodes = HashTrieMapSync::new_with_hasher_and_ptr_kind(Dense);
-        let mut made = Self { nodes, last: ROOT, holds: HashMap::new(), limits, used: Space { bytes: 0, inodes: 0 }, mounts: Vec::new(), reason: Reason::default() };
+        let mut made = Self {
+            nodes,
+            last: ROOT,
+            holds: HashMap::new(),
+            limits,
+            used: Space { bytes: 0, inodes: 0 },
+            mounts: Vec::new(),
+            reason: Reason::default(),
+        };
         let now = now();
         let meta = Meta { mode: 0o755, uid: 0, gid: 0, links: 2, atime: now, mtime: now, ctime: now, birthtime: now };
         made.nodes.insert_mut(ROOT, Node { meta, body: Body::Directory(Directory::new(ROOT)) });

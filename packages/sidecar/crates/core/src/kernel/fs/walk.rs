@@ -22,6 +22,10 @@ pub(crate) enum Last {
     Stay,
     /// It is what the path means: the call is about the name.
     Name,
+    /// It is followed, and a slash after the path's last name, or a followed link's, is `EISDIR`: what the call makes is no directory.
+    Create,
+    /// The same, but the link is what the path means.
+    CreateNew,
 }
 
 /// Where something lies.
@@ -148,6 +152,7 @@ impl FileSystem {
                     continue;
                 }
                 _ if len > MAX_NAME => return Err(Errno::ENAMETOOLONG),
+                _ if is_last && slash && matches!(last, Last::Create | Last::CreateNew) => return Err(Errno::EISDIR),
                 _ => {}
             }
             let Some(found) = self.look(&at, part)? else {
@@ -156,7 +161,7 @@ impl FileSystem {
                 }
                 return Err(Errno::ENOENT);
             };
-            let follow = !is_last || last == Last::Follow || (last == Last::Stay && slash);
+            let follow = !is_last || matches!(last, Last::Follow | Last::Create) || (last == Last::Stay && slash);
             if found.kind == Type::Link && follow {
                 links += 1;
                 if links > MAX_LINKS {

@@ -36,9 +36,12 @@ impl Mount {
         done(self.root.symlink_contents(OsStr::from_bytes(target), path(&spot.path)))
     }
 
-    pub(in crate::kernel::fs) fn link(&self, from: &[u8], spot: &HostSpot) -> Result<(), Errno> {
-        self.free(spot, false)?;
-        done(self.root.hard_link(path(from), &self.root, path(&spot.path)))
+    pub(in crate::kernel::fs) fn link(&self, from: &HostSpot, to: &HostSpot) -> Result<(), Errno> {
+        self.free(to, false)?;
+        if from.stat.is_some_and(|stat| stat.kind == super::super::node::Type::Directory) {
+            return Err(Errno::EPERM);
+        }
+        done(self.root.hard_link(path(&from.path), &self.root, path(&to.path)))
     }
 
     pub(in crate::kernel::fs) fn unlink(&self, spot: &HostSpot) -> Result<(), Errno> {

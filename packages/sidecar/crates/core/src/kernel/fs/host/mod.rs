@@ -55,7 +55,11 @@ impl FileSystem {
             refuse("mounts.hostPath", "a folder that can be opened", format!("{:?}: {error}", host.display().to_string()))
         })?;
         let wrong_place = |errno: Errno| {
-            refuse("mounts.guestPath", "an absolute path below directories", format!("{:?}: {}", options.guest_path, errno.name()))
+            refuse(
+                "mounts.guestPath",
+                "an absolute path below directories",
+                format!("{:?}: {}", options.guest_path, errno.name()),
+            )
         };
         let guest_path = options.guest_path.trim_end_matches('/').as_bytes();
         let (parent, name) = self.mount_point(guest_path).map_err(wrong_place)?;

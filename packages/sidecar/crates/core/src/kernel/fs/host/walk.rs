@@ -56,7 +56,8 @@ impl Mount {
 
     /// Owners are told apart only as far as the guest may know them: itself, or somebody else.
     pub(super) fn stat_of(&self, number: usize, metadata: &Metadata) -> Stat {
-        let time = |seconds: i64, nanoseconds: i64| seconds.checked_mul(1_000_000_000).and_then(|time| time.checked_add(nanoseconds));
+        let time =
+            |seconds: i64, nanoseconds: i64| seconds.checked_mul(1_000_000_000).and_then(|time| time.checked_add(nanoseconds));
         let birthtime = metadata.created().ok().and_then(|time| time.into_std().duration_since(std::time::UNIX_EPOCH).ok());
         let owner = |id: u32| if id == self.owner { GUEST } else { STRANGER };
         let ctime = super::or_now(time(metadata.ctime(), metadata.ctime_nsec()));
@@ -120,7 +121,8 @@ impl FileSystem {
         let Some((number, _, rest)) = candidates.max_by_key(|(_, other, _)| other.host_path.len()) else {
             let link = self.path_of(&Place::There(number, link.to_vec()))?;
             let (link, target) = (String::from_utf8_lossy(&link), String::from_utf8_lossy(&target));
-            let reason = format!("the link '{link}' leads out of its mounted folder, to '{target}': mount the folder that holds that too");
+            let reason =
+                format!("the link '{link}' leads out of its mounted folder, to '{target}': mount the folder that holds that too");
             *self.reason.0.lock() = Some(reason);
             return Err(Errno::EACCES);
         };
