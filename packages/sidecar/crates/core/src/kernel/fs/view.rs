@@ -86,7 +86,7 @@ impl View<'_> {
         self.change(
             path,
             Last::Name,
-            |tree, spot| tree.create(self.user, &spot, Body::Directory(Directory::new(spot.parent)), mode).map(drop),
+            |tree, spot| tree.create(self.user, &spot, Body::Directory(Directory::new()), mode).map(drop),
             |tree, spot| tree.mount(spot.mount)?.mkdir(&spot, mode),
         )
     }
@@ -122,9 +122,7 @@ impl View<'_> {
         }
         match (from, self.walk(&tree, to, Last::Name)?) {
             (Side::Memory(from), Side::Memory(to)) => tree.link(self.user, from.existing()?, &to),
-            (Side::Host(from), Side::Host(to)) if from.mount == to.mount => {
-                tree.mount(from.mount)?.link(&from, &to)
-            }
+            (Side::Host(from), Side::Host(to)) if from.mount == to.mount => tree.mount(from.mount)?.link(&from, &to),
             _ => Err(Errno::EXDEV),
         }
     }

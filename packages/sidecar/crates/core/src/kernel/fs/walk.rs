@@ -40,11 +40,11 @@ pub(crate) enum Place {
 /// Where a path leads.
 #[derive(Debug)]
 pub(crate) struct End {
-    parent: Place,
-    name: Name,
-    node: Option<Place>,
-    slash: bool,
-    stat: Option<Stat>,
+    pub(super) parent: Place,
+    pub(super) name: Name,
+    pub(super) node: Option<Place>,
+    pub(super) slash: bool,
+    pub(super) stat: Option<Stat>,
 }
 
 /// The end of a path in memory.
@@ -103,30 +103,38 @@ impl Spot {
 impl FileSystem {
     /// Walks along `path`. `from` is where a relative one begins; none when the working directory does not exist.
     pub(crate) fn walk(&self, user: User, from: Option<&Place>, path: &[u8], last: Last) -> Result<Side, Errno> {
-        self.side(self.steps(user, from, path, last)?)
+        self.side(self.steps(user, from, path, last, false)?)
     }
 
     /// The place that `path` leads to; `ENOENT` when nothing is there.
     pub(crate) fn place(&self, user: User, from: Option<&Place>, path: &[u8]) -> Result<Place, Errno> {
-        self.steps(user, from, path, Last::Follow)?.node.ok_or(Errno::ENOENT)
+        self.steps(user, from, path, Last::Follow, true)?.node.ok_or(Errno::ENOENT)
     }
 
     /// The absolute path that `path` has without links and dots.
     pub(crate) fn real_path(&self, user: User, from: Option<&Place>, path: &[u8]) -> Result<Vec<u8>, Errno> {
-        let end = self.steps(user, from, path, Last::Follow)?;
+        let end = self.steps(user, from, path, Last::Follow, true)?;
         let node = end.node.ok_or(Errno::ENOENT)?;
         let (Place::Here(ino), Name::Plain(name)) = (&node, &end.name) else { return self.path_of(&node) };
         if self.node(*ino)?.is_directory() { self.path_of(&node) } else { Ok(join(self.path_of(&end.parent)?, name)) }
     }
 
-    fn steps(&self, user: User, from: Option<&Place>, path: &[u8], last: Last) -> Result<End, Errno> {
+    /// `exact`: the place must be without links, because its path matters.
+    fn steps(&self, user: User, from: Option<&Place>, path: &[u8], last: Last, exact: bool) -> Result<End, Errno> {
         if path.is_empty() {
             return Err(Errno::ENOENT);
         }
         let mut at = if path[0] == b'/' { Place::Here(ROOT) } else { from.ok_or(Errno::ENOENT)?.clone() };
         let mut rest = path.to_vec();
         let (mut position, mut links, mut name) = (0, 0, Name::Root);
+        let mut asked_host = exact;
         loop {
+            if let Place::There(mount, at) = &at
+                && !std::mem::replace(&mut asked_host, true)
+                && let Some(end) = self.mount(*mount)?.leap(*mount, at, &rest[position..], last)?
+            {
+                return Ok(end);
+            }
             while rest.get(position) == Some(&b'/') {
                 position += 1;
             }
@@ -169,7 +177,7 @@ impl FileSystem {
                 }
                 let (start, target) = self.follow(at, &found.place)?;
                 rest = [&target[..], after].concat();
-                (at, position, name) = (start, 0, Name::Root);
+                (at, position, name, asked_host) = (start, 0, Name::Root, exact);
                 continue;
             }
             if is_last {
@@ -182,9 +190,8 @@ impl FileSystem {
             if found.kind != Type::Directory {
                 return Err(Errno::ENOTDIR);
             }
-            if found.stat.is_some_and(|stat| !stat.allows(user, SEARCH)) {
-                return Err(Errno::EACCES);
-            }
+            // Once per mount: what the host cannot answer for a path, it cannot for the rest of it either.
+            asked_host |= matches!(found.place, Place::There(..)) && matches!(at, Place::There(..));
             at = found.place;
         }
     }
@@ -195,7 +202,7 @@ impl FileSystem {
                 self.directory(*ino)?;
                 self.check(user, *ino, SEARCH)
             }
-            // Checked when the walk came to it.
+            // The host checks whether we may, and what we may not the guest may not.
             Place::There(..) => Ok(()),
         }
     }
@@ -227,7 +234,7 @@ impl FileSystem {
     /// A directory's parent; a root's is itself.
     fn parent_of(&self, at: &Place) -> Result<Place, Errno> {
         match at {
-            Place::Here(ino) => Ok(Place::Here(self.node(*ino)?.directory().map_or(*ino, |directory| directory.parent))),
+            Place::Here(ino) => Ok(Place::Here(self.node(*ino)?.parent)),
             Place::There(mount, path) if path.is_empty() => Ok(self.mount(*mount)?.parent.clone()),
             Place::There(mount, path) => {
                 let end = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
@@ -268,12 +275,12 @@ impl FileSystem {
             place = match place {
                 Place::Here(ROOT) => break,
                 Place::Here(ino) => {
-                    if self.node(ino)?.meta.links == 0 {
+                    let node = self.node(ino)?;
+                    if node.meta.links == 0 {
                         return Err(Errno::ENOENT);
                     }
-                    let directory = self.directory(ino)?;
-                    parts.push(directory.name.to_vec());
-                    Place::Here(directory.parent)
+                    parts.push(node.name.to_vec());
+                    Place::Here(node.parent)
                 }
                 Place::There(mount, path) => {
                     if !path.is_empty() {

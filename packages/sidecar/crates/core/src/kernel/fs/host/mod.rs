@@ -121,7 +121,7 @@ impl FileSystem {
         for end in ends {
             match self.walk(User::Host, None, &path[..end], Last::Follow)? {
                 Side::Memory(spot) if spot.node.is_none() && matches!(spot.name, Name::Plain(_)) => {
-                    self.create(User::Host, &spot, Body::Directory(Directory::new(spot.parent)), 0o755)?;
+                    self.create(User::Host, &spot, Body::Directory(Directory::new()), 0o755)?;
                 }
                 Side::Memory(spot) => {
                     self.directory(spot.existing()?)?;

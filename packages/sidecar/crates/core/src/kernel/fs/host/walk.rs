@@ -3,7 +3,7 @@
 use super::super::node::Type;
 use super::super::stat::{DEVICE, Stat};
 use super::super::tree::{FileSystem, GUEST};
-use super::super::walk::{Found, Place, join};
+use super::super::walk::{End, Found, Last, Name, Place, join};
 use super::Mount;
 use crate::kernel::Errno;
 use cap_std::fs::{FileTypeExt, Metadata, MetadataExt};
@@ -30,6 +30,30 @@ impl Mount {
             Ok(stat) => Ok(Some(Found { place: Place::There(number, full), kind: stat.kind, stat: Some(stat) })),
             Err(Errno::ENOENT) => Ok(None),
             Err(error) => Err(error),
+        }
+    }
+
+    /// The end of a walk, if the host finds all of `rest` below `at` in one step: it stays beneath the root too, and follows links that do. None
+    /// when it does not, or when what it found is not all there is to know; the walk then goes on name by name.
+    pub(in crate::kernel::fs) fn leap(&self, number: usize, at: &[u8], rest: &[u8], last: Last) -> Result<Option<End>, Errno> {
+        let simple = rest.split(|byte| *byte == b'/').all(|part| !part.is_empty() && part != b"." && part != b"..");
+        if !simple || !self.inner.read().is_empty() {
+            return Ok(None);
+        }
+        let full = if at.is_empty() { rest.to_vec() } else { join(at.to_vec(), rest) };
+        let follows = matches!(last, Last::Follow | Last::Create);
+        match self.stat(number, &full) {
+            Ok(stat) if stat.kind == Type::Link && follows => Ok(None),
+            Ok(stat) => {
+                let end = full.iter().rposition(|byte| *byte == b'/');
+                let (holder, name) = end.map_or((&[][..], &full[..]), |end| (&full[..end], &full[end + 1..]));
+                let (parent, name) = (Place::There(number, holder.to_vec()), Name::Plain(name.into()));
+                let node = Some(Place::There(number, full));
+                Ok(Some(End { parent, name, node, slash: false, stat: Some(stat) }))
+            }
+            // Nobody asks where it would be, unless to make it.
+            Err(Errno::ENOENT) if matches!(last, Last::Follow | Last::Stay) => Err(Errno::ENOENT),
+            Err(_) => Ok(None),
         }
     }
 
