@@ -88,6 +88,38 @@ impl FileSystem {
         Ok(())
     }
 
+    /// Removes a directory with all that is in it, which takes time for each thing once, however deep it lies.
+    pub(crate) fn remove_all(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
+        let Name::Plain(name) = &end.name else { return self.rmdir(user, end) };
+        let top = end.existing()?;
+        self.may_remove(user, end.parent, top)?;
+        let (mut directories, mut others, mut left) = (Vec::new(), Vec::new(), vec![top]);
+        while let Some(directory) = left.pop() {
+            directories.push(directory);
+            for child in self.directory(directory)?.names.values() {
+                match self.node(*child)?.body {
+                    Body::Mount(_) => return Err(Errno::EBUSY),
+                    Body::Directory(_) => left.push(*child),
+                    _ => others.push(*child),
+                }
+            }
+        }
+        self.leave(end.parent, name)?;
+        self.node_mut(end.parent)?.meta.links -= 1;
+        for other in others {
+            self.drop_link(other)?;
+        }
+        for directory in directories {
+            let node = self.node_mut(directory)?;
+            node.meta.links = 0;
+            node.body = Body::Directory(Directory::new());
+            self.tell_self(Change::Name, directory);
+            self.collect(directory);
+        }
+        self.tell_name(Change::Name, end.parent, name);
+        Ok(())
+    }
+
     pub(crate) fn rename(&mut self, user: User, from: &Spot, to: &Spot) -> Result<(), Errno> {
         let (Name::Plain(old_name), Name::Plain(new_name)) = (&from.name, &to.name) else { return Err(Errno::EBUSY) };
         let ino = from.existing()?;

@@ -13,6 +13,9 @@ use crate::kernel::Errno;
 /// Links that one walk follows.
 const MAX_LINKS: u32 = 40;
 
+/// Names that one walk passes: more than a path can have, and an end to links whose targets are full of names.
+const MAX_STEPS: u32 = 10_000;
+
 /// What happens with a link at the path's end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Last {
@@ -126,7 +129,7 @@ impl FileSystem {
         }
         let mut at = if path[0] == b'/' { Place::Here(ROOT) } else { from.ok_or(Errno::ENOENT)?.clone() };
         let mut rest = path.to_vec();
-        let (mut position, mut links, mut name) = (0, 0, Name::Root);
+        let (mut position, mut links, mut passed, mut name) = (0, 0, 0, Name::Root);
         let mut asked_host = exact;
         loop {
             if let Place::There(mount, at) = &at
@@ -142,6 +145,10 @@ impl FileSystem {
             if part.is_empty() {
                 // Only slashes were left: a root, or a directory that dots or a link have led to.
                 return Ok(End { parent: self.parent_of(&at)?, name, node: Some(at), slash: false, stat: None });
+            }
+            passed += 1;
+            if passed > MAX_STEPS {
+                return Err(Errno::ELOOP);
             }
             let len = part.iter().position(|byte| *byte == b'/').unwrap_or(part.len());
             let (part, after) = part.split_at(len);

@@ -74,6 +74,17 @@ impl Mount {
         done(self.root.remove_dir(path(&spot.path)))
     }
 
+    pub(in crate::kernel::fs) fn remove_all(&self, spot: &HostSpot) -> Result<(), Errno> {
+        if !matches!(spot.name, Name::Plain(_)) {
+            return self.rmdir(spot);
+        }
+        self.writable()?;
+        if self.holds_mount(&spot.path) {
+            return Err(Errno::EBUSY);
+        }
+        done(self.root.remove_dir_all(path(&spot.path)))
+    }
+
     pub(in crate::kernel::fs) fn rename(&self, from: &HostSpot, to: &HostSpot) -> Result<(), Errno> {
         if !matches!((&from.name, &to.name), (Name::Plain(_), Name::Plain(_))) {
             return Err(Errno::EBUSY);
