@@ -1,5 +1,6 @@
 //! Tests of the family's calls as a guest makes them: integers and a memory.
 
+mod cost;
 mod hostile;
 mod mounts;
 mod oracle;
