@@ -1,4 +1,7 @@
-//! Answers known from the standards: FIPS 180 and 202, RFC 1321, 2202, 4231, 5869, 6070, 7914.
+//! Answers known from the standards: FIPS 180 and 202, RFC 1321, 2202, 4231, 5869, 6070, 7914; `ciphers.rs` and `keys.rs` have theirs.
+
+mod ciphers;
+mod keys;
 
 use crate::fields::Reply;
 use crate::{Algorithm, Command, Fault, Hmac, Unwatched, Watch, run};
