@@ -12,6 +12,7 @@ const FAULTS = {
   BadDecrypt: [9, '1C800064', PROVIDER, 'bad decrypt'],
   WrongFinalBlockLength: [10, '1C80006B', PROVIDER, 'wrong final block length'],
   Asn1: [13, '0680008E', 'asn1 encoding routines', 'not enough data'],
+  Asn1Tag: [29, '068000A8', 'asn1 encoding routines', 'wrong tag'],
   NoPem: [14, '1E08010C', 'DECODER routines', 'unsupported'],
   UnexpectedKey: [15, '1E08010C', 'DECODER routines', 'unsupported'],
   PassphraseWrong: [17, '1C800064', PROVIDER, 'bad decrypt'],
@@ -19,11 +20,11 @@ const FAULTS = {
   InvalidPoint: [19, '08000066', 'elliptic curve routines', 'invalid encoding'],
   InvalidPrivateKey: [20, '0800007B', 'elliptic curve routines', 'invalid private key'],
   DataTooLarge: [21, '0200006E', 'rsa routines', 'data too large for key size'],
-  DataLength: [22, '0200006F', 'rsa routines', 'data too small for key size'],
+  DataLength: [22, '0200007A', 'rsa routines', 'data too small for key size'],
   Padding: [23, '02000079', 'rsa routines', 'oaep decoding error'],
   DigestTooBig: [24, '02000070', 'rsa routines', 'digest too big for rsa key'],
   Length: [25, '01800076', 'bignum routines', 'bits too small'],
-  NeutralElement: [27, '1C80007D', PROVIDER, 'failed during derivation'],
+  NeutralElement: [27, '1C8000A4', PROVIDER, 'failed during derivation'],
   SaltLength: [28, '1C800070', PROVIDER, 'invalid salt length'],
 };
 
@@ -51,11 +52,15 @@ function faultOf(result) {
   return typeof result === 'number' && result < -FAULT_BASE ? -result - FAULT_BASE : undefined;
 }
 
-function opensslError(number, library, reason) {
+// Which libraries stand in codes.
+const PLACES = { 'rsa routines': 'RSA_', 'asn1 encoding routines': 'ASN1_', [ENVELOPE]: 'EVP_', 'common libcrypto routines': 'CRYPTO_' };
+
+function opensslError(number, library, reason, twice = false) {
   const error = new Error(`error:${number}:${library}::${reason}`);
+  if (twice) error.opensslErrorStack = [error.message];
   error.library = library;
   error.reason = reason;
-  const place = library.startsWith('rsa') ? 'RSA_' : '';
+  const place = PLACES[library] ?? '';
   error.code = `ERR_OSSL_${place}${reason.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}`;
   return error;
 }
@@ -66,9 +71,9 @@ function partsOf(fault) {
 }
 
 // What a synchronous function throws. `otherwise` is its message for what OpenSSL has no words for.
-function thrown(fault, otherwise = 'The operation failed') {
+function thrown(fault, otherwise = 'The operation failed', twice = false) {
   const parts = partsOf(fault);
-  if (parts !== undefined) return opensslError(...parts);
+  if (parts !== undefined) return opensslError(...parts, twice);
   return plain(fault, otherwise);
 }
 

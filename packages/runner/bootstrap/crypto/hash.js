@@ -79,9 +79,7 @@ class Hash {
     }
     this.#length = length ?? this.#digest.length;
     if (this.#length === this.#digest.length || this.#digest.extendable) return;
-    const error = notExtendable();
-    error.code = 'ERR_OSSL_EVP_NOT_XOF_OR_INVALID_LENGTH';
-    throw error;
+    throw notExtendable();
   }
 
   #copyFrom(feed) {

@@ -3,7 +3,11 @@
 use crate::fields::Fields;
 use crate::prime::{Wanted, check_prime, random_prime};
 use crate::scrypt::Cost;
-use crate::{Algorithm, Fault, Hmac, Watch, kdf, scrypt};
+use crate::fields::Reply;
+use crate::{Algorithm, Cipher, Fault, Hmac, Setup, Watch, asymmetric, kdf, rsa, scrypt, sign};
+
+/// Longest number of a power, in bytes.
+const MAX_POWER: usize = 1_250;
 
 /// See the module. The numbers are part of the guest ABI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,11 +21,48 @@ pub enum Command {
     CheckPrime = 5,
     Digest = 6,
     Hmac = 7,
+    Cipher = 8,
+    KeyImport = 9,
+    KeyOpen = 10,
+    KeyPublic = 11,
+    KeyParts = 12,
+    KeyBuild = 13,
+    KeyExport = 14,
+    KeySeal = 15,
+    PointConvert = 16,
+    KeyGenerate = 17,
+    RsaCipher = 18,
+    Exchange = 19,
+    Sign = 20,
+    Verify = 21,
+    Power = 22,
 }
 
 impl Command {
-    const ALL: [Self; 7] =
-        [Self::Pbkdf2, Self::Hkdf, Self::Scrypt, Self::RandomPrime, Self::CheckPrime, Self::Digest, Self::Hmac];
+    const ALL: [Self; 22] = [
+        Self::Pbkdf2,
+        Self::Hkdf,
+        Self::Scrypt,
+        Self::RandomPrime,
+        Self::CheckPrime,
+        Self::Digest,
+        Self::Hmac,
+        Self::Cipher,
+        Self::KeyImport,
+        Self::KeyOpen,
+        Self::KeyPublic,
+        Self::KeyParts,
+        Self::KeyBuild,
+        Self::KeyExport,
+        Self::KeySeal,
+        Self::PointConvert,
+        Self::KeyGenerate,
+        Self::RsaCipher,
+        Self::Exchange,
+        Self::Sign,
+        Self::Verify,
+        Self::Power,
+    ];
 
     /// The command with this number.
     #[must_use]
@@ -32,7 +73,10 @@ impl Command {
     /// Whether it takes microseconds whatever the request says, so that it may run while the guest's memory is open.
     #[must_use]
     pub fn is_quick(self) -> bool {
-        false
+        matches!(
+            self,
+            Self::KeyImport | Self::KeyPublic | Self::KeyParts | Self::KeyBuild | Self::KeyExport | Self::PointConvert
+        )
     }
 }
 
@@ -82,7 +126,54 @@ pub fn run(command: Command, request: &[u8], watch: &mut dyn Watch) -> Result<Ve
             }
             Ok(hmac.finish())
         }
+        Command::Cipher => cipher(fields, watch),
+        Command::KeyImport => asymmetric::import(fields, None),
+        Command::KeyOpen => asymmetric::import(fields, Some(watch)),
+        Command::KeyPublic => asymmetric::public_of(fields),
+        Command::KeyParts => asymmetric::to_parts(fields),
+        Command::KeyBuild => asymmetric::from_parts(fields),
+        Command::KeyExport => asymmetric::export(fields),
+        Command::KeySeal => asymmetric::seal(fields, watch),
+        Command::PointConvert => asymmetric::convert_point(fields),
+        Command::KeyGenerate => asymmetric::generate(fields, watch),
+        Command::RsaCipher => asymmetric::rsa_cipher(fields),
+        Command::Exchange => asymmetric::exchange(fields),
+        Command::Sign => sign::sign(fields, watch),
+        Command::Verify => sign::verify(fields, watch).map(|right| vec![u8::from(right)]),
+        Command::Power => power(fields),
     }
+}
+
+/// A whole message. Fields: the cipher, 1 to encrypt, key, vector, tag length, additional data, message, and the tag or nothing. The reply is the
+/// text and its tag.
+fn cipher(fields: &mut Fields<'_>, watch: &mut dyn Watch) -> Result<Vec<u8>, Fault> {
+    let (cipher, encrypt) = (fields.number()?, fields.number::<u8>()? != 0);
+    let (key, iv, tag_len) = (fields.bytes()?, fields.bytes()?, fields.number()?);
+    let (aad, text, tag) = (fields.bytes()?, fields.bytes()?, fields.bytes()?);
+    let mut cipher = Cipher::new(&Setup { cipher, encrypt, key, iv, tag_len })?;
+    if !tag.is_empty() {
+        cipher.set_tag(tag)?;
+    }
+    if !aad.is_empty() {
+        cipher.set_aad(aad, Some(text.len()))?;
+    }
+    let mut out = Vec::with_capacity(text.len() + 16);
+    let piece = if cipher.wants_whole() { text.len().max(1) } else { 1 << 20 };
+    for chunk in text.chunks(piece) {
+        watch.step()?;
+        cipher.update(chunk, &mut out)?;
+    }
+    cipher.finish(&mut out)?;
+    Ok(Reply::default().bytes(&out)?.bytes(cipher.tag().unwrap_or_default())?.done())
+}
+
+/// Fields: base, exponent, modulus (odd).
+fn power(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
+    let (base, exponent, modulus) = (fields.bytes()?, fields.bytes()?, fields.bytes()?);
+    if [base, exponent, modulus].iter().any(|number| number.len() > MAX_POWER) {
+        return Err(Fault::TooLong);
+    }
+    rsa::power(base, exponent, modulus)
 }
 
 fn algorithm(fields: &mut Fields<'_>) -> Result<Algorithm, Fault> {

@@ -60,6 +60,8 @@ pub enum Fault {
     NeutralElement = 27,
     /// A salt length that cannot be.
     SaltLength = 28,
+    /// DER with another value than the one that must stand there.
+    Asn1Tag = 29,
 }
 
 impl Fault {

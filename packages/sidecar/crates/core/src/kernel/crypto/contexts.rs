@@ -1,8 +1,8 @@
-//! Computations between two calls: a digest that is still being fed. A program names them by numbers; they are plain data and small.
+//! Computations between two calls: a digest or a cipher that is still being fed. A program names them by numbers; they are plain data and small.
 
 use super::Errno;
 use crate::kernel::Answer;
-use coldframe_crypto::{Algorithm, Hasher, Hmac};
+use coldframe_crypto::{Algorithm, Cipher, Hasher, Hmac};
 use std::collections::HashMap;
 
 /// Contexts that a program may have at a time. The guest collects its garbage when it gets there.
@@ -12,6 +12,7 @@ const MAX_CONTEXTS: usize = 4_096;
 pub(super) enum Context {
     Hash { hasher: Box<dyn Hasher>, algorithm: Algorithm },
     Hmac(Hmac),
+    Cipher(Box<Cipher>),
 }
 
 impl Context {
@@ -23,6 +24,7 @@ impl Context {
         match self {
             Self::Hash { hasher, algorithm } => Self::Hash { hasher: hasher.copy(), algorithm: *algorithm },
             Self::Hmac(hmac) => Self::Hmac(hmac.clone()),
+            Self::Cipher(cipher) => Self::Cipher(cipher.clone()),
         }
     }
 
@@ -30,8 +32,17 @@ impl Context {
         match self {
             Self::Hash { hasher, .. } => hasher.update(data),
             Self::Hmac(hmac) => hmac.update(data),
+            Self::Cipher(_) => return Err(Errno::EINVAL),
         }
         Ok(())
+    }
+
+    /// The cipher that it is.
+    pub(super) fn cipher(&mut self) -> Result<&mut Cipher, Errno> {
+        match self {
+            Self::Cipher(cipher) => Ok(cipher),
+            Self::Hash { .. } | Self::Hmac(_) => Err(Errno::EINVAL),
+        }
     }
 
     /// Writes the result to `out`: its length, which `out` must have unless the digest is extendable.
@@ -50,6 +61,7 @@ impl Context {
                 }
                 out.copy_from_slice(&code);
             }
+            Self::Cipher(_) => return Err(Errno::EINVAL),
         }
         i64::try_from(out.len()).map_err(|_| Errno::EOVERFLOW)
     }

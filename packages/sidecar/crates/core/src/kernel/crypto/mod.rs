@@ -1,9 +1,10 @@
 //! Cryptography, system calls `0x300` to `0x3ff`: what `node:crypto` in the guest computes here.
 //!
 //! The computations themselves are `coldframe-crypto`'s. This part has what a program keeps between two calls: digests that are still being
-//! fed (`contexts.rs`), and jobs that take long, which run on a few threads of their own (`jobs.rs`, `pool.rs`). A call digests at most
+//! fed (`contexts.rs`, `ciphers.rs`), and jobs that take long, which run on a few threads of their own (`jobs.rs`, `pool.rs`). A call digests at most
 //! [`MAX_CHUNK`] bytes, because the guest's memory is open meanwhile; the guest cuts what is longer, and polls in between.
 
+mod ciphers;
 mod contexts;
 mod job;
 mod jobs;
@@ -64,6 +65,7 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
             let code = Hmac::of(algorithm(arguments, 0)?, chunk(arguments, 1)?, chunk(arguments, 3)?);
             arguments.put(5, &code)
         }
+        0x308..=0x30b => ciphers::call(&mut crypto.contexts.lock(), number, arguments),
         0x310..=0x31f => job_call(program, number, arguments),
         _ => Err(Errno::ENOSYS),
     }
