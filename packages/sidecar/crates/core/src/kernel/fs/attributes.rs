@@ -7,14 +7,6 @@ use crate::kernel::Errno;
 const SET_IDS: u32 = 0o6000;
 
 impl FileSystem {
-    /// `access`: `wanted` are the bits 4, 2 and 1 of reading, writing and executing.
-    pub(crate) fn access(&self, user: User, ino: Ino, wanted: u32) -> Result<(), Errno> {
-        if wanted & !7 != 0 {
-            return Err(Errno::EINVAL);
-        }
-        self.check(user, ino, wanted)
-    }
-
     pub(crate) fn chmod(&mut self, user: User, ino: Ino, mode: u32) -> Result<(), Errno> {
         if self.node(ino)?.kind() == Type::Link {
             return Err(Errno::EOPNOTSUPP);
@@ -23,6 +15,7 @@ impl FileSystem {
         let meta = &mut self.node_mut(ino)?.meta;
         meta.mode = mode & 0o7777;
         meta.ctime = now();
+        self.tell_content(ino);
         Ok(())
     }
 
@@ -42,6 +35,7 @@ impl FileSystem {
             meta.mode &= !SET_IDS;
         }
         meta.ctime = now();
+        self.tell_content(ino);
         Ok(())
     }
 
@@ -49,6 +43,7 @@ impl FileSystem {
         self.only_owner(user, ino)?;
         let meta = &mut self.node_mut(ino)?.meta;
         (meta.atime, meta.mtime, meta.ctime) = (atime, mtime, now());
+        self.tell_content(ino);
         Ok(())
     }
 

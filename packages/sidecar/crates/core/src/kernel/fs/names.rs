@@ -3,15 +3,17 @@
 
 use super::node::{Body, Directory, Ino, Meta};
 use super::tree::{FileSystem, GUEST, SEARCH, User, WRITE, now};
-use super::walk::{End, Name};
+use super::walk::{Name, Spot};
+use super::watch::Change;
 use crate::kernel::Errno;
+use std::sync::Arc;
 
 const STICKY: u32 = 0o1000;
 const SET_GROUP: u32 = 0o2000;
 
 impl FileSystem {
     /// A new node under a name that is free. `mode` has the umask taken off.
-    pub(crate) fn create(&mut self, user: User, end: &End, body: Body, mode: u32) -> Result<Ino, Errno> {
+    pub(crate) fn create(&mut self, user: User, end: &Spot, body: Body, mode: u32) -> Result<Ino, Errno> {
         let name = self.free_name(end, matches!(body, Body::Directory(_)))?.clone();
         self.may_change(user, end.parent)?;
         let parent = &self.node(end.parent)?.meta;
@@ -19,17 +21,18 @@ impl FileSystem {
         let group = if inherits { parent.gid } else { GUEST };
         let is_directory = matches!(body, Body::Directory(_));
         let mode = if inherits && is_directory { mode | SET_GROUP } else { mode };
-        let body = if is_directory { Body::Directory(Directory::new(end.parent)) } else { body };
+        let body = if is_directory { Body::Directory(Directory::new()) } else { body };
         let ino = self.add(body, mode, (GUEST, group))?;
-        self.enter(end.parent, name, ino)?;
+        self.enter(end.parent, name.clone(), ino)?;
         if is_directory {
             self.node_mut(end.parent)?.meta.links += 1;
         }
+        self.tell_name(Change::Name, end.parent, &name);
         Ok(ino)
     }
 
     /// A further name for a file.
-    pub(crate) fn link(&mut self, user: User, ino: Ino, end: &End) -> Result<(), Errno> {
+    pub(crate) fn link(&mut self, user: User, ino: Ino, end: &Spot) -> Result<(), Errno> {
         let name = self.free_name(end, false)?.clone();
         let node = self.node(ino)?;
         // As with Linux's protected_hardlinks: nobody keeps a stranger's file alive.
@@ -45,10 +48,13 @@ impl FileSystem {
         let node = self.node_mut(ino)?;
         node.meta.links += 1;
         node.meta.ctime = now();
-        self.enter(end.parent, name, ino)
+        self.enter(end.parent, name.clone(), ino)?;
+        self.tell_self(Change::Content, ino);
+        self.tell_name(Change::Name, end.parent, &name);
+        Ok(())
     }
 
-    pub(crate) fn unlink(&mut self, user: User, end: &End) -> Result<(), Errno> {
+    pub(crate) fn unlink(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
         let Name::Plain(name) = &end.name else { return Err(Errno::EISDIR) };
         let ino = end.existing()?;
         if end.slash {
@@ -59,10 +65,12 @@ impl FileSystem {
             return Err(Errno::EISDIR);
         }
         self.leave(end.parent, name)?;
-        self.drop_link(ino)
+        self.drop_link(ino)?;
+        self.tell_name(Change::Name, end.parent, name);
+        Ok(())
     }
 
-    pub(crate) fn rmdir(&mut self, user: User, end: &End) -> Result<(), Errno> {
+    pub(crate) fn rmdir(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
         let name = match &end.name {
             Name::Plain(name) => name,
             Name::Root => return Err(Errno::EBUSY),
@@ -75,10 +83,44 @@ impl FileSystem {
             return Err(Errno::ENOTEMPTY);
         }
         self.leave(end.parent, name)?;
-        self.drop_directory(end.parent, ino)
+        self.drop_directory(end.parent, ino)?;
+        self.tell_name(Change::Name, end.parent, name);
+        Ok(())
     }
 
-    pub(crate) fn rename(&mut self, user: User, from: &End, to: &End) -> Result<(), Errno> {
+    /// Removes a directory with all that is in it, which takes time for each thing once, however deep it lies.
+    pub(crate) fn remove_all(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
+        let Name::Plain(name) = &end.name else { return self.rmdir(user, end) };
+        let top = end.existing()?;
+        self.may_remove(user, end.parent, top)?;
+        let (mut directories, mut others, mut left) = (Vec::new(), Vec::new(), vec![top]);
+        while let Some(directory) = left.pop() {
+            directories.push(directory);
+            for child in self.directory(directory)?.names.values() {
+                match self.node(*child)?.body {
+                    Body::Mount(_) => return Err(Errno::EBUSY),
+                    Body::Directory(_) => left.push(*child),
+                    _ => others.push(*child),
+                }
+            }
+        }
+        self.leave(end.parent, name)?;
+        self.node_mut(end.parent)?.meta.links -= 1;
+        for other in others {
+            self.drop_link(other)?;
+        }
+        for directory in directories {
+            let node = self.node_mut(directory)?;
+            node.meta.links = 0;
+            node.body = Body::Directory(Directory::new());
+            self.tell_self(Change::Name, directory);
+            self.collect(directory);
+        }
+        self.tell_name(Change::Name, end.parent, name);
+        Ok(())
+    }
+
+    pub(crate) fn rename(&mut self, user: User, from: &Spot, to: &Spot) -> Result<(), Errno> {
         let (Name::Plain(old_name), Name::Plain(new_name)) = (&from.name, &to.name) else { return Err(Errno::EBUSY) };
         let ino = from.existing()?;
         let is_directory = self.node(ino)?.is_directory();
@@ -130,11 +172,14 @@ impl FileSystem {
             self.node_mut(from.parent)?.meta.links -= 1;
             self.node_mut(to.parent)?.meta.links += 1;
         }
+        self.tell_name(Change::Name, from.parent, old_name);
+        self.tell_name(Change::Name, to.parent, new_name);
+        self.tell_self(Change::Name, ino);
         Ok(())
     }
 
     /// The name, if nothing has it and something could. A slash after it is for directories.
-    fn free_name<'e>(&self, end: &'e End, for_directory: bool) -> Result<&'e Box<[u8]>, Errno> {
+    fn free_name<'e>(&self, end: &'e Spot, for_directory: bool) -> Result<&'e Box<[u8]>, Errno> {
         match &end.name {
             Name::Plain(name) if end.node.is_none() => {
                 if end.slash && !for_directory {
@@ -167,7 +212,7 @@ impl FileSystem {
             if at == ancestor {
                 return Ok(true);
             }
-            let parent = self.directory(at)?.parent;
+            let parent = self.node(at)?.parent;
             if parent == at {
                 return Ok(false);
             }
@@ -177,9 +222,8 @@ impl FileSystem {
 
     /// Puts a name into a directory.
     pub(super) fn enter(&mut self, directory: Ino, name: Box<[u8]>, ino: Ino) -> Result<(), Errno> {
-        if let Body::Directory(entered) = &mut self.node_mut(ino)?.body {
-            (entered.parent, entered.name) = (directory, name.clone());
-        }
+        let entered = self.node_mut(ino)?;
+        (entered.parent, entered.name) = (directory, Arc::from(&name[..]));
         self.change(directory, |names| names.names.insert_mut(name, ino))
     }
 
@@ -202,10 +246,12 @@ impl FileSystem {
         let meta = &mut self.node_mut(ino)?.meta;
         meta.links -= 1;
         meta.ctime = now();
-        if meta.links > 0 {
-            self.give_back(0, 1);
-        } else {
+        let last = meta.links == 0;
+        self.tell_self(if last { Change::Name } else { Change::Content }, ino);
+        if last {
             self.collect(ino);
+        } else {
+            self.give_back(0, 1);
         }
         Ok(())
     }
@@ -215,6 +261,7 @@ impl FileSystem {
         meta.links = 0;
         meta.ctime = now();
         self.node_mut(parent)?.meta.links -= 1;
+        self.tell_self(Change::Name, ino);
         self.collect(ino);
         Ok(())
     }

@@ -19,6 +19,10 @@ pub(crate) const MAX_NAME: usize = 255;
 pub(crate) struct Node {
     pub(crate) meta: Meta,
     pub(crate) body: Body,
+    /// The directory that holds it, and its name there: the last that it was given, if it has several. A directory has one only, and so
+    /// its path is known without a search. The root is its own parent.
+    pub(crate) parent: Ino,
+    pub(crate) name: Arc<[u8]>,
 }
 
 /// What all nodes have. Times are nanoseconds since 1970.
@@ -42,14 +46,13 @@ pub(crate) enum Body {
     Directory(Directory),
     Link(Arc<[u8]>),
     Device(Device),
+    /// A host's folder is mounted here: its number in the table of mounts.
+    Mount(usize),
 }
 
 /// Names and what they name.
 #[derive(Clone)]
 pub(crate) struct Directory {
-    pub(crate) parent: Ino,
-    /// Its own name there: a directory has one only, and this makes its path known without a search.
-    pub(crate) name: Box<[u8]>,
     pub(crate) names: RedBlackTreeMapSync<Box<[u8]>, Ino>,
 }
 
@@ -107,8 +110,8 @@ impl Type {
 }
 
 impl Directory {
-    pub(crate) fn new(parent: Ino) -> Self {
-        Self { parent, name: Box::default(), names: RedBlackTreeMapSync::new_sync() }
+    pub(crate) fn new() -> Self {
+        Self { names: RedBlackTreeMapSync::new_sync() }
     }
 }
 
@@ -116,7 +119,7 @@ impl Node {
     pub(crate) fn kind(&self) -> Type {
         match self.body {
             Body::File(_) => Type::File,
-            Body::Directory(_) => Type::Directory,
+            Body::Directory(_) | Body::Mount(_) => Type::Directory,
             Body::Link(_) => Type::Link,
             Body::Device(_) => Type::Character,
         }
@@ -134,7 +137,7 @@ impl Node {
         match &self.body {
             Body::File(content) => content.len(),
             Body::Link(target) => target.len() as u64,
-            Body::Directory(_) => 4_096,
+            Body::Directory(_) | Body::Mount(_) => 4_096,
             Body::Device(_) => 0,
         }
     }
@@ -144,7 +147,7 @@ impl Node {
         match &self.body {
             Body::File(content) => content.stored(),
             Body::Link(target) => target.len() as u64,
-            Body::Directory(_) | Body::Device(_) => 0,
+            Body::Directory(_) | Body::Device(_) | Body::Mount(_) => 0,
         }
     }
 }
