@@ -21,6 +21,7 @@ module.exports = function boot() {
     compileBuiltin(`internal/per_context/${id}`)(perContextExports, primordials, privateSymbols, symbols);
   }
   compileBuiltin('internal/bootstrap/realm')(process, noLinkedBinding, getInternalBinding, primordials);
+  require('./typescript/install.js').install();
   for (const id of [
     'node',
     'web/exposed-wildcard',
