@@ -9,7 +9,8 @@ const { MessagePort, MessageChannel, broadcastChannel, isMessagePort, drain, rec
 // Handles of bindings that all copies of an object share, as its C++ object does in Node: histograms, the bytes of blobs.
 const sharedClasses = new Set();
 context.shareHandles = (Class) => sharedClasses.add(Class.prototype);
-context.isSharedHandle = (value) => typeof value === 'object' && value !== null && sharedClasses.has(Object.getPrototypeOf(value));
+context.isSharedHandle = (value) =>
+  typeof value === 'object' && value !== null && sharedClasses.has(Object.getPrototypeOf(value));
 
 module.exports = function messaging(binding) {
   binding.MessagePort = MessagePort;

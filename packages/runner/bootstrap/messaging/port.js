@@ -154,7 +154,10 @@ const channels = new Map();
 
 function broadcastChannel(name) {
   let group = channels.get(name);
-  if (group === undefined) channels.set(name, (group = new Set()));
+  if (group === undefined) {
+    group = new Set();
+    channels.set(name, group);
+  }
   const port = makePort(group, true);
   port[context.symbols.oninit]?.();
   return port;
