@@ -1,7 +1,7 @@
 // The public API of `coldframe`: exports only.
 
-export type { ResourceSnapshot } from './channel/messages.js';
-export type { ErrorCode, ErrorFacts, FailureCode } from './errors/codes.js';
+export type { FileType, ResourceSnapshot } from './channel/messages.js';
+export type { ErrorCode, ErrorFacts, FailureCode, FileErrorCode } from './errors/codes.js';
 export { ColdframeError, type ColdframeErrorOf, type Failure, isColdframeError } from './errors/error.js';
 export type {
   BootPhase,
@@ -10,6 +10,7 @@ export type {
   Env,
   EvaluationOptions,
   Limits,
+  Mount,
   NodeRuntimeOptions,
   OutputHandler,
   ResidentExecOptions,
@@ -20,6 +21,7 @@ export type {
   SidecarSpawnOptions,
 } from './options/types.js';
 export type { ResidentRunner } from './runner/resident-runner.js';
+export type { DirectoryEntry, FileStatus } from './runtime/files.js';
 export { NodeRuntime } from './runtime/node-runtime.js';
 export type { ExecResult, RunResult } from './runtime/result.js';
 export { Sidecar } from './sidecar/sidecar.js';

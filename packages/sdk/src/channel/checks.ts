@@ -3,6 +3,9 @@
 
 import { protocolError } from '../errors/make.js';
 import type {
+  FileData,
+  FileNames,
+  FileStatus,
   Outcome,
   Output,
   ResourceSnapshot,
@@ -106,6 +109,38 @@ export function resources(body: unknown): ResourceSnapshot {
   const map = fields(body, 'reply');
   for (const field of ['runtimes', 'processes', 'warmSlots', 'memoryBytes', 'bufferedBytes']) natural(map, 'reply', field);
   return map as unknown as ResourceSnapshot;
+}
+
+/** The reply to file.read. */
+export function fileData(body: unknown): FileData {
+  const map = fields(body, 'reply');
+  if (!(map['data'] instanceof Uint8Array)) throw wrong('reply', 'data', 'binary');
+  natural(map, 'reply', 'size');
+  return map as unknown as FileData;
+}
+
+const FILE_TYPES: ReadonlySet<unknown> = new Set(['file', 'directory', 'symlink', 'other']);
+
+/** The reply to file.list. */
+export function fileNames(body: unknown): FileNames {
+  const map = fields(body, 'reply');
+  const { names, types } = map as { names: unknown; types: unknown };
+  if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) throw wrong('reply', 'names', 'a list of text');
+  if (!Array.isArray(types) || types.length !== names.length || !types.every((type) => FILE_TYPES.has(type))) {
+    throw wrong('reply', 'types', 'a type for each name');
+  }
+  return map as unknown as FileNames;
+}
+
+/** The reply to file.stat. */
+export function fileStatus(body: unknown): FileStatus {
+  const map = fields(body, 'reply');
+  if (!FILE_TYPES.has(map['type'])) throw wrong('reply', 'type', 'a type of file');
+  for (const field of ['mode', 'size', 'ino', 'nlink', 'uid', 'gid']) natural(map, 'reply', field);
+  for (const field of ['atimeUs', 'mtimeUs', 'ctimeUs', 'birthtimeUs']) {
+    if (typeof map[field] !== 'number') throw wrong('reply', field, 'a whole number');
+  }
+  return map as unknown as FileStatus;
 }
 
 /** A reply that only says that it is done. */

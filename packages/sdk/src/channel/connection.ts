@@ -2,7 +2,7 @@
 
 import type { ProcessConnection } from '../sidecar/connection.js';
 import type { Channel } from './channel.js';
-import { done, outcome, resources, runnerCreated, runtimeCreated } from './checks.js';
+import { done, fileData, fileNames, fileStatus, outcome, resources, runnerCreated, runtimeCreated } from './checks.js';
 import { Kind } from './messages.js';
 
 /** `process` is what only the transport knows: which process it is and how to end it. */
@@ -23,5 +23,12 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
     credit: (id, bytes) => notify(Kind.credit, id, { bytes }),
     ping: () => request(Kind.ping, nextId(), {}, done),
     resources: () => request(Kind.resources, nextId(), {}, resources),
+    readFile: (read) => request(Kind.fileRead, nextId(), read, fileData),
+    writeFile: (write) => request(Kind.fileWrite, nextId(), write, done),
+    listFiles: (list) => request(Kind.fileList, nextId(), list, fileNames),
+    statFile: (stat) => request(Kind.fileStat, nextId(), stat, fileStatus),
+    makeDirectory: (tree) => request(Kind.fileMkdir, nextId(), tree, done),
+    removeFile: (tree) => request(Kind.fileRemove, nextId(), tree, done),
+    renameFile: (rename) => request(Kind.fileRename, nextId(), rename, done),
   };
 }

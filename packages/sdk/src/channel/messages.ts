@@ -22,6 +22,13 @@ export const Kind = {
   runnerEval: 15,
   runnerDispose: 16,
   resources: 17,
+  fileRead: 18,
+  fileWrite: 19,
+  fileList: 20,
+  fileStat: 21,
+  fileMkdir: 22,
+  fileRemove: 23,
+  fileRename: 24,
 } as const;
 
 /** The id of frames that belong to the connection and not to a request. */
@@ -53,6 +60,15 @@ export interface RuntimeCreate {
   env?: Readonly<Record<string, string>>;
   cwd?: string;
   limits?: WireLimits;
+  files?: Readonly<Record<string, Uint8Array>>;
+  mounts?: readonly WireMount[];
+}
+
+/** An entry of `mounts` of runtime.create. */
+export interface WireMount {
+  guestPath: string;
+  hostPath: string;
+  readOnly: boolean;
 }
 
 /** `limits` of runtime.create; what is left out has the sidecar's default. */
@@ -60,6 +76,9 @@ export interface WireLimits {
   memoryBytes?: number;
   cpuMs?: number;
   outputBytes?: number;
+  filesystemBytes?: number;
+  inodes?: number;
+  descriptors?: number;
 }
 
 /** runtime.dispose. */
@@ -104,6 +123,49 @@ export interface RunnerEval {
 /** runner.dispose. */
 export interface RunnerDispose {
   runner: number;
+}
+
+/** file.read: at most `length` bytes from `offset` (0 unless given) on. Paths are absolute guest paths, here and below. */
+export interface FileRead {
+  runtime: number;
+  path: string;
+  offset?: number;
+  length: number;
+}
+
+/** file.write: the whole file, or with `append` more of it. */
+export interface FileWrite {
+  runtime: number;
+  path: string;
+  data: Uint8Array;
+  append?: boolean;
+}
+
+/** file.list. */
+export interface FileList {
+  runtime: number;
+  path: string;
+}
+
+/** file.stat: of the file that a link leads to, unless `follow` is false. */
+export interface FileStat {
+  runtime: number;
+  path: string;
+  follow?: boolean;
+}
+
+/** file.mkdir and file.remove. */
+export interface FileTree {
+  runtime: number;
+  path: string;
+  recursive?: boolean;
+}
+
+/** file.rename. */
+export interface FileRename {
+  runtime: number;
+  from: string;
+  to: string;
 }
 
 // What the sidecar sends.
@@ -173,4 +235,34 @@ export interface ResourceSnapshot {
   memoryBytes: number;
   /** Bytes of output that wait for their reader. */
   bufferedBytes: number;
+}
+
+/** The reply to file.read: the bytes, as many as there are and were asked for, and the file's size. */
+export interface FileData {
+  data: Uint8Array;
+  size: number;
+}
+
+/** What a file is. `other` is a device, a pipe or a socket. */
+export type FileType = 'file' | 'directory' | 'symlink' | 'other';
+
+/** The reply to file.list: two lists of one length, in the order of the names. */
+export interface FileNames {
+  names: string[];
+  types: FileType[];
+}
+
+/** The reply to file.stat. Times are microseconds since 1970. */
+export interface FileStatus {
+  type: FileType;
+  mode: number;
+  size: number;
+  ino: number;
+  nlink: number;
+  uid: number;
+  gid: number;
+  atimeUs: number;
+  mtimeUs: number;
+  ctimeUs: number;
+  birthtimeUs: number;
 }

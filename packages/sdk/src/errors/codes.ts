@@ -55,8 +55,31 @@ export interface LocalFacts {
   ERR_PROTOCOL: { reason: string };
 }
 
+/** What a file operation may be refused with: the name of Linux's error number. `path` is the guest path. */
+export type FileErrorCode =
+  | 'EACCES'
+  | 'EBUSY'
+  | 'EEXIST'
+  | 'EFBIG'
+  | 'EINVAL'
+  | 'EIO'
+  | 'EISDIR'
+  | 'ELOOP'
+  | 'EMFILE'
+  | 'ENAMETOOLONG'
+  | 'ENOENT'
+  | 'ENOSPC'
+  | 'ENOTDIR'
+  | 'ENOTEMPTY'
+  | 'EPERM'
+  | 'EROFS'
+  | 'EXDEV';
+
+/** Facts of a file operation's errors. */
+export type FileFacts = Record<FileErrorCode, { path: string; syscall: string }>;
+
 /** Facts by code. */
-export interface ErrorFacts extends FailureFacts, RequestFacts, LocalFacts {}
+export interface ErrorFacts extends FailureFacts, RequestFacts, LocalFacts, FileFacts {}
 
 /** Every code that `ColdframeError` can have. */
 export type ErrorCode = keyof ErrorFacts;

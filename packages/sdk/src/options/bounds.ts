@@ -10,6 +10,12 @@ export const WHOLE = {
   cpuMs: { min: 1, max: 2_147_483_647 },
   /** Bytes. */
   outputBytes: { min: 0, max: 2_147_483_647 },
+  /** Bytes; the largest is a terabyte. */
+  filesystemBytes: { min: 0, max: 1_099_511_627_776 },
+  /** Files, directories and links. */
+  inodes: { min: 0, max: 16_777_216 },
+  /** Descriptors; three of them are the standard streams. */
+  descriptors: { min: 3, max: 65_536 },
   /** Threads. */
   workers: { min: 1, max: 256 },
   /** Slots. */
@@ -23,6 +29,9 @@ export const MAX_INLINE_BUDGET_MS = 1_000;
 
 /** An absolute guest path. */
 export const GUEST_PATH = /^\/[^\0]*$/s;
+
+/** A folder of this machine. */
+export const HOST_PATH = /^[^\0]+$/s;
 
 /** The name of an environment variable. */
 export const ENV_NAME = /^[^=\0]+$/s;

@@ -20,15 +20,27 @@ const isWhole = (bounds: { min: number; max: number }): Test => {
   return (value) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
 };
 const isBudget: Test = (value) => typeof value === 'number' && value >= 0 && value <= MAX_INLINE_BUDGET_MS;
+const isFlag: Test = (value) => typeof value === 'boolean';
+const isHostPath: Test = (value) => isText(value) && value !== '';
 const isLimits: Test = (value) => matches(limits, value);
-const isEnv: Test = (value) => {
-  if (!isMap(value)) return false;
-  // A `Map`, say, has no names of its own and would pass for an empty environment.
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return false;
-  for (const name in value) if (!ENV_NAME.test(name) || !isText(value[name])) return false;
-  return true;
-};
+const isRecord =
+  (name: RegExp, entry: Test): Test =>
+  (value) => {
+    if (!isMap(value)) return false;
+    // A `Map`, say, has no names of its own and would pass for an empty one.
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype !== Object.prototype && prototype !== null) return false;
+    for (const key in value) if (!name.test(key) || !entry(value[key])) return false;
+    return true;
+  };
+const isEnv = isRecord(ENV_NAME, isText);
+const isFiles = isRecord(GUEST_PATH, isInput);
+const isMounts: Test = (value) =>
+  Array.isArray(value) && value.every((one) => matches(mount, one) && one.guestPath !== undefined && one.hostPath !== undefined);
+
+/** Whether `value` is what `nodeModules` may be; for the schemas too. */
+export const isNodeModules: Test = (value) =>
+  isHostPath(value) || (matches(folder, value) && (value as Record<string, unknown>)['hostPath'] !== undefined);
 
 // `__proto__: null`, so that `constructor` is as unknown an option as any other.
 const listener: Tests = { __proto__: null, onBootTiming: isFunction };
@@ -38,7 +50,13 @@ const limits: Tests = {
   memoryBytes: isWhole(WHOLE.memoryBytes),
   cpuMs: isWhole(WHOLE.cpuMs),
   outputBytes: isWhole(WHOLE.outputBytes),
+  filesystemBytes: isWhole(WHOLE.filesystemBytes),
+  inodes: isWhole(WHOLE.inodes),
+  descriptors: isWhole(WHOLE.descriptors),
 };
+const folder: Tests = { __proto__: null, guestPath: isPath, hostPath: isHostPath };
+const mount: Tests = { __proto__: null, ...folder, readOnly: isFlag };
+const recursive: Tests = { __proto__: null, recursive: isFlag };
 const evaluation: Tests = {
   __proto__: null,
   timeout: isWhole(WHOLE.timeout),
@@ -57,11 +75,23 @@ const sidecar: Tests = {
 const isSidecar: Test = (value) => openingOf(value) !== undefined;
 
 const SETS = {
-  'NodeRuntime.create()': { __proto__: null, ...place, ...listener, sidecar: isSidecar, limits: isLimits } as Tests,
+  'NodeRuntime.create()': {
+    __proto__: null,
+    ...place,
+    ...listener,
+    sidecar: isSidecar,
+    limits: isLimits,
+    files: isFiles,
+    mounts: isMounts,
+    nodeModules: isNodeModules,
+  } as Tests,
   'exec()': run,
   'run()': run,
   'createResidentRunner()': place,
   'ResidentRunner.exec()': evaluation,
+  'mkdir()': recursive,
+  'remove()': recursive,
+  'stat()': { __proto__: null, followSymlinks: isFlag } as Tests,
   'Sidecar.spawn()': sidecar,
   'Sidecar.embedded()': { __proto__: null, ...sidecar, inlineBudgetMs: isBudget } as Tests,
 };

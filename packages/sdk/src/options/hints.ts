@@ -38,6 +38,21 @@ const FOREIGN: Readonly<Record<string, string>> = {
   inlineBudget: '`inlineBudgetMs`, in milliseconds',
   resourceLimits: '`limits`',
   limit: '`limits`',
+  volumes: '`mounts`, a list of `{ guestPath, hostPath, readOnly? }`',
+  mount: '`mounts`, a list of `{ guestPath, hostPath, readOnly? }`',
+  readonly: '`readOnly`',
+  source: '`hostPath`',
+  target: '`guestPath`',
+  destination: '`guestPath`',
+  node_modules: '`nodeModules`',
+  modules: '`nodeModules`',
+  fs: '`files`, a map of guest paths to contents',
+  filesystem: '`files`, a map of guest paths to contents',
+  maxFiles: '`limits.inodes`',
+  maxOpenFiles: '`limits.descriptors`',
+  maxFilesystemBytes: '`limits.filesystemBytes`, in bytes',
+  force: '`recursive`',
+  follow: '`followSymlinks`',
 };
 
 // Where an option belongs that is right, but not here.
@@ -47,6 +62,17 @@ const ELSEWHERE: Readonly<Record<string, OptionSet[]>> = {
   memoryBytes: ['NodeRuntime.create()'],
   cpuMs: ['NodeRuntime.create()'],
   outputBytes: ['NodeRuntime.create()'],
+  filesystemBytes: ['NodeRuntime.create()'],
+  inodes: ['NodeRuntime.create()'],
+  descriptors: ['NodeRuntime.create()'],
+  files: ['NodeRuntime.create()'],
+  mounts: ['NodeRuntime.create()'],
+  nodeModules: ['NodeRuntime.create()'],
+  readOnly: ['NodeRuntime.create()'],
+  hostPath: ['NodeRuntime.create()'],
+  guestPath: ['NodeRuntime.create()'],
+  recursive: ['mkdir()', 'remove()'],
+  followSymlinks: ['stat()'],
   sidecar: ['NodeRuntime.create()'],
   onBootTiming: ['NodeRuntime.create()', 'Sidecar.spawn()', 'Sidecar.embedded()'],
   inlineBudgetMs: ['Sidecar.embedded()'],
@@ -63,12 +89,26 @@ const ELSEWHERE: Readonly<Record<string, OptionSet[]>> = {
   cwd: ['NodeRuntime.create()', 'exec()', 'run()', 'createResidentRunner()'],
 };
 
+// How an option is reached that is not on the outermost level.
+const INNER: Readonly<Record<string, string>> = {
+  __proto__: null as never,
+  memoryBytes: 'limits.memoryBytes',
+  cpuMs: 'limits.cpuMs',
+  outputBytes: 'limits.outputBytes',
+  filesystemBytes: 'limits.filesystemBytes',
+  inodes: 'limits.inodes',
+  descriptors: 'limits.descriptors',
+  readOnly: 'mounts[].readOnly',
+  hostPath: 'mounts[].hostPath',
+  guestPath: 'mounts[].guestPath',
+};
+
 /** A sentence that leads from a wrong name to the right one, if one is known. */
 export function hintFor(name: string, set: OptionSet): string | undefined {
   const right = FOREIGN[name];
   if (right !== undefined) return `It is called ${right}${placeOf(/^`(\w+)/.exec(right)?.[1], set)}.`;
   if (name in ELSEWHERE) {
-    const inner = ['memoryBytes', 'cpuMs', 'outputBytes'].includes(name) ? ` It is \`limits.${name}\` there.` : '';
+    const inner = INNER[name] === undefined ? '' : ` It is \`${INNER[name]}\` there.`;
     return `It is an option of ${(ELSEWHERE[name] as OptionSet[]).join(', ')}.${inner}`;
   }
   const near = Object.keys(ELSEWHERE).find((known) => known.toLowerCase() === name.toLowerCase());

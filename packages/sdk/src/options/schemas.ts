@@ -4,8 +4,8 @@
 import * as z from 'zod/mini';
 import { invalidOption } from '../errors/make.js';
 import { openingOf } from '../sidecar/connections.js';
-import { ENV_NAME, GUEST_PATH, MAX_INLINE_BUDGET_MS, TEXT, WHOLE } from './bounds.js';
-import type { OptionSet } from './check.js';
+import { ENV_NAME, GUEST_PATH, HOST_PATH, MAX_INLINE_BUDGET_MS, TEXT, WHOLE } from './bounds.js';
+import { isNodeModules, type OptionSet } from './check.js';
 import { hintFor } from './hints.js';
 import { show } from './show.js';
 
@@ -31,13 +31,25 @@ const callback = custom((value) => typeof value === 'function', 'a function');
 const env = z.optional(z.record(matching(ENV_NAME, ENV), matching(TEXT, 'text without NUL'), { error: ENV }));
 const cwd = z.optional(matching(GUEST_PATH, 'an absolute guest path such as /workspace'));
 const text = matching(TEXT, 'text without NUL');
+const isInput = (value: unknown) => typeof value === 'string' || value instanceof Uint8Array;
+const contents = z.custom<string | Uint8Array>(isInput, { error: 'text or a Uint8Array' });
 const limits = strict(
   {
     memoryBytes: whole(WHOLE.memoryBytes, 'bytes'),
     cpuMs: whole(WHOLE.cpuMs, 'milliseconds'),
     outputBytes: whole(WHOLE.outputBytes, 'bytes'),
+    filesystemBytes: whole(WHOLE.filesystemBytes, 'bytes'),
+    inodes: whole(WHOLE.inodes, 'files'),
+    descriptors: whole(WHOLE.descriptors, 'descriptors'),
   },
   'an object with limits',
+);
+const FILES = 'a map of absolute guest paths to text or Uint8Arrays';
+const guestPath = matching(GUEST_PATH, 'an absolute guest path such as /workspace/data');
+const flag = z.optional(z.boolean({ error: 'true or false' }));
+const mount = strict(
+  { guestPath, hostPath: matching(HOST_PATH, 'a folder of this machine'), readOnly: flag },
+  'an object with a mount',
 );
 const evaluation = {
   timeout: whole(WHOLE.timeout, 'milliseconds'),
@@ -50,7 +62,7 @@ const run = strict({
   env,
   cwd,
   args: z.optional(z.array(text, { error: 'a list of text' })),
-  stdin: custom((value) => typeof value === 'string' || value instanceof Uint8Array, 'text or a Uint8Array'),
+  stdin: custom(isInput, 'text or a Uint8Array'),
 });
 const sidecar = {
   onBootTiming: callback,
@@ -66,6 +78,9 @@ export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
     env,
     cwd,
     limits: z.optional(limits),
+    files: z.optional(z.record(matching(GUEST_PATH, FILES), contents, { error: FILES })),
+    mounts: z.optional(z.array(mount, { error: 'a list of mounts: { guestPath, hostPath, readOnly? }' })),
+    nodeModules: custom(isNodeModules, 'a folder of this machine, or { hostPath, guestPath? }'),
     onBootTiming: callback,
     sidecar: custom(
       (value) => openingOf(value) !== undefined,
@@ -76,6 +91,9 @@ export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
   'run()': run,
   'createResidentRunner()': strict({ env, cwd }),
   'ResidentRunner.exec()': strict(evaluation),
+  'mkdir()': strict({ recursive: flag }),
+  'remove()': strict({ recursive: flag }),
+  'stat()': strict({ followSymlinks: flag }),
   'Sidecar.spawn()': strict(sidecar),
   'Sidecar.embedded()': strict({
     ...sidecar,
@@ -100,6 +118,7 @@ export function assertOptions(set: OptionSet, options: unknown): void {
 
 // The names that a strict object at `path` has.
 function known(set: OptionSet, path: readonly PropertyKey[]): string[] {
-  const schema = path[0] === 'limits' ? limits : (SCHEMAS[set] as ReturnType<typeof strict>);
+  const inner: Readonly<Record<string, ReturnType<typeof strict>>> = { limits, mounts: mount };
+  const schema = inner[String(path[0])] ?? (SCHEMAS[set] as ReturnType<typeof strict>);
   return Object.keys(schema.shape);
 }

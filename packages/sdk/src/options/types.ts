@@ -59,6 +59,31 @@ export interface Limits {
    * @default 16_777_216 (16 MiB)
    */
   outputBytes?: number;
+  /**
+   * Bytes that files in memory may hold; mounted folders do not count. Beyond it a write is `ENOSPC` for the program.
+   * @default 67_108_864 (64 MiB)
+   */
+  filesystemBytes?: number;
+  /**
+   * Files, directories and links that may exist in memory.
+   * @default 16_384
+   */
+  inodes?: number;
+  /**
+   * Descriptors that one program may have open, its three standard streams included. Beyond it opening is `EMFILE`.
+   * @default 256
+   */
+  descriptors?: number;
+}
+
+/** A folder of this machine in the guest's tree. */
+export interface Mount {
+  /** Where the guest sees it, an absolute guest path. Directories above it are made; what lies there is hidden. */
+  guestPath: string;
+  /** The folder; a relative path is one of this process. Links in it are followed only into folders that are mounted too. */
+  hostPath: string;
+  /** Whether programs can change nothing in it. @default true */
+  readOnly?: boolean;
 }
 
 /** Options of `NodeRuntime.create()`. */
@@ -69,6 +94,18 @@ export interface NodeRuntimeOptions {
   cwd?: string;
   /** The sidecar to run in. Without it the runtime spawns one of its own and ends it in `dispose()`. */
   sidecar?: Sidecar;
+  /**
+   * Files that are there from the start, by their absolute guest paths; directories above them are made. They lie in memory and belong
+   * to the guest.
+   */
+  files?: Readonly<Record<string, string | Uint8Array>>;
+  /** Folders of this machine that the guest sees. Nothing is read from them before a program asks for it. */
+  mounts?: readonly Mount[];
+  /**
+   * A `node_modules` folder of this machine, mounted read-only at `guestPath`, so that programs below it can import its packages.
+   * @default guestPath: `node_modules` in `cwd`
+   */
+  nodeModules?: string | { hostPath: string; guestPath?: string };
   /** Walls around its programs. */
   limits?: Limits;
   /** Told how long each step takes, at creation and after each program. */

@@ -9,6 +9,8 @@ import type { Opened, Opening, ProcessConnection, SidecarConnection } from '../s
 import { openingOf } from '../sidecar/connections.js';
 import { openProcess } from '../sidecar/open.js';
 import { reportModuleLoad, reportOpening } from './boot-timing.js';
+import { writeFile } from './files.js';
+import { mountsOf, seedOf } from './seed.js';
 
 /** A runtime in a sidecar. */
 export interface Provisioned {
@@ -21,11 +23,14 @@ export interface Provisioned {
 /** Makes a runtime with checked options. */
 export async function provision(options: NodeRuntimeOptions): Promise<Provisioned> {
   const { env, cwd, limits, sidecar, onBootTiming } = options;
+  const { files, later } = seedOf(options.files);
+  const mounts = mountsOf(options);
   const begin = performance.now();
   const own = sidecar === undefined ? openProcess() : undefined;
   const { connection, opened } = own ?? (openingOf(sidecar) as Opening);
   try {
-    const created = await connection.createRuntime({ env, cwd, limits });
+    const created = await connection.createRuntime({ env, cwd, limits, files, mounts });
+    if (later.length > 0) await writeAll(connection, created.runtime, later);
     if (onBootTiming !== undefined) {
       const totalMs = performance.now() - begin;
       reportCreation(onBootTiming, created, await opened, totalMs, own !== undefined);
@@ -33,6 +38,15 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
     return { connection, owned: own?.connection, runtime: created.runtime };
   } catch (error) {
     await own?.connection.dispose();
+    throw error;
+  }
+}
+
+async function writeAll(connection: SidecarConnection, runtime: number, files: [string, Uint8Array][]): Promise<void> {
+  try {
+    for (const [path, data] of files) await writeFile(connection, runtime, path, data);
+  } catch (error) {
+    await connection.disposeRuntime(runtime);
     throw error;
   }
 }

@@ -12,6 +12,18 @@ import { reportGuestRun, reportGuestStart } from './boot-timing.js';
 import { type Provisioned, provision } from './create.js';
 import { disposeRuntime } from './dispose.js';
 import { evaluate } from './evaluation.js';
+import {
+  checkData,
+  checkPath,
+  type DirectoryEntry,
+  entriesOf,
+  exists,
+  type FileStatus,
+  readFile,
+  statusOf,
+  toBytes,
+  writeFile,
+} from './files.js';
 import { ExecResult, RunResult } from './result.js';
 
 /**
@@ -38,7 +50,8 @@ export class NodeRuntime implements AsyncDisposable {
   /**
    * Makes a runtime, and spawns a sidecar for it unless one is given.
    *
-   * @throws `ERR_INVALID_OPTION`, `ERR_INVALID_REQUEST`, `ERR_RESOURCE_EXHAUSTED`, and what `Sidecar.spawn()` throws
+   * @throws `ERR_INVALID_OPTION`, `ERR_INVALID_REQUEST` (a mount that cannot be opened), a file error's code such as `ENOSPC`,
+   * `ERR_RESOURCE_EXHAUSTED`, and what `Sidecar.spawn()` throws
    */
   static async create(options?: NodeRuntimeOptions): Promise<NodeRuntime> {
     if (!acceptable('NodeRuntime.create()', options)) await explain('NodeRuntime.create()', options);
@@ -76,6 +89,102 @@ export class NodeRuntime implements AsyncDisposable {
     if (!acceptable('createResidentRunner()', options)) await explain('createResidentRunner()', options);
     this.#assertAlive();
     return createRunner(this.#connection, { runtime: this.#runtime, ...options }, this.#onBootTiming);
+  }
+
+  /**
+   * Replaces the file at `path`, an absolute guest path; directories above it are made. Text is written as UTF-8. The file belongs to the
+   * guest. Like all file operations here it is not bound by permissions, but by mounts that are read-only.
+   *
+   * @throws a code such as `ENOSPC`, with `path` and `syscall`; `ERR_INVALID_OPTION`, and what `exec()` throws about runtime and sidecar
+   */
+  async writeFile(path: string, data: string | Uint8Array): Promise<void> {
+    this.#checkFile('writeFile()', path);
+    checkData('writeFile()', data);
+    await writeFile(this.#connection, this.#runtime, path, toBytes(data));
+  }
+
+  /**
+   * All bytes of a file.
+   *
+   * @throws a code such as `ENOENT`; otherwise as `writeFile()`
+   */
+  async readFile(path: string): Promise<Uint8Array> {
+    this.#checkFile('readFile()', path);
+    return readFile(this.#connection, this.#runtime, path);
+  }
+
+  /**
+   * Names in a directory, in order.
+   *
+   * @throws a code such as `ENOTDIR`; otherwise as `writeFile()`
+   */
+  async readDir(path: string): Promise<string[]> {
+    this.#checkFile('readDir()', path);
+    return (await this.#connection.listFiles({ runtime: this.#runtime, path })).names;
+  }
+
+  /**
+   * The same, with what each of them names.
+   *
+   * @throws as `readDir()`
+   */
+  async readDirWithTypes(path: string): Promise<DirectoryEntry[]> {
+    this.#checkFile('readDirWithTypes()', path);
+    return entriesOf(await this.#connection.listFiles({ runtime: this.#runtime, path }));
+  }
+
+  /**
+   * What is known of a file; of a link itself with `followSymlinks: false`.
+   *
+   * @throws a code such as `ENOENT`; otherwise as `writeFile()`
+   */
+  async stat(path: string, options?: { followSymlinks?: boolean }): Promise<FileStatus> {
+    if (!acceptable('stat()', options)) await explain('stat()', options);
+    this.#checkFile('stat()', path);
+    return statusOf(await this.#connection.statFile({ runtime: this.#runtime, path, follow: options?.followSymlinks }));
+  }
+
+  /**
+   * Whether something is there; a link counts when its target is.
+   *
+   * @throws as `writeFile()`, but no file error that means that nothing is there
+   */
+  async exists(path: string): Promise<boolean> {
+    this.#checkFile('exists()', path);
+    return exists(this.#connection, this.#runtime, path);
+  }
+
+  /**
+   * Makes a directory; with `recursive` also those above it, and then it may be there already.
+   *
+   * @throws a code such as `EEXIST`; otherwise as `writeFile()`
+   */
+  async mkdir(path: string, options?: { recursive?: boolean }): Promise<void> {
+    if (!acceptable('mkdir()', options)) await explain('mkdir()', options);
+    this.#checkFile('mkdir()', path);
+    await this.#connection.makeDirectory({ runtime: this.#runtime, path, recursive: options?.recursive });
+  }
+
+  /**
+   * Removes a file, a link or an empty directory; with `recursive` a directory with all that is in it.
+   *
+   * @throws a code such as `ENOTEMPTY`; otherwise as `writeFile()`
+   */
+  async remove(path: string, options?: { recursive?: boolean }): Promise<void> {
+    if (!acceptable('remove()', options)) await explain('remove()', options);
+    this.#checkFile('remove()', path);
+    await this.#connection.removeFile({ runtime: this.#runtime, path, recursive: options?.recursive });
+  }
+
+  /**
+   * Gives a file or a directory another name, in place of what has it.
+   *
+   * @throws a code such as `ENOENT`; otherwise as `writeFile()`
+   */
+  async rename(from: string, to: string): Promise<void> {
+    this.#checkFile('rename()', from, 'from');
+    checkPath('rename()', 'to', to);
+    await this.#connection.renameFile({ runtime: this.#runtime, from, to });
   }
 
   /**
@@ -122,6 +231,11 @@ export class NodeRuntime implements AsyncDisposable {
     return evaluate(connection, options, (id, stream, onOutput) =>
       connection.start(id, { runtime, mode, code, args, env, cwd, stdin, timeoutMs, stream }, onOutput),
     );
+  }
+
+  #checkFile(call: string, path: unknown, option = 'path'): void {
+    checkPath(call, option, path);
+    this.#assertAlive();
   }
 
   #assertAlive(): void {

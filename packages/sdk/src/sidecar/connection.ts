@@ -3,6 +3,15 @@
 
 import type { OutputListener } from '../channel/channel.js';
 import type {
+  FileData,
+  FileList,
+  FileNames,
+  FileRead,
+  FileRename,
+  FileStat,
+  FileStatus,
+  FileTree,
+  FileWrite,
   ProcessStart,
   ResourceSnapshot,
   RunnerCreate,
@@ -54,6 +63,20 @@ export interface SidecarConnection {
   ping(): Promise<void>;
   /** What the sidecar has in use. */
   resources(): Promise<ResourceSnapshot>;
+  /** Reads a part of a file. The bytes may be a view of memory that is used again. */
+  readFile(read: FileRead): Promise<FileData>;
+  /** Writes a file, or more of it. */
+  writeFile(write: FileWrite): Promise<void>;
+  /** Lists a directory. */
+  listFiles(list: FileList): Promise<FileNames>;
+  /** What is known of a file. */
+  statFile(stat: FileStat): Promise<FileStatus>;
+  /** Makes a directory. */
+  makeDirectory(tree: FileTree): Promise<void>;
+  /** Removes a file or a directory. */
+  removeFile(tree: FileTree): Promise<void>;
+  /** Gives a file another name. */
+  renameFile(rename: FileRename): Promise<void>;
   /** Ends the sidecar; what waits rejects. Resolves when it is gone. */
   dispose(): Promise<void>;
 }

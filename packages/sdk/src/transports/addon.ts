@@ -1,7 +1,7 @@
 // The addon's functions, as `packages/sidecar/crates/node` gives them. Arguments stand in fixed places because reading a property by
 // name costs as much there as the whole call. What does not end within a call is told by `OnEvent`.
 
-import type { ResourceSnapshot, RunnerCreated, WireError } from '../channel/messages.js';
+import type { FileData, FileNames, FileStatus, ResourceSnapshot, RunnerCreated, WireError } from '../channel/messages.js';
 import type { Outcome } from '../sidecar/connection.js';
 
 /** What an event is: the `kind` of `OnEvent`. */
@@ -60,7 +60,18 @@ export interface AddonCore {
   readonly loadNs: number;
   /** Does nothing: what a call costs at least. */
   noop(): void;
-  createRuntime(env?: Env, cwd?: string, memoryBytes?: number, cpuMs?: number, outputBytes?: number): number;
+  /** `mounts`: guest path, host path, `ro` or `rw`, and so on. */
+  createRuntime(
+    env?: Env,
+    cwd?: string,
+    memoryBytes?: number,
+    cpuMs?: number,
+    outputBytes?: number,
+    filesystemBytes?: number,
+    inodes?: number,
+    descriptors?: number,
+    mounts?: readonly string[],
+  ): number;
   disposeRuntime(runtime: number): void;
   /** The outcome, when the program has ended within the call; else it comes as an event. `mode` is 0 for exec, 1 for run. */
   start(
@@ -81,5 +92,12 @@ export interface AddonCore {
   cancel(id: number): void;
   credit(id: number, bytes: number): void;
   resources(): ResourceSnapshot;
+  readFile(runtime: number, path: string, offset: number, length: number): FileData;
+  writeFile(runtime: number, path: string, data: Uint8Array, append: boolean): void;
+  listFiles(runtime: number, path: string): FileNames;
+  statFile(runtime: number, path: string, follow: boolean): FileStatus;
+  makeDirectory(runtime: number, path: string, recursive: boolean): void;
+  removeFile(runtime: number, path: string, recursive: boolean): void;
+  renameFile(runtime: number, from: string, to: string): void;
   shutdown(): void;
 }

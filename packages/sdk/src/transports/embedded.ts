@@ -6,6 +6,15 @@
 import { createRequire } from 'node:module';
 import type { OutputListener } from '../channel/channel.js';
 import {
+  type FileData,
+  type FileList,
+  type FileNames,
+  type FileRead,
+  type FileRename,
+  type FileStat,
+  type FileStatus,
+  type FileTree,
+  type FileWrite,
   MAX_OUTPUT_BYTES,
   type ProcessStart,
   type ResourceSnapshot,
@@ -60,9 +69,14 @@ class EmbeddedConnection implements SidecarConnection {
     throw versionMismatch(VERSION, this.#core.version);
   }
 
-  async createRuntime({ env, cwd, limits = {} }: RuntimeCreate): Promise<RuntimeCreated> {
+  async createRuntime({ env, cwd, limits = {}, files, mounts }: RuntimeCreate): Promise<RuntimeCreated> {
     const begin = performance.now();
-    const runtime = this.#call((core) => core.createRuntime(env, cwd, limits.memoryBytes, limits.cpuMs, limits.outputBytes));
+    const { memoryBytes, cpuMs, outputBytes, filesystemBytes, inodes, descriptors } = limits;
+    const flat = mounts?.flatMap(({ guestPath, hostPath, readOnly }) => [guestPath, hostPath, readOnly ? 'ro' : 'rw']);
+    const runtime = this.#call((core) =>
+      core.createRuntime(env, cwd, memoryBytes, cpuMs, outputBytes, filesystemBytes, inodes, descriptors, flat),
+    );
+    if (files !== undefined) this.#seed(runtime, files);
     return { runtime, configureNs: (performance.now() - begin) * 1e6 };
   }
 
@@ -124,6 +138,44 @@ class EmbeddedConnection implements SidecarConnection {
     this.#pending.clear();
     this.#core.shutdown();
     for (const { reject } of failed) reject(sidecarDisposed());
+  }
+
+  async readFile({ runtime, path, offset = 0, length }: FileRead): Promise<FileData> {
+    return this.#call((core) => core.readFile(runtime, path, offset, length));
+  }
+
+  async writeFile({ runtime, path, data, append = false }: FileWrite): Promise<void> {
+    this.#call((core) => core.writeFile(runtime, path, data, append));
+  }
+
+  async listFiles({ runtime, path }: FileList): Promise<FileNames> {
+    return this.#call((core) => core.listFiles(runtime, path));
+  }
+
+  async statFile({ runtime, path, follow = true }: FileStat): Promise<FileStatus> {
+    return this.#call((core) => core.statFile(runtime, path, follow));
+  }
+
+  async makeDirectory({ runtime, path, recursive = false }: FileTree): Promise<void> {
+    this.#call((core) => core.makeDirectory(runtime, path, recursive));
+  }
+
+  async removeFile({ runtime, path, recursive = false }: FileTree): Promise<void> {
+    this.#call((core) => core.removeFile(runtime, path, recursive));
+  }
+
+  async renameFile({ runtime, from, to }: FileRename): Promise<void> {
+    this.#call((core) => core.renameFile(runtime, from, to));
+  }
+
+  #seed(runtime: number, files: Readonly<Record<string, Uint8Array>>): void {
+    try {
+      for (const path of Object.keys(files))
+        this.#call((core) => core.writeFile(runtime, path, files[path] as Uint8Array, false));
+    } catch (error) {
+      this.#core.disposeRuntime(runtime);
+      throw error;
+    }
   }
 
   readonly #onEvent = (id: number, kind: number, payload: unknown): void => {

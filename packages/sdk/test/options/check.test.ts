@@ -8,7 +8,7 @@ import { SCHEMAS } from '../../src/options/schemas.js';
 const SETS = Object.keys(SCHEMAS) as OptionSet[];
 const NAMES = [
   'env cwd args stdin timeout signal onStdout onStderr limits sidecar onBootTiming inlineBudgetMs workers warmSlots spinUs',
-  'memoryBytes timeoutMs constructor toString hasOwnProperty __proto__',
+  'files mounts nodeModules recursive followSymlinks memoryBytes timeoutMs constructor toString hasOwnProperty __proto__',
 ].flatMap((names) => names.split(' '));
 
 // Values that are right for one option and wrong for another, and values at the edges.
@@ -40,6 +40,19 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
     { A: 1 },
     { A: 'x\0' },
     { A: undefined },
+    { '/a': 'text', '/b': new Uint8Array(1) },
+    { '/a': 1 },
+    { a: 'text' },
+    [{ guestPath: '/a', hostPath: 'b' }],
+    [{ guestPath: '/a', hostPath: 'b', readOnly: false }],
+    [{ guestPath: '/a', hostPath: '' }],
+    [{ guestPath: 'a', hostPath: 'b' }],
+    [{ guestPath: '/a' }],
+    [{ guestPath: '/a', hostPath: 'b', readOnly: 1 }],
+    [{ guestPath: '/a', hostPath: 'b', ro: true }],
+    { hostPath: 'b' },
+    { hostPath: 'b', guestPath: '/a' },
+    { guestPath: '/a' },
   ),
   fc.constantFrom(
     () => {},
@@ -51,7 +64,7 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
     new Map(),
   ),
   fc.dictionary(
-    fc.constantFrom('memoryBytes', 'cpuMs', 'outputBytes', 'cpu'),
+    fc.constantFrom('memoryBytes', 'cpuMs', 'outputBytes', 'filesystemBytes', 'inodes', 'descriptors', 'cpu'),
     fc.constantFrom(undefined, -1, 0, 1, 2 ** 31, 2 ** 32, '1'),
   ),
 );

@@ -36,7 +36,9 @@ test('one that is not comes later', async () => {
 
 test('arguments stand in their places', async () => {
   const connection = open();
-  await connection.createRuntime({ env: { A: '1' }, cwd: '/', limits: { cpuMs: 2, outputBytes: 3 } });
+  await connection.createRuntime({ env: { A: '1' }, cwd: '/', limits: { cpuMs: 2, outputBytes: 3, inodes: 4 } });
+  const mount = { guestPath: '/m', hostPath: '/h', readOnly: false };
+  await connection.createRuntime({ files: { '/a': Buffer.from('x') }, mounts: [mount, { ...mount, readOnly: true }] });
   const stdin = Buffer.from('x');
   connection.start(5, {
     runtime: 1,
@@ -51,7 +53,9 @@ test('arguments stand in their places', async () => {
   });
   connection.evaluate(6, { runner: 7, code: 'c', timeoutMs: 8, stream: { stdout: true, stderr: true } });
   expect(fake.calls).toEqual([
-    ['createRuntime', { A: '1' }, '/', undefined, 2, 3],
+    ['createRuntime', { A: '1' }, '/', undefined, 2, 3, undefined, 4, undefined, undefined],
+    ['createRuntime', ...new Array(8).fill(undefined), ['/m', '/h', 'rw', '/m', '/h', 'ro']],
+    ['writeFile', 1, '/a', Buffer.from('x'), false],
     ['start', 5, 1, 1, 'c', ['a'], {}, '/', stdin, 6, 2],
     ['evaluate', 6, 7, 'c', 8, 3],
   ]);
@@ -123,4 +127,27 @@ test('what can go wrong when it is opened', () => {
   expect(() => open()).toThrow(expect.objectContaining({ code: 'ERR_VERSION_MISMATCH', sidecar: '9.9.9' }));
   expect(fake.calls).toEqual([['shutdown']]);
   expect(() => openAddon('/nowhere/coldframe.node', OPTIONS)).toThrow(expect.objectContaining({ code: 'ERR_SIDECAR_SPAWN' }));
+});
+
+test('file operations stand in their places, and a runtime whose files do not fit is disposed', async () => {
+  const connection = open();
+  await connection.readFile({ runtime: 1, path: '/a', length: 9 });
+  await connection.statFile({ runtime: 1, path: '/a' });
+  await connection.makeDirectory({ runtime: 1, path: '/d', recursive: true });
+  await connection.removeFile({ runtime: 1, path: '/d' });
+  await connection.renameFile({ runtime: 1, from: '/a', to: '/b' });
+  await expect(connection.createRuntime({ files: { '/refuse': Buffer.alloc(1) } })).rejects.toMatchObject({
+    code: 'ENOSPC',
+    path: '/refuse',
+    syscall: 'open',
+  });
+  expect(fake.calls.filter(([name]) => name !== 'createRuntime')).toEqual([
+    ['readFile', 1, '/a', 0, 9],
+    ['statFile', 1, '/a', true],
+    ['makeDirectory', 1, '/d', true],
+    ['removeFile', 1, '/d', false],
+    ['renameFile', 1, '/a', '/b'],
+    ['writeFile', 1, '/refuse', Buffer.alloc(1), false],
+    ['disposeRuntime', 1],
+  ]);
 });

@@ -4,9 +4,12 @@
 import {
   type BootTiming,
   ColdframeError,
+  type DirectoryEntry,
   type ExecResult,
   type Failure,
+  type FileStatus,
   isColdframeError,
+  type Mount,
   NodeRuntime,
   type NodeRuntimeOptions,
   type ResidentRunner,
@@ -22,7 +25,10 @@ export async function everything(): Promise<void> {
     sidecar,
     env: { A: '1' },
     cwd: '/workspace',
-    limits: { memoryBytes: 1, cpuMs: 1, outputBytes: 1 },
+    limits: { memoryBytes: 1, cpuMs: 1, outputBytes: 1, filesystemBytes: 1, inodes: 1, descriptors: 3 },
+    files: { '/a': 'text', '/b': new Uint8Array(1) },
+    mounts: [{ guestPath: '/a', hostPath: '.', readOnly: false } satisfies Mount],
+    nodeModules: { hostPath: 'node_modules' },
   };
   await using runtime: NodeRuntime = await NodeRuntime.create(options);
 
@@ -48,6 +54,16 @@ export async function everything(): Promise<void> {
   await using runner: ResidentRunner = await runtime.createResidentRunner({ env: {}, cwd: '/' });
   await runner.exec('1', { timeout: 5, signal: AbortSignal.abort(), onStdout: () => {} });
   const snapshot: ResourceSnapshot = await runtime.getResourceSnapshot();
+  await runtime.writeFile('/a', 'text');
+  const data: Uint8Array = await runtime.readFile('/a');
+  const names: string[] = await runtime.readDir('/');
+  const entries: DirectoryEntry[] = await runtime.readDirWithTypes('/');
+  const status: FileStatus = await runtime.stat('/a', { followSymlinks: false });
+  const there: boolean = await runtime.exists('/a');
+  await runtime.mkdir('/d', { recursive: true });
+  await runtime.rename('/a', '/d/a');
+  await runtime.remove('/d', { recursive: true });
+  use(data, names, entries, status, there);
   await sidecar.ping();
   const pid: number = embedded.pid;
   await runtime.dispose();

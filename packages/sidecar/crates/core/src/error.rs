@@ -69,6 +69,17 @@ pub enum Error {
         /// How many there may be.
         limit: u64,
     },
+    /// {errno}: {reason}, {call} '{path}'
+    File {
+        /// The error number's name.
+        errno: &'static str,
+        /// What Linux says about it, and more where more is known.
+        reason: String,
+        /// The call that failed.
+        call: &'static str,
+        /// The guest path.
+        path: String,
+    },
     /// the guest image at {path} cannot be used: {reason}
     Image {
         /// The file or folder.
@@ -92,6 +103,7 @@ impl Error {
             Self::RunnerExited { .. } => "ERR_RUNNER_EXITED",
             Self::EngineFault { .. } => "ERR_ENGINE_FAULT",
             Self::ResourceExhausted { .. } => "ERR_RESOURCE_EXHAUSTED",
+            Self::File { errno, .. } => errno,
             Self::Image { .. } => "ERR_IMAGE",
         }
     }
@@ -116,6 +128,9 @@ impl Error {
             Self::EngineFault { reason } => vec![("reason", Fact::Text(reason.clone()))],
             Self::ResourceExhausted { resource, limit } => {
                 vec![("resource", Fact::Text((*resource).to_owned())), ("limit", number(*limit))]
+            }
+            Self::File { call, path, .. } => {
+                vec![("syscall", Fact::Text((*call).to_owned())), ("path", Fact::Text(path.clone()))]
             }
             Self::Image { path, reason } => {
                 vec![("path", Fact::Text(path.clone())), ("reason", Fact::Text(reason.clone()))]

@@ -33,6 +33,17 @@ pub struct Limits {
     pub descriptors: u32,
 }
 
+/// A folder of the host in the guest's tree.
+#[derive(Debug, Clone)]
+pub struct MountOptions {
+    /// Where the guest sees it: an absolute path.
+    pub guest_path: String,
+    /// The folder.
+    pub host_path: PathBuf,
+    /// Whether the guest can change nothing in it.
+    pub read_only: bool,
+}
+
 /// What a runtime is made with.
 #[derive(Debug, Clone, Default)]
 pub struct RuntimeOptions {
@@ -42,6 +53,10 @@ pub struct RuntimeOptions {
     pub cwd: Option<String>,
     /// The walls; what is not given has its default.
     pub limits: Limits,
+    /// Files that are there from the start: absolute guest paths and contents. Directories above them are made.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// Folders of the host that are there from the start.
+    pub mounts: Vec<MountOptions>,
 }
 
 /// What a process is for.

@@ -36,6 +36,45 @@ pub struct Timings {
     pub guest_run_ns: u64,
 }
 
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileType {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A device, a pipe or a socket.
+    Other,
+}
+
+/// A name in a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The name; what is not UTF-8 in it is replaced.
+    pub name: String,
+    /// What it names.
+    pub kind: FileType,
+}
+
+/// What is known of a file. Times are nanoseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are stat's")]
+pub struct FileStat {
+    pub kind: FileType,
+    pub mode: u32,
+    pub size: u64,
+    pub ino: u64,
+    pub links: u64,
+    pub uid: u32,
+    pub gid: u32,
+    pub atime_ns: i64,
+    pub mtime_ns: i64,
+    pub ctime_ns: i64,
+    pub birthtime_ns: i64,
+}
+
 /// Counts of what is in use, for the caller's eyes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Resources {

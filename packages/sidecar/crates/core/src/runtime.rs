@@ -4,9 +4,9 @@
 
 use crate::core::Shared;
 use crate::error::Error;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Outside};
 use crate::options::{Dispatch, Limits, Mode, ProcessOptions, RuntimeOptions, Streams};
-use crate::outcome::Sink;
+use crate::outcome::{Entry, FileStat, Sink};
 use crate::program::{Launch, Parts, Program, run};
 use crate::sched::Task;
 use parking_lot::Mutex;
@@ -42,6 +42,12 @@ struct Programs {
     disposed: bool,
 }
 
+/// A runtime's files, for its owner: permissions of the guest's user do not count. Paths are absolute guest paths; an error is
+/// [`Error::File`], whose code is the error number's name.
+pub struct Files {
+    inner: Arc<Inner>,
+}
+
 /// One guest program. Cheap to clone; dropping all clones does not end it.
 #[derive(Clone)]
 pub struct Process {
@@ -55,6 +61,7 @@ impl Runtime {
         check_env(&options.env)?;
         check_limits(&options.limits, core.image_len())?;
         let kernel = Arc::new(Kernel::new(&options.limits));
+        kernel.outside().furnish(&options.mounts, &options.files, &cwd)?;
         let inner = Inner { core, env: options.env, cwd, limits: options.limits, kernel, programs: Mutex::default() };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -67,6 +74,10 @@ impl Runtime {
     pub fn start(&self, options: ProcessOptions, sink: Arc<dyn Sink>, dispatch: Dispatch) -> Result<Process, Error> {
         let inner = &self.inner;
         let launch = inner.launch(&options)?;
+        if options.cwd.is_some() {
+            // As for the runtime's own: a directory that is not there is made, and where it cannot be made, it is missing.
+            let _ = inner.kernel.outside().mkdir(&launch.cwd, true);
+        }
         let scheduler = inner.core.scheduler().clone();
         let program = Program::new(Parts {
             pid: inner.core.next_pid(),
@@ -94,6 +105,11 @@ impl Runtime {
             Dispatch::Inline(budget) => scheduler.run_inline(&task, budget),
         }
         Ok(Process { program })
+    }
+
+    /// Its files.
+    pub fn files(&self) -> Files {
+        Files { inner: self.inner.clone() }
     }
 
     /// Ends all its processes. Later starts fail with `ERR_RUNTIME_DISPOSED`.
@@ -166,6 +182,47 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.core.runtime_gone();
+    }
+}
+
+impl Files {
+    fn outside(&self) -> Result<Outside<'_>, Error> {
+        if self.inner.programs.lock().disposed { Err(Error::RuntimeDisposed) } else { Ok(self.inner.kernel.outside()) }
+    }
+
+    /// Replaces the file at `path`, or adds to its end; directories above it are made.
+    pub fn write(&self, path: &str, bytes: &[u8], append: bool) -> Result<(), Error> {
+        self.outside()?.write(path, bytes, append)
+    }
+
+    /// At most `most` bytes from `offset` on, and the file's size.
+    pub fn read(&self, path: &str, offset: u64, most: usize) -> Result<(Vec<u8>, u64), Error> {
+        self.outside()?.read(path, offset, most)
+    }
+
+    /// What a directory holds, in the order of the names.
+    pub fn list(&self, path: &str) -> Result<Vec<Entry>, Error> {
+        self.outside()?.list(path)
+    }
+
+    /// What is known of a file; of a link itself unless `follow`.
+    pub fn stat(&self, path: &str, follow: bool) -> Result<FileStat, Error> {
+        self.outside()?.stat(path, follow)
+    }
+
+    /// Makes a directory; with `recursive` those above it too, and it may be there already.
+    pub fn mkdir(&self, path: &str, recursive: bool) -> Result<(), Error> {
+        self.outside()?.mkdir(path, recursive)
+    }
+
+    /// Removes a file, a link or an empty directory; with `recursive` a directory and what it holds.
+    pub fn remove(&self, path: &str, recursive: bool) -> Result<(), Error> {
+        self.outside()?.remove(path, recursive)
+    }
+
+    /// Gives a file another name, in place of what has it.
+    pub fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
+        self.outside()?.rename(from, to)
     }
 }
 

@@ -16,6 +16,7 @@ use napi::threadsafe_function::ThreadsafeCallContext;
 use napi::{Env, JsValue, Property, PropertyAttributes, Status};
 
 use crate::arguments::{Arguments, wrong};
+use crate::files;
 use crate::held::Held;
 use crate::inline;
 use crate::outlet::{Event, EventArguments, Outlet, Program, Runner};
@@ -55,6 +56,9 @@ struct Live {
     /// Numbers of the runners that were made in it and not disposed.
     runners: Vec<u32>,
 }
+
+/// What a function of the object does.
+pub(crate) type Body = fn(&Embedded, &Env, Arguments<'_>) -> Result<Option<Raw>>;
 
 /// Held by the object's functions alone: when the last of them is collected, nobody can use the core any more.
 struct Owner(Rc<Embedded>);
@@ -118,7 +122,7 @@ impl Embedded {
         let mut object = Object::new(env)?;
         object
             .define_properties(&[hidden("onEvent")?.with_value(&on_event), hidden("makeOutcome")?.with_value(&make_outcome)])?;
-        let mut function = |name: &str, body: fn(&Self, &Env, Arguments<'_>) -> Result<Option<Raw>>| {
+        let mut function = |name: &str, body: Body| {
             let owner = Rc::clone(&owner);
             let call = move |context: FunctionCallContext<'_>| body(&owner.0, context.env, Arguments::new(&context));
             let function = env.create_function_from_closure::<(), _, _>(name, call)?;
@@ -135,6 +139,9 @@ impl Embedded {
         function("cancel", Self::cancel)?;
         function("credit", Self::credit)?;
         function("resources", Self::resources)?;
+        for (name, body) in files::FUNCTIONS {
+            function(name, *body)?;
+        }
         function("shutdown", |this, _, _| {
             this.shut_down();
             Ok(None)
@@ -162,11 +169,18 @@ impl Embedded {
             memory_bytes: arguments.optional_whole(2, "memoryBytes")?.unwrap_or(default.memory_bytes),
             cpu: arguments.milliseconds(3, "cpuMs")?.unwrap_or(default.cpu),
             output_bytes: arguments.optional_whole(4, "outputBytes")?.unwrap_or(default.output_bytes),
-            ..default
+            filesystem_bytes: arguments.optional_whole(5, "filesystemBytes")?.unwrap_or(default.filesystem_bytes),
+            inodes: arguments.optional_whole(6, "inodes")?.unwrap_or(default.inodes),
+            descriptors: match arguments.optional_whole(7, "descriptors")? {
+                Some(count) => u32::try_from(count).unwrap_or(u32::MAX),
+                None => default.descriptors,
+            },
         };
+        let mounts = files::mounts(&arguments, 8)?;
         let core = self.core(env)?;
+        let options = RuntimeOptions { env: env_vars, cwd, limits, files: Vec::new(), mounts };
         let mut runtimes = self.runtimes.borrow_mut();
-        let created = runtimes.check_room().and_then(|()| core.create_runtime(RuntimeOptions { env: env_vars, cwd, limits }));
+        let created = runtimes.check_room().and_then(|()| core.create_runtime(options));
         let runtime = created.map_err(|error| values::thrown(env, &error, None))?;
         let number = runtimes.reserve();
         runtimes.put(number, Live { runtime, runners: Vec::new() });
@@ -354,7 +368,7 @@ impl Embedded {
         self.core.borrow().clone().ok_or_else(|| wrong(env, "core", "one that is open", "one that has been shut down"))
     }
 
-    fn runtime(&self, env: &Env, number: u32) -> Result<Runtime> {
+    pub(crate) fn runtime(&self, env: &Env, number: u32) -> Result<Runtime> {
         let runtime = self.runtimes.borrow().get(number).map(|live| live.runtime.clone());
         runtime.ok_or_else(|| self.no_runtime(env, number))
     }

@@ -10,6 +10,7 @@
 
 mod arguments;
 mod embedded;
+mod files;
 mod held;
 mod inline;
 mod linger;

@@ -1,6 +1,6 @@
-//! The two kinds of map in the messages whose keys are not known beforehand: environments and an error's facts.
+//! The kinds of map in the messages whose keys are not known beforehand: environments, files and an error's facts.
 //!
-//! Both keep the order in which they were written and are lists inside: nothing looks a key up here, and a list is the cheaper one to
+//! All keep the order in which they were written and are lists inside: nothing looks a key up here, and a list is the cheaper one to
 //! make from a frame. How many entries there may be is checked by [`crate::reader`].
 
 use std::borrow::Cow;
@@ -22,6 +22,10 @@ pub enum Fact {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pairs<'a>(pub Vec<(&'a str, &'a str)>);
 
+/// A map of binary data, in the order in which it was written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Blobs<'a>(pub Vec<(&'a str, &'a [u8])>);
+
 /// A map of facts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Details(pub Vec<(Cow<'static, str>, Fact)>);
@@ -29,6 +33,12 @@ pub struct Details(pub Vec<(Cow<'static, str>, Fact)>);
 impl Serialize for Pairs<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().copied())
+    }
+}
+
+impl Serialize for Blobs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, bytes)| (name, serde_bytes::Bytes::new(bytes))))
     }
 }
 
@@ -69,6 +79,23 @@ impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
             }
         }
         deserializer.deserialize_map(Strings)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Blobs<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Binaries;
+        impl<'de> Visitor<'de> for Binaries {
+            type Value = Blobs<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map of binary data")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                let all: Vec<(&str, &serde_bytes::Bytes)> = entries(map)?;
+                Ok(Blobs(all.into_iter().map(|(name, bytes)| (name, &**bytes)).collect()))
+            }
+        }
+        deserializer.deserialize_map(Binaries)
     }
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::frames::Frame;
 use crate::invalid::Invalid;
-pub use crate::maps::{Details, Fact, Pairs};
+pub use crate::maps::{Blobs, Details, Fact, Pairs};
 use crate::reader;
 
 /// The version that both sides must have: that of the packages, which are published together.
@@ -77,6 +77,20 @@ kinds! {
     RunnerDispose = 16 "runner.dispose";
     /// SDK: count what is in use.
     Resources = 17 "resources";
+    /// SDK: read a runtime's file.
+    FileRead = 18 "file.read";
+    /// SDK: write one.
+    FileWrite = 19 "file.write";
+    /// SDK: list a directory.
+    FileList = 20 "file.list";
+    /// SDK: what is known of a file.
+    FileStat = 21 "file.stat";
+    /// SDK: make a directory.
+    FileMkdir = 22 "file.mkdir";
+    /// SDK: remove a file or a directory.
+    FileRemove = 23 "file.remove";
+    /// SDK: give a file another name.
+    FileRename = 24 "file.rename";
 }
 
 // What the SDK sends.
@@ -115,6 +129,24 @@ pub struct RuntimeCreate<'a> {
     /// The walls around it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
+    /// Files that are there from the start.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<Blobs<'a>>,
+    /// Folders of the host that are there from the start.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub mounts: Option<Vec<Mount<'a>>>,
+}
+
+/// An entry of `mounts` of `runtime.create`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Mount<'a> {
+    /// Where the guest sees it.
+    pub guest_path: &'a str,
+    /// The folder on the host.
+    pub host_path: &'a str,
+    /// Whether the guest can change nothing in it.
+    pub read_only: bool,
 }
 
 /// `limits` of `runtime.create`.
@@ -130,6 +162,15 @@ pub struct Limits {
     /// Captured output of one descriptor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_bytes: Option<u64>,
+    /// Bytes that files in memory may hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filesystem_bytes: Option<u64>,
+    /// Files, directories and links that may exist in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inodes: Option<u64>,
+    /// Descriptors that one process may have open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub descriptors: Option<u32>,
 }
 
 /// `runtime.dispose`.
@@ -230,6 +271,85 @@ pub struct RunnerDispose {
     pub runner: u32,
 }
 
+/// `file.read`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileRead<'a> {
+    /// Whose file.
+    pub runtime: u32,
+    /// An absolute guest path, as in all that follow.
+    pub path: &'a str,
+    /// Where to begin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u64>,
+    /// How many bytes at most.
+    pub length: u64,
+}
+
+/// `file.write`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileWrite<'a> {
+    /// Whose file.
+    pub runtime: u32,
+    /// Which; directories above it are made.
+    pub path: &'a str,
+    /// What it holds afterwards.
+    #[serde(borrow, with = "serde_bytes")]
+    pub data: &'a [u8],
+    /// Add to its end instead of replacing it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub append: Option<bool>,
+}
+
+/// `file.list`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileList<'a> {
+    /// Whose directory.
+    pub runtime: u32,
+    /// Which.
+    pub path: &'a str,
+}
+
+/// `file.stat`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileStat<'a> {
+    /// Whose file.
+    pub runtime: u32,
+    /// Which.
+    pub path: &'a str,
+    /// Of a link: the file that it leads to, unless false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follow: Option<bool>,
+}
+
+/// `file.mkdir` and `file.remove`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileTree<'a> {
+    /// Whose.
+    pub runtime: u32,
+    /// Which.
+    pub path: &'a str,
+    /// Make the directories above it too, or remove what is in it too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recursive: Option<bool>,
+}
+
+/// `file.rename`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileRename<'a> {
+    /// Whose file.
+    pub runtime: u32,
+    /// The name it has.
+    pub from: &'a str,
+    /// The name it gets, in place of what has it.
+    pub to: &'a str,
+}
+
 /// Everything that the SDK may send.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "each variant is the message of its name above")]
@@ -245,6 +365,13 @@ pub enum Request<'a> {
     RunnerEval(RunnerEval<'a>),
     RunnerDispose(RunnerDispose),
     Resources,
+    FileRead(FileRead<'a>),
+    FileWrite(FileWrite<'a>),
+    FileList(FileList<'a>),
+    FileStat(FileStat<'a>),
+    FileMkdir(FileTree<'a>),
+    FileRemove(FileTree<'a>),
+    FileRename(FileRename<'a>),
 }
 
 impl<'a> Request<'a> {
@@ -264,6 +391,13 @@ impl<'a> Request<'a> {
             Kind::RunnerEval => reader::read(body).map(Self::RunnerEval),
             Kind::RunnerDispose => reader::read(body).map(Self::RunnerDispose),
             Kind::Resources => reader::read(body).map(|Empty {}| Self::Resources),
+            Kind::FileRead => reader::read(body).map(Self::FileRead),
+            Kind::FileWrite => reader::read(body).map(Self::FileWrite),
+            Kind::FileList => reader::read(body).map(Self::FileList),
+            Kind::FileStat => reader::read(body).map(Self::FileStat),
+            Kind::FileMkdir => reader::read(body).map(Self::FileMkdir),
+            Kind::FileRemove => reader::read(body).map(Self::FileRemove),
+            Kind::FileRename => reader::read(body).map(Self::FileRename),
             Kind::Reply | Kind::Error | Kind::Output => {
                 return Err(Invalid::new("a kind of message that the SDK sends", kind.name()).within("kind"));
             }
@@ -382,4 +516,58 @@ pub struct Resources {
     pub warm_slots: u64,
     pub memory_bytes: u64,
     pub buffered_bytes: u64,
+}
+
+/// The reply to `file.read`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileData<'a> {
+    /// The bytes, as many as there are and were asked for.
+    #[serde(borrow, with = "serde_bytes")]
+    pub data: &'a [u8],
+    /// The file's size.
+    pub size: u64,
+}
+
+/// What a file is: in the replies to `file.list` and `file.stat`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileType {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Symlink,
+    /// A device, a pipe or a socket.
+    Other,
+}
+
+/// The reply to `file.list`: two lists of one length, in the order of the names.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileNames<'a> {
+    /// The names.
+    #[serde(borrow)]
+    pub names: Vec<&'a str>,
+    /// What each of them names.
+    pub types: Vec<FileType>,
+}
+
+/// The reply to `file.stat`. Times are microseconds since 1970: nanoseconds would not fit into a JavaScript number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names are stat's")]
+pub struct FileStatus {
+    pub r#type: FileType,
+    pub mode: u32,
+    pub size: u64,
+    pub ino: u64,
+    pub nlink: u64,
+    pub uid: u32,
+    pub gid: u32,
+    pub atime_us: i64,
+    pub mtime_us: i64,
+    pub ctime_us: i64,
+    pub birthtime_us: i64,
 }

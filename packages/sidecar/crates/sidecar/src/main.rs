@@ -11,6 +11,7 @@
 
 mod arguments;
 mod channel;
+mod files;
 mod outgoing;
 mod relief;
 mod requests;

@@ -12,6 +12,7 @@ use coldframe_protocol::{Frame, Request};
 use parking_lot::Mutex;
 use serde::Serialize;
 
+use crate::files;
 use crate::outgoing::Outgoing;
 use crate::sinks::{Answers, Program, Runner};
 use crate::table::{Place, Table};
@@ -88,6 +89,7 @@ impl Session {
             Request::RunnerEval(eval) => return self.evaluate(id, eval, alone),
             Request::RunnerDispose(dispose) => self.dispose_runner(id, dispose.runner),
             Request::Resources => self.count(id),
+            request => self.files(id, &request),
         }
         Ok(None)
     }
@@ -117,9 +119,17 @@ impl Session {
             memory_bytes: given.memory_bytes.unwrap_or(default.memory_bytes),
             cpu: given.cpu_ms.map_or(default.cpu, Duration::from_millis),
             output_bytes: given.output_bytes.unwrap_or(default.output_bytes),
-            ..default
+            filesystem_bytes: given.filesystem_bytes.unwrap_or(default.filesystem_bytes),
+            inodes: given.inodes.unwrap_or(default.inodes),
+            descriptors: given.descriptors.unwrap_or(default.descriptors),
         };
-        let options = RuntimeOptions { env: wire::pairs(create.env), cwd: create.cwd.map(str::to_owned), limits };
+        let options = RuntimeOptions {
+            env: wire::pairs(create.env),
+            cwd: create.cwd.map(str::to_owned),
+            limits,
+            files: create.files.unwrap_or_default().0.into_iter().map(|(path, data)| (path.to_owned(), data.to_vec())).collect(),
+            mounts: create.mounts.unwrap_or_default().into_iter().map(files::mount).collect(),
+        };
         match self.runtimes.check_room().and_then(|()| self.core.create_runtime(options)) {
             Ok(runtime) => {
                 let number = self.runtimes.reserve();
@@ -142,6 +152,16 @@ impl Session {
             }
             None => self.refuse(id, &self.no_runtime(number)),
         }
+    }
+
+    /// Requests about a runtime's files; see [`files`].
+    fn files(&self, id: u32, request: &Request<'_>) {
+        let Some(number) = files::runtime(request) else { return };
+        let answer = match self.runtimes.get(number) {
+            Some(live) => files::answer(id, request, &live.runtime),
+            None => wire::error(id, &self.no_runtime(number)),
+        };
+        self.answers.outgoing.push(answer);
     }
 
     fn start_process(&mut self, id: u32, start: ProcessStart<'_>, alone: bool) -> Handled {

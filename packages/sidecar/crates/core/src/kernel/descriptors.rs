@@ -1,10 +1,10 @@
 //! A process's descriptors: small numbers for what it has open. 0, 1 and 2 are its standard streams from the start.
 //!
 //! Descriptions are shared (`/dev/stdin` opens the one of descriptor 0 again), so each carries its own position. Closing the last
-//! descriptor of a file lets go of its node; the end of the process closes all. Next: `fs/calls.rs`.
+//! descriptor of a file lets go of its node; the end of the process closes all. Next: `fs/io.rs`.
 
 use super::Errno;
-use super::fs::{Device, Ino};
+use super::fs::{Device, HostFile, Ino, Listing, Place};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -17,13 +17,14 @@ pub(crate) struct Description {
 }
 
 /// See [`Description`].
-#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {
     /// One of the standard streams: 0, 1 or 2.
     Stream(u8),
     File(Ino),
-    Directory(Ino),
+    Directory(Place),
     Device(Device, Ino),
+    /// A file of a mounted folder.
+    Host(HostFile),
 }
 
 /// Where the next read or write happens.
@@ -32,6 +33,8 @@ pub(crate) struct Position {
     pub(crate) offset: u64,
     /// The name after which a directory's listing goes on.
     pub(crate) after: Option<Box<[u8]>>,
+    /// The same for a directory of the host.
+    pub(crate) listing: Option<Listing>,
 }
 
 /// See the module.
@@ -60,8 +63,8 @@ impl Description {
     /// The node that it holds on to.
     pub(crate) fn held(&self) -> Option<Ino> {
         match self.target {
-            Target::File(ino) | Target::Directory(ino) | Target::Device(_, ino) => Some(ino),
-            Target::Stream(_) => None,
+            Target::File(ino) | Target::Directory(Place::Here(ino)) | Target::Device(_, ino) => Some(ino),
+            Target::Stream(_) | Target::Host(_) | Target::Directory(Place::There(..)) => None,
         }
     }
 }

@@ -9,6 +9,14 @@ macro_rules! numbers {
         #[expect(dead_code, reason = "the table is Linux's; not every number is used")]
         impl Errno {
             $(pub(crate) const $name: Self = Self($number);)+
+
+            /// The name that Linux gives it.
+            pub(crate) fn name(self) -> &'static str {
+                match self.0 {
+                    $($number => stringify!($name),)+
+                    _ => "EIO",
+                }
+            }
         }
     };
 }
@@ -25,9 +33,33 @@ numbers! {
 }
 
 impl Errno {
-    /// The host's own error number. Something that is not one is `EIO`.
+    /// The host's own error number. A path that would have left its folder has none and is `EACCES`; anything else is `EIO`.
     pub(crate) fn of(error: &std::io::Error) -> Self {
-        error.raw_os_error().filter(|number| (1..4_096).contains(number)).map_or(Self::EIO, Self)
+        let none = if error.kind() == std::io::ErrorKind::PermissionDenied { Self::EACCES } else { Self::EIO };
+        error.raw_os_error().filter(|number| (1..4_096).contains(number)).map_or(none, Self)
+    }
+
+    /// What Linux says about it, as far as files are concerned.
+    pub(crate) fn message(self) -> &'static str {
+        match self {
+            Self::EPERM => "operation not permitted",
+            Self::ENOENT => "no such file or directory",
+            Self::EACCES => "permission denied",
+            Self::EBUSY => "resource busy or locked",
+            Self::EEXIST => "file already exists",
+            Self::EXDEV => "cross-device link not permitted",
+            Self::ENOTDIR => "not a directory",
+            Self::EISDIR => "illegal operation on a directory",
+            Self::EINVAL => "invalid argument",
+            Self::EMFILE => "too many open files",
+            Self::EFBIG => "file too large",
+            Self::ENOSPC => "no space left on device",
+            Self::EROFS => "read-only file system",
+            Self::ENAMETOOLONG => "name too long",
+            Self::ENOTEMPTY => "directory not empty",
+            Self::ELOOP => "too many symbolic links encountered",
+            _ => "input/output error",
+        }
     }
 
     /// What a system call returns for it.

@@ -19,6 +19,7 @@ pub(crate) use operations::{Event, Operations};
 use crate::options::Limits;
 use crate::program::Program;
 use fs::{FileSystem, ProcessFiles, Space};
+pub(crate) use fs::Outside;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -33,6 +34,11 @@ impl Kernel {
     pub(crate) fn new(limits: &Limits) -> Self {
         let space = Space { bytes: limits.filesystem_bytes, inodes: limits.inodes };
         Self { files: Mutex::new(fs::base(space)), descriptors: limits.descriptors as usize }
+    }
+
+    /// Its files, for the caller outside.
+    pub(crate) fn outside(&self) -> Outside<'_> {
+        Outside::new(&self.files)
     }
 }
 

@@ -123,6 +123,12 @@ pub(crate) fn entropy(mut buffer: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// The user whose files this process's are.
+pub(crate) fn user_id() -> u32 {
+    // SAFETY: the call has no preconditions and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
 /// Nanoseconds of `CLOCK_MONOTONIC`.
 pub(crate) fn monotonic_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC)

@@ -100,8 +100,16 @@ pub fn all() -> Vec<Case> {
     sdk!(all, "ping-largest-id", Ping, u32::MAX, Empty, Empty {});
     sdk!(all, "runtime-create-empty", RuntimeCreate, 2, RuntimeCreate, RuntimeCreate::default());
     sdk!(all, "runtime-create", RuntimeCreate, 128, RuntimeCreate, {
-        let limits = Limits { memory_bytes: Some(134_217_728), cpu_ms: Some(30_000), output_bytes: Some(16_777_216) };
-        RuntimeCreate { env: Some(Pairs(vec![("A", "1"), ("B", "zwei €")])), cwd: Some("/workspace"), limits: Some(limits) }
+        let limits = Limits { memory_bytes: Some(134_217_728), cpu_ms: Some(30_000), output_bytes: Some(16_777_216), ..Limits::default() };
+        let env = Some(Pairs(vec![("A", "1"), ("B", "zwei €")]));
+        RuntimeCreate { env, cwd: Some("/workspace"), limits: Some(limits), ..RuntimeCreate::default() }
+    });
+    sdk!(all, "runtime-create-files", RuntimeCreate, 2, RuntimeCreate, {
+        let limits = Limits { filesystem_bytes: Some(67_108_864), inodes: Some(16_384), descriptors: Some(256), ..Limits::default() };
+        let mount = |guest_path, host_path, read_only| Mount { guest_path, host_path, read_only };
+        let mounts = vec![mount("/workspace/node_modules", "/srv/größe/node_modules", true), mount("/data", "/", false)];
+        let files = Blobs(vec![("/workspace/a.txt", BYTES), ("/empty", b"")]);
+        RuntimeCreate { limits: Some(limits), files: Some(files), mounts: Some(mounts), ..RuntimeCreate::default() }
     });
     sdk!(all, "runtime-dispose", RuntimeDispose, 256, RuntimeDispose, RuntimeDispose { runtime: 65_536 });
     sdk!(all, "process-start", ProcessStart, 3, ProcessStart, least("console.log(1)"));
@@ -121,6 +129,17 @@ pub fn all() -> Vec<Case> {
     });
     sdk!(all, "runner-dispose", RunnerDispose, 7, RunnerDispose, RunnerDispose { runner: 200 });
     sdk!(all, "resources", Resources, 8, Empty, Empty {});
+
+    let path = "/workspace/datei ä.txt";
+    sdk!(all, "file-read", FileRead, 9, FileRead, FileRead { runtime: 1, path, offset: None, length: 65_536 });
+    sdk!(all, "file-read-rest", FileRead, 9, FileRead, FileRead { runtime: 1, path, offset: Some(4_294_967_296), length: 0 });
+    sdk!(all, "file-write", FileWrite, 9, FileWrite, FileWrite { runtime: 1, path, data: BYTES, append: None });
+    sdk!(all, "file-write-append", FileWrite, 9, FileWrite, FileWrite { runtime: 1, path, data: b"", append: Some(true) });
+    sdk!(all, "file-list", FileList, 9, FileList, FileList { runtime: 1, path: "/" });
+    sdk!(all, "file-stat", FileStat, 9, FileStat, FileStat { runtime: 1, path, follow: Some(false) });
+    sdk!(all, "file-mkdir", FileMkdir, 9, FileTree, FileTree { runtime: 1, path, recursive: Some(true) });
+    sdk!(all, "file-remove", FileRemove, 9, FileTree, FileTree { runtime: 1, path, recursive: None });
+    sdk!(all, "file-rename", FileRename, 9, FileRename, FileRename { runtime: 1, from: path, to: "/tmp/x" });
 
     sidecar!(all, "sidecar-hello", Hello, 0, SidecarHello, {
         let image = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
@@ -177,6 +196,17 @@ pub fn all() -> Vec<Case> {
     reply!(all, "reply-runner-create", RunnerCreate, 5, RunnerCreated, RunnerCreated { runner: 1, timings: Timings::default() });
     reply!(all, "reply-resources", Resources, 8, Resources, {
         Resources { runtimes: 1_000, processes: 3, warm_slots: 16, memory_bytes: 8_589_934_592, buffered_bytes: 0 }
+    });
+    reply!(all, "reply-file-read", FileRead, 9, FileData, FileData { data: BYTES, size: 8 });
+    reply!(all, "reply-file-list", FileList, 9, FileNames, {
+        let types = vec![FileType::Directory, FileType::File, FileType::Symlink, FileType::Other];
+        FileNames { names: vec!["a", "b", "ß", "socket"], types }
+    });
+    reply!(all, "reply-file-stat", FileStat, 9, FileStatus, {
+        let (mode, size, ino, nlink, uid, gid) = (0o100_644, 4_294_967_296, 12, 1, 1_000, 1_000);
+        let (atime_us, mtime_us) = (1_700_000_000_123_456, -1);
+        let (ctime_us, birthtime_us) = (1_700_000_000_000_000, 0);
+        FileStatus { r#type: FileType::File, mode, size, ino, nlink, uid, gid, atime_us, mtime_us, ctime_us, birthtime_us }
     });
     all
 }

@@ -7,14 +7,6 @@ use crate::kernel::Errno;
 const SET_IDS: u32 = 0o6000;
 
 impl FileSystem {
-    /// `access`: `wanted` are the bits 4, 2 and 1 of reading, writing and executing.
-    pub(crate) fn access(&self, user: User, ino: Ino, wanted: u32) -> Result<(), Errno> {
-        if wanted & !7 != 0 {
-            return Err(Errno::EINVAL);
-        }
-        self.check(user, ino, wanted)
-    }
-
     pub(crate) fn chmod(&mut self, user: User, ino: Ino, mode: u32) -> Result<(), Errno> {
         if self.node(ino)?.kind() == Type::Link {
             return Err(Errno::EOPNOTSUPP);

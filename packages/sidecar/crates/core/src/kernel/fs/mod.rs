@@ -1,8 +1,9 @@
 //! Files: system calls 0x100 to 0x1ff.
 //!
 //! ```text
-//! calls.rs ── paths ──► walk.rs ──► names.rs, attributes.rs ──► tree.rs ──► node.rs ──► content.rs
-//!     └─ descriptors ─► open.rs ──► data.rs ───────────────────────┘
+//! calls.rs ─ paths ─► view.rs ─► walk.rs ─► names.rs, attributes.rs ─► tree.rs ─► node.rs ─► content.rs
+//!     │                             └─────► host/  (mounted folders)     ▲
+//!     └─ descriptors ─► io.rs ────────────► data.rs ─────────────────────┘
 //! ```
 //!
 //! The rules are Linux's, down to the order of errors; a test compares random sequences of operations with a real Linux filesystem. Programs
@@ -13,12 +14,16 @@ mod base;
 mod calls;
 mod content;
 mod data;
+mod host;
+mod io;
 mod names;
 mod node;
 mod open;
+mod outside;
 mod process;
 mod stat;
 mod tree;
+mod view;
 mod walk;
 
 #[cfg(test)]
@@ -26,6 +31,9 @@ mod tests;
 
 pub(crate) use base::base;
 pub(crate) use calls::call;
+pub(crate) use host::{HostFile, Listing};
 pub(crate) use node::{Device, Ino};
+pub(crate) use outside::Outside;
 pub(crate) use process::ProcessFiles;
 pub(crate) use tree::{FileSystem, Space};
+pub(crate) use walk::Place;

@@ -3,7 +3,7 @@
 
 use super::node::{Body, Directory, Ino, Meta};
 use super::tree::{FileSystem, GUEST, SEARCH, User, WRITE, now};
-use super::walk::{End, Name};
+use super::walk::{Name, Spot};
 use crate::kernel::Errno;
 
 const STICKY: u32 = 0o1000;
@@ -11,7 +11,7 @@ const SET_GROUP: u32 = 0o2000;
 
 impl FileSystem {
     /// A new node under a name that is free. `mode` has the umask taken off.
-    pub(crate) fn create(&mut self, user: User, end: &End, body: Body, mode: u32) -> Result<Ino, Errno> {
+    pub(crate) fn create(&mut self, user: User, end: &Spot, body: Body, mode: u32) -> Result<Ino, Errno> {
         let name = self.free_name(end, matches!(body, Body::Directory(_)))?.clone();
         self.may_change(user, end.parent)?;
         let parent = &self.node(end.parent)?.meta;
@@ -29,7 +29,7 @@ impl FileSystem {
     }
 
     /// A further name for a file.
-    pub(crate) fn link(&mut self, user: User, ino: Ino, end: &End) -> Result<(), Errno> {
+    pub(crate) fn link(&mut self, user: User, ino: Ino, end: &Spot) -> Result<(), Errno> {
         let name = self.free_name(end, false)?.clone();
         let node = self.node(ino)?;
         // As with Linux's protected_hardlinks: nobody keeps a stranger's file alive.
@@ -48,7 +48,7 @@ impl FileSystem {
         self.enter(end.parent, name, ino)
     }
 
-    pub(crate) fn unlink(&mut self, user: User, end: &End) -> Result<(), Errno> {
+    pub(crate) fn unlink(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
         let Name::Plain(name) = &end.name else { return Err(Errno::EISDIR) };
         let ino = end.existing()?;
         if end.slash {
@@ -62,7 +62,7 @@ impl FileSystem {
         self.drop_link(ino)
     }
 
-    pub(crate) fn rmdir(&mut self, user: User, end: &End) -> Result<(), Errno> {
+    pub(crate) fn rmdir(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
         let name = match &end.name {
             Name::Plain(name) => name,
             Name::Root => return Err(Errno::EBUSY),
@@ -78,7 +78,7 @@ impl FileSystem {
         self.drop_directory(end.parent, ino)
     }
 
-    pub(crate) fn rename(&mut self, user: User, from: &End, to: &End) -> Result<(), Errno> {
+    pub(crate) fn rename(&mut self, user: User, from: &Spot, to: &Spot) -> Result<(), Errno> {
         let (Name::Plain(old_name), Name::Plain(new_name)) = (&from.name, &to.name) else { return Err(Errno::EBUSY) };
         let ino = from.existing()?;
         let is_directory = self.node(ino)?.is_directory();
@@ -134,7 +134,7 @@ impl FileSystem {
     }
 
     /// The name, if nothing has it and something could. A slash after it is for directories.
-    fn free_name<'e>(&self, end: &'e End, for_directory: bool) -> Result<&'e Box<[u8]>, Errno> {
+    fn free_name<'e>(&self, end: &'e Spot, for_directory: bool) -> Result<&'e Box<[u8]>, Errno> {
         match &end.name {
             Name::Plain(name) if end.node.is_none() => {
                 if end.slash && !for_directory {

@@ -42,6 +42,8 @@ pub(crate) enum Body {
     Directory(Directory),
     Link(Arc<[u8]>),
     Device(Device),
+    /// A host's folder is mounted here: its number in the table of mounts.
+    Mount(usize),
 }
 
 /// Names and what they name.
@@ -116,7 +118,7 @@ impl Node {
     pub(crate) fn kind(&self) -> Type {
         match self.body {
             Body::File(_) => Type::File,
-            Body::Directory(_) => Type::Directory,
+            Body::Directory(_) | Body::Mount(_) => Type::Directory,
             Body::Link(_) => Type::Link,
             Body::Device(_) => Type::Character,
         }
@@ -134,7 +136,7 @@ impl Node {
         match &self.body {
             Body::File(content) => content.len(),
             Body::Link(target) => target.len() as u64,
-            Body::Directory(_) => 4_096,
+            Body::Directory(_) | Body::Mount(_) => 4_096,
             Body::Device(_) => 0,
         }
     }
@@ -144,7 +146,7 @@ impl Node {
         match &self.body {
             Body::File(content) => content.stored(),
             Body::Link(target) => target.len() as u64,
-            Body::Directory(_) | Body::Device(_) => 0,
+            Body::Directory(_) | Body::Device(_) | Body::Mount(_) => 0,
         }
     }
 }

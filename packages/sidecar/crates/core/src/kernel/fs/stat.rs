@@ -1,6 +1,7 @@
 //! What `stat` and `statfs` answer, in the order and the number format of Node's own arrays.
 
 use super::node::{Body, Device, Ino, Node, Type};
+use super::tree::{User, allows};
 use crate::kernel::Errno;
 
 /// Numbers of a stat array.
@@ -58,6 +59,11 @@ impl Stat {
             ctime: meta.ctime,
             birthtime: meta.birthtime,
         }
+    }
+
+    /// Whether `user` may do what `wanted` says, as far as owner and mode tell.
+    pub(crate) fn allows(&self, user: User, wanted: u32) -> bool {
+        allows(user, (self.uid, self.gid), self.mode, wanted)
     }
 
     /// What a standard stream is: a pipe.

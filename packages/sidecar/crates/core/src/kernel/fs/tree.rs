@@ -4,12 +4,16 @@
 //! change copies the node and the path of the table that leads to it, once, if somebody else still holds them. Next: `walk.rs`, how a
 //! path becomes an inode; `names.rs` and `attributes.rs`, what can be done with it.
 
-use super::node::{Body, Directory, Ino, Meta, Node};
+use super::host::Mount;
+use super::node::{Body, Directory, Ino, Meta, Node, Type};
+use super::walk::Place;
 use crate::kernel::Errno;
 use crate::sys;
+use parking_lot::Mutex;
 use rpds::HashTrieMapSync;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
+use std::sync::Arc;
 
 /// The root directory's number.
 pub(crate) const ROOT: Ino = 1;
@@ -42,6 +46,19 @@ pub(crate) struct FileSystem {
     pub(crate) limits: Space,
     /// As in Linux's tmpfs, every further name of a file counts as an inode.
     pub(crate) used: Space,
+    pub(super) mounts: Vec<Arc<Mount>>,
+    /// What there is to say about the last `EACCES` that a mount's link caused, for whoever asks before the next.
+    pub(super) reason: Reason,
+}
+
+/// A sentence that belongs to one filesystem: a clone begins without.
+#[derive(Default)]
+pub(super) struct Reason(pub(super) Mutex<Option<String>>);
+
+impl Clone for Reason {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 pub(crate) const READ: u32 = 4;
@@ -52,7 +69,7 @@ impl FileSystem {
     /// An empty root.
     pub(crate) fn new(limits: Space) -> Self {
         let nodes = HashTrieMapSync::new_with_hasher_and_ptr_kind(Dense);
-        let mut made = Self { nodes, last: ROOT, holds: HashMap::new(), limits, used: Space { bytes: 0, inodes: 0 } };
+        let mut made = Self { nodes, last: ROOT, holds: HashMap::new(), limits, used: Space { bytes: 0, inodes: 0 }, mounts: Vec::new(), reason: Reason::default() };
         let now = now();
         let meta = Meta { mode: 0o755, uid: 0, gid: 0, links: 2, atime: now, mtime: now, ctime: now, birthtime: now };
         made.nodes.insert_mut(ROOT, Node { meta, body: Body::Directory(Directory::new(ROOT)) });
@@ -71,6 +88,15 @@ impl FileSystem {
 
     pub(crate) fn directory(&self, ino: Ino) -> Result<&Directory, Errno> {
         self.node(ino)?.directory().ok_or(Errno::ENOTDIR)
+    }
+
+    pub(crate) fn is_directory(&self, place: &Place) -> bool {
+        match place {
+            Place::Here(ino) => self.directory(*ino).is_ok(),
+            Place::There(number, path) => {
+                self.mount(*number).and_then(|mount| mount.stat(*number, path)).is_ok_and(|stat| stat.kind == Type::Directory)
+            }
+        }
     }
 
     /// Whether `user` may do what `wanted` says with the node.
@@ -134,20 +160,24 @@ impl FileSystem {
 }
 
 impl Meta {
-    /// The owner's, the group's or the others' bits, as Linux chooses them.
     pub(crate) fn allows(&self, user: User, wanted: u32) -> bool {
-        let shift = match user {
-            User::Host => return true,
-            User::Guest if self.uid == GUEST => 6,
-            User::Guest if self.gid == GUEST => 3,
-            User::Guest => 0,
-        };
-        (self.mode >> shift) & wanted == wanted
+        allows(user, (self.uid, self.gid), self.mode, wanted)
     }
 
     pub(crate) fn owned_by(&self, user: User) -> bool {
         user == User::Host || self.uid == GUEST
     }
+}
+
+/// The owner's, the group's or the others' bits, as Linux chooses them.
+pub(crate) fn allows(user: User, owner: (u32, u32), mode: u32, wanted: u32) -> bool {
+    let shift = match (user, owner) {
+        (User::Host, _) => return true,
+        (User::Guest, (GUEST, _)) => 6,
+        (User::Guest, (_, GUEST)) => 3,
+        (User::Guest, _) => 0,
+    };
+    (mode >> shift) & wanted == wanted
 }
 
 /// The wall clock in nanoseconds.

@@ -1,9 +1,12 @@
-//! From a path to an inode, as Linux walks: one name after the other, links followed in place, permissions checked in every directory.
+//! From a path to an inode or a host's file, as Linux walks: one name after the other, links followed in place, permissions checked in every
+//! directory.
 //!
-//! What a walk ends in is an [`End`]: the directory and the name that came last, and the node if there is one. Calls that make, remove or
-//! rename look at the name; all others at the node. Next: `names.rs`.
+//! What a walk ends in is an [`End`]: the directory and the name that came last, and what is there, if anything. Calls that make, remove or
+//! rename look at the name; all others at the thing. Everything in memory is a [`Spot`], everything on the host a [`HostSpot`]; which
+//! one it is decides who carries out the call. Next: `names.rs`; `host/walk.rs` for steps inside a mount.
 
-use super::node::{Body, Ino, MAX_NAME};
+use super::node::{Body, Ino, MAX_NAME, Type};
+use super::stat::Stat;
 use super::tree::{FileSystem, ROOT, SEARCH, User};
 use crate::kernel::Errno;
 
@@ -21,9 +24,28 @@ pub(crate) enum Last {
     Name,
 }
 
+/// Where something lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In memory.
+    Here(Ino),
+    /// In a mounted folder: the mount's number and the path from its root, without slashes at its ends.
+    There(usize, Vec<u8>),
+}
+
 /// Where a path leads.
 #[derive(Debug)]
 pub(crate) struct End {
+    parent: Place,
+    name: Name,
+    node: Option<Place>,
+    slash: bool,
+    stat: Option<Stat>,
+}
+
+/// The end of a path in memory.
+#[derive(Debug)]
+pub(crate) struct Spot {
     /// The directory that holds, or would hold, the name.
     pub(crate) parent: Ino,
     pub(crate) name: Name,
@@ -32,16 +54,42 @@ pub(crate) struct End {
     pub(crate) slash: bool,
 }
 
+/// The end of a path in a mounted folder.
+#[derive(Debug)]
+pub(crate) struct HostSpot {
+    pub(crate) mount: usize,
+    pub(crate) path: Vec<u8>,
+    pub(crate) name: Name,
+    /// What is there, if anything.
+    pub(crate) stat: Option<Stat>,
+    pub(crate) slash: bool,
+}
+
+/// See [`Spot`] and [`HostSpot`].
+#[derive(Debug)]
+pub(crate) enum Side {
+    Memory(Spot),
+    Host(HostSpot),
+}
+
 /// A path's last part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Name {
     Plain(Box<[u8]>),
+    /// A filesystem's root: `/`, or where something is mounted.
     Root,
     Dot,
     DotDot,
 }
 
-impl End {
+/// What a name stands for.
+pub(super) struct Found {
+    pub(super) place: Place,
+    pub(super) kind: Type,
+    pub(super) stat: Option<Stat>,
+}
+
+impl Spot {
     /// The node; `ENOENT` when there is none.
     pub(crate) fn existing(&self) -> Result<Ino, Errno> {
         self.node.ok_or(Errno::ENOENT)
@@ -50,15 +98,30 @@ impl End {
 
 impl FileSystem {
     /// Walks along `path`. `from` is where a relative one begins; none when the working directory does not exist.
-    pub(crate) fn walk(&self, user: User, from: Option<Ino>, path: &[u8], last: Last) -> Result<End, Errno> {
-        let mut rest = path.to_vec();
-        let mut at = if path.first() == Some(&b'/') { ROOT } else { from.ok_or(Errno::ENOENT)? };
+    pub(crate) fn walk(&self, user: User, from: Option<&Place>, path: &[u8], last: Last) -> Result<Side, Errno> {
+        self.side(self.steps(user, from, path, last)?)
+    }
+
+    /// The place that `path` leads to; `ENOENT` when nothing is there.
+    pub(crate) fn place(&self, user: User, from: Option<&Place>, path: &[u8]) -> Result<Place, Errno> {
+        self.steps(user, from, path, Last::Follow)?.node.ok_or(Errno::ENOENT)
+    }
+
+    /// The absolute path that `path` has without links and dots.
+    pub(crate) fn real_path(&self, user: User, from: Option<&Place>, path: &[u8]) -> Result<Vec<u8>, Errno> {
+        let end = self.steps(user, from, path, Last::Follow)?;
+        let node = end.node.ok_or(Errno::ENOENT)?;
+        let (Place::Here(ino), Name::Plain(name)) = (&node, &end.name) else { return self.path_of(&node) };
+        if self.node(*ino)?.is_directory() { self.path_of(&node) } else { Ok(join(self.path_of(&end.parent)?, name)) }
+    }
+
+    fn steps(&self, user: User, from: Option<&Place>, path: &[u8], last: Last) -> Result<End, Errno> {
         if path.is_empty() {
             return Err(Errno::ENOENT);
         }
-        let mut links = 0;
-        let mut position = 0;
-        let mut name = Name::Root;
+        let mut at = if path[0] == b'/' { Place::Here(ROOT) } else { from.ok_or(Errno::ENOENT)?.clone() };
+        let mut rest = path.to_vec();
+        let (mut position, mut links, mut name) = (0, 0, Name::Root);
         loop {
             while rest.get(position) == Some(&b'/') {
                 position += 1;
@@ -66,14 +129,13 @@ impl FileSystem {
             let part = &rest[position..];
             if part.is_empty() {
                 // Only slashes were left: a root, or a directory that dots or a link have led to.
-                return Ok(End { parent: self.directory(at)?.parent, name, node: Some(at), slash: false });
+                return Ok(End { parent: self.parent_of(&at)?, name, node: Some(at), slash: false, stat: None });
             }
             let len = part.iter().position(|byte| *byte == b'/').unwrap_or(part.len());
             let (part, after) = part.split_at(len);
             let is_last = after.iter().all(|byte| *byte == b'/');
             let slash = !after.is_empty();
-            let directory = self.directory(at)?;
-            self.check(user, at, SEARCH)?;
+            self.may_search(user, &at)?;
             position += len;
             match part {
                 b"." => {
@@ -82,57 +144,156 @@ impl FileSystem {
                 }
                 b".." => {
                     name = Name::DotDot;
-                    at = directory.parent;
+                    at = self.parent_of(&at)?;
                     continue;
                 }
                 _ if len > MAX_NAME => return Err(Errno::ENAMETOOLONG),
                 _ => {}
             }
-            let Some(&child) = directory.names.get(part) else {
+            let Some(found) = self.look(&at, part)? else {
                 if is_last {
-                    return Ok(End { parent: at, name: Name::Plain(part.into()), node: None, slash });
+                    return Ok(End { parent: at, name: Name::Plain(part.into()), node: None, slash, stat: None });
                 }
                 return Err(Errno::ENOENT);
             };
-            let node = self.node(child)?;
             let follow = !is_last || last == Last::Follow || (last == Last::Stay && slash);
-            match &node.body {
-                Body::Link(target) if follow => {
-                    links += 1;
-                    if links > MAX_LINKS {
-                        return Err(Errno::ELOOP);
-                    }
-                    if target.first() == Some(&b'/') {
-                        at = ROOT;
-                    }
-                    rest = [&target[..], after].concat();
-                    position = 0;
-                    name = Name::Root;
+            if found.kind == Type::Link && follow {
+                links += 1;
+                if links > MAX_LINKS {
+                    return Err(Errno::ELOOP);
                 }
-                _ if is_last => {
-                    if slash && last != Last::Name && !node.is_directory() {
-                        return Err(Errno::ENOTDIR);
-                    }
-                    return Ok(End { parent: at, name: Name::Plain(part.into()), node: Some(child), slash });
+                let (start, target) = self.follow(at, &found.place)?;
+                rest = [&target[..], after].concat();
+                (at, position, name) = (start, 0, Name::Root);
+                continue;
+            }
+            if is_last {
+                if slash && last != Last::Name && found.kind != Type::Directory {
+                    return Err(Errno::ENOTDIR);
                 }
-                _ => at = child,
+                let name = if is_root(&found.place) { Name::Root } else { Name::Plain(part.into()) };
+                return Ok(End { parent: at, name, node: Some(found.place), slash, stat: found.stat });
+            }
+            if found.kind != Type::Directory {
+                return Err(Errno::ENOTDIR);
+            }
+            if found.stat.is_some_and(|stat| !stat.allows(user, SEARCH)) {
+                return Err(Errno::EACCES);
+            }
+            at = found.place;
+        }
+    }
+
+    fn may_search(&self, user: User, at: &Place) -> Result<(), Errno> {
+        match at {
+            Place::Here(ino) => {
+                self.directory(*ino)?;
+                self.check(user, *ino, SEARCH)
+            }
+            // Checked when the walk came to it.
+            Place::There(..) => Ok(()),
+        }
+    }
+
+    fn look(&self, at: &Place, name: &[u8]) -> Result<Option<Found>, Errno> {
+        match at {
+            Place::Here(ino) => {
+                let Some(&child) = self.directory(*ino)?.names.get(name) else { return Ok(None) };
+                let node = self.node(child)?;
+                let place = if let Body::Mount(mount) = node.body { Place::There(mount, Vec::new()) } else { Place::Here(child) };
+                Ok(Some(Found { place, kind: node.kind(), stat: None }))
+            }
+            Place::There(mount, path) => self.mount(*mount)?.look(*mount, path, name),
+        }
+    }
+
+    /// Where a link's target begins, and the target. `at` is the directory that holds the link.
+    fn follow(&self, at: Place, link: &Place) -> Result<(Place, Vec<u8>), Errno> {
+        match link {
+            Place::Here(ino) => {
+                let Body::Link(target) = &self.node(*ino)?.body else { return Err(Errno::EINVAL) };
+                let start = if target.first() == Some(&b'/') { Place::Here(ROOT) } else { at };
+                Ok((start, target.to_vec()))
+            }
+            Place::There(mount, path) => self.follow_on_host(at, *mount, path),
+        }
+    }
+
+    /// A directory's parent; a root's is itself.
+    fn parent_of(&self, at: &Place) -> Result<Place, Errno> {
+        match at {
+            Place::Here(ino) => Ok(Place::Here(self.node(*ino)?.directory().map_or(*ino, |directory| directory.parent))),
+            Place::There(mount, path) if path.is_empty() => Ok(self.mount(*mount)?.parent.clone()),
+            Place::There(mount, path) => {
+                let end = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+                Ok(Place::There(*mount, path[..end].to_vec()))
             }
         }
     }
 
-    /// The absolute path of a directory; `ENOENT` when it has no name any more.
-    pub(crate) fn path_of(&self, directory: Ino) -> Result<Vec<u8>, Errno> {
-        let mut names: Vec<&[u8]> = Vec::new();
-        let mut at = directory;
-        while at != ROOT {
-            if self.node(at)?.meta.links == 0 {
-                return Err(Errno::ENOENT);
+    fn side(&self, end: End) -> Result<Side, Errno> {
+        let End { parent, name, node, slash, stat } = end;
+        let (mount, path) = match (node, parent) {
+            (Some(Place::There(mount, path)), _) => (mount, path),
+            (None, Place::There(mount, path)) => {
+                let Name::Plain(name) = &name else { return Err(Errno::EIO) };
+                let path = if path.is_empty() { name.to_vec() } else { join(path, name) };
+                return Ok(Side::Host(HostSpot { mount, path, name: Name::Plain(name.clone()), stat: None, slash }));
             }
-            let directory = self.directory(at)?;
-            names.push(&directory.name);
-            at = directory.parent;
-        }
-        names.reverse();
-        Ok([&b"/"[..], &names.join(&b'/')].concat())
+            (Some(Place::Here(ino)), Place::Here(parent)) => {
+                return Ok(Side::Memory(Spot { parent, name, node: Some(ino), slash }));
+            }
+            // Dots lead out of a mount to a directory in memory, whose name does not matter any more.
+            (Some(Place::Here(ino)), Place::There(..)) => {
+                return Ok(Side::Memory(Spot { parent: ino, name: Name::DotDot, node: Some(ino), slash }));
+            }
+            (None, Place::Here(parent)) => return Ok(Side::Memory(Spot { parent, name, node: None, slash })),
+        };
+        let stat = match stat {
+            Some(stat) => stat,
+            None => self.mount(mount)?.stat(mount, &path)?,
+        };
+        Ok(Side::Host(HostSpot { mount, path, name, stat: Some(stat), slash }))
     }
+
+    /// The absolute path of a directory in memory, or of anything on the host; `ENOENT` when it has no name any more.
+    pub(crate) fn path_of(&self, place: &Place) -> Result<Vec<u8>, Errno> {
+        let (mut place, mut parts) = (place.clone(), Vec::new());
+        loop {
+            place = match place {
+                Place::Here(ROOT) => break,
+                Place::Here(ino) => {
+                    if self.node(ino)?.meta.links == 0 {
+                        return Err(Errno::ENOENT);
+                    }
+                    let directory = self.directory(ino)?;
+                    parts.push(directory.name.to_vec());
+                    Place::Here(directory.parent)
+                }
+                Place::There(mount, path) => {
+                    if !path.is_empty() {
+                        parts.push(path);
+                    }
+                    let mount = self.mount(mount)?;
+                    parts.push(mount.name.to_vec());
+                    mount.parent.clone()
+                }
+            };
+        }
+        parts.reverse();
+        Ok([&b"/"[..], &parts.join(&b'/')].concat())
+    }
+}
+
+fn is_root(place: &Place) -> bool {
+    matches!(place, Place::There(_, path) if path.is_empty())
+}
+
+/// A directory's path and a name in it.
+pub(super) fn join(mut directory: Vec<u8>, name: &[u8]) -> Vec<u8> {
+    if directory.last() != Some(&b'/') {
+        directory.push(b'/');
+    }
+    directory.extend_from_slice(name);
+    directory
 }

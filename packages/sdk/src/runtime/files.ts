@@ -1,0 +1,113 @@
+// A runtime's files, from outside: what is asked of the connection, in pieces that fit into a frame, and what comes back, in the shapes
+// that users of Node know. Next: `seed.ts`, files that are there from the start.
+
+import type { FileNames, FileType, FileStatus as WireStatus } from '../channel/messages.js';
+import { isColdframeError } from '../errors/error.js';
+import { invalidOption } from '../errors/make.js';
+import { GUEST_PATH } from '../options/bounds.js';
+import { show } from '../options/show.js';
+import type { SidecarConnection } from '../sidecar/connection.js';
+
+// Bytes of one read or write; a frame holds twice as much.
+const PIECE_BYTES = 16 * 1024 * 1024;
+
+/** A name in a directory. */
+export interface DirectoryEntry {
+  /** The name alone. */
+  name: string;
+  /** What it names; a link is not followed. */
+  type: FileType;
+  isDirectory: boolean;
+  isSymbolicLink: boolean;
+}
+
+/** What is known of a file. Times are milliseconds since 1970. */
+export interface FileStatus {
+  /** What it is. */
+  type: FileType;
+  isDirectory: boolean;
+  isSymbolicLink: boolean;
+  /** Type and permissions, as in `fs.Stats`. */
+  mode: number;
+  /** Bytes. */
+  size: number;
+  ino: number;
+  nlink: number;
+  uid: number;
+  gid: number;
+  atimeMs: number;
+  mtimeMs: number;
+  ctimeMs: number;
+  birthtimeMs: number;
+}
+
+/** Throws unless `path` is an absolute guest path. */
+export function checkPath(call: string, option: string, path: unknown): void {
+  if (typeof path === 'string' && GUEST_PATH.test(path)) return;
+  throw invalidOption(call, { option, expected: 'an absolute guest path such as /workspace/data.json', received: show(path) });
+}
+
+/** Throws unless `data` is what a file can be written with. */
+export function checkData(call: string, data: unknown): void {
+  if (typeof data === 'string' || data instanceof Uint8Array) return;
+  throw invalidOption(call, { option: 'data', expected: 'text or a Uint8Array', received: show(data) });
+}
+
+/** Text as UTF-8. */
+export const toBytes = (data: string | Uint8Array): Uint8Array => (typeof data === 'string' ? Buffer.from(data) : data);
+
+/** Replaces a file. One that is larger than a piece is not replaced at once. */
+export async function writeFile(connection: SidecarConnection, runtime: number, path: string, data: Uint8Array): Promise<void> {
+  await connection.writeFile({ runtime, path, data: data.subarray(0, PIECE_BYTES) });
+  for (let at = PIECE_BYTES; at < data.length; at += PIECE_BYTES) {
+    await connection.writeFile({ runtime, path, data: data.subarray(at, at + PIECE_BYTES), append: true });
+  }
+}
+
+/** All bytes of a file. */
+export async function readFile(connection: SidecarConnection, runtime: number, path: string): Promise<Uint8Array> {
+  const first = await connection.readFile({ runtime, path, length: PIECE_BYTES });
+  // A copy: what the channel hands out is a view of memory that it uses again.
+  const pieces = [Uint8Array.from(first.data)];
+  let at = first.data.length;
+  while (at < first.size) {
+    const { data } = await connection.readFile({ runtime, path, offset: at, length: PIECE_BYTES });
+    if (data.length === 0) break; // it has become shorter meanwhile
+    pieces.push(Uint8Array.from(data));
+    at += data.length;
+  }
+  return pieces.length === 1 ? (pieces[0] as Uint8Array) : new Uint8Array(Buffer.concat(pieces));
+}
+
+/** A listing as entries. */
+export function entriesOf({ names, types }: FileNames): DirectoryEntry[] {
+  return names.map((name, index) => {
+    const type = types[index] as FileType;
+    return { name, type, isDirectory: type === 'directory', isSymbolicLink: type === 'symlink' };
+  });
+}
+
+/** A status in milliseconds. */
+export function statusOf({ atimeUs, mtimeUs, ctimeUs, birthtimeUs, type, ...rest }: WireStatus): FileStatus {
+  return {
+    type,
+    isDirectory: type === 'directory',
+    isSymbolicLink: type === 'symlink',
+    ...rest,
+    atimeMs: atimeUs / 1000,
+    mtimeMs: mtimeUs / 1000,
+    ctimeMs: ctimeUs / 1000,
+    birthtimeMs: birthtimeUs / 1000,
+  };
+}
+
+/** Whether something is there, a link's target included. */
+export async function exists(connection: SidecarConnection, runtime: number, path: string): Promise<boolean> {
+  try {
+    await connection.statFile({ runtime, path });
+    return true;
+  } catch (error) {
+    if (isColdframeError(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG')) return false;
+    throw error;
+  }
+}

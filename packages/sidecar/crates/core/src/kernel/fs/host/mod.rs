@@ -1,0 +1,136 @@
+//! Folders of the host inside the guest's tree.
+//!
+//! A mount is a handle to one folder. Everything below it is opened relative to that handle and beneath it (`cap-std`), so neither `..` nor
+//! a link nor a race with another process leads out. Links are never followed by the host: the walk reads them and goes on itself, within
+//! the mount, or into another mount if that is where the link leads on the host; anywhere else is `EACCES`. Only regular files and
+//! directories can be opened. Nothing is read before the guest asks for it. Next: `walk.rs`, then `files.rs`.
+
+mod change;
+mod files;
+mod walk;
+
+pub(crate) use files::{HostFile, How, Listing};
+
+use super::node::{Body, Directory, MAX_NAME};
+use super::tree::{FileSystem, GUEST, User, now};
+use super::walk::{Last, Name, Place, Side};
+use crate::error::Error;
+use crate::kernel::Errno;
+use crate::options::MountOptions;
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use std::os::unix::ffi::OsStringExt;
+use std::sync::Arc;
+
+/// One mounted folder.
+pub(crate) struct Mount {
+    root: Dir,
+    /// The folder's own path on the host, without links: what links on the host are compared with.
+    host_path: Vec<u8>,
+    pub(super) read_only: bool,
+    /// The directory in the guest that holds it, and its name there.
+    pub(super) parent: Place,
+    pub(super) name: Box<[u8]>,
+    /// Mounts inside this one, by the path from its root.
+    inner: parking_lot::RwLock<Vec<(Vec<u8>, usize)>>,
+    /// The user whose files are the guest's.
+    owner: u32,
+}
+
+impl FileSystem {
+    pub(super) fn mount(&self, number: usize) -> Result<&Arc<Mount>, Errno> {
+        self.mounts.get(number).ok_or(Errno::ENOENT)
+    }
+
+    /// Mounts a folder; the directories above it are made if they are not there, and what lies at its place is hidden.
+    pub(crate) fn add_mount(&mut self, options: &MountOptions) -> Result<(), Error> {
+        let host = &options.host_path;
+        let refuse = |what: &str, expected: &str, received: String| Error::InvalidRequest {
+            what: what.to_owned(),
+            expected: expected.to_owned(),
+            received,
+        };
+        let folder = std::fs::canonicalize(host).and_then(|path| Ok((Dir::open_ambient_dir(&path, ambient_authority())?, path)));
+        let (root, path) = folder.map_err(|error| {
+            refuse("mounts.hostPath", "a folder that can be opened", format!("{:?}: {error}", host.display().to_string()))
+        })?;
+        let wrong_place = |errno: Errno| {
+            refuse("mounts.guestPath", "an absolute path below directories", format!("{:?}: {}", options.guest_path, errno.name()))
+        };
+        let guest_path = options.guest_path.trim_end_matches('/').as_bytes();
+        let (parent, name) = self.mount_point(guest_path).map_err(wrong_place)?;
+        let mount = Mount {
+            root,
+            host_path: path.into_os_string().into_vec(),
+            read_only: options.read_only,
+            parent: parent.clone(),
+            name: name.clone(),
+            inner: parking_lot::RwLock::default(),
+            owner: crate::sys::user_id(),
+        };
+        let number = self.mounts.len();
+        match &parent {
+            Place::Here(parent) => self.put_mount(*parent, &name, number).map_err(wrong_place)?,
+            Place::There(outer, path) => {
+                let at = if path.is_empty() { name.to_vec() } else { super::walk::join(path.clone(), &name) };
+                self.mount(*outer).map_err(wrong_place)?.inner.write().push((at, number));
+            }
+        }
+        self.mounts.push(Arc::new(mount));
+        Ok(())
+    }
+
+    /// The directory that will hold the mount, and the name.
+    fn mount_point(&mut self, path: &[u8]) -> Result<(Place, Box<[u8]>), Errno> {
+        let cut = path.iter().rposition(|byte| *byte == b'/').ok_or(Errno::EINVAL)?;
+        let (holder, name) = (&path[..cut], &path[cut + 1..]);
+        if path.first() != Some(&b'/') || name.is_empty() || name == b"." || name == b".." || name.len() > MAX_NAME {
+            return Err(Errno::EINVAL);
+        }
+        let holder = if holder.is_empty() { b"/" } else { holder };
+        self.make_directories(holder)?;
+        let place = self.place(User::Host, None, holder)?;
+        if let Place::Here(ino) = place {
+            self.directory(ino)?;
+        }
+        Ok((place, name.into()))
+    }
+
+    fn put_mount(&mut self, parent: u64, name: &[u8], number: usize) -> Result<(), Errno> {
+        if let Some(&hidden) = self.directory(parent)?.names.get(name) {
+            let is_mount = matches!(self.node(hidden)?.body, Body::Mount(_));
+            if is_mount || !self.node(hidden)?.is_directory() {
+                return Err(if is_mount { Errno::EBUSY } else { Errno::ENOTDIR });
+            }
+            self.node_mut(parent)?.meta.links -= 1;
+        }
+        let ino = self.add(Body::Mount(number), 0o755, (GUEST, GUEST))?;
+        self.enter(parent, name.into(), ino)?;
+        self.node_mut(parent)?.meta.links += 1;
+        Ok(())
+    }
+
+    /// Makes the directory `path` (absolute) and those above it that are not there; they belong to the guest. Below a mount it only looks.
+    pub(crate) fn make_directories(&mut self, path: &[u8]) -> Result<(), Errno> {
+        let ends = path.iter().enumerate().filter(|(at, byte)| **byte == b'/' && *at > 0).map(|(at, _)| at);
+        let ends: Vec<usize> = ends.chain([path.len()]).collect();
+        for end in ends {
+            match self.walk(User::Host, None, &path[..end], Last::Follow)? {
+                Side::Memory(spot) if spot.node.is_none() && matches!(spot.name, Name::Plain(_)) => {
+                    self.create(User::Host, &spot, Body::Directory(Directory::new(spot.parent)), 0o755)?;
+                }
+                Side::Memory(spot) => {
+                    self.directory(spot.existing()?)?;
+                }
+                Side::Host(spot) if spot.stat.is_none() => return Err(Errno::ENOENT),
+                Side::Host(_) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Host times are the present when the host does not know them.
+fn or_now(time: Option<i64>) -> i64 {
+    time.unwrap_or_else(now)
+}

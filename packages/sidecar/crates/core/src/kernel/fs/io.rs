@@ -1,0 +1,257 @@
+//! What is done with a descriptor: reading, writing, listing. Next: `data.rs`.
+
+use super::node::{Device, MAX_NAME, Type};
+use super::open::{self, APPEND, Opened};
+use super::process::ProcessFiles;
+use super::stat::Stat;
+use super::tree::{GUEST, User, now};
+use super::walk::Place;
+use crate::kernel::descriptors::{Description, Position, Target};
+use crate::kernel::{Answer, Arguments, Errno, Process};
+use crate::program::{Program, Written};
+use crate::sys;
+use std::ops::Bound;
+use std::sync::Arc;
+
+/// Bytes that one read of a random device gives: more would hold the worker for long.
+const MOST_RANDOM: usize = 256 << 10;
+
+pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Answer {
+    let files: &ProcessFiles = &process.files;
+    let view = files.view(&process.kernel.files);
+    let mut descriptors = files.descriptors.lock();
+    if !descriptors.has_room() {
+        return Err(Errno::EMFILE);
+    }
+    let mut tree = view.lock();
+    let target = match open::find(&mut tree, &view, path, flags, mode & 0o7777 & !view.umask)? {
+        Opened::Memory(ino) => Target::File(ino),
+        Opened::Directory(place) => Target::Directory(place),
+        Opened::Device(Device::Descriptor(fd), _) => {
+            let again = descriptors.get(i64::from(fd)).map_err(|_| Errno::ENOENT)?;
+            return descriptors.add(again);
+        }
+        Opened::Device(device, ino) => Target::Device(device, ino),
+        Opened::Host(file) => Target::Host(file),
+    };
+    let description = Description::new(target, flags);
+    if let Some(ino) = description.held() {
+        tree.hold(ino);
+    }
+    descriptors.add(Arc::new(description))
+}
+
+pub(crate) fn close(process: &Process, fd: i64) -> Answer {
+    let left = process.files.descriptors.lock().close(fd)?;
+    if let Some(ino) = left {
+        process.kernel.files.lock().release(ino);
+    }
+    Ok(0)
+}
+
+/// `offset` is none for the descriptor's own position.
+pub(crate) fn read(program: &Program, fd: i64, buffer: &mut [u8], offset: Option<u64>) -> Answer {
+    let process = &program.process;
+    let description = process.files.descriptors.lock().get(fd)?;
+    if !description.reads() {
+        return Err(Errno::EBADF);
+    }
+    let positioned = |read: &mut dyn FnMut(u64, &mut [u8]) -> Result<usize, Errno>, buffer: &mut [u8]| {
+        let mut position = description.position.lock();
+        let count = read(offset.unwrap_or(position.offset), buffer)?;
+        if offset.is_none() {
+            position.offset += count as u64;
+        }
+        Ok(count)
+    };
+    let count = match &description.target {
+        Target::Stream(_) if offset.is_some() => return Err(Errno::ESPIPE),
+        Target::Stream(_) => program.read(buffer),
+        Target::Directory(_) => return Err(Errno::EISDIR),
+        Target::Device(device, _) => read_device(*device, buffer)?,
+        Target::File(ino) => positioned(&mut |at, buffer| process.kernel.files.lock().read(*ino, at, buffer), buffer)?,
+        Target::Host(file) => positioned(&mut |at, buffer| file.read(at, buffer), buffer)?,
+    };
+    i64::try_from(count).map_err(|_| Errno::EINVAL)
+}
+
+fn read_device(device: Device, buffer: &mut [u8]) -> Result<usize, Errno> {
+    match device {
+        Device::Null | Device::Descriptor(_) => Ok(0),
+        Device::Zero | Device::Full => {
+            buffer.fill(0);
+            Ok(buffer.len())
+        }
+        Device::Random => {
+            let count = buffer.len().min(MOST_RANDOM);
+            sys::entropy(&mut buffer[..count]).map_err(|_| Errno::EIO)?;
+            Ok(count)
+        }
+    }
+}
+
+pub(crate) fn write(program: &Program, fd: i64, bytes: &[u8], offset: Option<u64>) -> Answer {
+    let process = &program.process;
+    let description = process.files.descriptors.lock().get(fd)?;
+    if !description.writes() {
+        return Err(Errno::EBADF);
+    }
+    let count = match &description.target {
+        Target::Stream(_) if offset.is_some() => return Err(Errno::ESPIPE),
+        Target::Stream(stream) => match program.write(*stream, bytes) {
+            Written::Taken(count) => count,
+            Written::Full => return Err(Errno::EAGAIN),
+        },
+        Target::Directory(_) => return Err(Errno::EBADF),
+        Target::Device(Device::Full, _) => return Err(Errno::ENOSPC),
+        Target::Device(..) => bytes.len(),
+        Target::File(ino) => {
+            let mut position = description.position.lock();
+            // A positioned write to a file that was opened for appending appends, on Linux.
+            let at = if description.flags & APPEND != 0 { None } else { Some(offset.unwrap_or(position.offset)) };
+            let (end, count) = process.kernel.files.lock().write(*ino, at, bytes)?;
+            if offset.is_none() {
+                position.offset = end;
+            }
+            count
+        }
+        Target::Host(file) => {
+            let mut position = description.position.lock();
+            let at = offset.unwrap_or(position.offset);
+            let count = file.write(at, bytes)?;
+            if offset.is_none() {
+                let appended = description.flags & APPEND != 0;
+                position.offset = if appended { file.stat()?.size } else { at + count as u64 };
+            }
+            count
+        }
+    };
+    i64::try_from(count).map_err(|_| Errno::EINVAL)
+}
+
+pub(crate) fn fstat(process: &Process, fd: i64) -> Result<Stat, Errno> {
+    let description = process.files.descriptors.lock().get(fd)?;
+    let tree = process.kernel.files.lock();
+    match &description.target {
+        Target::Stream(stream) => Ok(Stat::of_stream(u64::from(*stream), GUEST, now())),
+        Target::File(ino) | Target::Device(_, ino) | Target::Directory(Place::Here(ino)) => Ok(Stat::of(*ino, tree.node(*ino)?)),
+        Target::Directory(Place::There(mount, path)) => tree.mount(*mount)?.stat(*mount, path),
+        Target::Host(file) => file.stat(),
+    }
+}
+
+pub(crate) fn ftruncate(process: &Process, fd: i64, len: u64) -> Answer {
+    let description = process.files.descriptors.lock().get(fd)?;
+    match &description.target {
+        Target::File(ino) if description.writes() => process.kernel.files.lock().truncate(*ino, len)?,
+        Target::Host(file) if description.writes() => file.truncate(len)?,
+        _ => return Err(Errno::EINVAL),
+    }
+    Ok(0)
+}
+
+pub(crate) fn lseek(process: &Process, fd: i64, offset: i64, whence: i64) -> Answer {
+    let description = process.files.descriptors.lock().get(fd)?;
+    if let Target::Stream(_) = description.target {
+        return Err(Errno::ESPIPE);
+    }
+    let size = if whence == 2 { fstat(process, fd)?.size } else { 0 };
+    let mut position = description.position.lock();
+    let from = match whence {
+        0 => 0,
+        1 => position.offset,
+        2 => size,
+        _ => return Err(Errno::EINVAL),
+    };
+    let to = i64::try_from(from).ok().and_then(|from| from.checked_add(offset)).ok_or(Errno::EOVERFLOW)?;
+    let offset = u64::try_from(to).map_err(|_| Errno::EINVAL)?;
+    *position = Position { offset, ..Position::default() };
+    Ok(to)
+}
+
+/// `fchmod`, `fchown`, `futimes` and `fsync`: numbers 0x11, 0x13, 0x15 and 0x16 of the family.
+pub(crate) fn change(process: &Process, call: u32, arguments: &Arguments<'_>) -> Answer {
+    let description = process.files.descriptors.lock().get(arguments.int(0))?;
+    let mut tree = process.kernel.files.lock();
+    let (first, second) = (arguments.int(1), arguments.int(2));
+    match (&description.target, call) {
+        (Target::Stream(_), 0x16) => Err(Errno::EINVAL),
+        (Target::Stream(_), _) => Ok(()),
+        (Target::File(ino) | Target::Device(_, ino) | Target::Directory(Place::Here(ino)), _) => match call {
+            0x11 => tree.chmod(User::Guest, *ino, first as u32),
+            0x13 => tree.chown(User::Guest, *ino, super::calls::owner(first)?, super::calls::owner(second)?),
+            0x15 => {
+                let meta = tree.node(*ino)?.meta;
+                tree.utimes(User::Guest, *ino, super::view::time(first, meta.atime), super::view::time(second, meta.mtime))
+            }
+            _ => Ok(()),
+        },
+        (Target::Host(file), 0x11) => file.chmod(first as u32),
+        (Target::Host(file), 0x15) => {
+            let stat = file.stat()?;
+            file.utimes(super::view::time(first, stat.atime), super::view::time(second, stat.mtime))
+        }
+        (Target::Host(file), 0x16) if description.writes() => file.sync(),
+        (_, 0x16) => Ok(()),
+        _ => Err(Errno::EPERM),
+    }?;
+    Ok(0)
+}
+
+/// Fills the buffer at `index` with entries: type, 0, the name's length as u16, the name. 0 at the end.
+pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: usize) -> Answer {
+    let description = process.files.descriptors.lock().get(arguments.int(0))?;
+    let Target::Directory(place) = &description.target else { return Err(Errno::ENOTDIR) };
+    let mut room = arguments.bytes_mut(index)?;
+    if room.len() < 4 + MAX_NAME {
+        return Err(Errno::EINVAL);
+    }
+    let whole = room.len();
+    let mut position = description.position.lock();
+    let mut tree = process.kernel.files.lock();
+    match place {
+        Place::Here(ino) => {
+            tree.was_read(*ino)?;
+            let from = position.after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+            let mut last = None;
+            for (name, entry) in tree.directory(*ino)?.names.range::<[u8], _>((from, Bound::Unbounded)) {
+                if !put_entry(&mut room, name, tree.node(*entry)?.kind()) {
+                    break;
+                }
+                last = Some(name);
+            }
+            if let Some(last) = last {
+                position.after = Some(last.clone());
+            }
+        }
+        Place::There(mount, path) => {
+            if position.listing.is_none() {
+                position.listing = Some(tree.mount(*mount)?.list(path)?);
+            }
+            drop(tree);
+            let Some(listing) = &mut position.listing else { return Err(Errno::EIO) };
+            while let Some((name, kind)) = listing.next()? {
+                if !put_entry(&mut room, &name, kind) {
+                    listing.keep((name, kind));
+                    break;
+                }
+            }
+        }
+    }
+    i64::try_from(whole - room.len()).map_err(|_| Errno::EINVAL)
+}
+
+/// Writes an entry to the beginning of `room`, which is what is left then; false when it does not fit.
+fn put_entry(room: &mut &mut [u8], name: &[u8], kind: Type) -> bool {
+    let len = 4 + name.len();
+    if len > room.len() {
+        return false;
+    }
+    let (place, left) = std::mem::take(room).split_at_mut(len);
+    place[0] = kind.dirent();
+    place[1] = 0;
+    place[2..4].copy_from_slice(&(name.len() as u16).to_le_bytes());
+    place[4..].copy_from_slice(name);
+    *room = left;
+    true
+}

@@ -1,0 +1,290 @@
+//! Operations on paths, for whoever asks: a program through its system calls (`calls.rs`), or the caller outside (`outside.rs`).
+//!
+//! Each walks its path and then does the thing where the walk ended: in memory or in a mounted folder. Memory is locked meanwhile, so
+//! that what the walk found is still so. Next: `open.rs`.
+
+use super::node::{Body, Directory, Type};
+use super::open::{self, Opened};
+use super::stat::Stat;
+use super::tree::{FileSystem, READ, User, WRITE, now};
+use super::walk::{HostSpot, Last, Place, Side, Spot};
+use crate::kernel::Errno;
+use parking_lot::{Mutex, MutexGuard};
+
+/// What tmpfs answers as its type.
+const TMPFS: f64 = 0x0102_1994 as f64;
+const BLOCK: u64 = 4_096;
+/// Bytes of the mode that can be changed.
+const PERMISSIONS: u32 = 0o7777;
+
+/// Who looks, and from where.
+pub(crate) struct View<'k> {
+    pub(crate) files: &'k Mutex<FileSystem>,
+    pub(crate) user: User,
+    pub(crate) cwd: Option<Place>,
+    pub(crate) umask: u32,
+}
+
+/// A time that is set: see `utimes` in `docs/internals/guest-abi.md`.
+pub(super) fn time(asked: i64, old: i64) -> i64 {
+    match asked {
+        i64::MIN => old,
+        i64::MAX => now(),
+        asked => asked,
+    }
+}
+
+fn last(follow: bool) -> Last {
+    if follow { Last::Follow } else { Last::Stay }
+}
+
+impl View<'_> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, FileSystem> {
+        self.files.lock()
+    }
+
+    pub(super) fn walk(&self, tree: &FileSystem, path: &[u8], last: Last) -> Result<Side, Errno> {
+        tree.walk(self.user, self.cwd.as_ref(), path, last)
+    }
+
+    /// What there is to say about the last `EACCES`, once.
+    pub(crate) fn reason(&self) -> Option<String> {
+        self.lock().reason.0.lock().take()
+    }
+
+    pub(crate) fn stat(&self, path: &[u8], follow: bool) -> Result<Stat, Errno> {
+        let tree = self.lock();
+        match self.walk(&tree, path, last(follow))? {
+            Side::Memory(spot) => {
+                let ino = spot.existing()?;
+                Ok(Stat::of(ino, tree.node(ino)?))
+            }
+            Side::Host(spot) => spot.stat.ok_or(Errno::ENOENT),
+        }
+    }
+
+    /// `wanted` are the bits 4, 2 and 1 of reading, writing and executing.
+    pub(crate) fn access(&self, path: &[u8], wanted: u32) -> Result<(), Errno> {
+        if wanted & !7 != 0 {
+            return Err(Errno::EINVAL);
+        }
+        let tree = self.lock();
+        match self.walk(&tree, path, Last::Follow)? {
+            Side::Memory(spot) => tree.check(self.user, spot.existing()?, wanted),
+            Side::Host(spot) => {
+                let stat = spot.stat.ok_or(Errno::ENOENT)?;
+                if wanted & WRITE != 0 {
+                    tree.mount(spot.mount)?.writable()?;
+                }
+                if stat.allows(self.user, wanted) { Ok(()) } else { Err(Errno::EACCES) }
+            }
+        }
+    }
+
+    pub(crate) fn mkdir(&self, path: &[u8], mode: u32) -> Result<(), Errno> {
+        let mode = mode & 0o1777 & !self.umask;
+        self.change(
+            path,
+            Last::Name,
+            |tree, spot| tree.create(self.user, &spot, Body::Directory(Directory::new(spot.parent)), mode).map(drop),
+            |tree, spot| tree.mount(spot.mount)?.mkdir(&spot, mode),
+        )
+    }
+
+    pub(crate) fn rmdir(&self, path: &[u8]) -> Result<(), Errno> {
+        let user = self.user;
+        self.change(path, Last::Name, |tree, spot| tree.rmdir(user, &spot), |tree, spot| tree.mount(spot.mount)?.rmdir(&spot))
+    }
+
+    pub(crate) fn unlink(&self, path: &[u8]) -> Result<(), Errno> {
+        let user = self.user;
+        self.change(path, Last::Name, |tree, spot| tree.unlink(user, &spot), |tree, spot| tree.mount(spot.mount)?.unlink(&spot))
+    }
+
+    pub(crate) fn rename(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
+        let mut tree = self.lock();
+        match (self.walk(&tree, from, Last::Name)?, self.walk(&tree, to, Last::Name)?) {
+            (Side::Memory(from), Side::Memory(to)) => tree.rename(self.user, &from, &to),
+            (Side::Host(from), Side::Host(to)) if from.mount == to.mount => tree.mount(from.mount)?.rename(&from, &to),
+            _ => Err(Errno::EXDEV),
+        }
+    }
+
+    pub(crate) fn link(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
+        let mut tree = self.lock();
+        match (self.walk(&tree, from, Last::Stay)?, self.walk(&tree, to, Last::Name)?) {
+            (Side::Memory(from), Side::Memory(to)) => tree.link(self.user, from.existing()?, &to),
+            (Side::Host(from), Side::Host(to)) if from.mount == to.mount => {
+                let stat = from.stat.ok_or(Errno::ENOENT)?;
+                if stat.kind == Type::Directory { Err(Errno::EPERM) } else { tree.mount(from.mount)?.link(&from.path, &to) }
+            }
+            (from, _) => {
+                let missing = match from {
+                    Side::Memory(spot) => spot.node.is_none(),
+                    Side::Host(spot) => spot.stat.is_none(),
+                };
+                Err(if missing { Errno::ENOENT } else { Errno::EXDEV })
+            }
+        }
+    }
+
+    pub(crate) fn symlink(&self, target: &[u8], path: &[u8]) -> Result<(), Errno> {
+        if target.is_empty() {
+            return Err(Errno::ENOENT);
+        }
+        self.change(
+            path,
+            Last::Name,
+            |tree, spot| tree.create(self.user, &spot, Body::Link(target.into()), 0o777).map(drop),
+            |tree, spot| tree.mount(spot.mount)?.symlink(target, &spot),
+        )
+    }
+
+    pub(crate) fn readlink(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
+        let tree = self.lock();
+        match self.walk(&tree, path, Last::Stay)? {
+            Side::Memory(spot) => match &tree.node(spot.existing()?)?.body {
+                Body::Link(target) => Ok(target.to_vec()),
+                _ => Err(Errno::EINVAL),
+            },
+            Side::Host(spot) if spot.stat.ok_or(Errno::ENOENT)?.kind == Type::Link => tree.mount(spot.mount)?.read_link(&spot.path),
+            Side::Host(_) => Err(Errno::EINVAL),
+        }
+    }
+
+    pub(crate) fn chmod(&self, path: &[u8], mode: u32, follow: bool) -> Result<(), Errno> {
+        let (user, mode) = (self.user, mode & PERMISSIONS);
+        self.change(
+            path,
+            last(follow),
+            |tree, spot| tree.chmod(user, spot.existing()?, mode),
+            |tree, spot| tree.mount(spot.mount)?.chmod(&spot, mode),
+        )
+    }
+
+    pub(crate) fn chown(&self, path: &[u8], uid: Option<u32>, gid: Option<u32>, follow: bool) -> Result<(), Errno> {
+        let user = self.user;
+        self.change(
+            path,
+            last(follow),
+            |tree, spot| tree.chown(user, spot.existing()?, uid, gid),
+            |tree, spot| tree.mount(spot.mount)?.chown(&spot, uid, gid),
+        )
+    }
+
+    pub(crate) fn utimes(&self, path: &[u8], atime: i64, mtime: i64, follow: bool) -> Result<(), Errno> {
+        let user = self.user;
+        self.change(
+            path,
+            last(follow),
+            |tree, spot| {
+                let ino = spot.existing()?;
+                let meta = tree.node(ino)?.meta;
+                tree.utimes(user, ino, time(atime, meta.atime), time(mtime, meta.mtime))
+            },
+            |tree, spot| {
+                let stat = spot.stat.ok_or(Errno::ENOENT)?;
+                tree.mount(spot.mount)?.utimes(&spot, time(atime, stat.atime), time(mtime, stat.mtime))
+            },
+        )
+    }
+
+    pub(crate) fn truncate(&self, path: &[u8], len: u64) -> Result<(), Errno> {
+        let mut tree = self.lock();
+        match self.walk(&tree, path, Last::Follow)? {
+            Side::Memory(spot) => {
+                let ino = spot.existing()?;
+                tree.content(ino)?;
+                tree.check(self.user, ino, WRITE)?;
+                tree.truncate(ino, len)
+            }
+            Side::Host(spot) => open::host(&tree, self.user, &spot, 1, 0)?.truncate(len),
+        }
+    }
+
+    pub(crate) fn real_path(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
+        self.lock().real_path(self.user, self.cwd.as_ref(), path)
+    }
+
+    /// Type, block size, blocks, free blocks twice, inodes, free inodes. A mount shows the space in memory too: the host's is not told.
+    pub(crate) fn space(&self, path: &[u8]) -> Result<[f64; 7], Errno> {
+        let tree = self.lock();
+        if let Side::Memory(spot) = self.walk(&tree, path, Last::Follow)? {
+            spot.existing()?;
+        }
+        let (limits, used) = (&tree.limits, &tree.used);
+        let free = (limits.bytes.saturating_sub(used.bytes) / BLOCK) as f64;
+        let blocks = (limits.bytes / BLOCK) as f64;
+        let free_inodes = limits.inodes.saturating_sub(used.inodes) as f64;
+        Ok([TMPFS, BLOCK as f64, blocks, free, free, limits.inodes as f64, free_inodes])
+    }
+
+    /// As libuv copies: the copy takes the mode too. In memory it shares the bytes with the original.
+    pub(crate) fn copy_file(&self, from: &[u8], to: &[u8], exclusive: bool) -> Result<(), Errno> {
+        const CREATE_AND_WRITE: u32 = 0o101;
+        const EXCLUSIVE: u32 = 0o200;
+        let mut tree = self.lock();
+        let source = open::find(&mut tree, self, from, 0, 0)?;
+        let mode = source.mode(&tree)?;
+        if let Opened::Directory(_) = source {
+            return Err(Errno::EISDIR);
+        }
+        let flags = if exclusive { CREATE_AND_WRITE | EXCLUSIVE } else { CREATE_AND_WRITE };
+        let target = open::find(&mut tree, self, to, flags, mode & !self.umask)?;
+        match (&source, &target) {
+            (Opened::Memory(from), Opened::Memory(to)) if from == to => return Ok(()),
+            (Opened::Memory(from), Opened::Memory(to)) => tree.share(*from, *to)?,
+            _ => open::copy(&mut tree, &source, &target)?,
+        }
+        target.chmod(&mut tree, self.user, mode)
+    }
+
+    /// Changes something where the path ends.
+    fn change(
+        &self,
+        path: &[u8],
+        last: Last,
+        here: impl FnOnce(&mut FileSystem, Spot) -> Result<(), Errno>,
+        there: impl FnOnce(&FileSystem, HostSpot) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        let mut tree = self.lock();
+        match self.walk(&tree, path, last)? {
+            Side::Memory(spot) => here(&mut tree, spot),
+            Side::Host(spot) => there(&tree, spot),
+        }
+    }
+
+    /// The whole file, if `room` holds it; its length.
+    pub(crate) fn read_file(&self, path: &[u8], room: &mut [u8]) -> Result<u64, Errno> {
+        let mut tree = self.lock();
+        match self.walk(&tree, path, Last::Follow)? {
+            Side::Memory(spot) => {
+                let ino = spot.existing()?;
+                tree.check(self.user, ino, READ)?;
+                let len = tree.content(ino)?.len();
+                if len <= room.len() as u64 {
+                    tree.read(ino, 0, room)?;
+                }
+                Ok(len)
+            }
+            Side::Host(spot) => {
+                let stat = spot.stat.ok_or(Errno::ENOENT)?;
+                if stat.kind == Type::Directory {
+                    return Err(Errno::EISDIR);
+                }
+                if stat.size > room.len() as u64 {
+                    return if stat.allows(self.user, READ) { Ok(stat.size) } else { Err(Errno::EACCES) };
+                }
+                let file = open::host(&tree, self.user, &spot, 0, 0)?;
+                drop(tree);
+                let mut done = 0;
+                while let count @ 1.. = file.read(done as u64, &mut room[done..])? {
+                    done += count;
+                }
+                // It may have grown since: the caller asks again with what it needs now.
+                let len = if done == room.len() { file.stat()?.size.max(done as u64) } else { done as u64 };
+                Ok(len)
+            }
+        }
+    }
+}
