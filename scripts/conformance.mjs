@@ -10,7 +10,7 @@ import { BuildFailure } from './build/failure.mjs';
 import { fromRoot } from './build/paths.mjs';
 import { ensureBuilt, runMain } from './build.mjs';
 import { openBox } from './conformance/box.mjs';
-import { runInNode } from './conformance/ceiling.mjs';
+import { openCeiling } from './conformance/ceiling.mjs';
 import { listFiles } from './conformance/files.mjs';
 import { readOptions } from './conformance/options.mjs';
 import { reportPath, stateFolder } from './conformance/places.mjs';
@@ -33,11 +33,19 @@ function pinned() {
   return { node: require.resolve(`${name}/bin/node`), version: require(`${name}/package.json`).version };
 }
 
+/** How the real Node is run is part of what it answers. */
+const ceilingDigest = () => createHash('sha256').update(readFileSync(fromRoot('scripts/conformance/ceiling.mjs'))).digest('hex').slice(0, 8);
+
 async function runCeiling(files, { folder, jobs, timeoutMs }) {
   const { node, version } = pinned();
-  const state = openState(join(stateFolder, `node-${version}.jsonl`));
+  const state = openState(join(stateFolder, `node-${version}-${ceilingDigest()}.jsonl`));
   const missing = files.filter((file) => state.get(keyOf(file)) === undefined);
-  await runAll('Node', missing, jobs, async (file) => state.set(keyOf(file), await runInNode(node, folder, file, timeoutMs)));
+  const ceiling = openCeiling(node, folder);
+  try {
+    await runAll('Node', missing, jobs, async (file) => state.set(keyOf(file), await ceiling.run(file, timeoutMs)));
+  } finally {
+    ceiling.close();
+  }
   return { state, version };
 }
 

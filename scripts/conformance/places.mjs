@@ -2,9 +2,11 @@
 
 import { fromRoot, stateDir } from '../build/paths.mjs';
 
-/** Node's sources have their tests in `test/`, and some files name others from there: the sandbox sees the same layout. */
-export const GUEST_ROOT = '/node';
-export const GUEST_TESTS = `${GUEST_ROOT}/test`;
+/** The helpers of the tests name their fixtures by this path. */
+export const GUEST_TESTS = '/test';
+
+/** What is named from Node's sources (`test/fixtures/x`) is then found too. */
+export const GUEST_ROOT = '/';
 
 /** The folder for temporary files that the tests' helpers name. */
 export const TEMPORARY = '/tmp/node-test';

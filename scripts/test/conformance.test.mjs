@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runInNode } from '../conformance/ceiling.mjs';
+import { openCeiling } from '../conformance/ceiling.mjs';
 import { chosen, flagsOf, listFiles } from '../conformance/files.mjs';
 import { readOptions } from '../conformance/options.mjs';
 import { runAll } from '../conformance/pool.mjs';
@@ -17,6 +17,7 @@ const FILES = {
   'test-path-skip.js': "console.log('1..0 # Skipped: no reason');",
   'test-path-fail.js': "throw new TypeError('as expected');",
   'test-path-flags.js': '// Flags: --title=conform\nif (process.title !== "conform") process.exit(3);',
+  'test-path-fixture.js': "require('fs').readFileSync(require('../common').fixture);",
   'test-path-temporary.js': "require('fs').writeFileSync(require('../common').tmpDir, '');",
   'test-fs-endless.js': 'setInterval(() => {}, 1000);',
   'test-tls-other.js': '',
@@ -28,7 +29,8 @@ let folder;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'conformance-test-'));
   for (const name of ['parallel', 'common', 'fixtures']) mkdirSync(join(folder, name));
-  writeFileSync(join(folder, 'common', 'index.js'), "exports.tmpDir = '/tmp/node-test';");
+  writeFileSync(join(folder, 'common', 'index.js'), "exports.tmpDir = '/tmp/node-test'; exports.fixture = '/test/fixtures/x.txt';");
+  writeFileSync(join(folder, 'fixtures', 'x.txt'), 'x');
   for (const [name, source] of Object.entries(FILES)) writeFileSync(join(folder, 'parallel', name), source);
 });
 
@@ -37,7 +39,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 test('groups and parts of names choose files', () => {
   const names = (filters) => listFiles(folder, filters).map(({ name }) => name);
   expect(names(['fs'])).toEqual(['test-fs-endless.js']);
-  expect(names(['path-f'])).toEqual(['test-path-fail.js', 'test-path-flags.js']);
+  expect(names(['path-f'])).toEqual(['test-path-fail.js', 'test-path-fixture.js', 'test-path-flags.js']);
   expect(names([])).not.toContain('test-tls-other.js');
   expect(chosen('not-a-test.js', ['not-a-test'])).toBe(false);
 });
@@ -58,11 +60,14 @@ test.each([
   ['test-path-skip.js', { result: 'skip', reason: 'no reason' }],
   ['test-path-fail.js', { result: 'fail', reason: 'TypeError: as expected' }],
   ['test-path-flags.js', { result: 'pass', reason: '' }],
+  ['test-path-fixture.js', { result: 'pass', reason: '' }],
   ['test-path-temporary.js', { result: 'pass', reason: '' }],
   ['test-fs-endless.js', { result: 'timeout', reason: 'it did not end' }],
 ])('%s in the real Node', async (name, expected) => {
   const [file] = listFiles(folder, [name]);
-  const { ms, ...found } = await runInNode(process.execPath, folder, file, name.includes('endless') ? 500 : 10_000);
+  const ceiling = openCeiling(process.execPath, folder);
+  const { ms, ...found } = await ceiling.run(file, name.includes('endless') ? 500 : 10_000);
+  ceiling.close();
   expect(found).toEqual(expected);
   expect(ms).toBeGreaterThan(0);
 });
