@@ -34,7 +34,11 @@ function pinned() {
 }
 
 /** How the real Node is run is part of what it answers. */
-const ceilingDigest = () => createHash('sha256').update(readFileSync(fromRoot('scripts/conformance/ceiling.mjs'))).digest('hex').slice(0, 8);
+const ceilingDigest = () =>
+  createHash('sha256')
+    .update(readFileSync(fromRoot('scripts/conformance/ceiling.mjs')))
+    .digest('hex')
+    .slice(0, 8);
 
 async function runCeiling(files, { folder, jobs, timeoutMs }) {
   const { node, version } = pinned();

@@ -27,7 +27,6 @@ export function openBox({ NodeRuntime, Sidecar }, folder, jobs) {
       runtime = await NodeRuntime.create({ sidecar: shared, mounts, limits, cwd: GUEST_ROOT });
       const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/tmp', NODE_TEST_DIR: '/tmp' };
       const path = `${GUEST_TESTS}/parallel/${name}`;
-      if (!runtime.execFile) return shape(await runtime.exec(`import { createRequire } from 'node:module'; createRequire('file://${path}')('${path}')`, { env, timeout: timeoutMs }));
       return shape(await runtime.execFile(path, { execArgv: flags, env, timeout: timeoutMs }));
     } catch (error) {
       return { error };

@@ -47,7 +47,8 @@ function layOut(folder, made) {
   made.push(place);
   const test = join(place, 'test');
   mkdirSync(join(test, 'parallel'), { recursive: true });
-  for (const name of ['common', 'fixtures']) cpSync(join(folder, name), join(test, name), { recursive: true, verbatimSymlinks: true });
+  for (const name of ['common', 'fixtures'])
+    cpSync(join(folder, name), join(test, name), { recursive: true, verbatimSymlinks: true });
   for (const helper of readdirSync(join(test, 'common')).filter((entry) => /\.m?js$/.test(entry))) {
     const path = join(test, 'common', helper);
     const source = readFileSync(path, 'utf8').replaceAll(`'${GUEST_TESTS}/`, `'${test}/`);

@@ -29,7 +29,10 @@ let folder;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'conformance-test-'));
   for (const name of ['parallel', 'common', 'fixtures']) mkdirSync(join(folder, name));
-  writeFileSync(join(folder, 'common', 'index.js'), "exports.tmpDir = '/tmp/node-test'; exports.fixture = '/test/fixtures/x.txt';");
+  writeFileSync(
+    join(folder, 'common', 'index.js'),
+    "exports.tmpDir = '/tmp/node-test'; exports.fixture = '/test/fixtures/x.txt';",
+  );
   writeFileSync(join(folder, 'fixtures', 'x.txt'), 'x');
   for (const [name, source] of Object.entries(FILES)) writeFileSync(join(folder, 'parallel', name), source);
 });

@@ -21,6 +21,4 @@ function read(file) {
 }
 
 /** `[{ name, version, about, code }]`, by name. */
-export const table = readdirSync(join(folder, 'programs'))
-  .sort()
-  .map(read);
+export const table = readdirSync(join(folder, 'programs')).sort().map(read);

@@ -2,7 +2,8 @@
 
 import * as acorn from 'acorn';
 
-const code = 'async function* f({ a, ...rest } = {}) { for await (const x of a?.b ?? rest) yield x ** 2n; }\nclass A { static #p = /(?<y>\\d+)/v; static { this.q = 1; } }';
+const code =
+  'async function* f({ a, ...rest } = {}) { for await (const x of a?.b ?? rest) yield x ** 2n; }\nclass A { static #p = /(?<y>\\d+)/v; static { this.q = 1; } }';
 const tree = acorn.parse(code, { ecmaVersion: 'latest', sourceType: 'module', locations: true });
 const count = new Map();
 JSON.stringify(tree, (key, value) => {

@@ -1,8 +1,8 @@
 // axios: requests, interceptors and errors over loopback.
 
-import axios from 'axios';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import axios from 'axios';
 
 const server = createServer((request, response) => {
   let body = '';

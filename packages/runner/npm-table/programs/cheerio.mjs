@@ -7,5 +7,10 @@ console.log($('li').length, $('.b').text(), $('li:nth-child(3)').html(), $('.b')
 $('.a').addClass('fresh').attr('title', '"q"').after('<li>new</li>');
 $('li:contains("Pear")').replaceWith((_index, element) => `<li><b>${$(element).text().toLowerCase()}</b></li>`);
 console.log($.html());
-console.log($('li').map((_index, element) => $(element).text()).get(), $('ul > li ~ li').length);
+console.log(
+  $('li')
+    .map((_index, element) => $(element).text())
+    .get(),
+  $('ul > li ~ li').length,
+);
 console.log(cheerio.load('<a><b/></a>', { xml: true }).xml());

@@ -4,7 +4,10 @@ import { Command, Option } from 'commander';
 
 const program = new Command('tool');
 program.version('1.2.3').description('does things').exitOverride();
-program.configureOutput({ writeOut: (text) => process.stdout.write(text), writeErr: (text) => process.stdout.write(`err: ${text}`) });
+program.configureOutput({
+  writeOut: (text) => process.stdout.write(text),
+  writeErr: (text) => process.stdout.write(`err: ${text}`),
+});
 program
   .command('copy <from> [to...]')
   .description('copy a file')

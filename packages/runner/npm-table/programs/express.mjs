@@ -1,7 +1,7 @@
 // express: routes, a JSON body and an ETag over loopback.
 
-import express from 'express';
 import { once } from 'node:events';
+import express from 'express';
 
 const app = express();
 app.use(express.json());

@@ -8,7 +8,10 @@ Handlebars.registerPartial('person', '{{first}} {{last}}');
 const template = Handlebars.compile(
   '{{#if title}}<h1>{{title}}</h1>{{else}}none{{/if}}{{#list people}}{{> person}}{{/list}}{{{raw}}} {{shout name}} {{#each map}}{{@key}}={{this}}{{#unless @last}},{{/unless}}{{/each}}',
 );
-const people = [{ first: 'Ada', last: '<L>' }, { first: 'Alan', last: 'T' }];
+const people = [
+  { first: 'Ada', last: '<L>' },
+  { first: 'Alan', last: 'T' },
+];
 console.log(template({ title: 'a & b', people, raw: '<hr>', name: 'x', map: { a: 1, b: 2 } }));
 console.log(template({ people: [], name: 'y' }));
 try {

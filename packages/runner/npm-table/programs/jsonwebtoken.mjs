@@ -1,7 +1,7 @@
 // jsonwebtoken: signing and verifying with secrets and keys.
 
-import jwt from 'jsonwebtoken';
 import { generateKeyPairSync } from 'node:crypto';
+import jwt from 'jsonwebtoken';
 
 const token = jwt.sign({ user: 'ada', iat: 1_700_000_000 }, 'secret', { algorithm: 'HS256', issuer: 'test' });
 console.log(token, jwt.verify(token, 'secret', { issuer: 'test' }), jwt.decode(token, { complete: true }).header);

@@ -2,8 +2,18 @@
 
 import postcss from 'postcss';
 
-const double = { postcssPlugin: 'double', Declaration: (node) => { if (!node.value.startsWith('calc') && node.prop === 'width') node.value = `calc(2 * ${node.value})`; } };
-const prefix = { postcssPlugin: 'prefix', Rule: (rule) => { if (!rule.selector.startsWith('.app')) rule.selector = `.app ${rule.selector}`; } };
+const double = {
+  postcssPlugin: 'double',
+  Declaration: (node) => {
+    if (!node.value.startsWith('calc') && node.prop === 'width') node.value = `calc(2 * ${node.value})`;
+  },
+};
+const prefix = {
+  postcssPlugin: 'prefix',
+  Rule: (rule) => {
+    if (!rule.selector.startsWith('.app')) rule.selector = `.app ${rule.selector}`;
+  },
+};
 const css = 'a { width: 1px; /* note */ color: red }\n@media print { b::after { content: "x;y" } }';
 const result = await postcss([double, prefix]).process(css, { from: 'in.css', to: 'out.css', map: { inline: false } });
 console.log(result.css, JSON.parse(result.map.toString()).sources, result.messages);

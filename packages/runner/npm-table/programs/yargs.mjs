@@ -9,7 +9,9 @@ const argv = await parser()
   .option('tag', { type: 'array', string: true })
   .parse(['-vv', '--tag', '1', '2', '--no-color', '--size.width=3', '--', 'rest']);
 console.log(JSON.stringify(argv));
-await parser().command('serve [port]', 'start', serve, (args) => console.log('serving', args.port)).parse(['serve', '8080']);
+await parser()
+  .command('serve [port]', 'start', serve, (args) => console.log('serving', args.port))
+  .parse(['serve', '8080']);
 console.log(await parser().command('serve [port]', 'start', serve).getHelp());
 await parser()
   .demandOption('name')
