@@ -13,13 +13,7 @@ class Histogram {
     this.halfMagnitude = Math.max(Math.ceil(Math.log2(largestWithSingleUnits)), 1) - 1;
     this.half = 2 ** this.halfMagnitude;
     this.unit = 2 ** this.unitMagnitude;
-    let limit = 2 * this.half * this.unit;
-    let buckets = 1;
-    for (; limit <= highest; limit *= 2) buckets++;
-    this.length = (buckets + 1) * this.half;
-    this.lowest = lowest;
     this.highest = highest;
-    this.figures = figures;
     this.reset();
   }
 
@@ -68,10 +62,8 @@ class Histogram {
 
   /** Whether the value lies within what this histogram keeps. */
   record(value, count = 1) {
-    if (value < 0) return false;
-    const index = this.indexOf(value);
-    if (index >= this.length) return false;
-    this.addAt(index, count);
+    if (value < 0 || value > this.highest) return false;
+    this.addAt(this.indexOf(value), count);
     this.total += count;
     if (value !== 0 && value < this.min) this.min = value;
     if (value > this.max) this.max = value;

@@ -2,15 +2,14 @@
 // MessagePort::PostMessage in node_messaging.cc).
 'use strict';
 
-const context = require('../context.js');
-
-const codes = () => context.requireBuiltin('internal/errors').codes;
-
-function notIterable(what) {
-  const error = new TypeError(`Optional ${what} argument must be an iterable`);
-  error.code = 'ERR_INVALID_ARG_TYPE';
+// As C++ throws them: without the marks of the errors that Node's JavaScript makes.
+function typeError(code, message) {
+  const error = new TypeError(message);
+  error.code = code;
   return error;
 }
+
+const notIterable = (what) => typeError('ERR_INVALID_ARG_TYPE', `Optional ${what} argument must be an iterable`);
 
 function read(value) {
   if (typeof value !== 'object' || value === null) return undefined;
@@ -29,4 +28,4 @@ function transferListOf(options) {
   return nested;
 }
 
-module.exports = { codes, transferListOf };
+module.exports = { transferListOf, typeError };

@@ -6,7 +6,7 @@
 'use strict';
 
 const context = require('../context.js');
-const { codes, transferListOf } = require('./arguments.js');
+const { transferListOf, typeError } = require('./arguments.js');
 const { clone } = require('./clone.js');
 
 // Ports that were closed or transferred keep a state: one that is detached.
@@ -18,9 +18,26 @@ const stateOf = (port) => {
   return state;
 };
 
-class MessagePort {
+// Methods of C++ classes are enumerable, and inherited ones lie on a prototype of their own (Node's worker/io.js puts itself in between).
+class PortHandle {
+  close() {
+    close(stateOf(this));
+  }
+  hasRef() {
+    const state = stateOf(this);
+    return state.detached ? undefined : state.ref;
+  }
+  ref() {
+    setRef(stateOf(this), true);
+  }
+  unref() {
+    setRef(stateOf(this), false);
+  }
+}
+
+class MessagePort extends PortHandle {
   constructor() {
-    throw new (codes().ERR_CONSTRUCT_CALL_INVALID)();
+    throw typeError('ERR_CONSTRUCT_CALL_INVALID', 'Constructor cannot be called');
   }
   postMessage(...args) {
     const state = stateOf(this);
@@ -42,28 +59,13 @@ class MessagePort {
     state.started = true;
     for (let count = state.queue.length; count > 0; count--) deliverLater(state);
   }
-  close() {
-    close(stateOf(this));
-  }
-  drain() {
-    drain(this);
-  }
-  ref() {
-    setRef(stateOf(this), true);
-  }
-  unref() {
-    setRef(stateOf(this), false);
-  }
-  hasRef() {
-    const state = stateOf(this);
-    return state.detached ? undefined : state.ref;
-  }
 }
 
-function typeError(code, message) {
-  const error = new TypeError(message);
-  error.code = code;
-  return error;
+for (const [Class, names] of [
+  [PortHandle, ['close', 'hasRef', 'ref', 'unref']],
+  [MessagePort, ['postMessage', 'start']],
+]) {
+  for (const name of names) Object.defineProperty(Class.prototype, name, { enumerable: true });
 }
 
 function setRef(state, ref) {
@@ -142,7 +144,7 @@ function makePort(group, broadcast) {
 }
 
 function MessageChannel() {
-  if (new.target === undefined) throw new (codes().ERR_CONSTRUCT_CALL_REQUIRED)('MessageChannel');
+  if (new.target === undefined) throw typeError('ERR_CONSTRUCT_CALL_REQUIRED', 'Cannot call constructor without `new`');
   const group = new Set();
   for (const name of ['port1', 'port2']) {
     this[name] = makePort(group, false);
