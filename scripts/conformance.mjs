@@ -85,12 +85,15 @@ async function runBox(files, ceiling, { folder, jobs, timeoutMs, fresh }) {
   return state;
 }
 
+/** Without what differs from machine to machine. */
+const tidy = (reason) => reason.replaceAll(/\S*\/bin\/node\b(?:\[\d+\])?/g, 'node').replaceAll(/\/tmp\/conformance-\w+/g, '');
+
 function resultsOf(files, box, ceiling) {
   const lines = files.map((file) => {
     const { result, reason, ms } = box.get(keyOf(file));
     const { result: above, reason: aboveReason } = ceiling.get(keyOf(file));
     // Why Node itself does not pass says more than why the sandbox does not.
-    return [file.name, { result, ceiling: above, reason: above === 'pass' ? reason : aboveReason, ms }];
+    return [file.name, { result, ceiling: above, reason: tidy(above === 'pass' ? reason : aboveReason), ms }];
   });
   return Object.fromEntries(lines);
 }

@@ -4,12 +4,14 @@ import { join, relative } from 'node:path';
 import { digest } from './digest.mjs';
 import { extractNodeLibrary } from './node-lib.mjs';
 import { bootstrapDir, distDir, inputsDir } from './paths.mjs';
+import { checkSurface } from './surface.mjs';
 
 const STAMP = '.digest';
 
 /** True when anything has changed. */
 export async function stageInputs() {
   const library = await extractNodeLibrary();
+  checkSurface(JSON.parse(readFileSync(join(library, 'shapes.json'), 'utf8')));
   const bootstrap = filesBelow(bootstrapDir).map((path) => [relative(bootstrapDir, path), readFileSync(path)]);
   const key = digest([['lib', library], ...bootstrap]);
   const stamp = join(inputsDir, STAMP);
