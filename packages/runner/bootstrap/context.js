@@ -5,6 +5,8 @@
 'use strict';
 
 module.exports = {
+  /** The options of this process, when it was given any: name → value. */
+  cliOptions: undefined,
   /** The object that Node's scripts call `process`. Made by process.js. */
   process: null,
   /** Filled by internal/per_context/primordials. */

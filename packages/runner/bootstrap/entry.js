@@ -8,6 +8,8 @@ const { link } = require('./modules.js');
 const { uncaught } = require('./fatal.js');
 const loopClock = require('./loop-clock.js');
 const { complete } = require('./operations.js');
+const { applyOptions } = require('./options.js');
+const { checkUnsettled, runFile } = require('./run-file.js');
 
 const EXITING = 0;
 const RUN = 1;
@@ -19,6 +21,8 @@ function install() {
   const heard = (event) => process.emit !== emit || process._events[event] !== undefined;
   native.setHooks({
     link,
+    options: applyOptions,
+    main: runFile,
     tick: context.tickCallback,
     complete(number, result, bytes) {
       loopClock.enter();
@@ -41,8 +45,9 @@ function install() {
       if (heard('beforeExit')) process.emit('beforeExit', code);
     },
     exit(code) {
+      checkUnsettled();
       native.loop.exitInfo[EXITING] = 1;
-      if (heard('exit')) process.emit('exit', code);
+      if (heard('exit')) process.emit('exit', process.exitCode ?? code);
     },
   });
   Object.defineProperty(globalThis, '__return', { value: returnValue, writable: true, configurable: true });

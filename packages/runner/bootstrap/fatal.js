@@ -86,7 +86,7 @@ function locationOf(error) {
   if (position !== undefined) return position;
   const own = Object.getOwnPropertyDescriptor(error, 'stack');
   if (typeof own?.value !== 'string') return undefined;
-  const frame = /^ +at (?:.*?\()?((?:file|node|data):.*?):(\d+):(\d+)\)?$/m.exec(own.value);
+  const frame = /^ +at (?:.*?\()?((?:file|node|data):.*?|\/.*?):(\d+):(\d+)\)?$/m.exec(own.value);
   return frame === null ? undefined : [frame[1], Number(frame[2]), Number(frame[3])];
 }
 

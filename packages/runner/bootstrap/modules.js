@@ -8,6 +8,9 @@
 const context = require('./context.js');
 const { quote } = require('./source-lines.js');
 
+// What the shim calls a program that has no file.
+const EVALUATED = /\/\[eval\d+\]$/;
+
 // Handle → ModuleWrap, for import.meta; URL → host-defined option, for `import()` out of modules of `node:vm`.
 const wraps = new WeakMap();
 const optionOf = new Map();
@@ -78,7 +81,8 @@ function showImport(error, url, name) {
 
 function installCallbacks(symbols, kEvaluationPhase) {
   native.setImportMetaCallback((meta, handle, url) => {
-    const wrap = wraps.get(handle) ?? { url, isMain: true };
+    // A module without a wrap is the program itself, or what only the shim has linked.
+    const wrap = wraps.get(handle) ?? { url, isMain: EVALUATED.test(url) };
     const option = wrap[context.privateSymbols.host_defined_option_symbol] ?? symbols.source_text_module_default_hdo;
     context.initializeImportMeta(option, meta, wrap);
   });

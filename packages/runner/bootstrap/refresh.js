@@ -7,7 +7,9 @@
 // | `process.argv`, `process.argv0` | lazy: the array is made from the start block at the first access |
 // | `process.pid`, `process.ppid` | lazy, from the start block |
 // | `process.cwd()`, and Node's cache of it | the cache is empty in the image (`prepare` below checks it); the first call reads the start block |
-// | `process.execArgv`, `process.execPath`, `process.title` | constants: the same for everyone and true of no machine |
+// | `process.execArgv`, `node`'s options | empty, unless the start block has some: then options.js makes the process's own |
+// | `process.execPath`, `process.title` | constants: the same for everyone and true of no machine |
+// | `package.json` files that were read | none in the image |
 // | `process.exitCode`, `_exiting`, tick, timer and immediate counters | typed arrays over the shim's memory, zeroed by the shim at START |
 // | `process.hrtime()`, `performance.now()`, `Date` | read from the host at each call |
 // | `performance.timeOrigin`, `performance.nodeTiming` | the milestones array lies over the shim's memory, written by the shim at START |
@@ -27,6 +29,7 @@
 
 const context = require('./context.js');
 const loopClock = require('./loop-clock.js');
+const { forget: forgetPackages } = require('./packages.js');
 
 const EXEC_PATH = '/usr/local/bin/node';
 
@@ -54,6 +57,7 @@ function prepare() {
   native.defineLazyProperty(process, 'ppid', () => native.ppid());
   // Node caches the working directory; changing it is the one way to empty that cache.
   process.chdir('/');
+  forgetPackages();
 }
 
 module.exports = { defineProcessState, prepare };

@@ -4,7 +4,11 @@
 // Next: fatal.js.
 'use strict';
 
+const context = require('./context.js');
 const { ids, sourceOf } = require('./builtins.js');
+const { NUMBERS, sys } = require('./fs/calls.js');
+
+const LARGEST_FILE = 1 << 20;
 
 // Builtin id → its throwing lines, each as `\n<number>:<text>`, with a final newline.
 const throwing = new Map();
@@ -32,8 +36,18 @@ function lineOf(file, number) {
     const from = table.indexOf(':', start) + 1;
     return table.slice(from, table.indexOf('\n', from));
   }
-  const source = native.sourceOf(file);
+  const source = native.sourceOf(file) ?? textOfFile(file);
   return source === undefined ? undefined : source.split(/\r?\n/)[number - 1];
+}
+
+// Programs in files: the engine does not keep their text.
+function textOfFile(file) {
+  const path = file.startsWith('file://') ? context.requireBuiltin('internal/url').fileURLToPath(file) : file;
+  if (!path.startsWith('/')) return undefined;
+  const bytes = new Uint8Array(LARGEST_FILE);
+  const length = sys(NUMBERS.readFile, path, bytes);
+  if (length < 0 || length > LARGEST_FILE) return undefined;
+  return native.decode(bytes, 0, length, native.encodings.utf8);
 }
 
 // `location`: [file, line, column, length?], 1-based; undefined when nothing can be quoted.

@@ -13,7 +13,7 @@ const collect = (bytes) => {
 };
 
 try {
-  const made = await runClang(['clang', ...args], files, { stdout: collect, stderr: collect });
+  const made = await runClang(args, files, { stdout: collect, stderr: collect });
   parentPort.postMessage({ bytes: made[output], text });
 } catch (error) {
   parentPort.postMessage({ text: `${text}${error.message ?? error}` });

@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { digest } from './digest.mjs';
-import { LINK, UNITS } from './flags.mjs';
+import { COMMON, LINK, UNITS } from './flags.mjs';
+import { readLibraries } from './libraries.mjs';
 import { cacheDir, shimDir } from './paths.mjs';
 import { say, step } from './progress.mjs';
 import { lowerBulkMemory } from './wasm-lower.mjs';
@@ -30,17 +31,26 @@ function readShim() {
 }
 
 /** Which files a unit may read: the engine's sources for its own parts, everything of the shim for the one big unit. */
-function inputsOf(unit, engine, shim) {
-  if (unit.source === 'shim/engine.c') return [...prefixed('src', engine), ...prefixed('shim', shim)];
+function inputsOf(unit, engine, shim, libraries) {
+  if (unit.files) return unit.files;
+  if (unit.source === 'shim/engine.c') {
+    const isOwn = ([name]) => !name.startsWith('library-') && name !== 'libraries.c';
+    return [...prefixed('src', engine), ...prefixed('shim', [...shim].filter(isOwn))];
+  }
   if (unit.source.startsWith('src/')) {
     return prefixed('src', engine).filter(
       ([name]) => name === unit.source || (name.endsWith('.h') && !name.startsWith('src/builtin-')),
     );
   }
+  if (unit.source !== 'shim/libraries.c') {
+    return prefixed('shim', shim).filter(([name]) => name === unit.source || name.endsWith('.h'));
+  }
+  // the glue, and the headers of what it glues
   const isHeader = ([name]) => name.endsWith('.h') && !name.startsWith('src/builtin-');
   return [
-    ...prefixed('shim', shim).filter((file) => file[0] === unit.source || isHeader(file)),
-    ...(unit.source === 'shim/libraries.c' ? prefixed('src', engine).filter(isHeader) : []),
+    ...prefixed('shim', shim).filter(([name]) => /^shim\/librar[^/]*$/.test(name) || name === 'shim/host.h'),
+    ...prefixed('src', engine).filter(isHeader),
+    ...libraries.flatMap((library) => library.files.filter(isHeader)),
   ];
 }
 
@@ -49,8 +59,10 @@ const prefixed = (dir, files) => [...files].map(([name, text]) => [`${dir}/${nam
 /** @param {Map<string, string>} engine  patched sources @returns {Promise<{ wasm: Buffer, key: string }>} */
 export async function compileGuest(engine) {
   const shim = readShim();
-  const units = UNITS.map((unit) => {
-    const inputs = inputsOf(unit, engine, shim);
+  const libraries = readLibraries();
+  const all = [...UNITS, ...libraries.map((library) => ({ ...library, flags: [...COMMON, ...library.flags] }))];
+  const units = all.map((unit) => {
+    const inputs = inputsOf(unit, engine, shim, libraries);
     const key = digest([['clang', clangVersion], ['flags', unit.flags.join('\n')], ...inputs]);
     return { ...unit, inputs, path: join(cacheDir, 'objects', `${unit.name}-${key}.o`), key };
   });
@@ -74,8 +86,9 @@ async function runAll(units) {
   const queue = [...units];
   const lane = async () => {
     for (let unit = queue.shift(); unit; unit = queue.shift()) {
-      const { path } = unit;
-      store(path, await runClang([...unit.flags, '-c', unit.source, '-o', 'out.o'], tree(unit.inputs), 'out.o'));
+      const { path, compiler = 'clang' } = unit;
+      const args = [compiler, ...unit.flags, ...(unit.args ?? ['-c', unit.source]), '-o', 'out.o'];
+      store(path, await runClang(args, tree(unit.inputs), 'out.o'));
     }
   };
   await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, lane));
@@ -83,14 +96,21 @@ async function runAll(units) {
 
 function link(units) {
   const objects = units.map((unit) => [`${unit.name}.o`, readFileSync(unit.path)]);
-  return runClang([...objects.map(([name]) => name), ...LINK, '-o', 'out.wasm'], Object.fromEntries(objects), 'out.wasm');
+  return runClang(
+    ['clang++', ...objects.map(([name]) => name), ...LINK, '-o', 'out.wasm'],
+    Object.fromEntries(objects),
+    'out.wasm',
+  );
 }
 
 function tree(inputs) {
-  const root = { src: {}, shim: {} };
+  const root = {};
   for (const [name, text] of inputs) {
-    const [dir, file] = name.split('/');
-    root[dir][file] = text;
+    const folders = name.split('/');
+    const file = folders.pop();
+    let at = root;
+    for (const folder of folders) at = at[folder] ??= {};
+    at[file] = text;
   }
   return root;
 }
@@ -102,7 +122,7 @@ function runClang(args, files, output) {
     worker.once('message', ({ bytes, text }) => {
       if (text) say(text.trimEnd());
       if (bytes) resolve(Buffer.from(bytes));
-      else reject(new Error(`clang failed: clang ${args.join(' ')}\n${text}`));
+      else reject(new Error(`clang failed: ${args.join(' ')}\n${text}`));
     });
     worker.once('error', reject);
   });

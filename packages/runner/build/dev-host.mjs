@@ -215,12 +215,13 @@ export function startEvent({
   cwd = '/workspace',
   argv = ['node', '/workspace/main.mjs'],
   env = {},
+  execArgv = [],
   pid = 2,
   ppid = 1,
 }) {
-  const strings = [cwd, url, source, ...argv, ...Object.entries(env).map(([key, value]) => `${key}=${value}`)];
-  const head = Buffer.alloc(16);
-  [pid, ppid, argv.length, Object.keys(env).length].forEach((value, index) => {
+  const strings = [cwd, url, source, ...argv, ...Object.entries(env).map(([key, value]) => `${key}=${value}`), ...execArgv];
+  const head = Buffer.alloc(20);
+  [pid, ppid, argv.length, Object.keys(env).length, execArgv.length].forEach((value, index) => {
     head.writeUInt32LE(value, index * 4);
   });
   const blocks = strings.map((text) => {

@@ -31,17 +31,24 @@ export const ENGINE_FILES = [
   'builtin-iterator-zip-keyed.h',
 ];
 
-/** The folder with the engine's sources; downloads it when it is not there yet. */
-export function findEngineDir() {
+let packages;
+
+/** The folder of a package that `engine/Cargo.toml` pins; downloads it when it is not there yet. */
+export function findPackage(name, version) {
   const manifest = join(engineDir, 'Cargo.toml');
-  const cargo = (...args) => runCargo([...args, '--locked', '--manifest-path', manifest]);
-  cargo('fetch', '--quiet');
-  const { packages } = JSON.parse(cargo('metadata', '--format-version', '1', '--offline'));
-  const found = packages.find((entry) => entry.name === PACKAGE && entry.version === PACKAGE_VERSION);
-  if (!found) {
-    throw new Error(`cargo knows no package ${PACKAGE} ${PACKAGE_VERSION}; it is pinned in ${manifest}`);
+  if (packages === undefined) {
+    const cargo = (...args) => runCargo([...args, '--locked', '--manifest-path', manifest]);
+    cargo('fetch', '--quiet');
+    packages = JSON.parse(cargo('metadata', '--format-version', '1', '--offline')).packages;
   }
-  const dir = join(dirname(found.manifest_path), 'quickjs');
+  const found = packages.find((entry) => entry.name === name && entry.version === version);
+  if (!found) throw new Error(`cargo knows no package ${name} ${version}; it must be pinned in ${manifest}`);
+  return dirname(found.manifest_path);
+}
+
+/** The folder with the engine's sources. */
+export function findEngineDir() {
+  const dir = join(findPackage(PACKAGE, PACKAGE_VERSION), 'quickjs');
   checkVersion(dir);
   return dir;
 }

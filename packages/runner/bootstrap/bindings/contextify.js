@@ -5,6 +5,7 @@
 const context = require('../context.js');
 const { unavailableError } = require('../unavailable.js');
 
+const { sourceMapUrlOf } = require('../source-map-url.js');
 const { untouchedGlobal } = require('../untouched-realm.js');
 
 const NONE = {};
@@ -25,7 +26,7 @@ module.exports = function contextify(binding) {
       if (parsingContext !== undefined && parsingContext !== internal) throw unavailableError('vm.createContext');
       this.#run = parsingContext === internal ? untouchedGlobal : native.compileScript(code, filename, { line, column });
       this[context.privateSymbols.host_defined_option_symbol] = Symbol(filename);
-      this.sourceMapURL = undefined;
+      this.sourceMapURL = sourceMapUrlOf(code);
       if (cachedData !== undefined) this.cachedDataRejected = true;
     }
     runInContext(contextified) {
@@ -42,16 +43,29 @@ module.exports = function contextify(binding) {
     return {
       __proto__: null,
       function: native.compileFunction(code, filename, params, { line, column }),
-      sourceMapURL: undefined,
+      sourceMapURL: sourceMapUrlOf(code),
     };
   };
-  binding.compileFunctionForCJSLoader = (code, filename) => ({
-    __proto__: null,
-    canParseAsESM: false,
-    cachedDataRejected: false,
-    sourceMapURL: undefined,
-    function: native.compileFunction(code, filename, CJS_PARAMETERS),
-  });
+  binding.compileFunctionForCJSLoader = (code, filename, _isSeaMain, shouldDetectModule) => {
+    const result = {
+      __proto__: null,
+      canParseAsESM: false,
+      cachedDataRejected: false,
+      sourceMapURL: sourceMapUrlOf(code),
+      function: undefined,
+    };
+    try {
+      result.function = native.compileFunction(code, filename, CJS_PARAMETERS);
+    } catch (error) {
+      result.canParseAsESM = error instanceof SyntaxError && parsesAsModule(code);
+      if (!result.canParseAsESM || !shouldDetectModule) {
+        showLine(error, code);
+        throw error;
+      }
+    }
+    return result;
+  };
+  binding.shouldRetryAsESM = (code) => parsesAsModule(code);
   binding.containsModuleSyntax = (code) => {
     try {
       native.compileFunction(code, '', CJS_PARAMETERS);
@@ -64,6 +78,16 @@ module.exports = function contextify(binding) {
   binding.stopSigintWatchdog = () => false;
   binding.watchdogHasPendingSigint = () => false;
 };
+
+// Node puts the line that does not parse above the error; the loader's own frames are what the stack has.
+function showLine(error, code) {
+  const position = native.errorPosition(error);
+  const line = position && code.split(/\r?\n/)[position[1] - 1];
+  if (line === undefined) return;
+  const [file, number, column] = position;
+  const indent = line.slice(0, Math.max(column - 1, 0)).replace(/[^\t]/g, ' ');
+  error[context.privateSymbols.arrow_message_private_symbol] = `${file}:${number}\n${line}\n${indent}^\n`;
+}
 
 function parsesAsModule(code) {
   try {

@@ -13,6 +13,7 @@ const IMPLEMENTED = [
   'buffer',
   'builtins',
   'cares_wrap',
+  'cjs_lexer',
   'config',
   'contextify',
   'credentials',
@@ -49,6 +50,7 @@ const IMPLEMENTED = [
   'v8',
   'wasm_web_api',
   'worker',
+  'zlib',
 ];
 
 const implementations = new Map();

@@ -3,7 +3,10 @@
 'use strict';
 
 const context = require('../context.js');
+const { sourceMapUrlOf } = require('../source-map-url.js');
 const { adopt, instantiate, installCallbacks } = require('../modules.js');
+
+const FACADE = "export * from 'original'; export { default } from 'original'; export const __esModule = true;";
 
 module.exports = function moduleWrap(binding, getInternalBinding) {
   const { kEvaluationPhase } = binding;
@@ -24,6 +27,7 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
         native.linkModule(this.#handle, []);
       } else if (typeof source === 'string') {
         this.#handle = native.compileModule(source, url, { line: third ?? 0, column: fourth ?? 0 });
+        this.sourceMapURL = sourceMapUrlOf(source);
         const id = typeof fifth === 'symbol' ? fifth : symbols.source_text_module_default_hdo;
         this[context.privateSymbols.host_defined_option_symbol] = id;
       } else {
@@ -100,7 +104,17 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
     context.importModuleDynamically = load;
     installCallbacks(symbols, kEvaluationPhase);
   };
-  binding.createRequiredModuleFacade = (wrap) => wrap.getNamespace();
+  // What `require` of an ES module with a default export gives: its namespace, and the mark by which transpiled code knows it.
+  binding.createRequiredModuleFacade = (wrap) => {
+    const handle = native.compileModule(FACADE, 'node:internal/require_module_default_facade');
+    const original = context.handleOf(wrap);
+    native.linkModule(
+      handle,
+      native.moduleRequests(handle).map(() => original),
+    );
+    native.instantiateModule(handle);
+    return native.evaluateModuleSync(handle);
+  };
   binding.throwIfPromiseRejected = (promise) => {
     const [state, result] = native.promiseDetails(promise);
     if (state === 2) throw result;

@@ -1,24 +1,29 @@
-// What: reading `package.json` for the loaders (node_modules.cc). The guest has no filesystem yet: there is none to find, which is what Node's
-// loaders are told; their own messages (`Cannot find package …`) follow from that.
+// What: what the loaders ask about packages (node_modules.cc), and `import.meta`'s paths.
+// Why no compile cache: it saves parsing for programs that run often from a disk that stays; ours start from an image.
+// Next: ../packages.js.
 'use strict';
 
 const context = require('../context.js');
+const { nearestPackage, packageScope, readPackage } = require('../packages.js');
 
-const DISABLED = 3;
+const COMPILE_CACHE_DISABLED = 3;
+const TYPE = 2;
 
 module.exports = function modules(binding) {
-  binding.readPackageJSON = () => undefined;
-  binding.getNearestParentPackageJSON = () => undefined;
-  binding.getNearestParentPackageJSONType = () => 'none';
-  binding.getPackageScopeConfig = () => '/package.json';
-  binding.getPackageType = () => undefined;
-  // `import.meta.dirname` and `filename`.
+  binding.readPackageJSON = (path, _isESM, base, specifier) => readPackage(path, base, specifier);
+  binding.getNearestParentPackageJSON = nearestPackage;
+  binding.getNearestParentPackageJSONType = (path) => (path === undefined ? 'none' : (nearestPackage(path)?.[TYPE] ?? 'none'));
+  binding.getPackageScopeConfig = packageScope;
+  binding.getPackageType = (url) => {
+    const scope = packageScope(url);
+    return typeof scope === 'string' || scope[TYPE] === 'none' ? undefined : scope[TYPE];
+  };
   binding.setLazyPathHelpers = (meta, url) => {
     const filename = () => context.requireBuiltin('internal/url').fileURLToPath(url);
     native.defineLazyProperty(meta, 'dirname', () => context.requireBuiltin('path').dirname(filename()));
     native.defineLazyProperty(meta, 'filename', filename);
   };
-  binding.enableCompileCache = () => [DISABLED];
+  binding.enableCompileCache = () => [COMPILE_CACHE_DISABLED];
   binding.getCompileCacheDir = () => undefined;
   binding.flushCompileCache = () => {};
   binding.getCompileCacheEntry = () => undefined;

@@ -1,7 +1,8 @@
-// What: command line options (node_options.cc). A process of the sandbox has none: the values are the defaults that the real Node printed,
-// with what does not exist here turned off.
+// What: command line options (node_options.cc): the defaults that the real Node printed, with what does not exist here turned off. A process that
+// is given options has values of its own (../options.js).
 'use strict';
 
+const context = require('../context.js');
 const { recorded } = require('./shapes.js');
 
 const OVERRIDES = {
@@ -11,7 +12,6 @@ const OVERRIDES = {
   '--deprecation': true,
   '--no-deprecation': false,
   '--expose-internals': false,
-  '--experimental-detect-module': false,
   '--inspect-brk': false,
   '--experimental-webstorage': false,
   '--webstorage': false,
@@ -20,7 +20,8 @@ const OVERRIDES = {
 
 module.exports = function options(binding) {
   const values = Object.assign(recorded('__options'), OVERRIDES);
-  binding.getCLIOptionsValues = () => values;
+  // A process with options of its own has its own values (../options.js).
+  binding.getCLIOptionsValues = () => context.cliOptions ?? values;
   binding.getCLIOptionsInfo = () => ({ options: new Map(), aliases: new Map() });
   binding.getOptionsAsFlags = () => [];
   binding.getEnvOptionsInputType = () => new Map();

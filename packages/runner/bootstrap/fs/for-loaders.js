@@ -25,9 +25,8 @@ module.exports = function installForLoaders(binding) {
   };
 
   // An index into Node's list of what `main` may mean.
-  binding.legacyMainResolve = (packageJsonUrl, main, base) => {
+  binding.legacyMainResolve = (folder, main, base) => {
     const { fileURLToPath } = context.requireBuiltin('internal/url');
-    const folder = fileURLToPath(new URL('.', packageJsonUrl));
     if (typeof main === 'string') {
       const found = MAINS.findIndex((suffix) => isFile(`${folder}${main.replace(/^\.?\//, '')}${suffix}`));
       if (found !== -1) return found;

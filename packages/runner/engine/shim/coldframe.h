@@ -3,7 +3,7 @@
 #ifndef COLDFRAME_H
 #define COLDFRAME_H
 
-#define CF_ABI_VERSION 1
+#define CF_ABI_VERSION 2
 #define CF_STACK_SIZE (4u << 20)
 /* kept free below the engine's limit for C functions that do not check */
 #define CF_STACK_MARGIN (192u << 10)
@@ -11,7 +11,7 @@
 
 #define NATIVE(name) static JSValue name(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv)
 
-enum { CF_MODE_EXEC = 0, CF_MODE_RUN = 1, CF_MODE_RESIDENT = 2 };
+enum { CF_MODE_EXEC = 0, CF_MODE_RUN = 1, CF_MODE_RESIDENT = 2, CF_MODE_FILE = 3 };
 enum { CF_REASON_NORMAL = 0, CF_REASON_UNCAUGHT = 1, CF_REASON_MEMORY = 2, CF_REASON_INTERRUPTED = 3 };
 enum { CF_EXIT_MEMORY = 134, CF_EXIT_INTERRUPTED = 137, CF_EXIT_UNSETTLED = 13, CF_EXIT_BROKEN_HANDLER = 7 };
 
@@ -41,7 +41,7 @@ typedef enum CfStop { CF_RUNNING = 0, CF_STOP_EXIT, CF_STOP_INTERRUPT, CF_STOP_M
 
 enum {
     HOOK_START, HOOK_LINK, HOOK_TICK, HOOK_TIMERS, HOOK_IMMEDIATES, HOOK_COMPLETE, HOOK_UNCAUGHT,
-    HOOK_BEFORE_EXIT, HOOK_EXIT, HOOK_EVAL_DONE, HOOK_COUNT
+    HOOK_BEFORE_EXIT, HOOK_EXIT, HOOK_EVAL_DONE, HOOK_OPTIONS, HOOK_MAIN, HOOK_COUNT
 };
 
 static struct Coldframe {
@@ -57,10 +57,11 @@ static struct Coldframe {
     bool timer_ref;
     uint32_t exhaustions;       /* how often the heap was full in this process */
 
-    uint32_t mode, pid, ppid, argc, envc;
+    uint32_t mode, pid, ppid, argc, envc, execc;
     void *start_block;
     CfText cwd, url, source;
-    const char *argv_begin, *env_begin;
+    const char *argv_begin, *env_begin, *exec_begin;
+    bool has_node_options;      /* NODE_OPTIONS is in the environment */
     JSValue cwd_override;       /* after chdir, else undefined */
     double time_origin_ns, time_origin_wall_ms;
 

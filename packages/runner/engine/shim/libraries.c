@@ -1,9 +1,99 @@
 /* C libraries that do heavy work inside the guest, as natives. This unit sees the engine only through quickjs.h, so that a change here
-   does not compile the engine again. Each library has a file of its own; this one lists their tables. */
+   does not compile the engine again. Each library has a file of its own; this one has what they share, and lists their tables. */
+#include <stdlib.h>
+#include <string.h>
 #include "libraries.h"
+#include "host.h"
+
+#define LIBRARY_NATIVE(name) static JSValue name(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv)
+
+typedef struct LibraryNative {
+    const char *name;
+    JSCFunction *function;
+    int length;
+} LibraryNative;
+
+/* The bytes of a Uint8Array; NULL and an exception for anything else. An empty one has an address too. */
+static uint8_t *library_bytes(JSContext *ctx, JSValueConst value, size_t *len)
+{
+    static uint8_t nothing;
+    uint8_t *bytes = JS_GetUint8Array(ctx, len, value);
+    if (!bytes && !JS_HasException(ctx) && *len == 0)
+        return &nothing;
+    return bytes;
+}
+
+/* C++'s operators new and delete, over the guest's allocator. Its runtime's own would bring libc's allocator and streams with them. An allocation
+   that fails ends the guest, as an uncaught bad_alloc would. */
+void *_Znwm(size_t size);
+void *_Znwm(size_t size)
+{
+    void *memory = malloc(size ? size : 1);
+    if (!memory)
+        host_fatal(HOST_FATAL_MEMORY, "", 0);
+    return memory;
+}
+void *_Znam(size_t size);
+void *_Znam(size_t size) { return _Znwm(size); }
+void _ZdlPv(void *memory);
+void _ZdlPv(void *memory) { free(memory); }
+void _ZdaPv(void *memory);
+void _ZdaPv(void *memory) { free(memory); }
+void _ZdlPvm(void *memory, size_t size);
+void _ZdlPvm(void *memory, size_t size) { free(memory); }
+void _ZdaPvm(void *memory, size_t size);
+void _ZdaPvm(void *memory, size_t size) { free(memory); }
+void *_ZnwmRKSt9nothrow_t(size_t size, const void *nothrow);
+void *_ZnwmRKSt9nothrow_t(size_t size, const void *nothrow) { return malloc(size ? size : 1); }
+
+/* Ours aligns to 16, which is all that anything here needs. */
+void *_ZnwmSt11align_val_t(size_t size, size_t alignment);
+void *_ZnwmSt11align_val_t(size_t size, size_t alignment) { return _Znwm(size); }
+void _ZdlPvSt11align_val_t(void *memory, size_t alignment);
+void _ZdlPvSt11align_val_t(void *memory, size_t alignment) { free(memory); }
+void _ZdlPvmSt11align_val_t(void *memory, size_t size, size_t alignment);
+void _ZdlPvmSt11align_val_t(void *memory, size_t size, size_t alignment) { free(memory); }
+int posix_memalign(void **out, size_t alignment, size_t size);
+void *aligned_alloc(size_t alignment, size_t size) { return alignment <= 16 ? malloc(size) : NULL; }
+int posix_memalign(void **out, size_t alignment, size_t size)
+{
+    *out = aligned_alloc(alignment, size);
+    return *out ? 0 : 12; /* ENOMEM */
+}
+
+/* How C++'s runtime gives up: with a message for the host. */
+_Noreturn void _ZNSt3__222__libcpp_verbose_abortEPKcz(const char *format, ...);
+void _ZNSt3__222__libcpp_verbose_abortEPKcz(const char *format, ...)
+{
+    host_fatal(HOST_FATAL_INVARIANT, format, strlen(format));
+}
+_Noreturn void __abort_message(const char *format, ...);
+void __abort_message(const char *format, ...)
+{
+    host_fatal(HOST_FATAL_INVARIANT, format, strlen(format));
+}
+int swprintf(void *text, size_t n, const void *format, ...);
+int swprintf(void *text, size_t n, const void *format, ...)
+{
+    return -1;
+}
+
+#include "library-merve.c"
+#include "library-zlib.c"
 
 void cf_add_library_natives(JSContext *ctx, JSValue native)
 {
-    (void)ctx;
-    (void)native;
+    static const struct {
+        const LibraryNative *natives;
+        size_t count;
+    } tables[] = {
+        { merve_natives, sizeof(merve_natives) / sizeof(*merve_natives) },
+        { zlib_natives, sizeof(zlib_natives) / sizeof(*zlib_natives) },
+    };
+    zlib_prepare(ctx);
+    for (size_t t = 0; t < sizeof(tables) / sizeof(*tables); t++)
+        for (size_t i = 0; i < tables[t].count; i++) {
+            const LibraryNative *n = &tables[t].natives[i];
+            JS_SetPropertyStr(ctx, native, n->name, JS_NewCFunction(ctx, n->function, n->name, n->length));
+        }
 }

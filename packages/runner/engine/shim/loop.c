@@ -37,7 +37,7 @@ NATIVE(cf_toggle_immediate_ref)
 }
 
 static const char *const cf_hook_names[HOOK_COUNT] = {
-    "start", "link", "tick", "timers", "immediates", "complete", "uncaught", "beforeExit", "exit", "evalDone",
+    "start", "link", "tick", "timers", "immediates", "complete", "uncaught", "beforeExit", "exit", "evalDone", "options", "main",
 };
 
 NATIVE(cf_set_hooks)
@@ -340,8 +340,19 @@ static void cf_on_start(JSContext *ctx, const CfEvent *event, const uint8_t *pay
     }
     cf_start_node(ctx);
     cf_call_hook(ctx, HOOK_START, 1, vc(&mode), NULL);
+    if ((cf.execc || cf.has_node_options) && !cf.stop)
+        cf_call_hook(ctx, HOOK_OPTIONS, 0, NULL, NULL);
     if (cf.mode == CF_MODE_RESIDENT || cf.stop) {
         cf.program_done = true;
+        return;
+    }
+    if (cf.mode == CF_MODE_FILE) {
+        /* Node's own loaders take it from here, and know when an ES module has not ended */
+        JSValue path = cf_text_value(ctx, cf.source);
+        cf.program_done = true;
+        host_mark(HOST_MARK_USER_CODE);
+        cf_call_hook(ctx, HOOK_MAIN, 1, vc(&path), NULL);
+        JS_FreeValue(ctx, path);
         return;
     }
     cf_run_program(ctx, cf.source, cf.url.bytes);

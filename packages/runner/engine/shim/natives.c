@@ -23,7 +23,7 @@ static const struct {
     { "toggleImmediateRef", cf_toggle_immediate_ref, 1 }, { "setHooks", cf_set_hooks, 1 },
     { "runLoop", cf_run_loop_native, 0 },
 
-    { "argv", cf_argv, 0 }, { "cwd", cf_cwd, 0 }, { "chdir", cf_chdir, 1 }, { "url", cf_url, 0 },
+    { "argv", cf_argv, 0 }, { "execArgv", cf_exec_argv, 0 }, { "cwd", cf_cwd, 0 }, { "chdir", cf_chdir, 1 }, { "url", cf_url, 0 },
     { "source", cf_process_source, 0 }, { "pid", cf_pid, 0 }, { "ppid", cf_ppid, 0 }, { "mode", cf_mode, 0 },
     { "env", cf_native_env, 0 }, { "exit", cf_exit, 1 }, { "setReturnValue", cf_set_return_value, 1 },
 

@@ -41,7 +41,8 @@ static int cf_start_process(JSContext *ctx, uint32_t mode, const void *block, ui
     cf.ppid = cf_u32_at(copy + 4);
     cf.argc = cf_u32_at(copy + 8);
     cf.envc = cf_u32_at(copy + 12);
-    p = cf_next_text(copy + 16, &cf.cwd);
+    cf.execc = cf_u32_at(copy + 16);
+    p = cf_next_text(copy + 20, &cf.cwd);
     p = cf_next_text(p, &cf.url);
     p = cf_next_text(p, &cf.source);
     cf.argv_begin = p;
@@ -50,6 +51,13 @@ static int cf_start_process(JSContext *ctx, uint32_t mode, const void *block, ui
         p = cf_next_text(p, &skipped);
     }
     cf.env_begin = p;
+    cf.has_node_options = false;
+    for (uint32_t i = 0; i < cf.envc; i++) {
+        CfText entry;
+        p = cf_next_text(p, &entry);
+        cf.has_node_options |= entry.len > 13 && !memcmp(entry.bytes, "NODE_OPTIONS=", 13);
+    }
+    cf.exec_begin = p;
     cf_env_reset();
 
     memset(&cf.state, 0, sizeof(cf.state));
@@ -79,11 +87,10 @@ static JSValue cf_text_value(JSContext *ctx, CfText text)
     return cf_utf8(ctx, (const uint8_t *)text.bytes, text.len);
 }
 
-NATIVE(cf_argv)
+static JSValue cf_texts(JSContext *ctx, const char *p, uint32_t count)
 {
-    const char *p = cf.argv_begin;
     JSValue array = JS_NewArray(ctx);
-    for (uint32_t i = 0; i < cf.argc && !JS_IsException(array); i++) {
+    for (uint32_t i = 0; i < count && !JS_IsException(array); i++) {
         CfText text;
         p = cf_next_text(p, &text);
         if (JS_DefinePropertyValueUint32(ctx, array, i, cf_text_value(ctx, text), JS_PROP_C_W_E) < 0) {
@@ -93,6 +100,9 @@ NATIVE(cf_argv)
     }
     return array;
 }
+
+NATIVE(cf_argv) { return cf_texts(ctx, cf.argv_begin, cf.argc); }
+NATIVE(cf_exec_argv) { return cf_texts(ctx, cf.exec_begin, cf.execc); }
 
 NATIVE(cf_cwd)
 {

@@ -89,9 +89,11 @@ export interface RuntimeDispose {
 /** process.start. */
 export interface ProcessStart {
   runtime: number;
-  mode: 'exec' | 'run';
+  /** `file`: `code` is the path of the program's file. */
+  mode: 'exec' | 'run' | 'file';
   code: string;
   args?: readonly string[];
+  execArgv?: readonly string[];
   env?: Readonly<Record<string, string>>;
   cwd?: string;
   stdin?: Uint8Array;

@@ -64,7 +64,7 @@ const evaluation: Tests = {
   onStdout: isFunction,
   onStderr: isFunction,
 };
-const run: Tests = { __proto__: null, ...place, ...evaluation, args: isTexts, stdin: isInput };
+const run: Tests = { __proto__: null, ...place, ...evaluation, args: isTexts, execArgv: isTexts, stdin: isInput };
 const sidecar: Tests = {
   __proto__: null,
   ...listener,
@@ -86,6 +86,7 @@ const SETS = {
     nodeModules: isNodeModules,
   } as Tests,
   'exec()': run,
+  'execFile()': run,
   'run()': run,
   'createResidentRunner()': place,
   'ResidentRunner.exec()': evaluation,

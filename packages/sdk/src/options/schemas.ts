@@ -62,6 +62,7 @@ const run = strict({
   env,
   cwd,
   args: z.optional(z.array(text, { error: 'a list of text' })),
+  execArgv: z.optional(z.array(text, { error: 'a list of text' })),
   stdin: custom(isInput, 'text or a Uint8Array'),
 });
 const sidecar = {
@@ -88,6 +89,7 @@ export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
     ),
   }),
   'exec()': run,
+  'execFile()': run,
   'run()': run,
   'createResidentRunner()': strict({ env, cwd }),
   'ResidentRunner.exec()': strict(evaluation),

@@ -130,7 +130,7 @@ export interface EvaluationOptions {
 /** Takes a chunk of output; the bytes are the handler's to keep. */
 export type OutputHandler = (chunk: Uint8Array) => unknown;
 
-/** Options of `runtime.exec()` and `runtime.run()`. */
+/** Options of `runtime.exec()`, `runtime.execFile()` and `runtime.run()`. */
 export interface RunOptions extends EvaluationOptions {
   /** Laid over the runtime's environment. */
   env?: Env;
@@ -138,6 +138,8 @@ export interface RunOptions extends EvaluationOptions {
   cwd?: string;
   /** `process.argv` after its first entry, as with `node -e`: the program has no name of its own. @default [] */
   args?: readonly string[];
+  /** Options of `node` itself, such as `--no-warnings` or `--conditions=development`. @default [] */
+  execArgv?: readonly string[];
   /** What the program reads from stdin. @default nothing: end of file */
   stdin?: string | Uint8Array;
 }

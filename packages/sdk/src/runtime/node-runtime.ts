@@ -81,6 +81,17 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
+   * Runs a file of the guest to its end, as `node PATH ARGS...` does: CommonJS or an ES module, by Node's own rules. `path` is absolute, or
+   * relative to the working directory.
+   *
+   * @throws as `exec()`; a file that is not there is the program's own error, with exit code 1
+   */
+  async execFile(path: string, options?: RunOptions): Promise<ExecResult> {
+    if (!acceptable('execFile()', options)) await explain('execFile()', options);
+    return new ExecResult(await this.#start('execFile', path, options));
+  }
+
+  /**
    * Starts a guest process that stays and evaluates snippets one after the other, with one global state.
    *
    * @throws `ERR_INVALID_OPTION`, `ERR_RUNTIME_DISPOSED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`, `ERR_RESOURCE_EXHAUSTED`
@@ -211,10 +222,13 @@ export class NodeRuntime implements AsyncDisposable {
     return this.dispose();
   }
 
-  async #start(mode: 'exec' | 'run', code: string, options: RunOptions | undefined): Promise<Outcome> {
-    if (typeof code !== 'string') throw invalidOption(`${mode}()`, { option: 'code', expected: 'text', received: show(code) });
+  async #start(call: 'exec' | 'run' | 'execFile', code: string, options: RunOptions | undefined): Promise<Outcome> {
+    if (typeof code !== 'string') {
+      const option = call === 'execFile' ? 'path' : 'code';
+      throw invalidOption(`${call}()`, { option, expected: 'text', received: show(code) });
+    }
     this.#assertAlive();
-    const outcome = await this.#begin(mode, code, options);
+    const outcome = await this.#begin(call === 'execFile' ? 'file' : call, code, options);
     if (this.#onBootTiming !== undefined) {
       reportGuestStart(this.#onBootTiming, outcome.timings);
       reportGuestRun(this.#onBootTiming, outcome.timings);
@@ -222,14 +236,14 @@ export class NodeRuntime implements AsyncDisposable {
     return outcome;
   }
 
-  #begin(mode: 'exec' | 'run', code: string, options: RunOptions | undefined): Outcome | Promise<Outcome> {
+  #begin(mode: 'exec' | 'run' | 'file', code: string, options: RunOptions | undefined): Outcome | Promise<Outcome> {
     const runtime = this.#runtime;
     const connection = this.#connection;
     if (options === undefined) return connection.start(connection.nextId(), { runtime, mode, code });
-    const { args, env, cwd, timeout: timeoutMs } = options;
+    const { args, execArgv, env, cwd, timeout: timeoutMs } = options;
     const stdin = typeof options.stdin === 'string' ? Buffer.from(options.stdin) : options.stdin;
     return evaluate(connection, options, (id, stream, onOutput) =>
-      connection.start(id, { runtime, mode, code, args, env, cwd, stdin, timeoutMs, stream }, onOutput),
+      connection.start(id, { runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, stream }, onOutput),
     );
   }
 

@@ -73,7 +73,7 @@ export interface AddonCore {
     mounts?: readonly string[],
   ): number;
   disposeRuntime(runtime: number): void;
-  /** The outcome, when the program has ended within the call; else it comes as an event. `mode` is 0 for exec, 1 for run. */
+  /** The outcome, when the program has ended within the call; else it comes as an event. `mode` is 0 for exec, 1 for run, 2 for file. */
   start(
     id: number,
     runtime: number,
@@ -85,6 +85,7 @@ export interface AddonCore {
     stdin: Uint8Array | undefined,
     timeoutMs: number | undefined,
     streams: number,
+    execArgv: readonly string[] | undefined,
   ): Outcome | undefined;
   createRunner(id: number, runtime: number, env?: Env, cwd?: string): RunnerCreated | undefined;
   evaluate(id: number, runner: number, code: string, timeoutMs: number | undefined, streams: number): Outcome | undefined;

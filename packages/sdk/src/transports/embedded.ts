@@ -31,6 +31,9 @@ import type { Opening, Outcome, SidecarConnection } from '../sidecar/connection.
 import { VERSION } from '../version.js';
 import { type Addon, type AddonCore, type AddonOptions, Event, makeOutcome } from './addon.js';
 
+/** The addon's numbers. */
+const MODES = { exec: 0, run: 1, file: 2 } as const;
+
 /** Loads the addon at `path` and opens a core in it. */
 export function openAddon(path: string, options: AddonOptions): Opening {
   const begin = performance.now();
@@ -100,11 +103,11 @@ class EmbeddedConnection implements SidecarConnection {
   }
 
   start(id: number, program: ProcessStart, onOutput?: OutputListener): Outcome | Promise<Outcome> {
-    const { runtime, mode, code, args, env, cwd, stdin, timeoutMs, stream } = program;
+    const { runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, stream } = program;
     const bits = streamBits(stream);
-    const run = mode === 'run' ? 1 : 0;
+    const number = MODES[mode];
     return (
-      this.#call((core) => core.start(id, runtime, run, code, args, env, cwd, stdin, timeoutMs, bits)) ??
+      this.#call((core) => core.start(id, runtime, number, code, args, env, cwd, stdin, timeoutMs, bits, execArgv)) ??
       this.#wait<Outcome>(id, onOutput)
     );
   }

@@ -50,6 +50,7 @@ fn main() {
                 mode: Mode::Exec,
                 code: code.clone(),
                 args: vec![],
+                exec_argv: vec![],
                 env: vec![],
                 cwd: None,
                 stdin: vec![],

@@ -68,6 +68,8 @@ pub enum Mode {
     Run,
     /// Stay alive and evaluate snippets.
     Resident,
+    /// As `Exec`, and `code` is not the program but the path of its file in the guest.
+    File,
 }
 
 /// Which descriptors are sent on while the program runs.
@@ -88,6 +90,8 @@ pub struct ProcessOptions {
     pub code: String,
     /// Arguments after `node` and the program's name.
     pub args: Vec<String>,
+    /// Options of `node` itself, such as `--no-warnings`.
+    pub exec_argv: Vec<String>,
     /// Laid over the runtime's environment.
     pub env: Vec<(String, String)>,
     /// Instead of the runtime's working directory.

@@ -124,7 +124,8 @@ impl Inner {
             check_cwd(cwd)?;
         }
         check_env(&options.env)?;
-        let argument_bytes: usize = options.args.iter().map(|argument| argument.len() + 1).sum();
+        let arguments = options.args.iter().chain(&options.exec_argv);
+        let argument_bytes: usize = arguments.map(|argument| argument.len() + 1).sum();
         if argument_bytes > MAX_ARGUMENT_BYTES {
             return Err(invalid("args", format!("at most {MAX_ARGUMENT_BYTES} bytes"), format!("{argument_bytes} bytes")));
         }
@@ -137,9 +138,12 @@ impl Inner {
         }
         let mut argv = Vec::with_capacity(1 + options.args.len());
         argv.push("node".to_owned());
+        if options.mode == Mode::File {
+            argv.push(options.code.clone());
+        }
         argv.extend(options.args.iter().cloned());
         let cwd = options.cwd.clone().unwrap_or_else(|| self.cwd.clone());
-        Ok(Launch { code: options.code.clone(), argv, env, cwd })
+        Ok(Launch { code: options.code.clone(), argv, exec_argv: options.exec_argv.clone(), env, cwd })
     }
 
     fn enter(&self, program: &Arc<Program>) -> Result<(), Error> {

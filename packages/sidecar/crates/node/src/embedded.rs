@@ -200,7 +200,11 @@ impl Embedded {
     fn start(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
         let id = self.new_id(env, &arguments)?;
         let number = arguments.number(1, "runtime")?;
-        let mode = if arguments.whole(2, "mode", 1)? == 1 { Mode::Run } else { Mode::Exec };
+        let mode = match arguments.whole(2, "mode", 2)? {
+            0 => Mode::Exec,
+            1 => Mode::Run,
+            _ => Mode::File,
+        };
         let options = ProcessOptions {
             mode,
             code: arguments.required(3, "code", "a string")?,
@@ -210,6 +214,7 @@ impl Embedded {
             stdin: arguments.optional::<&[u8]>(7, "stdin", "a Uint8Array")?.unwrap_or_default().to_vec(),
             timeout: arguments.milliseconds(8, "timeoutMs")?,
             streams: arguments.streams(9)?,
+            exec_argv: arguments.optional(10, "execArgv", "a list of strings")?.unwrap_or_default(),
         };
         let runtime = self.runtime(env, number)?;
         let sink = Arc::new(Program { id, place: Place { runtime: number, runner: 0 }, outlet: Arc::clone(&self.outlet) });
@@ -225,6 +230,7 @@ impl Embedded {
             mode: Mode::Resident,
             code: String::new(),
             args: Vec::new(),
+            exec_argv: Vec::new(),
             env: arguments.environment(2)?,
             cwd: arguments.optional(3, "cwd", "a string")?,
             stdin: Vec::new(),

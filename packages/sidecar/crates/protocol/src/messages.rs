@@ -189,6 +189,8 @@ pub enum Mode {
     Exec,
     /// The same; it may hand back a value.
     Run,
+    /// As `Exec`; `code` is the path of the program's file in the guest.
+    File,
 }
 
 /// `stream` of `process.start` and `runner.eval`.
@@ -216,6 +218,9 @@ pub struct ProcessStart<'a> {
     /// Arguments after `node` and the program's name.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Vec<&'a str>>,
+    /// Options of `node` itself.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub exec_argv: Option<Vec<&'a str>>,
     /// Laid over the runtime's environment.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub env: Option<Pairs<'a>>,

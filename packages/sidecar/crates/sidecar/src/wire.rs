@@ -108,5 +108,6 @@ pub fn mode(mode: Mode) -> core::Mode {
     match mode {
         Mode::Exec => core::Mode::Exec,
         Mode::Run => core::Mode::Run,
+        Mode::File => core::Mode::File,
     }
 }

@@ -18,8 +18,8 @@ pub(crate) use operations::{Event, Operations};
 
 use crate::options::Limits;
 use crate::program::Program;
-use fs::{FileSystem, ProcessFiles, Space};
 pub(crate) use fs::Outside;
+use fs::{FileSystem, ProcessFiles, Space};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -45,7 +45,8 @@ impl Kernel {
 /// What the kernel keeps for one program.
 pub(crate) struct Process {
     pub(crate) kernel: Arc<Kernel>,
-    pub(crate) operations: Operations,
+    /// Shared with what may complete them.
+    pub(crate) operations: Arc<Operations>,
     files: ProcessFiles,
 }
 
@@ -53,12 +54,12 @@ impl Process {
     /// A process that begins in the directory `cwd`.
     pub(crate) fn new(kernel: Arc<Kernel>, cwd: &str) -> Self {
         let files = ProcessFiles::new(&kernel.files, cwd, kernel.descriptors);
-        Self { kernel, operations: Operations::default(), files }
+        Self { kernel, operations: Arc::default(), files }
     }
 
     /// It has ended: lets go of what it holds in the kernel.
     pub(crate) fn close(&self) {
-        self.files.close(&self.kernel.files);
+        self.files.close(&self.kernel.files, &self.operations);
     }
 }
 

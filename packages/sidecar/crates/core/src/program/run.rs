@@ -21,6 +21,7 @@ use std::task::Poll;
 pub(crate) struct Launch {
     pub(crate) code: String,
     pub(crate) argv: Vec<String>,
+    pub(crate) exec_argv: Vec<String>,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) cwd: String,
 }
@@ -85,12 +86,14 @@ async fn live(program: &Arc<Program>, vm: &mut Vm, launch: &Launch, ready: impl 
         source: &launch.code,
         argv: &launch.argv,
         env: &launch.env,
+        exec_argv: &launch.exec_argv,
     }
     .encode();
     let mode = match program.mode {
         Mode::Exec => 0,
         Mode::Run => 1,
         Mode::Resident => 2,
+        Mode::File => 3,
     };
     vm.deliver(Event::Start { mode, block: &block });
     drop(block);

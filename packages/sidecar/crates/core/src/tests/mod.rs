@@ -26,6 +26,7 @@ pub(super) fn exec(code: &str) -> ProcessOptions {
         mode: Mode::Exec,
         code: code.to_owned(),
         args: vec![],
+        exec_argv: vec![],
         env: vec![],
         cwd: None,
         stdin: vec![],

@@ -84,12 +84,14 @@ pub(crate) struct Start<'a> {
     pub(crate) source: &'a str,
     pub(crate) argv: &'a [String],
     pub(crate) env: &'a [(String, String)],
+    pub(crate) exec_argv: &'a [String],
 }
 
 impl Start<'_> {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(256 + self.source.len());
-        for number in [self.pid, self.ppid, self.argv.len() as u32, self.env.len() as u32] {
+        let counts = [self.argv.len() as u32, self.env.len() as u32, self.exec_argv.len() as u32];
+        for number in [self.pid, self.ppid].into_iter().chain(counts) {
             out.extend_from_slice(&number.to_le_bytes());
         }
         let mut string = |parts: &[&str]| {
@@ -110,6 +112,9 @@ impl Start<'_> {
         for (key, value) in self.env {
             string(&[key, "=", value]);
         }
+        for option in self.exec_argv {
+            string(&[option]);
+        }
         out
     }
 }
@@ -122,9 +127,12 @@ mod tests {
     fn a_start_block_is_laid_out_as_the_contract_says() {
         let argv = ["node".to_owned()];
         let env = [("A".to_owned(), "é".to_owned())];
-        let block = Start { pid: 7, ppid: 1, cwd: "/w", url: "u", source: "", argv: &argv, env: &env }.encode();
-        let expected: &[u8] = b"\x07\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\0\0\
-            \x02\0\0\0/w\0\0\x01\0\0\0u\0\0\0\0\0\0\0\0\0\0\0\x04\0\0\0node\0\0\0\0\x04\0\0\0A=\xc3\xa9\0\0\0\0";
+        let exec_argv = ["-r".to_owned()];
+        let start = Start { pid: 7, ppid: 1, cwd: "/w", url: "u", source: "", argv: &argv, env: &env, exec_argv: &exec_argv };
+        let block = start.encode();
+        let expected: &[u8] = b"\x07\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\0\0\
+            \x02\0\0\0/w\0\0\x01\0\0\0u\0\0\0\0\0\0\0\0\0\0\0\x04\0\0\0node\0\0\0\0\x04\0\0\0A=\xc3\xa9\0\0\0\0\
+            \x02\0\0\0-r\0\0";
         assert_eq!(block, expected);
     }
 

@@ -100,12 +100,14 @@ pub fn all() -> Vec<Case> {
     sdk!(all, "ping-largest-id", Ping, u32::MAX, Empty, Empty {});
     sdk!(all, "runtime-create-empty", RuntimeCreate, 2, RuntimeCreate, RuntimeCreate::default());
     sdk!(all, "runtime-create", RuntimeCreate, 128, RuntimeCreate, {
-        let limits = Limits { memory_bytes: Some(134_217_728), cpu_ms: Some(30_000), output_bytes: Some(16_777_216), ..Limits::default() };
+        let limits =
+            Limits { memory_bytes: Some(134_217_728), cpu_ms: Some(30_000), output_bytes: Some(16_777_216), ..Limits::default() };
         let env = Some(Pairs(vec![("A", "1"), ("B", "zwei €")]));
         RuntimeCreate { env, cwd: Some("/workspace"), limits: Some(limits), ..RuntimeCreate::default() }
     });
     sdk!(all, "runtime-create-files", RuntimeCreate, 2, RuntimeCreate, {
-        let limits = Limits { filesystem_bytes: Some(67_108_864), inodes: Some(16_384), descriptors: Some(256), ..Limits::default() };
+        let limits =
+            Limits { filesystem_bytes: Some(67_108_864), inodes: Some(16_384), descriptors: Some(256), ..Limits::default() };
         let mount = |guest_path, host_path, read_only| Mount { guest_path, host_path, read_only };
         let mounts = vec![mount("/workspace/node_modules", "/srv/größe/node_modules", true), mount("/data", "/", false)];
         let files = Blobs(vec![("/workspace/a.txt", BYTES), ("/empty", b"")]);

@@ -15,6 +15,7 @@ impl FileSystem {
         let meta = &mut self.node_mut(ino)?.meta;
         meta.mode = mode & 0o7777;
         meta.ctime = now();
+        self.tell_content(ino);
         Ok(())
     }
 
@@ -34,6 +35,7 @@ impl FileSystem {
             meta.mode &= !SET_IDS;
         }
         meta.ctime = now();
+        self.tell_content(ino);
         Ok(())
     }
 
@@ -41,6 +43,7 @@ impl FileSystem {
         self.only_owner(user, ino)?;
         let meta = &mut self.node_mut(ino)?.meta;
         (meta.atime, meta.mtime, meta.ctime) = (atime, mtime, now());
+        self.tell_content(ino);
         Ok(())
     }
 

@@ -68,7 +68,7 @@ fn build() -> FileSystem {
     let mut put = |path: &str, body: Body, mode: u32, owner: u32| {
         let (holder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let parent = find(&tree, holder);
-        let body = if matches!(body, Body::Directory(_)) { Body::Directory(Directory::new(parent)) } else { body };
+        let body = if matches!(body, Body::Directory(_)) { Body::Directory(Directory::new()) } else { body };
         let is_directory = matches!(body, Body::Directory(_));
         // The table above is ours and the space is unlimited: nothing here can fail.
         let Ok(ino) = tree.add(body, mode, (owner, owner)) else { return };
@@ -78,7 +78,7 @@ fn build() -> FileSystem {
         }
     };
     for (path, mode, owner) in DIRECTORIES {
-        put(path, Body::Directory(Directory::new(ROOT)), *mode, *owner);
+        put(path, Body::Directory(Directory::new()), *mode, *owner);
     }
     for (path, text) in FILES {
         put(path, Body::File(Content::of(text.as_bytes())), 0o644, 0);

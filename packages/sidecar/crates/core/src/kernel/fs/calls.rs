@@ -3,6 +3,7 @@
 use super::io;
 use super::stat::put_numbers;
 use super::view::View;
+use super::watch;
 use crate::kernel::{Answer, Arguments, Errno, Process};
 use crate::program::Program;
 use std::sync::Arc;
@@ -34,6 +35,7 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
             let reason = process.files.view(&process.kernel.files).reason().unwrap_or_default();
             arguments.put(0, reason.as_bytes())
         }
+        0x20 => watch::unwatch(process, arguments.int(0)),
         0x21 => Ok(i64::from(process.files.set_umask(arguments.number(0)?))),
         call @ 0x04..=0x22 => by_path(process, call, arguments),
         _ => Err(Errno::ENOSYS),
@@ -77,6 +79,7 @@ fn by_path(process: &Process, call: u32, arguments: &mut Arguments<'_>) -> Answe
         0x1a => process.files.chdir(&process.kernel.files, &path),
         0x1c => view.copy_file(&path, &arguments.path(2)?, arguments.int(4) & 1 != 0),
         0x1d => return view.stat(&path, true).map(|stat| i64::from(stat.kind == super::node::Type::Directory)),
+        0x1f => return watch::watch(process, &path, arguments.int(2)),
         0x1e => {
             let len = view.read_file(&path, arguments.bytes_mut(2)?)?;
             return i64::try_from(len).map_err(|_| Errno::EFBIG);

@@ -57,6 +57,7 @@ impl FileSystem {
         let now = now();
         (node.meta.mtime, node.meta.ctime) = (now, now);
         self.used.bytes += grown;
+        self.tell_content(ino);
         Ok((offset + count as u64, count))
     }
 
@@ -72,6 +73,7 @@ impl FileSystem {
         let now = now();
         (node.meta.mtime, node.meta.ctime) = (now, now);
         self.give_back(freed, 0);
+        self.tell_content(ino);
         Ok(())
     }
 
@@ -88,6 +90,7 @@ impl FileSystem {
         node.body = Body::File(content);
         let now = now();
         (node.meta.mtime, node.meta.ctime) = (now, now);
+        self.tell_content(to);
         Ok(())
     }
 }

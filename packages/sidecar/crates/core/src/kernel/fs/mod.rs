@@ -25,6 +25,7 @@ mod stat;
 mod tree;
 mod view;
 mod walk;
+mod watch;
 
 #[cfg(test)]
 mod tests;

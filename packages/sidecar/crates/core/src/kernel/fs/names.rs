@@ -4,7 +4,9 @@
 use super::node::{Body, Directory, Ino, Meta};
 use super::tree::{FileSystem, GUEST, SEARCH, User, WRITE, now};
 use super::walk::{Name, Spot};
+use super::watch::Change;
 use crate::kernel::Errno;
+use std::sync::Arc;
 
 const STICKY: u32 = 0o1000;
 const SET_GROUP: u32 = 0o2000;
@@ -19,12 +21,13 @@ impl FileSystem {
         let group = if inherits { parent.gid } else { GUEST };
         let is_directory = matches!(body, Body::Directory(_));
         let mode = if inherits && is_directory { mode | SET_GROUP } else { mode };
-        let body = if is_directory { Body::Directory(Directory::new(end.parent)) } else { body };
+        let body = if is_directory { Body::Directory(Directory::new()) } else { body };
         let ino = self.add(body, mode, (GUEST, group))?;
-        self.enter(end.parent, name, ino)?;
+        self.enter(end.parent, name.clone(), ino)?;
         if is_directory {
             self.node_mut(end.parent)?.meta.links += 1;
         }
+        self.tell_name(Change::Name, end.parent, &name);
         Ok(ino)
     }
 
@@ -45,7 +48,10 @@ impl FileSystem {
         let node = self.node_mut(ino)?;
         node.meta.links += 1;
         node.meta.ctime = now();
-        self.enter(end.parent, name, ino)
+        self.enter(end.parent, name.clone(), ino)?;
+        self.tell_self(Change::Content, ino);
+        self.tell_name(Change::Name, end.parent, &name);
+        Ok(())
     }
 
     pub(crate) fn unlink(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
@@ -59,7 +65,9 @@ impl FileSystem {
             return Err(Errno::EISDIR);
         }
         self.leave(end.parent, name)?;
-        self.drop_link(ino)
+        self.drop_link(ino)?;
+        self.tell_name(Change::Name, end.parent, name);
+        Ok(())
     }
 
     pub(crate) fn rmdir(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
@@ -75,7 +83,41 @@ impl FileSystem {
             return Err(Errno::ENOTEMPTY);
         }
         self.leave(end.parent, name)?;
-        self.drop_directory(end.parent, ino)
+        self.drop_directory(end.parent, ino)?;
+        self.tell_name(Change::Name, end.parent, name);
+        Ok(())
+    }
+
+    /// Removes a directory with all that is in it, which takes time for each thing once, however deep it lies.
+    pub(crate) fn remove_all(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
+        let Name::Plain(name) = &end.name else { return self.rmdir(user, end) };
+        let top = end.existing()?;
+        self.may_remove(user, end.parent, top)?;
+        let (mut directories, mut others, mut left) = (Vec::new(), Vec::new(), vec![top]);
+        while let Some(directory) = left.pop() {
+            directories.push(directory);
+            for child in self.directory(directory)?.names.values() {
+                match self.node(*child)?.body {
+                    Body::Mount(_) => return Err(Errno::EBUSY),
+                    Body::Directory(_) => left.push(*child),
+                    _ => others.push(*child),
+                }
+            }
+        }
+        self.leave(end.parent, name)?;
+        self.node_mut(end.parent)?.meta.links -= 1;
+        for other in others {
+            self.drop_link(other)?;
+        }
+        for directory in directories {
+            let node = self.node_mut(directory)?;
+            node.meta.links = 0;
+            node.body = Body::Directory(Directory::new());
+            self.tell_self(Change::Name, directory);
+            self.collect(directory);
+        }
+        self.tell_name(Change::Name, end.parent, name);
+        Ok(())
     }
 
     pub(crate) fn rename(&mut self, user: User, from: &Spot, to: &Spot) -> Result<(), Errno> {
@@ -130,6 +172,9 @@ impl FileSystem {
             self.node_mut(from.parent)?.meta.links -= 1;
             self.node_mut(to.parent)?.meta.links += 1;
         }
+        self.tell_name(Change::Name, from.parent, old_name);
+        self.tell_name(Change::Name, to.parent, new_name);
+        self.tell_self(Change::Name, ino);
         Ok(())
     }
 
@@ -167,7 +212,7 @@ impl FileSystem {
             if at == ancestor {
                 return Ok(true);
             }
-            let parent = self.directory(at)?.parent;
+            let parent = self.node(at)?.parent;
             if parent == at {
                 return Ok(false);
             }
@@ -177,9 +222,8 @@ impl FileSystem {
 
     /// Puts a name into a directory.
     pub(super) fn enter(&mut self, directory: Ino, name: Box<[u8]>, ino: Ino) -> Result<(), Errno> {
-        if let Body::Directory(entered) = &mut self.node_mut(ino)?.body {
-            (entered.parent, entered.name) = (directory, name.clone());
-        }
+        let entered = self.node_mut(ino)?;
+        (entered.parent, entered.name) = (directory, Arc::from(&name[..]));
         self.change(directory, |names| names.names.insert_mut(name, ino))
     }
 
@@ -202,10 +246,12 @@ impl FileSystem {
         let meta = &mut self.node_mut(ino)?.meta;
         meta.links -= 1;
         meta.ctime = now();
-        if meta.links > 0 {
-            self.give_back(0, 1);
-        } else {
+        let last = meta.links == 0;
+        self.tell_self(if last { Change::Name } else { Change::Content }, ino);
+        if last {
             self.collect(ino);
+        } else {
+            self.give_back(0, 1);
         }
         Ok(())
     }
@@ -215,6 +261,7 @@ impl FileSystem {
         meta.links = 0;
         meta.ctime = now();
         self.node_mut(parent)?.meta.links -= 1;
+        self.tell_self(Change::Name, ino);
         self.collect(ino);
         Ok(())
     }

@@ -19,6 +19,10 @@ pub(crate) const MAX_NAME: usize = 255;
 pub(crate) struct Node {
     pub(crate) meta: Meta,
     pub(crate) body: Body,
+    /// The directory that holds it, and its name there: the last that it was given, if it has several. A directory has one only, and so
+    /// its path is known without a search. The root is its own parent.
+    pub(crate) parent: Ino,
+    pub(crate) name: Arc<[u8]>,
 }
 
 /// What all nodes have. Times are nanoseconds since 1970.
@@ -49,9 +53,6 @@ pub(crate) enum Body {
 /// Names and what they name.
 #[derive(Clone)]
 pub(crate) struct Directory {
-    pub(crate) parent: Ino,
-    /// Its own name there: a directory has one only, and this makes its path known without a search.
-    pub(crate) name: Box<[u8]>,
     pub(crate) names: RedBlackTreeMapSync<Box<[u8]>, Ino>,
 }
 
@@ -109,8 +110,8 @@ impl Type {
 }
 
 impl Directory {
-    pub(crate) fn new(parent: Ino) -> Self {
-        Self { parent, name: Box::default(), names: RedBlackTreeMapSync::new_sync() }
+    pub(crate) fn new() -> Self {
+        Self { names: RedBlackTreeMapSync::new_sync() }
     }
 }
 

@@ -6,7 +6,7 @@ use super::node::{Body, Device, Ino, Type};
 use super::stat::Stat;
 use super::tree::{FileSystem, READ, User, WRITE};
 use super::view::View;
-use super::walk::{HostSpot, Last, Name, Place, Side, Spot};
+use super::walk::{HostSpot, Last, Place, Side, Spot};
 use crate::kernel::Errno;
 
 const CREATE: u32 = 0o100;
@@ -30,21 +30,26 @@ pub(crate) enum Opened {
 
 /// Opens what `path` leads to; makes it, if the flags ask for it. `mode` has the umask taken off.
 pub(crate) fn find(tree: &mut FileSystem, view: &View<'_>, path: &[u8], flags: u32, mode: u32) -> Result<Opened, Errno> {
-    if flags & 3 == 3 {
+    let creates = flags & CREATE != 0;
+    if flags & 3 == 3 || (creates && flags & DIRECTORY != 0) {
         return Err(Errno::EINVAL);
     }
     if flags & UNSUPPORTED != 0 {
         return Err(Errno::EOPNOTSUPP);
     }
-    let creates = flags & CREATE != 0;
-    if creates && path.ends_with(b"/") {
-        let (Side::Memory(Spot { name, .. }) | Side::Host(HostSpot { name, .. })) = view.walk(tree, path, Last::Name)?;
-        if matches!(name, Name::Plain(_)) {
-            return Err(Errno::EISDIR);
+    let exclusive = flags & EXCLUSIVE != 0;
+    let last = match (creates, flags & NO_FOLLOW != 0) {
+        (true, stays) => {
+            if stays || exclusive {
+                Last::CreateNew
+            } else {
+                Last::Create
+            }
         }
-    }
-    let stays = flags & NO_FOLLOW != 0 || (creates && flags & EXCLUSIVE != 0);
-    match view.walk(tree, path, if stays { Last::Stay } else { Last::Follow })? {
+        (false, true) => Last::Stay,
+        (false, false) => Last::Follow,
+    };
+    match view.walk(tree, path, last)? {
         Side::Memory(spot) => in_memory(tree, view.user, &spot, flags, mode),
         Side::Host(spot) => {
             if let Some(stat) = &spot.stat {
@@ -52,8 +57,6 @@ pub(crate) fn find(tree: &mut FileSystem, view: &View<'_>, path: &[u8], flags: u
                 if stat.kind == Type::Directory {
                     return Ok(Opened::Directory(Place::There(spot.mount, spot.path)));
                 }
-            } else if !creates {
-                return Err(Errno::ENOENT);
             }
             host(tree, view.user, &spot, flags, mode).map(Opened::Host)
         }
@@ -116,6 +119,8 @@ pub(super) fn host(tree: &FileSystem, user: User, spot: &HostSpot, flags: u32, m
             Type::Directory => return Err(Errno::EISDIR),
             _ => return Err(Errno::EACCES),
         }
+    } else if flags & CREATE == 0 {
+        return Err(Errno::ENOENT);
     }
     let how = How {
         read: flags & 3 != 1,

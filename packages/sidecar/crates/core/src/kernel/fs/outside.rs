@@ -7,7 +7,7 @@ use super::open::{self, Opened};
 use super::stat::Stat;
 use super::tree::{FileSystem, User};
 use super::view::View;
-use super::walk::{Place, join};
+use super::walk::{Last, Place, Side};
 use crate::error::Error;
 use crate::kernel::Errno;
 use crate::options::MountOptions;
@@ -103,7 +103,8 @@ impl<'k> Outside<'k> {
     pub(crate) fn list(&self, path: &str) -> Result<Vec<Entry>, Error> {
         let mut entries = self.explained("scandir", path, |path| self.entries(path))?;
         entries.sort_by(|one, other| one.0.cmp(&other.0));
-        let entry = |(name, kind): (Vec<u8>, Type)| Entry { name: String::from_utf8_lossy(&name).into_owned(), kind: kind.into() };
+        let entry =
+            |(name, kind): (Vec<u8>, Type)| Entry { name: String::from_utf8_lossy(&name).into_owned(), kind: kind.into() };
         Ok(entries.into_iter().map(entry).collect())
     }
 
@@ -156,26 +157,12 @@ impl<'k> Outside<'k> {
         })
     }
 
-    /// A directory is removed after what it holds; the list is a stack, so depth costs no stack of ours.
     fn remove_all(&self, path: &[u8]) -> Result<(), Errno> {
-        let mut left = vec![(path.to_vec(), false)];
-        while let Some((path, emptied)) = left.pop() {
-            if emptied {
-                self.view.rmdir(&path)?;
-                continue;
-            }
-            let entries = self.entries(&path)?;
-            left.push((path.clone(), true));
-            for (name, kind) in entries {
-                let below = join(path.clone(), &name);
-                if kind == Type::Directory {
-                    left.push((below, false));
-                } else {
-                    self.view.unlink(&below)?;
-                }
-            }
+        let mut tree = self.view.lock();
+        match self.view.walk(&tree, path, Last::Name)? {
+            Side::Memory(spot) => tree.remove_all(self.view.user, &spot),
+            Side::Host(spot) => tree.mount(spot.mount)?.remove_all(&spot),
         }
-        Ok(())
     }
 
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), Error> {

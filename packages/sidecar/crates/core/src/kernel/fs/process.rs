@@ -4,9 +4,10 @@ use super::node::Ino;
 use super::tree::{FileSystem, SEARCH, User};
 use super::view::View;
 use super::walk::Place;
-use crate::kernel::Errno;
 use crate::kernel::descriptors::Descriptors;
+use crate::kernel::{Errno, Operations};
 use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// The umask that a process begins with.
 const UMASK: u32 = 0o022;
@@ -85,10 +86,11 @@ impl ProcessFiles {
     }
 
     /// The process has ended.
-    pub(crate) fn close(&self, tree: &Mutex<FileSystem>) {
+    pub(crate) fn close(&self, tree: &Mutex<FileSystem>, operations: &Arc<Operations>) {
         let open = self.descriptors.lock().close_all();
         let cwd = self.standing.lock().directory.take();
         let mut tree = tree.lock();
+        tree.unwatch_all(operations);
         for ino in open.into_iter().chain(held(cwd.as_ref())) {
             tree.release(ino);
         }

@@ -7,6 +7,7 @@
 use super::host::Mount;
 use super::node::{Body, Directory, Ino, Meta, Node, Type};
 use super::walk::Place;
+use super::watch::Watchers;
 use crate::kernel::Errno;
 use crate::sys;
 use parking_lot::Mutex;
@@ -49,6 +50,7 @@ pub(crate) struct FileSystem {
     pub(super) mounts: Vec<Arc<Mount>>,
     /// What there is to say about the last `EACCES` that a mount's link caused, for whoever asks before the next.
     pub(super) reason: Reason,
+    pub(super) watchers: Watchers,
 }
 
 /// A sentence that belongs to one filesystem: a clone begins without.
@@ -69,10 +71,20 @@ impl FileSystem {
     /// An empty root.
     pub(crate) fn new(limits: Space) -> Self {
         let nodes = HashTrieMapSync::new_with_hasher_and_ptr_kind(Dense);
-        let mut made = Self { nodes, last: ROOT, holds: HashMap::new(), limits, used: Space { bytes: 0, inodes: 0 }, mounts: Vec::new(), reason: Reason::default() };
+        let mut made = Self {
+            nodes,
+            last: ROOT,
+            holds: HashMap::new(),
+            limits,
+            used: Space { bytes: 0, inodes: 0 },
+            mounts: Vec::new(),
+            reason: Reason::default(),
+            watchers: Watchers::default(),
+        };
         let now = now();
         let meta = Meta { mode: 0o755, uid: 0, gid: 0, links: 2, atime: now, mtime: now, ctime: now, birthtime: now };
-        made.nodes.insert_mut(ROOT, Node { meta, body: Body::Directory(Directory::new(ROOT)) });
+        made.nodes
+            .insert_mut(ROOT, Node { meta, body: Body::Directory(Directory::new()), parent: ROOT, name: Arc::from(&b""[..]) });
         made
     }
 
@@ -109,7 +121,7 @@ impl FileSystem {
         let now = now();
         let links = if matches!(body, Body::Directory(_)) { 2 } else { 1 };
         let meta = Meta { mode, uid: owner.0, gid: owner.1, links, atime: now, mtime: now, ctime: now, birthtime: now };
-        let node = Node { meta, body };
+        let node = Node { meta, body, parent: ROOT, name: Arc::from(&b""[..]) };
         self.reserve(node.stored(), 1)?;
         self.last += 1;
         self.nodes.insert_mut(self.last, node);

@@ -86,7 +86,7 @@ impl View<'_> {
         self.change(
             path,
             Last::Name,
-            |tree, spot| tree.create(self.user, &spot, Body::Directory(Directory::new(spot.parent)), mode).map(drop),
+            |tree, spot| tree.create(self.user, &spot, Body::Directory(Directory::new()), mode).map(drop),
             |tree, spot| tree.mount(spot.mount)?.mkdir(&spot, mode),
         )
     }
@@ -112,19 +112,18 @@ impl View<'_> {
 
     pub(crate) fn link(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
         let mut tree = self.lock();
-        match (self.walk(&tree, from, Last::Stay)?, self.walk(&tree, to, Last::Name)?) {
+        let from = self.walk(&tree, from, Last::Stay)?;
+        let found = match &from {
+            Side::Memory(spot) => spot.node.is_some(),
+            Side::Host(spot) => spot.stat.is_some(),
+        };
+        if !found {
+            return Err(Errno::ENOENT);
+        }
+        match (from, self.walk(&tree, to, Last::Name)?) {
             (Side::Memory(from), Side::Memory(to)) => tree.link(self.user, from.existing()?, &to),
-            (Side::Host(from), Side::Host(to)) if from.mount == to.mount => {
-                let stat = from.stat.ok_or(Errno::ENOENT)?;
-                if stat.kind == Type::Directory { Err(Errno::EPERM) } else { tree.mount(from.mount)?.link(&from.path, &to) }
-            }
-            (from, _) => {
-                let missing = match from {
-                    Side::Memory(spot) => spot.node.is_none(),
-                    Side::Host(spot) => spot.stat.is_none(),
-                };
-                Err(if missing { Errno::ENOENT } else { Errno::EXDEV })
-            }
+            (Side::Host(from), Side::Host(to)) if from.mount == to.mount => tree.mount(from.mount)?.link(&from, &to),
+            _ => Err(Errno::EXDEV),
         }
     }
 
@@ -147,7 +146,9 @@ impl View<'_> {
                 Body::Link(target) => Ok(target.to_vec()),
                 _ => Err(Errno::EINVAL),
             },
-            Side::Host(spot) if spot.stat.ok_or(Errno::ENOENT)?.kind == Type::Link => tree.mount(spot.mount)?.read_link(&spot.path),
+            Side::Host(spot) if spot.stat.ok_or(Errno::ENOENT)?.kind == Type::Link => {
+                tree.mount(spot.mount)?.read_link(&spot.path)
+            }
             Side::Host(_) => Err(Errno::EINVAL),
         }
     }

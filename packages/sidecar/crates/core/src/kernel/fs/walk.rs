@@ -13,6 +13,9 @@ use crate::kernel::Errno;
 /// Links that one walk follows.
 const MAX_LINKS: u32 = 40;
 
+/// Names that one walk passes: more than a path can have, and an end to links whose targets are full of names.
+const MAX_STEPS: u32 = 10_000;
+
 /// What happens with a link at the path's end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Last {
@@ -22,6 +25,10 @@ pub(crate) enum Last {
     Stay,
     /// It is what the path means: the call is about the name.
     Name,
+    /// It is followed, and a slash after the path's last name, or a followed link's, is `EISDIR`: what the call makes is no directory.
+    Create,
+    /// The same, but the link is what the path means.
+    CreateNew,
 }
 
 /// Where something lies.
@@ -36,11 +43,11 @@ pub(crate) enum Place {
 /// Where a path leads.
 #[derive(Debug)]
 pub(crate) struct End {
-    parent: Place,
-    name: Name,
-    node: Option<Place>,
-    slash: bool,
-    stat: Option<Stat>,
+    pub(super) parent: Place,
+    pub(super) name: Name,
+    pub(super) node: Option<Place>,
+    pub(super) slash: bool,
+    pub(super) stat: Option<Stat>,
 }
 
 /// The end of a path in memory.
@@ -99,30 +106,38 @@ impl Spot {
 impl FileSystem {
     /// Walks along `path`. `from` is where a relative one begins; none when the working directory does not exist.
     pub(crate) fn walk(&self, user: User, from: Option<&Place>, path: &[u8], last: Last) -> Result<Side, Errno> {
-        self.side(self.steps(user, from, path, last)?)
+        self.side(self.steps(user, from, path, last, false)?)
     }
 
     /// The place that `path` leads to; `ENOENT` when nothing is there.
     pub(crate) fn place(&self, user: User, from: Option<&Place>, path: &[u8]) -> Result<Place, Errno> {
-        self.steps(user, from, path, Last::Follow)?.node.ok_or(Errno::ENOENT)
+        self.steps(user, from, path, Last::Follow, true)?.node.ok_or(Errno::ENOENT)
     }
 
     /// The absolute path that `path` has without links and dots.
     pub(crate) fn real_path(&self, user: User, from: Option<&Place>, path: &[u8]) -> Result<Vec<u8>, Errno> {
-        let end = self.steps(user, from, path, Last::Follow)?;
+        let end = self.steps(user, from, path, Last::Follow, true)?;
         let node = end.node.ok_or(Errno::ENOENT)?;
         let (Place::Here(ino), Name::Plain(name)) = (&node, &end.name) else { return self.path_of(&node) };
         if self.node(*ino)?.is_directory() { self.path_of(&node) } else { Ok(join(self.path_of(&end.parent)?, name)) }
     }
 
-    fn steps(&self, user: User, from: Option<&Place>, path: &[u8], last: Last) -> Result<End, Errno> {
+    /// `exact`: the place must be without links, because its path matters.
+    fn steps(&self, user: User, from: Option<&Place>, path: &[u8], last: Last, exact: bool) -> Result<End, Errno> {
         if path.is_empty() {
             return Err(Errno::ENOENT);
         }
         let mut at = if path[0] == b'/' { Place::Here(ROOT) } else { from.ok_or(Errno::ENOENT)?.clone() };
         let mut rest = path.to_vec();
-        let (mut position, mut links, mut name) = (0, 0, Name::Root);
+        let (mut position, mut links, mut passed, mut name) = (0, 0, 0, Name::Root);
+        let mut asked_host = exact;
         loop {
+            if let Place::There(mount, at) = &at
+                && !std::mem::replace(&mut asked_host, true)
+                && let Some(end) = self.mount(*mount)?.leap(*mount, at, &rest[position..], last)?
+            {
+                return Ok(end);
+            }
             while rest.get(position) == Some(&b'/') {
                 position += 1;
             }
@@ -130,6 +145,10 @@ impl FileSystem {
             if part.is_empty() {
                 // Only slashes were left: a root, or a directory that dots or a link have led to.
                 return Ok(End { parent: self.parent_of(&at)?, name, node: Some(at), slash: false, stat: None });
+            }
+            passed += 1;
+            if passed > MAX_STEPS {
+                return Err(Errno::ELOOP);
             }
             let len = part.iter().position(|byte| *byte == b'/').unwrap_or(part.len());
             let (part, after) = part.split_at(len);
@@ -148,6 +167,7 @@ impl FileSystem {
                     continue;
                 }
                 _ if len > MAX_NAME => return Err(Errno::ENAMETOOLONG),
+                _ if is_last && slash && matches!(last, Last::Create | Last::CreateNew) => return Err(Errno::EISDIR),
                 _ => {}
             }
             let Some(found) = self.look(&at, part)? else {
@@ -156,7 +176,7 @@ impl FileSystem {
                 }
                 return Err(Errno::ENOENT);
             };
-            let follow = !is_last || last == Last::Follow || (last == Last::Stay && slash);
+            let follow = !is_last || matches!(last, Last::Follow | Last::Create) || (last == Last::Stay && slash);
             if found.kind == Type::Link && follow {
                 links += 1;
                 if links > MAX_LINKS {
@@ -164,7 +184,7 @@ impl FileSystem {
                 }
                 let (start, target) = self.follow(at, &found.place)?;
                 rest = [&target[..], after].concat();
-                (at, position, name) = (start, 0, Name::Root);
+                (at, position, name, asked_host) = (start, 0, Name::Root, exact);
                 continue;
             }
             if is_last {
@@ -177,9 +197,8 @@ impl FileSystem {
             if found.kind != Type::Directory {
                 return Err(Errno::ENOTDIR);
             }
-            if found.stat.is_some_and(|stat| !stat.allows(user, SEARCH)) {
-                return Err(Errno::EACCES);
-            }
+            // Once per mount: what the host cannot answer for a path, it cannot for the rest of it either.
+            asked_host |= matches!(found.place, Place::There(..)) && matches!(at, Place::There(..));
             at = found.place;
         }
     }
@@ -190,7 +209,7 @@ impl FileSystem {
                 self.directory(*ino)?;
                 self.check(user, *ino, SEARCH)
             }
-            // Checked when the walk came to it.
+            // The host checks whether we may, and what we may not the guest may not.
             Place::There(..) => Ok(()),
         }
     }
@@ -222,7 +241,7 @@ impl FileSystem {
     /// A directory's parent; a root's is itself.
     fn parent_of(&self, at: &Place) -> Result<Place, Errno> {
         match at {
-            Place::Here(ino) => Ok(Place::Here(self.node(*ino)?.directory().map_or(*ino, |directory| directory.parent))),
+            Place::Here(ino) => Ok(Place::Here(self.node(*ino)?.parent)),
             Place::There(mount, path) if path.is_empty() => Ok(self.mount(*mount)?.parent.clone()),
             Place::There(mount, path) => {
                 let end = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
@@ -263,12 +282,12 @@ impl FileSystem {
             place = match place {
                 Place::Here(ROOT) => break,
                 Place::Here(ino) => {
-                    if self.node(ino)?.meta.links == 0 {
+                    let node = self.node(ino)?;
+                    if node.meta.links == 0 {
                         return Err(Errno::ENOENT);
                     }
-                    let directory = self.directory(ino)?;
-                    parts.push(directory.name.to_vec());
-                    Place::Here(directory.parent)
+                    parts.push(node.name.to_vec());
+                    Place::Here(node.parent)
                 }
                 Place::There(mount, path) => {
                     if !path.is_empty() {

@@ -36,9 +36,12 @@ impl Mount {
         done(self.root.symlink_contents(OsStr::from_bytes(target), path(&spot.path)))
     }
 
-    pub(in crate::kernel::fs) fn link(&self, from: &[u8], spot: &HostSpot) -> Result<(), Errno> {
-        self.free(spot, false)?;
-        done(self.root.hard_link(path(from), &self.root, path(&spot.path)))
+    pub(in crate::kernel::fs) fn link(&self, from: &HostSpot, to: &HostSpot) -> Result<(), Errno> {
+        self.free(to, false)?;
+        if from.stat.is_some_and(|stat| stat.kind == super::super::node::Type::Directory) {
+            return Err(Errno::EPERM);
+        }
+        done(self.root.hard_link(path(&from.path), &self.root, path(&to.path)))
     }
 
     pub(in crate::kernel::fs) fn unlink(&self, spot: &HostSpot) -> Result<(), Errno> {
@@ -69,6 +72,17 @@ impl Mount {
         }
         spot.stat.ok_or(Errno::ENOENT)?;
         done(self.root.remove_dir(path(&spot.path)))
+    }
+
+    pub(in crate::kernel::fs) fn remove_all(&self, spot: &HostSpot) -> Result<(), Errno> {
+        if !matches!(spot.name, Name::Plain(_)) {
+            return self.rmdir(spot);
+        }
+        self.writable()?;
+        if self.holds_mount(&spot.path) {
+            return Err(Errno::EBUSY);
+        }
+        done(self.root.remove_dir_all(path(&spot.path)))
     }
 
     pub(in crate::kernel::fs) fn rename(&self, from: &HostSpot, to: &HostSpot) -> Result<(), Errno> {

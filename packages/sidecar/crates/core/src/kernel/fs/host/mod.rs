@@ -55,7 +55,11 @@ impl FileSystem {
             refuse("mounts.hostPath", "a folder that can be opened", format!("{:?}: {error}", host.display().to_string()))
         })?;
         let wrong_place = |errno: Errno| {
-            refuse("mounts.guestPath", "an absolute path below directories", format!("{:?}: {}", options.guest_path, errno.name()))
+            refuse(
+                "mounts.guestPath",
+                "an absolute path below directories",
+                format!("{:?}: {}", options.guest_path, errno.name()),
+            )
         };
         let guest_path = options.guest_path.trim_end_matches('/').as_bytes();
         let (parent, name) = self.mount_point(guest_path).map_err(wrong_place)?;
@@ -117,7 +121,7 @@ impl FileSystem {
         for end in ends {
             match self.walk(User::Host, None, &path[..end], Last::Follow)? {
                 Side::Memory(spot) if spot.node.is_none() && matches!(spot.name, Name::Plain(_)) => {
-                    self.create(User::Host, &spot, Body::Directory(Directory::new(spot.parent)), 0o755)?;
+                    self.create(User::Host, &spot, Body::Directory(Directory::new()), 0o755)?;
                 }
                 Side::Memory(spot) => {
                     self.directory(spot.existing()?)?;

@@ -3,7 +3,7 @@
 use super::super::node::Type;
 use super::super::stat::{DEVICE, Stat};
 use super::super::tree::{FileSystem, GUEST};
-use super::super::walk::{Found, Place, join};
+use super::super::walk::{End, Found, Last, Name, Place, join};
 use super::Mount;
 use crate::kernel::Errno;
 use cap_std::fs::{FileTypeExt, Metadata, MetadataExt};
@@ -33,6 +33,30 @@ impl Mount {
         }
     }
 
+    /// The end of a walk, if the host finds all of `rest` below `at` in one step: it stays beneath the root too, and follows links that do. None
+    /// when it does not, or when what it found is not all there is to know; the walk then goes on name by name.
+    pub(in crate::kernel::fs) fn leap(&self, number: usize, at: &[u8], rest: &[u8], last: Last) -> Result<Option<End>, Errno> {
+        let simple = rest.split(|byte| *byte == b'/').all(|part| !part.is_empty() && part != b"." && part != b"..");
+        if !simple || !self.inner.read().is_empty() {
+            return Ok(None);
+        }
+        let full = if at.is_empty() { rest.to_vec() } else { join(at.to_vec(), rest) };
+        let follows = matches!(last, Last::Follow | Last::Create);
+        match self.stat(number, &full) {
+            Ok(stat) if stat.kind == Type::Link && follows => Ok(None),
+            Ok(stat) => {
+                let end = full.iter().rposition(|byte| *byte == b'/');
+                let (holder, name) = end.map_or((&[][..], &full[..]), |end| (&full[..end], &full[end + 1..]));
+                let (parent, name) = (Place::There(number, holder.to_vec()), Name::Plain(name.into()));
+                let node = Some(Place::There(number, full));
+                Ok(Some(End { parent, name, node, slash: false, stat: Some(stat) }))
+            }
+            // Nobody asks where it would be, unless to make it.
+            Err(Errno::ENOENT) if matches!(last, Last::Follow | Last::Stay) => Err(Errno::ENOENT),
+            Err(_) => Ok(None),
+        }
+    }
+
     /// The mount at this path inside this one.
     pub(super) fn inner(&self, full: &[u8]) -> Option<usize> {
         self.inner.read().iter().find(|(path, _)| path == full).map(|(_, number)| *number)
@@ -56,7 +80,8 @@ impl Mount {
 
     /// Owners are told apart only as far as the guest may know them: itself, or somebody else.
     pub(super) fn stat_of(&self, number: usize, metadata: &Metadata) -> Stat {
-        let time = |seconds: i64, nanoseconds: i64| seconds.checked_mul(1_000_000_000).and_then(|time| time.checked_add(nanoseconds));
+        let time =
+            |seconds: i64, nanoseconds: i64| seconds.checked_mul(1_000_000_000).and_then(|time| time.checked_add(nanoseconds));
         let birthtime = metadata.created().ok().and_then(|time| time.into_std().duration_since(std::time::UNIX_EPOCH).ok());
         let owner = |id: u32| if id == self.owner { GUEST } else { STRANGER };
         let ctime = super::or_now(time(metadata.ctime(), metadata.ctime_nsec()));
@@ -120,7 +145,8 @@ impl FileSystem {
         let Some((number, _, rest)) = candidates.max_by_key(|(_, other, _)| other.host_path.len()) else {
             let link = self.path_of(&Place::There(number, link.to_vec()))?;
             let (link, target) = (String::from_utf8_lossy(&link), String::from_utf8_lossy(&target));
-            let reason = format!("the link '{link}' leads out of its mounted folder, to '{target}': mount the folder that holds that too");
+            let reason =
+                format!("the link '{link}' leads out of its mounted folder, to '{target}': mount the folder that holds that too");
             *self.reason.0.lock() = Some(reason);
             return Err(Errno::EACCES);
         };

@@ -1,6 +1,11 @@
 //! Tests of the family's calls as a guest makes them: integers and a memory.
 
+mod cost;
+mod hostile;
+mod mounts;
+mod oracle;
 mod posix;
+mod watching;
 
 use super::super::{Arguments, Kernel, call};
 use crate::options::{Limits, Mode, Streams};

@@ -1,0 +1,132 @@
+// What: `node`'s own options of a process (node_options.cc): `execArgv` and NODE_OPTIONS are parsed into the values that Node's library reads, and
+// what the library decided from them while the image was made is decided again.
+// Why only for processes that have options: the shim calls `applyOptions` for no other, so that a plain start pays nothing.
+// Next: bindings/options.js has the values; main.js of `file` programs comes after.
+'use strict';
+
+const context = require('./context.js');
+
+const BAD_OPTION_EXIT_CODE = 9;
+const ALIASES = {
+  __proto__: null,
+  '-r': '--require',
+  '-C': '--conditions',
+  '--loader': '--experimental-loader',
+  '--es-module-specifier-resolution': '--experimental-specifier-resolution',
+};
+// V8's, which mean nothing to this engine and change no result.
+const ENGINE =
+  /^--(?:(?:no-)?(?:expose[-_]gc|harmony[-\w]*|opt|stress[-\w]*|jitless|lite-mode|use-strict|interpreted-frames-native-stack|abort-on-uncaught-exception)|(?:max|min|stack|initial|gc|predictable|random|v8|turbo|sparkplug|maglev|concurrent|optimize|trace-gc|huge|single|perf)[-_\w]*)(?:=.*)?$/;
+
+function applyOptions() {
+  const { process } = context;
+  const flags = native.execArgv();
+  const fromEnvironment = splitEnvironment(process.env.NODE_OPTIONS ?? '');
+  // Every process has its own values; those of the image stay as they are.
+  const values = { ...context.internalBinding('options').getCLIOptionsValues() };
+  const bad = parse([...fromEnvironment, ...flags], values);
+  if (bad !== undefined) {
+    native.write(2, `node: ${bad}\n`);
+    native.exit(BAD_OPTION_EXIT_CODE);
+  }
+  context.cliOptions = values;
+  process.execArgv = flags;
+  context.requireBuiltin('internal/options').refreshOptions();
+  takeEffect(values, flags);
+}
+
+// Spaces separate, double quotes keep together, a backslash in them escapes.
+function splitEnvironment(text) {
+  const parts = [];
+  for (const [part] of text.matchAll(/(?:[^\s"]|"(?:[^"\\]|\\.)*")+/g))
+    parts.push(part.replace(/"((?:[^"\\]|\\.)*)"/g, (_, inner) => inner.replace(/\\(.)/g, '$1')));
+  return parts;
+}
+
+// What is wrong, or undefined.
+function parse(flags, values) {
+  for (let i = 0; i < flags.length; i++) {
+    const equals = flags[i].indexOf('=');
+    const written = equals === -1 ? flags[i] : flags[i].slice(0, equals);
+    const dashed = written.startsWith('--') ? written.replaceAll('_', '-') : written;
+    const name = ALIASES[dashed] ?? dashed;
+    if (!Object.hasOwn(values, name) || values[name] === undefined) {
+      if (ENGINE.test(flags[i])) {
+        if (/^--expose[-_]gc$/.test(flags[i])) defineGc();
+        continue;
+      }
+      return `bad option: ${flags[i]}`;
+    }
+    const known = values[name];
+    if (typeof known === 'boolean') {
+      if (equals !== -1) return `${written} does not take an argument`;
+      setSwitch(values, name);
+      continue;
+    }
+    if (equals === -1 && (i + 1 === flags.length || flags[i + 1].startsWith('-'))) return `${written} requires an argument`;
+    const text = equals === -1 ? flags[++i] : flags[i].slice(equals + 1);
+    if (Array.isArray(known)) values[name] = [...known, text];
+    else values[name] = typeof known === 'number' ? Number(text) : text;
+  }
+  return undefined;
+}
+
+function setSwitch(values, name) {
+  const opposite = name.startsWith('--no-') ? `--${name.slice(5)}` : `--no-${name.slice(2)}`;
+  values[name] = true;
+  if (Object.hasOwn(values, opposite)) values[opposite] = false;
+}
+
+function defineGc() {
+  Object.defineProperty(globalThis, 'gc', { value: () => native.gc(), writable: true, configurable: true });
+}
+
+const ALIASED = {
+  noDeprecation: '--no-deprecation',
+  noProcessWarnings: '--no-warnings',
+  traceProcessWarnings: '--trace-warnings',
+  throwDeprecation: '--throw-deprecation',
+  traceDeprecation: '--trace-deprecation',
+};
+
+// The parts of Node's preparation of a process that depend on options.
+function takeEffect(values, flags) {
+  const { process, requireBuiltin } = context;
+  for (const [property, option] of Object.entries(ALIASED)) if (values[option]) process[property] = true;
+  if (!values['--warnings']) process.removeListener('warning', requireBuiltin('internal/process/warning').onWarning);
+  if (values['--expose-internals']) requireBuiltin('internal/bootstrap/realm').BuiltinModule.exposeInternals();
+  if (flags.some((flag) => /^--stack[-_]trace[-_]limit=/.test(flag))) Error.stackTraceLimit = values['--stack-trace-limit'];
+  if (values['--title'] !== '') process.title = values['--title'];
+  if (values['--enable-source-maps'])
+    requireBuiltin('internal/source_map/source_map_cache').setSourceMapsSupport({
+      __proto__: null,
+      enabled: true,
+      nodeModules: true,
+      generatedCode: true,
+    });
+  if (values['--experimental-vm-modules']) Object.assign(requireBuiltin('vm'), pick(requireBuiltin('internal/vm/module')));
+  if (values['--no-experimental-global-navigator']) delete globalThis.navigator;
+  if (values['--no-experimental-websocket']) {
+    delete globalThis.WebSocket;
+    delete globalThis.CloseEvent;
+  }
+  if (values['--disable-proto'] === 'delete') delete Object.prototype.__proto__;
+  if (values['--pending-deprecation']) pendDeprecations();
+  if (values['--conditions'].length > 0 || values['--no-addons'] || values['--no-require-module']) {
+    requireBuiltin('internal/modules/esm/utils').initializeESM();
+    requireBuiltin('internal/modules/helpers').initializeCjsConditions();
+  }
+  if (values['--require'].length > 0) requireBuiltin('internal/modules/cjs/loader').Module._preloadModules(values['--require']);
+  for (const file of values['--env-file']) process.loadEnvFile(file);
+}
+
+const pick = ({ Module, SourceTextModule, SyntheticModule }) => ({ Module, SourceTextModule, SyntheticModule });
+
+function pendDeprecations() {
+  const { process, requireBuiltin } = context;
+  const { deprecate } = requireBuiltin('internal/util');
+  process.binding = deprecate(process.binding, 'process.binding() is deprecated. Please use public APIs instead.', 'DEP0111');
+  process._tickCallback = deprecate(process._tickCallback, 'process._tickCallback() is deprecated', 'DEP0134');
+}
+
+module.exports = { applyOptions };

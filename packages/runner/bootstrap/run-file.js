@@ -1,0 +1,37 @@
+// What: a file as the program, as `node FILE ARGS` runs it: Node's own entry point decides which of its loaders takes it.
+// Next: entry.js, which registers this for the shim.
+'use strict';
+
+const context = require('./context.js');
+
+const PENDING = 0;
+const HAS_EXIT_CODE = 2;
+const UNSETTLED_EXIT_CODE = 13;
+
+function runFile(path) {
+  const { process, requireBuiltin } = context;
+  const main = requireBuiltin('path').resolve(path);
+  process.argv[1] = main;
+  // What `-e` has and a file has not.
+  const values = context.cliOptions ?? context.internalBinding('options').getCLIOptionsValues();
+  if (values['--input-type'] !== '') {
+    context.cliOptions = { ...values, '--input-type': '' };
+    requireBuiltin('internal/options').refreshOptions();
+  }
+  requireBuiltin('internal/modules/cjs/loader').Module.runMain(main);
+}
+
+// Before `exit` is emitted: an ES module that waits for what cannot come ends the process with 13, as in Node's SpinEventLoop.
+function checkUnsettled() {
+  const promise = globalThis[context.privateSymbols.entry_point_promise_private_symbol];
+  if (promise === undefined || native.promiseDetails(promise)[0] !== PENDING) return;
+  if (native.loop.exitInfo[HAS_EXIT_CODE]) return;
+  const { process } = context;
+  native.write(
+    2,
+    `Warning: Detected unsettled top-level await at ${native.awaitLocation()?.slice(0, 2).join(':') ?? process.argv[1]}\n`,
+  );
+  process.exitCode = UNSETTLED_EXIT_CODE;
+}
+
+module.exports = { runFile, checkUnsettled };

@@ -1,0 +1,214 @@
+// What: one compression stream as Node's library uses it: `init`, `write`, `writeSync`, `params`, `reset`, `close`, and the callback after each write.
+// The modes, the search for gzip's magic bytes, members that follow one another, and the wording of errors are Node's (node_zlib.cc, `ZlibContext`).
+'use strict';
+
+const { AsyncWrap } = require('../async-wrap.js');
+
+const DEFLATE = 1;
+const INFLATE = 2;
+const GZIP = 3;
+const GUNZIP = 4;
+const DEFLATERAW = 5;
+const INFLATERAW = 6;
+const UNZIP = 7;
+
+const Z_OK = 0;
+const Z_STREAM_END = 1;
+const Z_NEED_DICT = 2;
+const Z_DATA_ERROR = -3;
+const Z_BUF_ERROR = -5;
+const Z_FINISH = 4;
+const CODES = {
+  2: 'Z_NEED_DICT',
+  '-1': 'Z_ERRNO',
+  '-2': 'Z_STREAM_ERROR',
+  '-3': 'Z_DATA_ERROR',
+  '-4': 'Z_MEM_ERROR',
+  '-5': 'Z_BUF_ERROR',
+  '-6': 'Z_VERSION_ERROR',
+};
+
+const GZIP_ID = [0x1f, 0x8b];
+// What zlib's window bits mean besides a size.
+const GZIP_WINDOW = 16;
+const AUTOMATIC_WINDOW = 32;
+const NOTHING = new Uint8Array(0);
+
+const compresses = (mode) => mode === DEFLATE || mode === GZIP || mode === DEFLATERAW;
+
+class ZlibHandle extends AsyncWrap {
+  #stream = native.zlibNew();
+  #mode;
+  #firstMode;
+  #settings;
+  #dictionary;
+  #result;
+  #callback;
+  #error = Z_OK;
+  #flush = 0;
+  // Bytes of output and of input that the last run did not use.
+  #left = new Uint32Array(2);
+  #started = false;
+  #magicSeen = 0;
+  #writing = false;
+  #closePending = false;
+  #closed = false;
+
+  constructor(mode) {
+    super('ZLIB');
+    this.#mode = this.#firstMode = mode;
+  }
+
+  init(windowBits, level, memLevel, strategy, result, callback, dictionary) {
+    let window = windowBits;
+    if (this.#mode === GZIP || this.#mode === GUNZIP) window += GZIP_WINDOW;
+    if (this.#mode === UNZIP) window += AUTOMATIC_WINDOW;
+    if (this.#mode === DEFLATERAW || this.#mode === INFLATERAW) window = -window;
+    this.#settings = [compresses(this.#mode), level, window, memLevel, strategy];
+    this.#result = result;
+    this.#callback = callback;
+    this.#dictionary = dictionary === undefined ? undefined : bytesOf(dictionary);
+  }
+
+  // The stream itself is made at the first use: many are made and never written to.
+  #start() {
+    if (this.#started) return;
+    this.#started = true;
+    this.#error = native.zlibInit(this.#stream, ...this.#settings);
+    if (this.#error === Z_OK && this.#dictionary !== undefined) this.#giveDictionary();
+  }
+  #giveDictionary() {
+    // An inflating stream asks for its dictionary; a raw one cannot.
+    if (compresses(this.#mode) || this.#mode === INFLATERAW) {
+      this.#error = native.zlibDictionary(this.#stream, this.#dictionary);
+      if (this.#error !== Z_OK) this.#fail('Failed to set dictionary');
+    }
+  }
+
+  write(flush, input, inputOffset, inputLength, output, outputOffset, outputLength) {
+    this.#writing = true;
+    const run = [flush, part(input, inputOffset, inputLength), part(output, outputOffset, outputLength)];
+    native.enqueueTask(() => {
+      this.#run(...run);
+      this.#writing = false;
+      if (this.#check()) {
+        this.#tell();
+        this.makeCallback(this.#callback);
+      }
+      if (this.#closePending) this.close();
+    });
+  }
+
+  writeSync(flush, input, inputOffset, inputLength, output, outputOffset, outputLength) {
+    this.#run(flush, part(input, inputOffset, inputLength), part(output, outputOffset, outputLength));
+    if (this.#check()) this.#tell();
+  }
+
+  #tell() {
+    this.#result[0] = this.#left[0];
+    this.#result[1] = this.#left[1];
+  }
+
+  #run(flush, input, output) {
+    this.#start();
+    this.#flush = flush;
+    this.#left[0] = output.byteLength;
+    this.#left[1] = input.byteLength;
+    if (this.#error !== Z_OK && this.#error !== Z_BUF_ERROR && this.#error !== Z_STREAM_END) return;
+    if (this.#mode === UNZIP) this.#detect(input);
+    this.#step(input, output);
+    if (compresses(this.#mode)) return;
+    if (this.#error === Z_NEED_DICT && this.#dictionary !== undefined) this.#inflateWithDictionary(input, output);
+    while (this.#left[1] > 0 && this.#mode === GUNZIP && this.#error === Z_STREAM_END) {
+      const rest = input.subarray(input.byteLength - this.#left[1]);
+      // Zeros may pad a file; anything else is the next member.
+      if (rest[0] === 0) break;
+      this.#error = native.zlibReset(this.#stream);
+      this.#step(rest, output.subarray(output.byteLength - this.#left[0]));
+    }
+  }
+  #step(input, output) {
+    this.#error = native.zlibRun(this.#stream, input, output, this.#flush, new Uint8Array(this.#left.buffer));
+  }
+  #inflateWithDictionary(input, output) {
+    this.#error = native.zlibDictionary(this.#stream, this.#dictionary);
+    if (this.#error === Z_OK) {
+      this.#step(input.subarray(input.byteLength - this.#left[1]), output.subarray(output.byteLength - this.#left[0]));
+    } else if (this.#error === Z_DATA_ERROR) {
+      // told apart from a missing one by the caller's code
+      this.#error = Z_NEED_DICT;
+    }
+  }
+  // gzip or zlib, by the first two bytes.
+  #detect(input) {
+    for (let at = 0; at < input.byteLength && this.#magicSeen < GZIP_ID.length; at++) {
+      if (input[at] !== GZIP_ID[this.#magicSeen]) {
+        this.#mode = INFLATE;
+        return;
+      }
+      this.#magicSeen++;
+    }
+    if (this.#magicSeen === GZIP_ID.length) this.#mode = GUNZIP;
+  }
+
+  // Whether the run went well; if not, the owner is told.
+  #check() {
+    const error = this.#error;
+    if (error === Z_OK || error === Z_STREAM_END || error === Z_BUF_ERROR) {
+      if (error === Z_STREAM_END || this.#left[0] === 0 || this.#flush !== Z_FINISH) return true;
+      this.#fail('unexpected end of file', Z_BUF_ERROR);
+    } else if (error === Z_NEED_DICT) {
+      this.#fail(this.#dictionary === undefined ? 'Missing dictionary' : 'Bad dictionary');
+    } else {
+      this.#fail('Zlib error');
+    }
+    return false;
+  }
+  #fail(message, error = this.#error) {
+    const text = error === Z_BUF_ERROR || error === Z_NEED_DICT ? undefined : native.zlibMessage(this.#stream);
+    this.makeCallback(this.onerror, text ?? message, error, CODES[error] ?? 'Z_ERROR');
+    this.#writing = false;
+    if (this.#closePending) this.close();
+  }
+
+  params(level, strategy) {
+    this.#start();
+    this.#settings[1] = level;
+    this.#settings[4] = strategy;
+    if (!compresses(this.#mode)) return;
+    const error = native.zlibParams(this.#stream, level, strategy);
+    if (error !== Z_OK && error !== Z_BUF_ERROR) {
+      this.#error = error;
+      this.#fail('Failed to set parameters');
+    }
+  }
+  reset() {
+    this.#start();
+    this.#mode = this.#firstMode;
+    this.#magicSeen = 0;
+    this.#error = native.zlibReset(this.#stream);
+    if (this.#error !== Z_OK) this.#fail('Failed to reset stream');
+    else if (this.#dictionary !== undefined) this.#giveDictionary();
+  }
+  close() {
+    if (this.#closed) return;
+    if (this.#writing) {
+      this.#closePending = true;
+      return;
+    }
+    this.#closePending = false;
+    this.#closed = true;
+    native.zlibEnd(this.#stream);
+    this.emitDestroy();
+  }
+}
+
+const bytesOf = (view) =>
+  ArrayBuffer.isView(view) ? new Uint8Array(view.buffer, view.byteOffset, view.byteLength) : new Uint8Array(view);
+
+function part(view, offset, length) {
+  if (view === null || view === undefined) return NOTHING;
+  return new Uint8Array(view.buffer, view.byteOffset + offset, length);
+}
+
+module.exports = { ZlibHandle };

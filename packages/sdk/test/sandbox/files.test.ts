@@ -1,0 +1,142 @@
+// Files of a runtime, from outside and from inside, in every way to provision one.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { NodeRuntime } from '../../src/index.js';
+import { MODES, withRuntime } from './modes.js';
+
+let host: string;
+
+beforeAll(() => {
+  host = mkdtempSync(join(tmpdir(), 'coldframe-files-'));
+  const store = join(host, 'node_modules/.pnpm/greet@1.0.0/node_modules/greet');
+  mkdirSync(store, { recursive: true });
+  writeFileSync(join(store, 'package.json'), JSON.stringify({ name: 'greet', version: '1.0.0', main: 'greet.js' }));
+  writeFileSync(join(store, 'greet.js'), 'module.exports = (name) => `hello ${name}`;');
+  symlinkSync('.pnpm/greet@1.0.0/node_modules/greet', join(host, 'node_modules/greet'));
+  mkdirSync(join(host, 'packages/own'), { recursive: true });
+  writeFileSync(join(host, 'packages/own/index.txt'), 'own');
+  symlinkSync('../packages/own', join(host, 'node_modules/own'));
+  mkdirSync(join(host, 'data'));
+  writeFileSync(join(host, 'data/in.txt'), 'from the host');
+});
+
+afterAll(() => rmSync(host, { recursive: true, force: true }));
+
+const reason = (work: Promise<unknown>) =>
+  work.then(
+    () => 'no error',
+    (error) => [error.code, error.path ?? error.option ?? error.what, error.syscall],
+  );
+
+describe.each(MODES)('$name', (mode) => {
+  test('files that are given are there, and programs and their owner share them', () =>
+    withRuntime(mode, { files: { '/workspace/a/in.txt': 'seed', '/data.bin': new Uint8Array([0, 255]) } }, async (runtime) => {
+      const { stdout, stderr } = await runtime.exec(`
+        import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+        console.log(readFileSync('a/in.txt', 'utf8'), [...readFileSync('/data.bin')], statSync('a').uid === process.getuid());
+        mkdirSync('out');
+        writeFileSync('out/result.json', JSON.stringify({ pid: typeof process.pid }));
+      `);
+      expect(stderr).toBe('');
+      expect(stdout).toBe('seed [ 0, 255 ] true\n');
+      expect(Buffer.from(await runtime.readFile('/workspace/out/result.json')).toString()).toBe('{"pid":"number"}');
+      expect(await runtime.readDir('/workspace')).toEqual(['a', 'out']);
+      await runtime.writeFile('/workspace/out/more/x.txt', 'x');
+      const again = await runtime.exec(`
+        import { readdirSync } from 'node:fs';
+        console.log(readdirSync('out', { recursive: true }).join());
+      `);
+      expect(again.stdout).toBe('more,result.json,more/x.txt\n');
+    }));
+
+  test('the operations of the owner', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const large = new Uint8Array(40 * 1024 * 1024).map((_, index) => index % 251);
+      await runtime.writeFile('/tmp/large', large);
+      expect(Buffer.compare(await runtime.readFile('/tmp/large'), large)).toBe(0);
+      expect(await runtime.stat('/tmp/large')).toMatchObject({ type: 'file', size: large.length, isDirectory: false, uid: 1000 });
+      await runtime.remove('/tmp/large');
+      await runtime.mkdir('/tmp/a/b', { recursive: true });
+      await runtime.mkdir('/tmp/a/b', { recursive: true });
+      await runtime.writeFile('/tmp/a/f', '');
+      await runtime.exec('import { symlinkSync } from "node:fs"; symlinkSync("f", "/tmp/a/l"); symlinkSync("none", "/tmp/a/n");');
+      expect((await runtime.readDirWithTypes('/tmp/a')).map(({ name, type }) => `${name} ${type}`)).toEqual([
+        'b directory',
+        'f file',
+        'l symlink',
+        'n symlink',
+      ]);
+      expect((await runtime.stat('/tmp/a/l')).type).toBe('file');
+      expect(await runtime.stat('/tmp/a/l', { followSymlinks: false })).toMatchObject({ isSymbolicLink: true, size: 1 });
+      expect([await runtime.exists('/tmp/a/l'), await runtime.exists('/tmp/a/n'), await runtime.exists('/x/y')]).toEqual([
+        true,
+        false,
+        false,
+      ]);
+      await runtime.rename('/tmp/a', '/tmp/z');
+      expect(await reason(runtime.mkdir('/tmp/z'))).toEqual(['EEXIST', '/tmp/z', 'mkdir']);
+      expect(await reason(runtime.remove('/tmp/z'))).toEqual(['ENOTEMPTY', '/tmp/z', 'rm']);
+      await runtime.remove('/tmp/z', { recursive: true });
+      expect(await reason(runtime.readFile('/tmp/z/f'))).toEqual(['ENOENT', '/tmp/z/f', 'open']);
+      expect(await reason(runtime.readDir('/etc/hosts'))).toEqual(['ENOTDIR', '/etc/hosts', 'scandir']);
+      expect(await reason(runtime.writeFile('relative', ''))).toEqual(['ERR_INVALID_OPTION', 'path', undefined]);
+    }));
+
+  test('a mounted folder is read, and changed only where that is allowed', () => {
+    const mounts = [
+      { guestPath: '/in', hostPath: join(host, 'data') },
+      { guestPath: '/out', hostPath: join(host, 'data'), readOnly: false },
+    ];
+    return withRuntime(mode, { mounts }, async (runtime) => {
+      const { stdout, stderr } = await runtime.exec(`
+        import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+        console.log(readFileSync('/in/in.txt', 'utf8'));
+        try { writeFileSync('/in/out.txt', 'x'); } catch (error) { console.log(error.code); }
+        writeFileSync('/out/out.txt', 'from the guest');
+        console.log(readFileSync('/in/out.txt', 'utf8'));
+      `);
+      expect([stdout, stderr]).toEqual(['from the host\nEROFS\nfrom the guest\n', '']);
+      expect(readFileSync(join(host, 'data/out.txt'), 'utf8')).toBe('from the guest');
+      await runtime.remove('/out/out.txt');
+      expect(await reason(runtime.writeFile('/in/x', ''))).toEqual(['EROFS', '/in/x', 'open']);
+    });
+  });
+
+  test('nodeModules: links inside are followed, and one that leads out says so', () =>
+    withRuntime(mode, { nodeModules: join(host, 'node_modules') }, async (runtime) => {
+      expect(Buffer.from(await runtime.readFile('/workspace/node_modules/greet/greet.js')).toString()).toContain('hello');
+      const out = runtime.readFile('/workspace/node_modules/own/index.txt');
+      await expect(out).rejects.toMatchObject({ code: 'EACCES' });
+      await expect(out).rejects.toThrow(/the link '\/workspace\/node_modules\/own' leads out .* mount the folder/);
+    }));
+
+  test('with the folder mounted that it leads to, it is followed', () =>
+    withRuntime(mode, { mounts: [{ guestPath: '/workspace', hostPath: host }] }, async (runtime) => {
+      expect(Buffer.from(await runtime.readFile('/workspace/node_modules/own/index.txt')).toString()).toBe('own');
+    }));
+
+  test('limits', () =>
+    withRuntime(mode, { limits: { filesystemBytes: 100_000, inodes: 20, descriptors: 5 } }, async (runtime) => {
+      const { stdout } = await runtime.exec(`
+        import { mkdirSync, openSync, writeFileSync } from 'node:fs';
+        const code = (work) => { try { return work(); } catch (error) { return error.code; } };
+        console.log(code(() => writeFileSync('big', Buffer.alloc(200_000))));
+        console.log([openSync('big'), openSync('big'), code(() => openSync('big'))].join());
+        for (let n = 0; ; n++) { const made = code(() => mkdirSync('d' + n)); if (made !== undefined) { console.log(n, made); break; } }
+      `);
+      expect(stdout).toBe('ENOSPC\n3,4,EMFILE\n19 ENOSPC\n');
+    }));
+});
+
+test('a mount that is not there, and files that cannot be, are refused at creation', async () => {
+  const missing = join(host, 'nothing');
+  expect(await reason(NodeRuntime.create({ mounts: [{ guestPath: '/m', hostPath: missing }] }))).toEqual([
+    'ERR_INVALID_REQUEST',
+    'mounts.hostPath',
+    undefined,
+  ]);
+  expect(await reason(NodeRuntime.create({ files: { '/etc/hosts/x': '' } }))).toEqual(['ENOTDIR', '/etc/hosts/x', 'open']);
+});

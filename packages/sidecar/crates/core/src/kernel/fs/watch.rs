@@ -1,0 +1,193 @@
+//! Watching: programs that want to be told of changes. The tree tells of each as it happens; nobody looks for any.
+//!
+//! What is told is what Linux's inotify tells libuv: the watched file's own changes, and those of the names in a watched directory. An
+//! operation carries one batch; what happens before the program asks again is kept for it, so that nothing is lost in between. Mounted
+//! folders cannot be watched: their changes come from outside. Next: `tree.rs`.
+
+use super::node::Ino;
+use super::tree::FileSystem;
+use super::walk::{Last, Name, Side};
+use crate::kernel::operations::Operations;
+use crate::kernel::{Answer, Errno, Process};
+use std::sync::Arc;
+
+/// Watchers that one runtime may have.
+const MAX_WATCHERS: usize = 1_024;
+/// Bytes that are kept for a watcher that does not ask.
+const MAX_KEPT: usize = 64 << 10;
+/// Directories between a change and a watcher of everything below it.
+const MAX_DEPTH: usize = 4_096;
+
+const RECURSIVE: i64 = 1;
+
+/// What happened to a name, as libuv tells them apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// It came, went or moved.
+    Name = 1,
+    /// What it names has other bytes or attributes.
+    Content = 2,
+}
+
+struct Watcher {
+    node: Ino,
+    /// What changes of the watched thing itself are told under.
+    name: Box<[u8]>,
+    recursive: bool,
+    operations: Arc<Operations>,
+    /// The operation that tells, or has told, the last batch.
+    operation: u32,
+    armed: bool,
+    kept: Vec<u8>,
+    last: Vec<u8>,
+}
+
+/// All watchers of a filesystem. A clone begins without: they belong to running programs.
+#[derive(Default)]
+pub(super) struct Watchers(Vec<Watcher>);
+
+impl Clone for Watchers {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Watcher {
+    fn tell(&mut self, change: Change, name: &[u8]) {
+        let name = &name[..name.len().min(usize::from(u16::MAX))];
+        let mut entry = vec![change as u8, 0];
+        entry.extend_from_slice(&(name.len() as u16).to_le_bytes());
+        entry.extend_from_slice(name);
+        if self.armed {
+            self.armed = false;
+            self.operations.complete(self.operation, Ok(0), entry);
+            self.last.clear();
+        } else if entry != self.last && self.kept.len() + entry.len() <= MAX_KEPT {
+            // As inotify does: the same change twice in a row is one.
+            self.kept.extend_from_slice(&entry);
+            self.last = entry;
+        }
+    }
+
+    fn arm(&mut self) -> Answer {
+        self.operation = self.operations.begin()?;
+        self.armed = self.kept.is_empty();
+        if !self.armed {
+            self.operations.complete(self.operation, Ok(0), std::mem::take(&mut self.kept));
+            self.last.clear();
+        }
+        Ok(i64::from(self.operation))
+    }
+}
+
+/// Tells of changes of what `path` leads to, from now on, or since the last batch was told to this process.
+pub(crate) fn watch(process: &Process, path: &[u8], flags: i64) -> Answer {
+    let view = process.files.view(&process.kernel.files);
+    let mut tree = view.lock();
+    let Side::Memory(spot) = view.walk(&tree, path, Last::Follow)? else { return Err(Errno::ENOSYS) };
+    let node = spot.existing()?;
+    let name = match spot.name {
+        Name::Plain(name) => name,
+        _ => tree.node(node)?.name[..].into(),
+    };
+    let recursive = flags & RECURSIVE != 0;
+    let watchers = &mut tree.watchers.0;
+    let waits = |watcher: &&mut Watcher| {
+        !watcher.armed
+            && watcher.node == node
+            && watcher.recursive == recursive
+            && Arc::ptr_eq(&watcher.operations, &process.operations)
+    };
+    if let Some(watcher) = watchers.iter_mut().find(waits) {
+        return watcher.arm();
+    }
+    if watchers.len() >= MAX_WATCHERS {
+        return Err(Errno::ENOSPC);
+    }
+    let operations = process.operations.clone();
+    let (kept, last) = (Vec::new(), Vec::new());
+    let mut watcher = Watcher { node, name, recursive, operations, operation: 0, armed: false, kept, last };
+    let operation = watcher.arm()?;
+    watchers.push(watcher);
+    tree.hold(node);
+    Ok(operation)
+}
+
+/// Ends the watch whose last operation this is.
+pub(crate) fn unwatch(process: &Process, operation: i64) -> Answer {
+    let mut tree = process.kernel.files.lock();
+    let is_it =
+        |watcher: &Watcher| i64::from(watcher.operation) == operation && Arc::ptr_eq(&watcher.operations, &process.operations);
+    let at = tree.watchers.0.iter().position(is_it).ok_or(Errno::EINVAL)?;
+    let watcher = tree.watchers.0.swap_remove(at);
+    process.operations.cancel(watcher.operation);
+    tree.release(watcher.node);
+    Ok(0)
+}
+
+impl FileSystem {
+    /// Ends all watches of a process.
+    pub(super) fn unwatch_all(&mut self, operations: &Arc<Operations>) {
+        let watchers = std::mem::take(&mut self.watchers.0);
+        let (gone, left) = watchers.into_iter().partition(|watcher: &Watcher| Arc::ptr_eq(&watcher.operations, operations));
+        self.watchers.0 = left;
+        let gone: Vec<Watcher> = gone;
+        gone.iter().for_each(|watcher| self.release(watcher.node));
+    }
+
+    /// The name `name` in `directory` came, went or changed.
+    pub(super) fn tell_name(&mut self, change: Change, directory: Ino, name: &[u8]) {
+        if self.watchers.0.is_empty() {
+            return;
+        }
+        let mut watchers = std::mem::take(&mut self.watchers.0);
+        for watcher in &mut watchers {
+            if watcher.node == directory {
+                watcher.tell(change, name);
+            } else if watcher.recursive
+                && let Some(mut path) = self.path_below(watcher.node, directory)
+            {
+                path.extend_from_slice(name);
+                watcher.tell(change, &path);
+            }
+        }
+        self.watchers.0 = watchers;
+    }
+
+    /// The node itself came to an end, moved or changed.
+    pub(super) fn tell_self(&mut self, change: Change, node: Ino) {
+        for watcher in self.watchers.0.iter_mut().filter(|watcher| watcher.node == node) {
+            let name = std::mem::take(&mut watcher.name);
+            watcher.tell(change, &name);
+            watcher.name = name;
+        }
+    }
+
+    /// The node has other bytes or attributes.
+    pub(super) fn tell_content(&mut self, node: Ino) {
+        if self.watchers.0.is_empty() {
+            return;
+        }
+        self.tell_self(Change::Content, node);
+        let Ok(found) = self.node(node) else { return };
+        let (parent, name) = (found.parent, found.name.clone());
+        // A further name, or the last one, may have been removed since.
+        if parent != node && self.directory(parent).is_ok_and(|directory| directory.names.get(&name[..]) == Some(&node)) {
+            self.tell_name(Change::Content, parent, &name);
+        }
+    }
+
+    /// The path from `top` down to `directory`, with a slash at its end; none when it does not lie below.
+    fn path_below(&self, top: Ino, directory: Ino) -> Option<Vec<u8>> {
+        let (mut parts, mut at) = (Vec::new(), directory);
+        while at != top {
+            let node = self.node(at).ok()?;
+            if node.parent == at || parts.len() > MAX_DEPTH {
+                return None;
+            }
+            parts.push(node.name.clone());
+            at = node.parent;
+        }
+        Some(parts.iter().rev().flat_map(|name| name.iter().copied().chain([b'/'])).collect())
+    }
+}
