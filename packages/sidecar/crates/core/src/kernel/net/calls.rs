@@ -108,8 +108,14 @@ fn carry_out(
         return network.add(socket).map(i64::from);
     }
     if number == 0x210 {
+        let ends = arguments.bytes_mut(0)?;
+        if ends.len() < 8 {
+            return Err(Errno::EINVAL);
+        }
         let (one, other) = network.pair(program.pid)?;
-        return Ok(i64::from(one) | i64::from(other) << 31);
+        ends[..4].copy_from_slice(&one.to_le_bytes());
+        ends[4..8].copy_from_slice(&other.to_le_bytes());
+        return Ok(0);
     }
     let id: Id = arguments.number(0)?;
     let operations = &program.process.operations;

@@ -1,11 +1,14 @@
 //! Sockets with names in the filesystem: binding makes a node there, connecting finds it. A name that begins with NUL lies outside it.
+//! The node's number is the address: a renamed socket is still found, a removed one never is, even when another has its name.
 
 use super::address::Address;
-use crate::kernel::fs::{Body, Last, USER, WRITE};
+use crate::kernel::fs::{Body, Last, User, WRITE};
 use crate::kernel::{Errno, Process};
 
 /// Longest name (Linux's `sun_path`).
 const MAX_NAME: usize = 107;
+
+const USER: User = User::Guest;
 
 fn check(path: &[u8]) -> Result<Option<Address>, Errno> {
     if path.is_empty() || path.len() > MAX_NAME {
@@ -23,7 +26,7 @@ pub(super) fn make(process: &Process, path: &[u8]) -> Result<Address, Errno> {
         return Ok(address);
     }
     let mut tree = process.kernel.files.lock();
-    let end = tree.walk(USER, process.files.cwd(), path, Last::Keep)?;
+    let end = tree.walk(USER, process.files.cwd(), path, Last::Name)?;
     if end.node.is_some() {
         return Err(Errno::EADDRINUSE);
     }

@@ -99,7 +99,7 @@ impl Network {
         let listener = self.get_mut(id)?;
         let Role::Listening(queue) = &mut listener.role else { return Err(Errno::EINVAL) };
         let accepted = queue.ready.pop_front().ok_or(Errno::EAGAIN)?;
-        let next = queue.waiting.pop_front();
+        let next = if queue.ready.len() <= queue.backlog { queue.waiting.pop_front() } else { None };
         let local = listener.local.clone().unwrap_or(Address::Unnamed);
         if let Some(next) = next {
             let address = match self.get(next) {
