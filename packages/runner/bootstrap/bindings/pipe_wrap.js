@@ -24,7 +24,7 @@ class Pipe extends SocketStream {
 
   bind(name) {
     if (this.#bound !== undefined) return ERRNO.EINVAL;
-    let status = this.open(UNIX);
+    let status = this.make(UNIX);
     if (status === 0) status = sys(NUMBERS.bind, this.socket, name, 0, 0);
     // libuv's: what Linux says of a missing directory is no permission to bind.
     if (status === -2) return -13;
@@ -36,7 +36,7 @@ class Pipe extends SocketStream {
     return this.startListening(backlog);
   }
   connect(req, name) {
-    const status = this.open(UNIX);
+    const status = this.make(UNIX);
     if (status < 0) return status;
     return this.startConnecting(req, name, 0);
   }

@@ -27,12 +27,12 @@ class TCP extends SocketStream {
     return this.#bind(INET6, address, port, flags);
   }
   #bind(domain, address, port, flags = 0) {
-    let status = this.open(domain);
+    let status = this.make(domain);
     if (status === 0) status = sys(NUMBERS.bind, this.socket, bare(address), port, flags);
     return status === ERRNO.EADDRINUSE ? this.delay(status) : status;
   }
   listen(backlog) {
-    const status = this.open(this.socket === 0 ? INET : this.domain);
+    const status = this.socket === 0 ? this.make(INET) : 0;
     return status < 0 ? status : this.startListening(backlog);
   }
   connect(req, address, port) {
@@ -42,7 +42,7 @@ class TCP extends SocketStream {
     return this.#connect(INET6, req, address, port);
   }
   #connect(domain, req, address, port) {
-    const status = this.socket === 0 ? super.open(domain) : 0;
+    const status = this.socket === 0 ? this.make(domain) : 0;
     return status < 0 ? status : this.startConnecting(req, bare(address), port);
   }
 

@@ -19,13 +19,13 @@ class SocketStream extends StreamBase {
   #domain = 0;
   #reading = false;
   #listening = false;
-  #ended = false;
   #connecting;
   #connected = false;
   #delayedError = 0;
   #writes = [];
   #shutdown;
   #shut = false;
+  #abort = false;
   #input = new Waiting(IN, () => this.#onInput());
   #output = new Waiting(OUT, () => this.#onOutput());
 
@@ -44,8 +44,16 @@ class SocketStream extends StreamBase {
     return 0;
   }
 
+  get domain() {
+    return this.#domain;
+  }
+  // A descriptor of the process: none is a socket.
+  open() {
+    return ERRNO.ENOTSUP;
+  }
+
   // Makes the socket when there is none yet.
-  open(domain) {
+  make(domain) {
     if (this.#socket !== 0) return this.#domain === domain ? 0 : ERRNO.EINVAL;
     const socket = sys(NUMBERS.socket, domain, STREAM);
     if (socket < 0) return socket;
@@ -143,7 +151,6 @@ class SocketStream extends StreamBase {
       if (count === ERRNO.EAGAIN) break;
       if (count <= 0) {
         this.stopReading();
-        this.#ended = true;
         this.emitRead(count === 0 ? ERRNO.EOF : count, undefined);
         return;
       }
@@ -217,7 +224,6 @@ class SocketStream extends StreamBase {
     this.close(callback);
     return 0;
   }
-  #abort = false;
 
   release() {
     this.#reading = false;
