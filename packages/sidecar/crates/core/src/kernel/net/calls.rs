@@ -1,7 +1,7 @@
 //! The family's table: which number is which call, and what its integers mean (`docs/internals/guest-abi.md`). Operations are allotted
 //! and completed here, outside the table's lock.
 
-use super::address::Address;
+use super::address::{Address, unbound};
 use super::names;
 use super::socket::{Datagram, Domain, Id, Role, Socket};
 use super::stream::Progress;
@@ -142,7 +142,7 @@ fn carry_out(
         0x208 => network.shutdown(id).map(|()| 0),
         0x209 => {
             let socket = network.get(id)?;
-            let shown = shown(name(socket, arguments.int(1) != 0)?, socket.domain);
+            let shown = shown(&name(socket, arguments.int(1) != 0)?, socket.domain);
             arguments.put(2, &shown)
         }
         0x20b => network.send(id, arguments.bytes(1)?, address).and_then(count),
@@ -199,11 +199,11 @@ fn role(domain: i64, kind: i64) -> Result<Role, Errno> {
     }
 }
 
-fn name(socket: &Socket, of_peer: bool) -> Result<&Address, Errno> {
+fn name(socket: &Socket, of_peer: bool) -> Result<Address, Errno> {
     match &socket.role {
-        _ if !of_peer => Ok(socket.local.as_ref().unwrap_or(&Address::Unnamed)),
-        Role::Connected(stream) => Ok(&stream.remote),
-        Role::Datagram(Datagram { remote: Some(remote), .. }) => Ok(remote),
+        _ if !of_peer => Ok(socket.local.clone().unwrap_or_else(|| unbound(socket.domain))),
+        Role::Connected(stream) => Ok(stream.remote.clone()),
+        Role::Datagram(Datagram { remote: Some(remote), .. }) => Ok(remote.clone()),
         _ => Err(Errno::ENOTCONN),
     }
 }
