@@ -2,13 +2,11 @@
 //! The node's number is the address: a renamed socket is still found, a removed one never is, even when another has its name.
 
 use super::address::Address;
-use crate::kernel::fs::{Body, Last, User, WRITE};
+use crate::kernel::fs::{Body, Last, Side, WRITE};
 use crate::kernel::{Errno, Process};
 
 /// Longest name (Linux's `sun_path`).
 const MAX_NAME: usize = 107;
-
-const USER: User = User::Guest;
 
 fn check(path: &[u8]) -> Result<Option<Address>, Errno> {
     if path.is_empty() || path.len() > MAX_NAME {
@@ -20,30 +18,33 @@ fn check(path: &[u8]) -> Result<Option<Address>, Errno> {
     if path.contains(&0) { Err(Errno::EINVAL) } else { Ok(None) }
 }
 
-/// Makes the name. `EADDRINUSE` when there is anything of that name.
+/// Makes the name. `EADDRINUSE` when there is anything of that name; in a mounted folder nobody can.
 pub(super) fn make(process: &Process, path: &[u8]) -> Result<Address, Errno> {
     if let Some(address) = check(path)? {
         return Ok(address);
     }
+    let view = process.files.view(&process.kernel.files);
     let mut tree = process.kernel.files.lock();
-    let end = tree.walk(USER, process.files.cwd(), path, Last::Name)?;
-    if end.node.is_some() {
+    let Side::Memory(spot) = tree.walk(view.user, view.cwd.as_ref(), path, Last::Name)? else { return Err(Errno::EACCES) };
+    if spot.node.is_some() {
         return Err(Errno::EADDRINUSE);
     }
-    let ino = tree.create(USER, &end, Body::Socket, 0o777 & !process.files.umask())?;
+    let ino = tree.create(view.user, &spot, Body::Socket, 0o777 & !view.umask)?;
     Ok(Address::File(ino, path.to_vec()))
 }
 
-/// Finds the name. `ECONNREFUSED` when it is no socket's.
+/// Finds the name. `ECONNREFUSED` when it is no socket's, `EACCES` in a mounted folder.
 pub(super) fn find(process: &Process, path: &[u8]) -> Result<Address, Errno> {
     if let Some(address) = check(path)? {
         return Ok(address);
     }
+    let view = process.files.view(&process.kernel.files);
     let tree = process.kernel.files.lock();
-    let ino = tree.walk(USER, process.files.cwd(), path, Last::Follow)?.existing()?;
+    let Side::Memory(spot) = tree.walk(view.user, view.cwd.as_ref(), path, Last::Follow)? else { return Err(Errno::EACCES) };
+    let ino = spot.existing()?;
     if !matches!(tree.node(ino)?.body, Body::Socket) {
         return Err(Errno::ECONNREFUSED);
     }
-    tree.check(USER, ino, WRITE)?;
+    tree.check(view.user, ino, WRITE)?;
     Ok(Address::File(ino, path.to_vec()))
 }
