@@ -1,5 +1,5 @@
 // What: addresses as objects, and lists of rules about them (node_sockaddr.cc).
-// Why rules are kept newest first: that is the order in which Node prints them.
+// Why addresses and other rules are kept apart, newest first: that is the order in which Node prints them.
 // Next: ../net/ip.js.
 'use strict';
 
@@ -83,18 +83,22 @@ const rules = {
 };
 
 class BlockList {
+  #addresses = [];
   #rules = [];
 
+  #matches(bytes) {
+    return this.#addresses.some((rule) => rule.matches(bytes)) || this.#rules.some((rule) => rule.matches(bytes));
+  }
   #add(rule) {
     this.#rules.unshift(rule);
   }
-  #remove({ key }) {
-    const index = this.#rules.findIndex((rule) => rule.key === key);
-    if (index >= 0) this.#rules.splice(index, 1);
+  #remove({ key }, from = this.#rules) {
+    const index = from.findIndex((rule) => rule.key === key);
+    if (index >= 0) from.splice(index, 1);
   }
   addAddress(address) {
-    this.#remove(rules.address(address));
-    this.#add(rules.address(address));
+    const added = rules.address(address);
+    if (!this.#addresses.some((rule) => rule.key === added.key)) this.#addresses.unshift(added);
   }
   addAddresses(addresses) {
     for (const address of addresses) this.addAddress(address);
@@ -108,7 +112,7 @@ class BlockList {
     this.#add(rules.subnet(network, prefix));
   }
   removeAddress(address) {
-    this.#remove(rules.address(address));
+    this.#remove(rules.address(address), this.#addresses);
   }
   removeRange(start, end) {
     this.#remove(rules.range(start, end));
@@ -117,19 +121,20 @@ class BlockList {
     this.#remove(rules.subnet(network, prefix));
   }
   check(address) {
-    return this.#rules.some((rule) => rule.matches(address.bytes));
+    return this.#matches(address.bytes);
   }
   checkString(text, family) {
     const bytes = family === AF_INET6 ? parseV6(text) : parseV4(text);
-    return bytes !== undefined && this.#rules.some((rule) => rule.matches(bytes));
+    return bytes !== undefined && this.#matches(bytes);
   }
   getRules() {
-    return this.#rules.map((rule) => rule.key);
+    return [...this.#addresses, ...this.#rules].map((rule) => rule.key);
   }
   getSize() {
-    return this.#rules.length;
+    return this.#addresses.length + this.#rules.length;
   }
   clear() {
+    this.#addresses = [];
     this.#rules = [];
   }
 }
