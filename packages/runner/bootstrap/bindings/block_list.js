@@ -3,7 +3,6 @@
 // Next: ../net/ip.js.
 'use strict';
 
-const context = require('../context.js');
 const { format, parseV4, parseV6 } = require('../net/ip.js');
 
 const AF_INET = 2;
@@ -14,8 +13,7 @@ class SocketAddress {
   constructor(address, port, family, flowlabel) {
     const bytes = family === AF_INET ? parseV4(address) : parseV6(address);
     if (bytes === undefined) {
-      const { ERR_INVALID_ADDRESS } = context.requireBuiltin('internal/errors').codes;
-      throw new ERR_INVALID_ADDRESS();
+      throw Object.assign(new Error('Invalid socket address'), { code: 'ERR_INVALID_ADDRESS' });
     }
     this.bytes = bytes;
     this.port = port;

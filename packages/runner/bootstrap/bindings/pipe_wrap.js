@@ -40,6 +40,9 @@ class Pipe extends SocketStream {
     if (status < 0) return status;
     return this.startConnecting(req, name, 0);
   }
+  tellsLater() {
+    return true;
+  }
   fchmod(mode) {
     if ((mode & ~(UV_READABLE | UV_WRITABLE)) !== 0 || mode === 0) return ERRNO.EINVAL;
     if (this.socket === 0) return ERRNO.EBADF;

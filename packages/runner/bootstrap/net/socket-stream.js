@@ -95,7 +95,7 @@ class SocketStream extends StreamBase {
     if (this.#connecting !== undefined) return ERRNO.EALREADY;
     let status = this.#delayedError;
     if (status === 0) status = sys(NUMBERS.connect, this.#socket, address, port);
-    if (status < 0 && status !== ERRNO.EINPROGRESS && !TOLD_LATER.has(status)) return status;
+    if (status < 0 && status !== ERRNO.EINPROGRESS && !this.tellsLater(status)) return status;
     this.#connecting = req;
     req.dispatch();
     if (status < 0 && status !== ERRNO.EINPROGRESS) {
@@ -103,6 +103,10 @@ class SocketStream extends StreamBase {
       return 0;
     }
     return this.#output.start(this.#socket);
+  }
+  // Which failures of `connect` libuv tells through the request; the others are the call's own result.
+  tellsLater(status) {
+    return status === ERRNO.EADDRINUSE || status === ERRNO.ECONNREFUSED;
   }
   #finishConnecting(req, status) {
     if (this.#connecting !== req) return;
@@ -248,7 +252,5 @@ class SocketStream extends StreamBase {
 
 // Sockets are no files: their numbers begin where the kernel gives no descriptors.
 const FIRST_FD = 0x10000;
-// What libuv tells through the request; everything else is the call's own result.
-const TOLD_LATER = new Set([ERRNO.EADDRINUSE, -111]);
 
 module.exports = { SocketStream };
