@@ -38,6 +38,7 @@ export function readLibraries() {
 export async function readHttpParser() {
   const undici = readFileSync(join(await extractNodeLibrary(), 'internal/deps/undici/undici.js'), 'utf8');
   const encoded = /lib\/llhttp\/llhttp-wasm\.js"[\s\S]*?wasmBase64 = "([^"]+)"/.exec(undici)?.[1];
-  if (encoded === undefined) throw new Error("Node's library has no llhttp in WebAssembly where it was: internal/deps/undici/undici.js");
+  if (encoded === undefined)
+    throw new Error("Node's library has no llhttp in WebAssembly where it was: internal/deps/undici/undici.js");
   return ['lib/llhttp/llhttp.c', translate(Buffer.from(encoded, 'base64'), 'llhttp')];
 }

@@ -5,10 +5,13 @@
 // outside. What the module does not use is not translated: an instruction that is not in the tables is an error.
 import { Reader, sections } from './wasm-reader.mjs';
 
-const TYPES = { 0x7f: 'u32', 0x7e: 'u64' };
+const TYPES = { 127: 'u32', 126: 'u64' };
 const EMPTY = 0x40;
 
-const binary = (operator, cast = '') => (a, b) => `${cast}${a} ${operator} ${cast}${b}`;
+const binary =
+  (operator, cast = '') =>
+  (a, b) =>
+    `${cast}${a} ${operator} ${cast}${b}`;
 const COMPARE = [
   ['==', ''],
   ['!=', ''],
@@ -21,7 +24,7 @@ const COMPARE = [
   ['>=', 's'],
   ['>=', ''],
 ];
-const ARITHMETIC = { 0x6a: '+', 0x6b: '-', 0x6c: '*', 0x6e: '/', 0x70: '%', 0x71: '&', 0x72: '|', 0x73: '^' };
+const ARITHMETIC = { 106: '+', 107: '-', 108: '*', 110: '/', 112: '%', 113: '&', 114: '|', 115: '^' };
 
 /** Two operands of a type and one result: opcode → [operand type, result type, text]. */
 const BINARY = new Map();
@@ -95,13 +98,25 @@ export function translate(wasm, prefix) {
   }
   for (const { name, index } of module.exports) out.push(`#define ${prefix}_${name.replace(/^llhttp_/, '')}_ ${nameOf(index)}`);
   module.data.forEach(({ bytes }, index) => out.push(`static const uint8_t ${prefix}_data${index}[] = {${bytes.join(',')}};`));
-  const copies = module.data.map(({ offset }, index) => `    memcpy(${prefix}_memory + ${offset}, ${prefix}_data${index}, sizeof(${prefix}_data${index}));`);
+  const copies = module.data.map(
+    ({ offset }, index) => `    memcpy(${prefix}_memory + ${offset}, ${prefix}_data${index}, sizeof(${prefix}_data${index}));`,
+  );
   out.push(`static void ${prefix}_prepare_memory(void)\n{\n${copies.join('\n')}\n}`);
   return `${out.join('\n')}\n`;
 }
 
 function readModule(wasm) {
-  const module = { types: [], imports: [], functions: [], globals: [], exports: [], elements: [], bodies: [], data: [], pages: 0 };
+  const module = {
+    types: [],
+    imports: [],
+    functions: [],
+    globals: [],
+    exports: [],
+    elements: [],
+    bodies: [],
+    data: [],
+    pages: 0,
+  };
   const readers = {
     1: (r) => module.types.push(readType(r)),
     2: (r) => module.imports.push(readImport(r)),
@@ -142,7 +157,8 @@ function readModule(wasm) {
     const reader = new Reader(wasm, start);
     for (let n = reader.leb(); n > 0; n--) readers[id](reader);
   }
-  module.typeOf = (index) => (index < module.imports.length ? module.imports[index].type : module.functions[index - module.imports.length]);
+  module.typeOf = (index) =>
+    index < module.imports.length ? module.imports[index].type : module.functions[index - module.imports.length];
   return module;
 }
 
@@ -206,7 +222,10 @@ function body(module, { start, end, wasm }, index, prefix, nameOf) {
     const block = blocks[blocks.length - 1 - depth];
     if (block.kind === 'function') return results.length ? `return ${slot(stack.length - 1, results[0])};` : 'return;';
     block.used = true;
-    const value = block.kind !== 'loop' && block.arity && stack.length - 1 !== block.height ? `${slot(block.height, block.type)} = ${slot(stack.length - 1, block.type)}; ` : '';
+    const value =
+      block.kind !== 'loop' && block.arity && stack.length - 1 !== block.height
+        ? `${slot(block.height, block.type)} = ${slot(stack.length - 1, block.type)}; `
+        : '';
     return `{ ${value}goto L${block.label}; }`;
   };
   const open = (kind, r) => {
@@ -352,7 +371,10 @@ function body(module, { start, end, wasm }, index, prefix, nameOf) {
     }
   }
   const declared = [...used].map(([name, type]) => `${type} ${name} = 0;`).join(' ');
-  const own = locals.slice(parameters.length).map((type, i) => `${type} v${parameters.length + i} = 0;`).join(' ');
+  const own = locals
+    .slice(parameters.length)
+    .map((type, i) => `${type} v${parameters.length + i} = 0;`)
+    .join(' ');
   return `${own}\n${declared}\n${lines.join('\n')}\n`;
 
   function typeName(name) {
@@ -373,7 +395,9 @@ function body(module, { start, end, wasm }, index, prefix, nameOf) {
       .map((callee, i) => [callee, i])
       .filter(([callee]) => callee !== undefined && module.typeOf(callee) === type);
     const result = signature.results.length ? slot(stack.length, signature.results[0]) : undefined;
-    const calls = cases.map(([callee, i]) => `case ${i}: ${result ? `${result} = ` : ''}${nameOf(callee)}(${values.join(', ')}); break;`);
+    const calls = cases.map(
+      ([callee, i]) => `case ${i}: ${result ? `${result} = ` : ''}${nameOf(callee)}(${values.join(', ')}); break;`,
+    );
     lines.push(`switch (${which}) { ${calls.join(' ')} default: __builtin_trap(); }`);
     if (result) stack.push(signature.results[0]);
   }

@@ -22,7 +22,9 @@ class ConnectionsList {
     const now = native.clockNs(1);
     const headersSince = headersTimeout > 0 ? now - headersTimeout * NS_PER_MS : 0;
     const requestSince = requestTimeout > 0 ? now - requestTimeout * NS_PER_MS : 0;
-    const late = [...this.#active].filter((parser) => (!parser.headersCompleted && parser.began < headersSince) || parser.began < requestSince);
+    const late = [...this.#active].filter(
+      (parser) => (!parser.headersCompleted && parser.began < headersSince) || parser.began < requestSince,
+    );
     for (const parser of late) this.#active.delete(parser);
     return late;
   }

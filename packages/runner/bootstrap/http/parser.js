@@ -44,7 +44,8 @@ class HTTPParser extends AsyncWrap {
 
   initialize(type, resource, maxHeaderSize, lenientFlags = 0, connections = undefined) {
     this.#connections?.remove(this);
-    const max = maxHeaderSize > 0 ? maxHeaderSize : context.requireBuiltin('internal/options').getOptionValue('--max-http-header-size');
+    const max =
+      maxHeaderSize > 0 ? maxHeaderSize : context.requireBuiltin('internal/options').getOptionValue('--max-http-header-size');
     if (!native.httpInit(this.#state, type, max, lenientFlags)) throw new Error('Too many HTTP parsers');
     this.#type = type;
     this.#connections = connections;
@@ -71,7 +72,10 @@ class HTTPParser extends AsyncWrap {
     const before = this.#buffer;
     this.#buffer = buffer;
     this.#running = true;
-    const bytes = buffer === undefined || buffer instanceof Uint8Array ? buffer : new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+    const bytes =
+      buffer === undefined || buffer instanceof Uint8Array
+        ? buffer
+        : new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
     try {
       native.httpRun(this.#state, this.#handle, bytes, offset, length, new Uint8Array(this.#result.buffer));
     } finally {

@@ -69,10 +69,14 @@ class Waiting {
     if (operation < 0) return operation;
     this.#operation = operation;
     this.#socket = socket;
-    operations.expect(operation, () => {
-      this.#operation = 0;
-      this.#callback();
-    }, false);
+    operations.expect(
+      operation,
+      () => {
+        this.#operation = 0;
+        this.#callback();
+      },
+      false,
+    );
     return 0;
   }
   stop() {
@@ -110,4 +114,21 @@ function putName(name, target) {
 // The part of a text before its first NUL, as C reads it.
 const bare = (text) => `${text}`.split('\0', 1)[0];
 
-module.exports = { NUMBERS, ERRNO, UNIX, INET, INET6, STREAM, DATAGRAM, IN, OUT, NAME_SIZE, sys, Waiting, nameOf, readName, putName, bare };
+module.exports = {
+  NUMBERS,
+  ERRNO,
+  UNIX,
+  INET,
+  INET6,
+  STREAM,
+  DATAGRAM,
+  IN,
+  OUT,
+  NAME_SIZE,
+  sys,
+  Waiting,
+  nameOf,
+  readName,
+  putName,
+  bare,
+};
