@@ -101,7 +101,12 @@ class CipherBase {
     if (this.#cipher.mode === 'ccm' && 15 - ivLength < 4 && input.length >= 2 ** (8 * (15 - ivLength))) throw invalidLength();
     if (this.#cipher.mode === 'ccm' && !this.#encrypt && this.#tag === undefined) return new Uint8Array(0);
     whole.done = true;
-    const result = convertWhole({ ...whole, text: input, tag: this.#encrypt ? undefined : this.#tag, tagLength: this.#tagLength ?? 0 });
+    const result = convertWhole({
+      ...whole,
+      text: input,
+      tag: this.#encrypt ? undefined : this.#tag,
+      tagLength: this.#tagLength ?? 0,
+    });
     if (typeof result === 'number') {
       this.#failed = true;
       if (this.#cipher.mode === 'ccm') return new Uint8Array(0);
@@ -164,7 +169,8 @@ class CipherBase {
     const bytes = bytesOf(tag).slice();
     const { mode } = this.#cipher;
     const known = this.#tagLength;
-    const fits = mode === 'gcm' ? isGcmTag(bytes.length) && (known === undefined || known === bytes.length) : known === bytes.length;
+    const fits =
+      mode === 'gcm' ? isGcmTag(bytes.length) && (known === undefined || known === bytes.length) : known === bytes.length;
     if (!fits) throw invalidTag(bytes.length);
     this.#tag = bytes;
     if (this.#handle !== 0) this.#settle(native.sys(SET, this.#handle, TAG, bytes));

@@ -57,7 +57,16 @@ for (const mode of Object.keys(SHAPES)) {
   }
 }
 add(
-  { id: (6 << 8) | 32, mode: 'stream', name: 'chacha20-poly1305', nid: 1018, blockSize: 1, ivLength: 12, keyLength: 32, poly: true },
+  {
+    id: (6 << 8) | 32,
+    mode: 'stream',
+    name: 'chacha20-poly1305',
+    nid: 1018,
+    blockSize: 1,
+    ivLength: 12,
+    keyLength: 32,
+    poly: true,
+  },
   'chacha20-poly1305',
 );
 add({ id: (11 << 8) | 32, mode: 'stream', name: 'chacha20', nid: 1019, blockSize: 1, ivLength: 16, keyLength: 32 }, 'chacha20');

@@ -53,7 +53,12 @@ function faultOf(result) {
 }
 
 // Which libraries stand in codes.
-const PLACES = { 'rsa routines': 'RSA_', 'asn1 encoding routines': 'ASN1_', [ENVELOPE]: 'EVP_', 'common libcrypto routines': 'CRYPTO_' };
+const PLACES = {
+  'rsa routines': 'RSA_',
+  'asn1 encoding routines': 'ASN1_',
+  [ENVELOPE]: 'EVP_',
+  'common libcrypto routines': 'CRYPTO_',
+};
 
 function opensslError(number, library, reason, twice = false) {
   const error = new Error(`error:${number}:${library}::${reason}`);

@@ -57,7 +57,8 @@ class Feed {
     this.handle = open();
     const { piece } = this;
     this.piece = EMPTY;
-    if (piece !== EMPTY) system.update(this.handle, typeof piece === 'string' ? new Uint8Array(native.encode(piece, utf8)) : piece);
+    if (piece !== EMPTY)
+      system.update(this.handle, typeof piece === 'string' ? new Uint8Array(native.encode(piece, utf8)) : piece);
   }
 }
 

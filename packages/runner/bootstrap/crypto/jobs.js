@@ -77,7 +77,8 @@ class CryptoJob {
   }
 
   run() {
-    if (this.#mode === SYNC) return this.#outcome(this.immediate === undefined ? computeSync(this.command, this.request) : undefined);
+    if (this.#mode === SYNC)
+      return this.#outcome(this.immediate === undefined ? computeSync(this.command, this.request) : undefined);
     if (this.#mode === ASYNC) {
       this.#start((outcome) => this.ondone(...outcome));
       return undefined;

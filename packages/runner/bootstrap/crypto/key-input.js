@@ -40,7 +40,8 @@ function secretBytes(data, format) {
 function keyFrom(data, format, encoding, passphrase, namedCurve, wantsPrivate) {
   const wanted = wantsPrivate ? WANT_PRIVATE : WANT_PUBLIC;
   if (format === JWK) return fromJwk(data, wanted);
-  if (format === RAW_PUBLIC || format === RAW_PRIVATE) return fromRaw(bytesOf(data), encoding, namedCurve, format === RAW_PRIVATE);
+  if (format === RAW_PUBLIC || format === RAW_PRIVATE)
+    return fromRaw(bytesOf(data), encoding, namedCurve, format === RAW_PRIVATE);
   if (format > RAW_PRIVATE) throw coded(Error, 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM', 'This format of keys is not available');
   return encodedKey(bytesOf(data), format, encoding, passphrase, wanted);
 }
@@ -49,7 +50,8 @@ function keyFrom(data, format, encoding, passphrase, namedCurve, wantsPrivate) {
 function keyArgument(data, format, encoding, passphrase, namedCurve, wantsPrivate) {
   if (data instanceof keys.KeyObjectHandle) return data.as(keys.PRIVATE);
   if (format === JWK) return fromJwk(data, wantsPrivate ? WANT_PRIVATE : WANT_EITHER);
-  if (format === RAW_PUBLIC || format === RAW_PRIVATE) return fromRaw(bytesOf(data), encoding, namedCurve, format === RAW_PRIVATE);
+  if (format === RAW_PUBLIC || format === RAW_PRIVATE)
+    return fromRaw(bytesOf(data), encoding, namedCurve, format === RAW_PRIVATE);
   return encodedKey(bytesOf(data), format, encoding, passphrase, wantsPrivate ? WANT_PRIVATE : WANT_EITHER);
 }
 

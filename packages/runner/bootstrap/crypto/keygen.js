@@ -106,10 +106,11 @@ class EcKeyPairGenJob extends KeyPairGenJob {
 }
 
 // The kernel's kinds by OpenSSL's numbers, which are constants of the binding.
-const nidKinds = ({ EVP_PKEY_ED25519, EVP_PKEY_X25519 }) => new Map([
-  [EVP_PKEY_ED25519, 4],
-  [EVP_PKEY_X25519, 5],
-]);
+const nidKinds = ({ EVP_PKEY_ED25519, EVP_PKEY_X25519 }) =>
+  new Map([
+    [EVP_PKEY_ED25519, 4],
+    [EVP_PKEY_X25519, 5],
+  ]);
 
 function nidJob(binding) {
   const kinds = nidKinds(binding);

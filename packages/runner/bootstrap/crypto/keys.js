@@ -48,7 +48,9 @@ class KeyObjectHandle {
       return;
     }
     const found =
-      data instanceof KeyObjectHandle ? data.as(type) : input.keyFrom(data, format, encoding, passphrase, namedCurve, type === PRIVATE);
+      data instanceof KeyObjectHandle
+        ? data.as(type)
+        : input.keyFrom(data, format, encoding, passphrase, namedCurve, type === PRIVATE);
     this.set(found);
   }
 

@@ -31,7 +31,8 @@ function signingFailure(fault, signs) {
 
 // What RSA's options must be before the kernel sees them.
 function checkOptions(key, { saltLength }) {
-  if (key.kind <= 2 && saltLength !== undefined && saltLength < -4) throw opensslError('1C800070', PROVIDER, 'invalid salt length');
+  if (key.kind <= 2 && saltLength !== undefined && saltLength < -4)
+    throw opensslError('1C800070', PROVIDER, 'invalid salt length');
 }
 
 function fieldsFor(key, digest, isDigest, data, { padding, saltLength, encoding }) {
@@ -90,7 +91,22 @@ class SignJob extends CryptoJob {
   #signs;
 
   // prettier-ignore
-  constructor(mode, signMode, data, format, type, passphrase, namedCurve, message, name, saltLength, padding, encoding, context, signature) {
+  constructor(
+    mode,
+    signMode,
+    data,
+    format,
+    type,
+    passphrase,
+    namedCurve,
+    message,
+    name,
+    saltLength,
+    padding,
+    encoding,
+    context,
+    signature,
+  ) {
     const signs = signMode === MODE_SIGN;
     const key = keyArgument(data, format, type, passphrase, namedCurve, signs);
     const digest = name === undefined || name === null ? undefined : digestNamed(name);

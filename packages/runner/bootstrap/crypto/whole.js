@@ -43,7 +43,16 @@ class WholeJob extends CryptoJob {
       tag = text.subarray(text.length - tagLength);
       text = text.subarray(0, text.length - tagLength);
     }
-    this.request = messageOf({ cipher: cipherNamed(name), encrypt, key: bytesOf(key), iv: bytesOf(iv), aad, text, tag, tagLength });
+    this.request = messageOf({
+      cipher: cipherNamed(name),
+      encrypt,
+      key: bytesOf(key),
+      iv: bytesOf(iv),
+      aad,
+      text,
+      tag,
+      tagLength,
+    });
   }
 
   value(bytes) {
