@@ -10,6 +10,7 @@ const curves = require('../crypto/curves.js');
 const { cachedAliases, listed } = require('../crypto/digests.js');
 const { timingSafeEqual } = require('../crypto/compare.js');
 const { Hash, Hmac, oneShotDigest } = require('../crypto/hash.js');
+const { DiffieHellman, DiffieHellmanGroup } = require('../crypto/dh.js');
 const { DHBitsJob, ECDH, ECDHConvertKey } = require('../crypto/exchange.js');
 const kdf = require('../crypto/kdf.js');
 const keygen = require('../crypto/keygen.js');
@@ -49,5 +50,5 @@ module.exports = function crypto(binding) {
   });
   const { SecretKeyGenJob, RsaKeyPairGenJob, EcKeyPairGenJob, nidJob } = keygen;
   Object.assign(binding, { SecretKeyGenJob, RsaKeyPairGenJob, EcKeyPairGenJob, NidKeyPairGenJob: nidJob(binding) });
-  Object.assign(binding, { Sign, Verify, SignJob, DHBitsJob, ECDH, ECDHConvertKey }, rsa);
+  Object.assign(binding, { Sign, Verify, SignJob, DHBitsJob, ECDH, ECDHConvertKey, DiffieHellman, DiffieHellmanGroup }, rsa);
 };

@@ -3,6 +3,7 @@
 // Next: ciphers.js for the names; whole.js for that command.
 'use strict';
 
+const context = require('../context.js');
 const { bytesOf, toBuffer } = require('./bytes.js');
 const { cipherNamed, isAead, takesIv } = require('./ciphers.js');
 const { Fault, coded, faultOf, thrown } = require('./faults.js');
@@ -42,6 +43,18 @@ function tagLengthFor(cipher, name, asked) {
   const fits = cipher.mode === 'ccm' ? asked >= 4 && asked <= 16 && asked % 2 === 0 : asked >= 1 && asked <= 16;
   if (!fits) throw invalidTag(asked);
   return asked;
+}
+
+let warned = false;
+
+function warnOfShortTag() {
+  if (warned) return;
+  warned = true;
+  context.process.emitWarning(
+    'Using AES-GCM authentication tags of less than 128 bits without specifying the authTagLength option when initializing decryption is deprecated.',
+    'DeprecationWarning',
+    'DEP0182',
+  );
 }
 
 class CipherBase {
@@ -172,6 +185,7 @@ class CipherBase {
     const fits =
       mode === 'gcm' ? isGcmTag(bytes.length) && (known === undefined || known === bytes.length) : known === bytes.length;
     if (!fits) throw invalidTag(bytes.length);
+    if (mode === 'gcm' && known === undefined && bytes.length < DEFAULT_TAG) warnOfShortTag();
     this.#tag = bytes;
     if (this.#handle !== 0) this.#settle(native.sys(SET, this.#handle, TAG, bytes));
     return true;
@@ -194,7 +208,6 @@ class CipherBase {
     }
     const spare = 15 - this.#whole.iv.length;
     if (spare < 4 && plaintextLength >= 2 ** (8 * spare)) throw invalidLength();
-    if (!this.#encrypt && this.#tag === undefined) return false;
     this.#whole.aad = bytes.slice();
     return true;
   }

@@ -27,18 +27,16 @@ class BitsJob extends CryptoJob {
 }
 
 // OpenSSL refuses to derive nothing.
-class NothingJob extends BitsJob {
-  immediate() {
-    throw new Error('Deriving bits failed');
-  }
+function deriveNothing() {
+  throw new Error('Deriving bits failed');
 }
 
 class PBKDF2Job extends BitsJob {
   constructor(mode, password, salt, iterations, length, name) {
     const digest = digestNamed(name);
     if (digest === undefined) throw invalidDigest(name);
-    if (length === 0) return new NothingJob(mode);
     super(mode);
+    if (length === 0) this.immediate = deriveNothing;
     this.command = PBKDF2;
     this.request = request(digest.id, bytesOf(password), bytesOf(salt), iterations, length);
   }
@@ -54,8 +52,8 @@ class HKDFJob extends BitsJob {
     const digest = digestNamed(name);
     if (digest === undefined) throw invalidDigest(name);
     if (length > 255 * digest.length) throw coded(RangeError, 'ERR_CRYPTO_INVALID_KEYLEN', 'Invalid key length');
-    if (length === 0) return new NothingJob(mode);
     super(mode);
+    if (length === 0) this.immediate = deriveNothing;
     this.command = HKDF;
     this.request = request(digest.id, bytesOf(key), bytesOf(salt), bytesOf(info), length);
   }

@@ -26,36 +26,42 @@ function checked(result) {
   throw error;
 }
 
-// Contexts whose object is garbage are closed when there are many, and when the kernel will open no more. Why not by a FinalizationRegistry: its callbacks
-// come when the program rests, and a loop that makes a hundred thousand digests does not rest. The table belongs to the process: one in the
-// image would be everybody's.
+// Contexts whose object is garbage are closed when there are many, and when the kernel will open no more. Why not by a FinalizationRegistry or WeakRefs:
+// they wait for the program to rest, and a loop that makes a hundred thousand digests does not rest. The tables belong to the process: in the
+// image they would be everybody's.
 let owners;
+let handles;
 let many = 256;
 
 function sweep() {
-  for (const [handle, owner] of owners) {
-    if (owner.deref() !== undefined) continue;
+  const [entries] = native.previewEntries(owners);
+  const alive = new Set();
+  for (let i = 1; i < entries.length; i += 2) alive.add(entries[i]);
+  for (const handle of handles) {
+    if (alive.has(handle)) continue;
     native.sys(CLOSE, handle);
-    owners.delete(handle);
+    handles.delete(handle);
   }
-  many = Math.max(256, 2 * owners.size);
+  many = Math.max(256, 2 * handles.size);
 }
 
 function open(owner, ...call) {
-  owners ??= new Map();
-  if (owners.size >= many) sweep();
+  owners ??= new WeakMap();
+  handles ??= new Set();
+  if (handles.size >= many) sweep();
   let result = native.sys(...call);
   if (result === ENFILE) {
     native.gc();
     sweep();
     result = native.sys(...call);
   }
-  owners.set(checked(result), new WeakRef(owner));
+  handles.add(checked(result));
+  owners.set(owner, result);
   return result;
 }
 
 function closed(handle) {
-  owners.delete(handle);
+  handles.delete(handle);
 }
 
 const system = {

@@ -1,9 +1,9 @@
 //! The computations that the guest asks for by number: a request of fields in, bytes or a [`Fault`] out.
 
 use crate::fields::Fields;
+use crate::fields::Reply;
 use crate::prime::{Wanted, check_prime, random_prime};
 use crate::scrypt::Cost;
-use crate::fields::Reply;
 use crate::{Algorithm, Cipher, Fault, Hmac, Setup, Watch, asymmetric, kdf, rsa, scrypt, sign};
 
 /// Longest number of a power, in bytes.
@@ -73,10 +73,7 @@ impl Command {
     /// Whether it takes microseconds whatever the request says, so that it may run while the guest's memory is open.
     #[must_use]
     pub fn is_quick(self) -> bool {
-        matches!(
-            self,
-            Self::KeyImport | Self::KeyPublic | Self::KeyParts | Self::KeyBuild | Self::KeyExport | Self::PointConvert
-        )
+        matches!(self, Self::KeyImport | Self::KeyPublic | Self::KeyParts | Self::KeyBuild | Self::KeyExport | Self::PointConvert)
     }
 }
 

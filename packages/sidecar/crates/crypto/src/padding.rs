@@ -144,7 +144,7 @@ impl Pss {
         let (len, size) = (self.len(), self.hash.output_len());
         // A modulus of 8n + 1 bits makes a block that is a byte shorter than the modulus.
         let block = if block.len() == len + 1 && block[0] == 0 { &block[1..] } else { block };
-        if block.len() != len || len < size + 2 || block[len - 1] != 0xbc || u32::from(block[0].leading_zeros()) < self.spare() {
+        if block.len() != len || len < size + 2 || block[len - 1] != 0xbc || block[0].leading_zeros() < self.spare() {
             return false;
         }
         let (data, sum) = block[..len - 1].split_at(len - size - 1);

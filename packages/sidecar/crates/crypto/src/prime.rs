@@ -57,7 +57,8 @@ pub(crate) fn any(bits: u32, safe: bool, watch: &mut dyn Watch) -> Result<BoxedU
 
 fn congruent(wanted: &Wanted<'_>, watch: &mut dyn Watch) -> Result<BoxedUint, Fault> {
     let bits = wanted.bits;
-    let number = |bytes: &[u8]| BoxedUint::from_be_slice(strip(bytes), (bits + 8).next_multiple_of(64)).map_err(|_| Fault::Length);
+    let number =
+        |bytes: &[u8]| BoxedUint::from_be_slice(strip(bytes), (bits + 8).next_multiple_of(64)).map_err(|_| Fault::Length);
     let modulus = number(wanted.modulus)?;
     let remainder = match wanted.remainder {
         [] => number(if wanted.safe { &[3] } else { &[1] })?,

@@ -96,7 +96,7 @@ pub(crate) fn generate(bits: u32, exponent: u32, watch: &mut dyn Watch) -> Resul
     if !GENERATED.contains(&bits) {
         return Err(if bits < *GENERATED.start() { Fault::Length } else { Fault::TooLong });
     }
-    if exponent < 3 || exponent % 2 == 0 {
+    if exponent < 3 || exponent.is_multiple_of(2) {
         return Err(Fault::InvalidPrivateKey);
     }
     loop {

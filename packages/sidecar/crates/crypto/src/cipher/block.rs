@@ -77,7 +77,7 @@ impl Padded {
     pub(super) fn update(&mut self, input: &[u8], out: &mut Vec<u8>) {
         self.held.extend_from_slice(input);
         let mut ready = self.held.len() / BLOCK;
-        if !self.encrypt && self.padding && self.held.len() % BLOCK == 0 {
+        if !self.encrypt && self.padding && self.held.len().is_multiple_of(BLOCK) {
             ready = ready.saturating_sub(1);
         }
         let start = out.len();

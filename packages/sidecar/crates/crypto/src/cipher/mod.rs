@@ -50,7 +50,6 @@ pub struct Cipher {
 }
 
 #[derive(Clone)]
-#[expect(clippy::large_enum_variant, reason = "a program has few of them, and each lies in a table of its own")]
 enum State {
     Padded(Padded),
     Stream(Stream),

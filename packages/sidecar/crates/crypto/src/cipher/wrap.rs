@@ -25,7 +25,7 @@ impl Wrap {
             return Err(Fault::State);
         }
         let least = if self.encrypt { 2 * HALF } else { 3 * HALF };
-        if input.len() % HALF != 0 || !(least..=MAX_LEN).contains(&input.len()) {
+        if !input.len().is_multiple_of(HALF) || !(least..=MAX_LEN).contains(&input.len()) {
             return Err(Fault::Length);
         }
         if self.encrypt {

@@ -46,7 +46,7 @@ pub(super) fn encode(label: &str, der: &[u8]) -> Vec<u8> {
 }
 
 fn base64(text: &[u8]) -> Result<Vec<u8>, Fault> {
-    if text.is_empty() || text.len() % 4 != 0 {
+    if text.is_empty() || !text.len().is_multiple_of(4) {
         return Err(Fault::NoPem);
     }
     let pad = text.iter().rev().take_while(|byte| **byte == b'=').count();

@@ -88,7 +88,13 @@ pub(crate) fn to_pem(der: &[u8], encoding: Encoding, private: bool) -> Vec<u8> {
 }
 
 /// PKCS#8 sealed with a passphrase, as DER or PEM.
-pub(crate) fn sealed(key: &Key, key_len: usize, passphrase: &[u8], as_pem: bool, watch: &mut dyn Watch) -> Result<Vec<u8>, Fault> {
+pub(crate) fn sealed(
+    key: &Key,
+    key_len: usize,
+    passphrase: &[u8],
+    as_pem: bool,
+    watch: &mut dyn Watch,
+) -> Result<Vec<u8>, Fault> {
     let der = sealed::seal(&to_der(key, Encoding::Pkcs8)?, key_len, passphrase, watch)?;
     Ok(if as_pem { pem::encode("ENCRYPTED PRIVATE KEY", &der) } else { der })
 }

@@ -63,7 +63,9 @@ fn padding_is_checked() {
 #[test]
 fn authenticated_modes_give_the_known_text_and_tag() {
     let aad = bytes("feedfacedeadbeeffeedfacedeadbeefabaddad2");
-    let text = bytes("d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39");
+    let text = bytes(
+        "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39",
+    );
     let key = bytes("feffe9928665731c6d6a8f9467308308");
     for (iv, expected) in [
         ("cafebabefacedbaddecaf888", "5bc94fbc3221a5db94fae95ae7121a47"),
@@ -79,7 +81,8 @@ fn authenticated_modes_give_the_known_text_and_tag() {
     let key: Vec<u8> = (0x80..0xa0).collect();
     let iv = bytes("070000004041424344454647");
     let aad = bytes("50515253c0c1c2c3c4c5c6c7");
-    let text = b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, sunscreen would be it.";
+    let text =
+        b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, sunscreen would be it.";
     let mut seal = cipher(6, true, &key, &iv, 16);
     seal.set_aad(&aad, None).expect("first");
     let sealed = converted(&mut seal, text, 13).expect("sealed");
@@ -134,9 +137,8 @@ fn key_wrap_of_rfc_3394() {
 
 #[test]
 fn lengths_that_no_mode_takes() {
-    let new = |cipher, key: &[u8], iv: &[u8], tag_len| {
-        Cipher::new(&Setup { cipher, encrypt: true, key, iv, tag_len }).map(|_| ())
-    };
+    let new =
+        |cipher, key: &[u8], iv: &[u8], tag_len| Cipher::new(&Setup { cipher, encrypt: true, key, iv, tag_len }).map(|_| ());
     for mode in 0..300_u32 {
         for (key, iv, tag_len) in [(0, 0, 0), (16, 0, 0), (15, 16, 16), (16, 300, 16), (32, 12, 17), (24, 13, 99)] {
             // Whatever it says, it says it without a panic.

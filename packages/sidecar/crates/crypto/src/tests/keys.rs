@@ -29,7 +29,9 @@ fn every_key_survives_every_encoding() {
         let (private, public) = pair(parameters);
         for (der, is_private, encodings) in [(&private, 1, [0, 1, 3]), (&public, 0, [0, 2, 2])] {
             for (encoding, pem) in encodings.into_iter().flat_map(|encoding| [(encoding, 0), (encoding, 1)]) {
-                let Ok(written) = ask(Command::KeyExport, &request(&[T(der), N(is_private), N(encoding), N(pem)])) else { continue };
+                let Ok(written) = ask(Command::KeyExport, &request(&[T(der), N(is_private), N(encoding), N(pem)])) else {
+                    continue;
+                };
                 let read = ask(Command::KeyImport, &request(&[N(is_private), N(pem), N(encoding), T(&written)]));
                 assert_eq!(read.map(|read| fields(&read)[2].clone()).as_ref(), Ok(der), "{parameters:?} {encoding} {pem}");
             }
@@ -45,9 +47,16 @@ fn every_key_survives_every_encoding() {
 
 #[test]
 fn a_signature_is_right_for_its_data_its_key_and_nothing_else() {
-    for (parameters, digest, padding) in
-        [(KEYS[1], 4, 1), (KEYS[1], 4, 6), (KEYS[2], 4, 1), (KEYS[3], 2, 1), (KEYS[4], 2, 1), (KEYS[4], 6, 1), (KEYS[5], 6, 1), (KEYS[6], -1, 1)]
-    {
+    for (parameters, digest, padding) in [
+        (KEYS[1], 4, 1),
+        (KEYS[1], 4, 6),
+        (KEYS[2], 4, 1),
+        (KEYS[3], 2, 1),
+        (KEYS[4], 2, 1),
+        (KEYS[4], 6, 1),
+        (KEYS[5], 6, 1),
+        (KEYS[6], -1, 1),
+    ] {
         let (private, public) = pair(parameters);
         let (_, stranger) = pair(parameters);
         let sign = request(&[T(&private), N(1), N(digest), N(0), T(b"data"), N(padding), N(-100), N(0)]);
@@ -119,7 +128,10 @@ fn two_sides_share_one_secret_and_bad_points_none() {
 fn rsa_opens_what_it_sealed_and_says_nothing_about_bad_padding() {
     let (private, public) = pair(KEYS[1]);
     let cipher = |key: &[u8], is_private, encrypt, padding, data: &[u8]| {
-        ask(Command::RsaCipher, &request(&[T(key), N(is_private), N(is_private), N(encrypt), N(padding), N(2), T(b"label"), T(data)]))
+        ask(
+            Command::RsaCipher,
+            &request(&[T(key), N(is_private), N(is_private), N(encrypt), N(padding), N(2), T(b"label"), T(data)]),
+        )
     };
     for padding in [1, 4] {
         let sealed = cipher(&public, 0, 1, padding, b"secret").expect("short enough");

@@ -44,10 +44,7 @@ fn hmac_with_short_and_long_keys() {
         "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
     );
     let long = b"Test Using Larger Than Block-Size Key - Hash Key First";
-    assert_eq!(
-        code(Algorithm::Sha256, &[0xaa; 131], long),
-        "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
-    );
+    assert_eq!(code(Algorithm::Sha256, &[0xaa; 131], long), "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
     assert_eq!(code(Algorithm::Sha1, &[0xaa; 80], long), "aa4ae5e15272d00e95705637ce8a3b55ed402112");
 }
 
