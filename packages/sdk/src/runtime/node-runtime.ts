@@ -240,7 +240,9 @@ export class NodeRuntime implements AsyncDisposable {
     const runtime = this.#runtime;
     const connection = this.#connection;
     if (options === undefined) return connection.start(connection.nextId(), { runtime, mode, code });
-    const { args, execArgv, env, cwd, timeout: timeoutMs } = options;
+    const { args, env, cwd, timeout: timeoutMs } = options;
+    const isTypeScript = options.language === 'typescript' && mode !== 'file';
+    const execArgv = isTypeScript ? [...(options.execArgv ?? []), '--input-type=module-typescript'] : options.execArgv;
     const stdin = typeof options.stdin === 'string' ? Buffer.from(options.stdin) : options.stdin;
     return evaluate(connection, options, (id, stream, onOutput) =>
       connection.start(id, { runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, stream }, onOutput),
