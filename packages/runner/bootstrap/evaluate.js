@@ -4,10 +4,12 @@
 'use strict';
 
 const context = require('./context.js');
+const { keepText } = require('./source-lines.js');
 
 function evaluate({ '--eval': code, '--input-type': type, '--print': print }) {
   const { evalModuleEntryPoint, evalScript, parseAndEvalCommonjsTypeScript, parseAndEvalModuleTypeScript } =
     context.requireBuiltin('internal/process/execution');
+  keepText(type.startsWith('module') ? native.url() : '[eval]', code);
   if (type === 'module') return evalModuleEntryPoint(code, print);
   if (type === 'module-typescript') return parseAndEvalModuleTypeScript(code, print);
   context.requireBuiltin('internal/modules/helpers').addBuiltinLibsToObject(globalThis, '<eval>');

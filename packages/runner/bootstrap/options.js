@@ -101,12 +101,7 @@ function takeEffect(values, flags) {
   if (flags.some((flag) => /^--stack[-_]trace[-_]limit=/.test(flag))) Error.stackTraceLimit = values['--stack-trace-limit'];
   if (values['--title'] !== '') process.title = values['--title'];
   if (values['--enable-source-maps'])
-    requireBuiltin('internal/source_map/source_map_cache').setSourceMapsSupport({
-      __proto__: null,
-      enabled: true,
-      nodeModules: true,
-      generatedCode: true,
-    });
+    requireBuiltin('internal/source_map/source_map_cache').setSourceMapsSupport(true, { nodeModules: true, generatedCode: true });
   if (values['--experimental-vm-modules']) Object.assign(requireBuiltin('vm'), pick(requireBuiltin('internal/vm/module')));
   if (values['--no-experimental-global-navigator']) delete globalThis.navigator;
   if (values['--no-experimental-websocket']) {

@@ -93,3 +93,16 @@ test('run: __return gives a value as JSON, and only there', async () => {
   expect(elsewhere.exitCode).toBe(1);
   expect(String(elsewhere.stderr)).toContain('__return() gives a value to NodeRuntime.run()');
 });
+
+// Node's own loader keeps every module by its URL; a snippet's must not stay there.
+test('snippets that go through the loader leave nothing behind', async () => {
+  const WARM = 500;
+  const MEASURED = 2500;
+  const snippet = 'import { one } from "data:text/javascript,export const one = 1"; const made = [one, import.meta.url];';
+  const measure = 'process.stdout.write(String(process.memoryUsage().heapUsed));';
+  const sources = [...Array(WARM).fill(snippet), measure, ...Array(MEASURED).fill(snippet), measure];
+  const results = await guest.evaluate(sources);
+  expect(results.every(({ exitCode }) => exitCode === 0)).toBe(true);
+  const [before, after] = [results[WARM], results.at(-1)].map(({ stdout }) => Number(stdout));
+  expect((after - before) / MEASURED).toBeLessThan(16);
+}, 120_000);

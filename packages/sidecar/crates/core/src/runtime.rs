@@ -143,8 +143,7 @@ impl Inner {
         }
         argv.extend(options.args.iter().cloned());
         let cwd = options.cwd.clone().unwrap_or_else(|| self.cwd.clone());
-        let (code, exec_argv) = program_text(options);
-        Ok(Launch { code, argv, exec_argv, env, cwd })
+        Ok(Launch { code: options.code.clone(), argv, exec_argv: options.exec_argv.clone(), env, cwd })
     }
 
     fn enter(&self, program: &Arc<Program>) -> Result<(), Error> {
@@ -272,18 +271,6 @@ impl Process {
 
 fn invalid(what: &str, expected: String, received: String) -> Error {
     Error::InvalidRequest { what: what.to_owned(), expected, received }
-}
-
-/// The program and `node`'s options. The engine takes a program as an ES module; one that is said to be something else (`--input-type`) goes
-/// through Node's own `--eval` instead.
-fn program_text(options: &ProcessOptions) -> (String, Vec<String>) {
-    let mut exec_argv = options.exec_argv.clone();
-    let has_type = exec_argv.iter().any(|option| option.starts_with("--input-type="));
-    if !has_type || !matches!(options.mode, Mode::Exec | Mode::Run) {
-        return (options.code.clone(), exec_argv);
-    }
-    exec_argv.push(format!("--eval={}", options.code));
-    (String::new(), exec_argv)
 }
 
 fn check_cwd(cwd: &str) -> Result<(), Error> {
