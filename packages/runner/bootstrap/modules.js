@@ -11,6 +11,7 @@ const { quote } = require('./source-lines.js');
 
 // What the shim calls a program that has no file.
 const EVALUATED = /\/\[eval\d+\]$/;
+const RESIDENT = 2;
 
 // Specifier → { handle, namespace } of the public builtins that are in the image, with and without `node:`.
 const facades = new Map();
@@ -25,6 +26,21 @@ function prepareFacades() {
     const facade = { handle: context.handleOf(wrap), namespace: wrap.getNamespace(), module };
     facades.set(`node:${id}`, facade);
     if (BuiltinModule.canBeRequiredWithoutScheme(id)) facades.set(id, facade);
+  }
+}
+
+// Node's loader also remembers what each module's specifiers led to, by the URL of the module. In a runner that would be an entry for every snippet.
+function forgetSnippets() {
+  const { prototype } = context.requireBuiltin('internal/modules/esm/module_map').ResolveCache;
+  const isSnippet = (url) => native.mode() === RESIDENT && EVALUATED.test(url);
+  for (const [name, answer] of [
+    ['get', () => undefined],
+    ['set', (cache) => cache],
+  ]) {
+    const method = prototype[name];
+    prototype[name] = function (key, parentUrl, result) {
+      return isSnippet(parentUrl) ? answer(this) : method.call(this, key, parentUrl, result);
+    };
   }
 }
 
@@ -47,8 +63,9 @@ function linkWithLoader(handle, url) {
   const wrap = new ModuleWrap(url, undefined, handle);
   wrap.isMain = true;
   const done = loader.executeModuleJob(url, wrap, true);
-  // Node's loader remembers each module by its URL. Nobody can import this one, and a runner evaluates any number of them.
-  loader.loadCache.delete(url);
+  // Node's loader remembers each module by its URL. Nobody can import this one, and a runner evaluates any number of them. Its own `delete`
+  // would leave the name there.
+  context.primordials.MapPrototypeDelete(loader.loadCache, url);
   return done;
 }
 
@@ -95,4 +112,4 @@ function installCallbacks(symbols, kEvaluationPhase) {
   });
 }
 
-module.exports = { instantiate, installCallbacks, link, prepareFacades };
+module.exports = { forgetSnippets, instantiate, installCallbacks, link, prepareFacades };

@@ -108,7 +108,7 @@ function takeEffect(values, flags) {
     delete globalThis.WebSocket;
     delete globalThis.CloseEvent;
   }
-  if (values['--disable-proto'] === 'delete') delete Object.prototype.__proto__;
+  if (values['--disable-proto'] === 'delete') Reflect.deleteProperty(Object.prototype, '__proto__');
   if (values['--pending-deprecation']) pendDeprecations();
   if (values['--conditions'].length > 0 || values['--no-addons'] || values['--no-require-module']) applyConditions(values);
   if (values['--require'].length > 0) requireBuiltin('internal/modules/cjs/loader').Module._preloadModules(values['--require']);

@@ -19,7 +19,20 @@ export function readFixtures(only = '') {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-const KEYS = ['about', 'args', 'env', 'stdin', 'limits', 'timeoutMs', 'handWritten', 'modes', 'kernel', 'files', 'run', 'execArgv'];
+const KEYS = [
+  'about',
+  'args',
+  'env',
+  'stdin',
+  'limits',
+  'timeoutMs',
+  'handWritten',
+  'modes',
+  'kernel',
+  'files',
+  'run',
+  'execArgv',
+];
 
 function readFixture(name) {
   const dir = join(fixturesDir, name);

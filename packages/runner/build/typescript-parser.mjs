@@ -8,6 +8,7 @@ const EXPORT = /export \{\s*tsPlugin\s*\};/;
 
 export function readTypeScriptParser() {
   const source = readFileSync(fileURLToPath(import.meta.resolve('@sveltejs/acorn-typescript')), 'utf8');
-  if (!source.includes(IMPORT) || !EXPORT.test(source)) throw new Error('@sveltejs/acorn-typescript has another shape than its pinned version');
+  if (!source.includes(IMPORT) || !EXPORT.test(source))
+    throw new Error('@sveltejs/acorn-typescript has another shape than its pinned version');
   return source.replace(IMPORT, "const acornNamespace = require('acorn');").replace(EXPORT, 'module.exports = { tsPlugin };');
 }

@@ -35,7 +35,8 @@ function snippet(source, startLine, startColumn, endLine, endColumn) {
     if (number > endLine && !line) break;
     const isEdge = number === startLine || number === endLine;
     text += `${isLong ? (isEdge ? '  > ' : TAB) : ''}${line}\n`;
-    if (!isLong && isEdge && endColumn > startColumn) text += `${' '.repeat(startColumn)}${'^'.repeat(endColumn - startColumn)}\n`;
+    if (!isLong && isEdge && endColumn > startColumn)
+      text += `${' '.repeat(startColumn)}${'^'.repeat(endColumn - startColumn)}\n`;
   }
   return text;
 }

@@ -5,11 +5,22 @@
 const GROUPING = 'Type assertions that would change binary expression grouping are not supported in strip-only mode.';
 
 const PRECEDENCE = { __proto__: null };
-[['??'], ['||'], ['&&'], ['|'], ['^'], ['&'], ['==', '!=', '===', '!=='], ['<', '<=', '>', '>=', 'in', 'instanceof'], ['<<', '>>', '>>>'], ['+', '-'], ['*', '/', '%'], ['**']].forEach(
-  (operators, level) => {
-    for (const operator of operators) PRECEDENCE[operator] = level;
-  },
-);
+[
+  ['??'],
+  ['||'],
+  ['&&'],
+  ['|'],
+  ['^'],
+  ['&'],
+  ['==', '!=', '===', '!=='],
+  ['<', '<=', '>', '>=', 'in', 'instanceof'],
+  ['<<', '>>', '>>>'],
+  ['+', '-'],
+  ['*', '/', '%'],
+  ['**'],
+].forEach((operators, level) => {
+  for (const operator of operators) PRECEDENCE[operator] = level;
+});
 
 const isAssertion = (node) => node.type === 'TSAsExpression' || node.type === 'TSSatisfiesExpression';
 

@@ -27,7 +27,8 @@ function endsInExpression(start, end, text) {
 
 function fixArrow(node, text) {
   const { typeParameters, returnType } = node;
-  if (typeParameters && node.async && text.breaksLine(typeParameters.start, typeParameters.end)) moveParenthesis(typeParameters, text);
+  if (typeParameters && node.async && text.breaksLine(typeParameters.start, typeParameters.end))
+    moveParenthesis(typeParameters, text);
   if (!returnType) return;
   const parenthesis = text.previous(returnType.start);
   const arrow = text.next(returnType.end);

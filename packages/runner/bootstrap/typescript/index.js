@@ -65,7 +65,8 @@ const MESSAGES = [
 
 function invalid(error, source, filename) {
   const raw = error.message.replace(/ \(\d+:\d+\)$/, '');
-  if (error.pos >= source.trimEnd().length) return problem('InvalidSyntax', 'Unexpected eof', source, filename, source.length, source.length);
+  if (error.pos >= source.trimEnd().length)
+    return problem('InvalidSyntax', 'Unexpected eof', source, filename, source.length, source.length);
   const [, message = raw, length = 1] = MESSAGES.find(([pattern]) => pattern.test(raw)) ?? [];
   return problem('InvalidSyntax', message, source, filename, error.pos, error.pos + length);
 }
@@ -78,7 +79,14 @@ function refuseModuleKeyword({ body }, source, filename) {
     const keyword = /^(declare\s+)?module\b/.exec(source.slice(node.start, node.end));
     if (keyword === null) continue;
     const start = node.start + (keyword[1]?.length ?? 0);
-    throw problem('UnsupportedSyntax', '`module` keyword is not supported. Use `namespace` instead.', source, filename, start, node.id.end);
+    throw problem(
+      'UnsupportedSyntax',
+      '`module` keyword is not supported. Use `namespace` instead.',
+      source,
+      filename,
+      start,
+      node.id.end,
+    );
   }
 }
 

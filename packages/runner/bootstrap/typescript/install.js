@@ -12,7 +12,10 @@ const ACORN = 'internal/deps/acorn/acorn/dist/acorn';
 
 function install() {
   // Compiled here and not run: no program pays for the parser that has no TypeScript.
-  const parser = native.compileFunction(buildFile('lib/typescript-parser.js'), 'coldframe:typescript-parser', ['require', 'module']);
+  const parser = native.compileFunction(buildFile('lib/typescript-parser.js'), 'coldframe:typescript-parser', [
+    'require',
+    'module',
+  ]);
   const load = () => {
     const acorn = context.requireBuiltin(ACORN);
     const module = { exports: {} };

@@ -20,7 +20,8 @@ function classHead(node, text) {
 const endOfDecorators = (node) => (node.decorators?.length ? node.decorators.at(-1).end : node.start);
 
 function classMember(node, text) {
-  const isField = node.type === 'PropertyDefinition' || node.type === 'AccessorProperty' || node.type === 'TSAbstractPropertyDefinition';
+  const isField =
+    node.type === 'PropertyDefinition' || node.type === 'AccessorProperty' || node.type === 'TSAbstractPropertyDefinition';
   if (node.abstract || node.type.startsWith('TSAbstract') || (isField ? node.declare : !node.value.body)) {
     text.blank(node.start, node.end);
     return true;
@@ -33,9 +34,9 @@ function classMember(node, text) {
   const { key } = node;
   if (isField && !node.value && !node.computed && READ_AS_MODIFIER.has(key.name) && node.typeAnnotation)
     text.put(node.typeAnnotation.start, ';');
-  const isHazard = node.computed || node.value?.generator === true || (key.type === 'Identifier' && NEEDS_SEMICOLON.has(key.name));
-  if (hasModifier && isHazard && !node.static && !node.decorators?.length)
-    text.put(start, ';');
+  const isHazard =
+    node.computed || node.value?.generator === true || (key.type === 'Identifier' && NEEDS_SEMICOLON.has(key.name));
+  if (hasModifier && isHazard && !node.static && !node.decorators?.length) text.put(start, ';');
   return false;
 }
 

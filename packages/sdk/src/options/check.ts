@@ -65,7 +65,15 @@ const evaluation: Tests = {
   onStdout: isFunction,
   onStderr: isFunction,
 };
-const run: Tests = { __proto__: null, ...place, ...evaluation, args: isTexts, execArgv: isTexts, language: isLanguage, stdin: isInput };
+const run: Tests = {
+  __proto__: null,
+  ...place,
+  ...evaluation,
+  args: isTexts,
+  execArgv: isTexts,
+  language: isLanguage,
+  stdin: isInput,
+};
 const sidecar: Tests = {
   __proto__: null,
   ...listener,
