@@ -6,6 +6,7 @@
 const context = require('./context.js');
 const { link } = require('./modules.js');
 const { uncaught } = require('./fatal.js');
+const loopClock = require('./loop-clock.js');
 const { complete } = require('./operations.js');
 const { applyOptions } = require('./options.js');
 const { checkUnsettled, runFile } = require('./run-file.js');
@@ -20,12 +21,25 @@ function install() {
   const heard = (event) => process.emit !== emit || process._events[event] !== undefined;
   native.setHooks({
     link,
-    complete,
     options: applyOptions,
     main: runFile,
     tick: context.tickCallback,
-    timers: context.processTimers,
-    immediates: context.processImmediate,
+    complete(number, result, bytes) {
+      loopClock.enter();
+      complete(number, result, bytes);
+      loopClock.leave();
+    },
+    timers(now) {
+      loopClock.enter();
+      const next = context.processTimers(now);
+      loopClock.leave();
+      return next;
+    },
+    immediates() {
+      loopClock.enter();
+      context.processImmediate();
+      loopClock.leave();
+    },
     uncaught,
     beforeExit(code) {
       if (heard('beforeExit')) process.emit('beforeExit', code);

@@ -74,8 +74,9 @@ const INTERNAL = [
   'internal/abort_controller',
 ];
 
-// Not for this guest: V8's log processors (ES modules, read by the profiler's own program) and a TypeScript parser in WebAssembly.
-const LEFT_OUT = /^internal\/deps\/(?:amaro|v8)\//;
+// Not for this guest: V8's log processors (ES modules, read by the profiler's own program), a TypeScript parser in WebAssembly, the debugger's command
+// line, and what Node itself offers only behind an experimental flag (QUIC, iterable streams).
+const LEFT_OUT = /^(?:internal\/(?:deps\/(?:amaro|v8)|debugger|quic|streams\/iter)\/|internal\/v8_prof_|stream\/iter$|quic$)/;
 
 module.exports = function preload() {
   for (const id of [...PUBLIC, ...INTERNAL]) context.requireBuiltin(id);

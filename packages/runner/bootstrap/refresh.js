@@ -13,6 +13,7 @@
 // | `process.exitCode`, `_exiting`, tick, timer and immediate counters | typed arrays over the shim's memory, zeroed by the shim at START |
 // | `process.hrtime()`, `performance.now()`, `Date` | read from the host at each call |
 // | `performance.timeOrigin`, `performance.nodeTiming` | the milestones array lies over the shim's memory, written by the shim at START |
+// | `performance.eventLoopUtilization()`, `nodeTiming.loopStart` | counted in the process; what the image's building counted is reset (`prepare` below) |
 // | timers' clock (`getLibuvNow`) | counts from START, in the shim |
 // | `Math.random()` | the shim reseeds the engine's generator from the host at START |
 // | `crypto.randomBytes()`, `randomUUID()`, `getRandomValues()` | read from the host at each call; Node's caches of random bytes are empty in the image |
@@ -27,6 +28,7 @@
 'use strict';
 
 const context = require('./context.js');
+const loopClock = require('./loop-clock.js');
 const { forget: forgetPackages } = require('./packages.js');
 
 const EXEC_PATH = '/usr/local/bin/node';
@@ -44,6 +46,7 @@ function defineProcessState(process) {
 // Last, after Node's preparation of the process has run.
 function prepare() {
   const { process } = context;
+  loopClock.reset();
   native.defineLazyProperty(process, 'argv', () => {
     const argv = native.argv();
     argv[0] = EXEC_PATH;

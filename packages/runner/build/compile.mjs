@@ -72,7 +72,7 @@ export async function compileGuest(engine) {
 
   const missing = units.filter((unit) => !existsSync(unit.path));
   if (missing.length) {
-    await step(`compiling ${missing.map((unit) => unit.name).join(', ')}`, 'about 80 s for everything, once', () =>
+    await step(`compiling ${missing.map((unit) => unit.name).join(', ')}`, 'about 100 s for everything, once', () =>
       runAll(missing),
     );
   }

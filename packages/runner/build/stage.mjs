@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { digest } from './digest.mjs';
 import { extractNodeLibrary } from './node-lib.mjs';
 import { bootstrapDir, distDir, inputsDir } from './paths.mjs';
+import { checkSurface } from './surface.mjs';
 import { readTypeScriptParser } from './typescript-parser.mjs';
 
 const STAMP = '.digest';
@@ -11,6 +12,7 @@ const STAMP = '.digest';
 /** True when anything has changed. */
 export async function stageInputs() {
   const library = await extractNodeLibrary();
+  checkSurface(JSON.parse(readFileSync(join(library, 'shapes.json'), 'utf8')));
   const bootstrap = filesBelow(bootstrapDir).map((path) => [relative(bootstrapDir, path), readFileSync(path)]);
   const parser = readTypeScriptParser();
   const key = digest([['lib', library], ['parser', parser], ...bootstrap]);

@@ -37,6 +37,7 @@ const IMPLEMENTED = [
   'permission',
   'process_methods',
   'report',
+  'serdes',
   'signal_wrap',
   'string_decoder',
   'task_queue',

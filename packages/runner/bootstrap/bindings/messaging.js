@@ -1,20 +1,27 @@
 // What: message channels inside the one thread there is, and structuredClone (node_messaging.cc).
-// Next: ../structured-clone.js; ../message-port.js.
+// Next: ../messaging/port.js; ../messaging/clone.js.
 'use strict';
 
 const context = require('../context.js');
-const { structuredClone, setDeserializer } = require('../structured-clone.js');
-const { MessagePort, MessageChannel, drain, receive, stop } = require('../message-port.js');
+const { clone, setDeserializer } = require('../messaging/clone.js');
+const { MessagePort, MessageChannel, broadcastChannel, isMessagePort, drain, receive, stop } = require('../messaging/port.js');
+
+// Handles of bindings that all copies of an object share, as its C++ object does in Node: histograms, the bytes of blobs.
+const sharedClasses = new Set();
+context.shareHandles = (Class) => sharedClasses.add(Class.prototype);
+context.isSharedHandle = (value) =>
+  typeof value === 'object' && value !== null && sharedClasses.has(Object.getPrototypeOf(value));
 
 module.exports = function messaging(binding) {
   binding.MessagePort = MessagePort;
   binding.MessageChannel = MessageChannel;
+  binding.broadcastChannel = broadcastChannel;
   binding.drainMessagePort = drain;
   binding.receiveMessageOnPort = receive;
   binding.stopMessagePort = stop;
-  binding.checkMessagePort = (port) => port instanceof MessagePort;
+  binding.checkMessagePort = isMessagePort;
   binding.setDeserializerCreateObjectFunction = setDeserializer;
-  binding.structuredClone = structuredClone;
+  binding.structuredClone = (value, { transfer }) => clone(value, transfer).copy;
   Object.defineProperty(binding, 'DOMException', {
     configurable: true,
     enumerable: true,

@@ -1,6 +1,22 @@
 // What: `node:os`. The same facts in every sandbox, true of no machine: what the host is like is none of a guest's business.
 'use strict';
 
+const { messageOf, nameOf } = require('../errno.js');
+
+const EACCES = -13;
+const ESRCH = -3;
+
+// Kept and told, and without effect: all programs of a runtime are scheduled alike.
+let niceness = 0;
+
+const isOwn = (pid) => pid === 0 || pid === native.pid();
+
+// Node's CollectUVExceptionInfo.
+function failed(errno, syscall, context) {
+  Object.assign(context, { errno, code: nameOf(errno), message: messageOf(errno), syscall });
+  return errno;
+}
+
 module.exports = function os(binding) {
   const started = () => (native.clockNs(1) - native.timeOrigin()[0]) / 1e9;
   binding.getHostname = () => 'coldframe';
@@ -23,8 +39,18 @@ module.exports = function os(binding) {
     homedir: '/home/user',
     shell: '/bin/sh',
   });
-  binding.getPriority = () => 0;
-  binding.setPriority = () => 0;
+  binding.getPriority = (pid, context) => {
+    if (isOwn(pid)) return niceness;
+    failed(ESRCH, 'uv_os_getpriority', context);
+    return undefined;
+  };
+  binding.setPriority = (pid, priority, context) => {
+    if (!isOwn(pid)) return failed(ESRCH, 'uv_os_setpriority', context);
+    // Who has been nice cannot take it back without being root.
+    if (priority < niceness) return failed(EACCES, 'uv_os_setpriority', context);
+    niceness = priority;
+    return 0;
+  };
   binding.getAvailableParallelism = () => 1;
 };
 

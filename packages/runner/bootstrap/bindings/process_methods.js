@@ -3,6 +3,7 @@
 'use strict';
 
 const { uvException } = require('../errno.js');
+const { send } = require('../signals.js');
 const { unavailableError } = require('../unavailable.js');
 
 const { NUMBERS, sys } = require('../fs/calls.js');
@@ -30,7 +31,8 @@ module.exports = function processMethods(binding) {
   };
   binding._getActiveRequests = () => [];
   binding._getActiveHandles = () => [];
-  binding.getActiveResourcesInfo = () => [];
+  binding.getActiveResourcesInfo = activeResources;
+  binding._kill = send;
   binding.dlopen = () => {
     throw unavailableError('process.dlopen');
   };
@@ -40,6 +42,13 @@ module.exports = function processMethods(binding) {
     throw unavailableError('process.loadEnvFile');
   };
 };
+
+// What holds the loop, by the names that Node gives them: timers and immediates; handles and requests are counted, not named.
+function activeResources() {
+  const timers = new Array(native.loop.timerInfo[0]).fill('Timeout');
+  const immediates = new Array(native.loop.immediateInfo[1]).fill('Immediate');
+  return [...timers, ...immediates];
+}
 
 // The kernel resolves the path and keeps the directory; the shim remembers its name.
 function chdir(directory) {

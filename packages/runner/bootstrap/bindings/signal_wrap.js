@@ -1,23 +1,40 @@
-// What: signals to the process (signal_wrap.cc). Nothing sends any yet; a program may still say what it would do with one, as many do at their start.
-// Next: bindings/process_methods.js for `process.kill`.
+// What: a listener for one signal (signal_wrap.cc).
+// Next: ../signals.js, where signals come from.
 'use strict';
 
+const { HandleWrap } = require('../async-wrap.js');
+const { forget, listen } = require('../signals.js');
+
 module.exports = function signalWrap(binding) {
-  binding.Signal = class Signal {
-    unref() {}
-    ref() {}
-    hasRef() {
-      return false;
-    }
-    getAsyncId() {
-      return 0;
-    }
-    start() {
-      return 0;
-    }
-    stop() {
-      return 0;
-    }
-    close() {}
-  };
+  binding.Signal = Signal;
 };
+
+class Signal extends HandleWrap {
+  #signal = 0;
+
+  constructor() {
+    super('SIGNALWRAP');
+  }
+  start(signal) {
+    this.stop();
+    const result = listen(signal, this);
+    if (result < 0) return result;
+    this.#signal = signal;
+    this.setActive(true);
+    return 0;
+  }
+  stop() {
+    if (this.#signal === 0) return 0;
+    forget(this.#signal, this);
+    this.#signal = 0;
+    this.setActive(false);
+    return 0;
+  }
+  // It may have been stopped since the signal was sent.
+  deliver(signal) {
+    if (this.#signal === signal) this.makeCallback(this.onsignal, signal);
+  }
+  release() {
+    this.stop();
+  }
+}

@@ -7,6 +7,7 @@
 
 mod arguments;
 mod clock;
+pub(crate) mod crypto;
 mod descriptors;
 mod errno;
 mod fs;
@@ -47,6 +48,7 @@ pub(crate) struct Process {
     pub(crate) kernel: Arc<Kernel>,
     /// Shared with what may complete them.
     pub(crate) operations: Arc<Operations>,
+    pub(crate) crypto: crypto::Crypto,
     files: ProcessFiles,
 }
 
@@ -54,7 +56,7 @@ impl Process {
     /// A process that begins in the directory `cwd`.
     pub(crate) fn new(kernel: Arc<Kernel>, cwd: &str) -> Self {
         let files = ProcessFiles::new(&kernel.files, cwd, kernel.descriptors);
-        Self { kernel, operations: Arc::default(), files }
+        Self { kernel, operations: Arc::default(), crypto: crypto::Crypto::default(), files }
     }
 
     /// It has ended: lets go of what it holds in the kernel.
@@ -70,6 +72,7 @@ pub(crate) type Answer = Result<i64, Errno>;
 pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
     match number >> 8 {
         0x1 => fs::call(program, number, arguments),
+        0x3 => crypto::call(program, number, arguments),
         0x5 => clock::call(number, arguments),
         _ => Err(Errno::ENOSYS),
     }
@@ -77,8 +80,9 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
 
 /// Carries out a system call that may have to wait. It must not hold on to guest memory while it waits: results are short and go
 /// back as numbers.
-pub(crate) async fn call_and_wait(_program: &Arc<Program>, number: u32, _integers: [i64; 8]) -> Answer {
+pub(crate) async fn call_and_wait(program: &Arc<Program>, number: u32, integers: [i64; 8]) -> Answer {
     match number >> 8 {
+        0x3 => crypto::call_and_wait(program, number, integers).await,
         _ => Err(Errno::ENOSYS),
     }
 }

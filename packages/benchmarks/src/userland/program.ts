@@ -1,0 +1,39 @@
+// The program around a case: it checks one operation, finds out how many fit into a sample, times the samples, and prints them as one line
+// of JSON. Imports of a case stand at the front, where a module has them.
+
+import type { UserlandCase } from './cases.js';
+
+export interface SampleShape {
+  samples: number;
+  /** How long a sample should take at least. */
+  sampleMs: number;
+}
+
+/** What the program prints. */
+export interface ProgramOutput {
+  check: string;
+  /** Milliseconds per operation. */
+  samples: number[];
+}
+
+export function makeProgram({ setup = '', operation, waits = false, check }: UserlandCase, shape: SampleShape): string {
+  const perform = `${waits ? 'await ' : ''}(${operation})`;
+  return `${setup}
+const checkOnce = async () => { const result = ${perform}; return String(${check}); };
+let last;
+const sample = ${waits ? 'async ' : ''}(count) => {
+  const from = performance.now();
+  for (let i = 0; i < count; i++) last = ${perform};
+  return performance.now() - from;
+};
+const agreed = await checkOnce();
+let count = 1;
+for (let took = 0; (took = await sample(count)) < ${shape.sampleMs};) {
+  count = took < ${shape.sampleMs} / 16 ? count * 8 : Math.ceil((count * ${shape.sampleMs} * 1.2) / took);
+}
+const samples = [];
+for (let i = 0; i < ${shape.samples}; i++) samples.push((await sample(count)) / count);
+console.log(JSON.stringify({ check: agreed, samples, last: typeof last }));
+process.exit();
+`;
+}

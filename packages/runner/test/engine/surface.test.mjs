@@ -1,0 +1,37 @@
+// The build notices when a new Node changes a binding that we implement, and says what changed.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { inputsDir } from '../../build/paths.mjs';
+import { checkSurface, differences, readSurface, surfaceOf } from '../../build/surface.mjs';
+
+const fn = { t: 'f', l: 0, n: 'x' };
+const shapes = {
+  fs: { t: 'o', v: { access: fn, statValues: { t: 'ta', k: 'Float64Array', l: 36 } } },
+  tls_wrap: { t: 'o', v: { TLSWrap: { t: 'f', l: 0, n: 'TLSWrap', cls: { m: ['start'], chain: ['close'] } } } },
+  __options: { t: 'o', v: { '--x': { t: 'b', v: true } } },
+};
+
+describe("the surface of Node's bindings", () => {
+  it('is a line for each function, class and array', () => {
+    expect(surfaceOf(shapes)).toEqual([
+      'fs.access function',
+      'fs.statValues Float64Array(36)',
+      'tls_wrap.TLSWrap class: close start',
+    ]);
+  });
+
+  it('is that of the pinned Node', () => {
+    const now = surfaceOf(JSON.parse(readFileSync(join(inputsDir, 'lib', 'shapes.json'), 'utf8')));
+    expect(differences(readSurface(), now)).toEqual([]);
+  });
+
+  it('stops the build with what changed in a binding that we implement', () => {
+    const recorded = ['fs.access function', 'fs.gone function', 'fs.statValues Float64Array(18)', 'tls_wrap.TLSWrap function'];
+    const check = () => checkSurface(shapes, { recorded, implemented: new Set(['fs']) });
+    expect(check).toThrow(
+      '    - fs.gone function\n    - fs.statValues Float64Array(18)\n    + fs.statValues Float64Array(36)\nLook at each',
+    );
+    expect(() => checkSurface(shapes, { recorded, implemented: new Set(['os']) })).not.toThrow();
+  });
+});

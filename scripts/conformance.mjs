@@ -1,0 +1,139 @@
+// `pnpm conformance --node-tests DIR`: Node's own test files in the sandbox, the real Node beside it, and docs/conformance.json.
+// The tests themselves are Node's and not part of this repository.
+// Next: conformance/files.mjs (which files), ceiling.mjs (the real Node), box.mjs (the sandbox), verdict.mjs (what an end means), report.mjs.
+
+import { createHash } from 'node:crypto';
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import { BuildFailure } from './build/failure.mjs';
+import { fromRoot } from './build/paths.mjs';
+import { ensureBuilt, runMain } from './build.mjs';
+import { openBox } from './conformance/box.mjs';
+import { openCeiling } from './conformance/ceiling.mjs';
+import { listFiles } from './conformance/files.mjs';
+import { readOptions } from './conformance/options.mjs';
+import { reportPath, stateFolder } from './conformance/places.mjs';
+import { runAll } from './conformance/pool.mjs';
+import { groupRows, mergeReport, percent, readReport, totalOf, writeReport } from './conformance/report.mjs';
+import { openState } from './conformance/state.mjs';
+import { summary } from './conformance/summary.mjs';
+
+const say = (line) => process.stderr.write(`${line}\n`);
+
+/** What a result depends on besides the file. */
+const BUILT = ['packages/runner/dist/guest.image', 'packages/sidecar/dist/coldframe-sidecar', 'packages/sdk/dist/index.js'];
+
+const keyOf = (file) => `${file.name} ${file.digest}`;
+
+/** The pinned Node whose library the sandbox carries. */
+function pinned() {
+  const require = createRequire(fromRoot('packages/runner/package.json'));
+  const name = `node-linux-${process.arch}`;
+  return { node: require.resolve(`${name}/bin/node`), version: require(`${name}/package.json`).version };
+}
+
+/** How the real Node is run is part of what it answers. */
+const ceilingDigest = () =>
+  createHash('sha256')
+    .update(readFileSync(fromRoot('scripts/conformance/ceiling.mjs')))
+    .digest('hex')
+    .slice(0, 8);
+
+async function runCeiling(files, { folder, jobs, timeoutMs }) {
+  const { node, version } = pinned();
+  const state = openState(join(stateFolder, `node-${version}-${ceilingDigest()}.jsonl`));
+  const missing = files.filter((file) => state.get(keyOf(file)) === undefined);
+  const ceiling = openCeiling(node, folder);
+  try {
+    await runAll('Node', missing, jobs, async (file) => state.set(keyOf(file), await ceiling.run(file, timeoutMs)));
+  } finally {
+    ceiling.close();
+  }
+  return { state, version };
+}
+
+/** Results hold for one build: the image and the sidecar together. */
+function buildDigest() {
+  const hash = createHash('sha256');
+  for (const path of BUILT) hash.update(readFileSync(fromRoot(path)));
+  return hash.digest('hex').slice(0, 16);
+}
+
+async function runBox(files, ceiling, { folder, jobs, timeoutMs, fresh }) {
+  const state = openState(join(stateFolder, `box-${buildDigest()}.jsonl`), { fresh });
+  const missing = files.filter((file) => state.get(keyOf(file)) === undefined);
+  if (missing.length === 0) return state;
+  const box = openBox(await import(fromRoot('packages/sdk/dist/index.js')), folder, jobs);
+  const counts = { pass: 0, missed: 0 };
+  const describe = () => `, ${counts.pass} pass, ${counts.missed} pass in Node only`;
+  try {
+    await runAll(
+      'sandbox',
+      missing,
+      jobs,
+      async (file) => {
+        const { result } = state.set(keyOf(file), await box.run(file, timeoutMs));
+        if (result === 'pass') counts.pass++;
+        else if (ceiling.get(keyOf(file))?.result === 'pass') counts.missed++;
+      },
+      describe,
+    );
+  } finally {
+    await box.close();
+  }
+  return state;
+}
+
+/** Without what differs from machine to machine. */
+const tidy = (reason) => reason.replaceAll(/\S*\/bin\/node\b(?:\[\d+\])?/g, 'node').replaceAll(/\/tmp\/conformance-\w+/g, '');
+
+function resultsOf(files, box, ceiling) {
+  const lines = files.map((file) => {
+    const { result, reason, ms } = box.get(keyOf(file));
+    const { result: above, reason: aboveReason } = ceiling.get(keyOf(file));
+    // Why Node itself does not pass says more than why the sandbox does not.
+    return [file.name, { result, ceiling: above, reason: tidy(above === 'pass' ? reason : aboveReason), ms }];
+  });
+  return Object.fromEntries(lines);
+}
+
+async function main() {
+  const options = readOptions(process.argv.slice(2));
+  options.folder = realpathSync(resolve(process.env.INIT_CWD ?? process.cwd(), options.folder));
+  const files = listFiles(options.folder, options.filters);
+  if (files.length === 0) throw new BuildFailure(`conformance: no file below ${options.folder} matches`);
+  say(`${files.length} files of ${options.folder}`);
+  if (!options.ceilingOnly) await ensureBuilt();
+
+  const { state: ceiling, version } = await runCeiling(files, options);
+  if (options.ceilingOnly) return;
+  const box = await runBox(files, ceiling, options);
+
+  const results = resultsOf(files, box, ceiling);
+  const before = readReport(reportPath);
+  const all = listFiles(options.folder, []);
+  const names = new Set([...all, ...files].map(({ name }) => name));
+  const report = mergeReport(before, results, (name) => names.has(name));
+  report.node = version;
+  report.startProcesses = all.filter((file) => file.startsProcesses && report.files[file.name]).map(({ name }) => name);
+  if (options.write) writeReport(reportPath, report);
+  if (options.summary) writeFileSync(options.summary, summary(report, `Node ${version}`));
+  print({ files: results, startProcesses: report.startProcesses });
+}
+
+function print(report) {
+  const rows = groupRows(report);
+  for (const { group, tests, ceiling, passes, aside } of [...rows, totalOf(rows)]) {
+    const numbers = [
+      tests,
+      ceiling,
+      passes,
+      percent(passes, ceiling),
+      aside ? `${percent(passes, ceiling - aside)} without processes` : '',
+    ];
+    process.stdout.write(`${group.padEnd(16)}${numbers.map((value) => String(value).padStart(8)).join('')}\n`);
+  }
+}
+
+await runMain(main);

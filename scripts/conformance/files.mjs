@@ -1,0 +1,56 @@
+// Which files run, and what each asks for: the flags of its `// Flags:` line, and whether it starts other processes.
+
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BuildFailure } from '../build/failure.mjs';
+import { GROUPS, groupOf } from './groups.mjs';
+
+/** A file that starts processes itself, in Node's ways or in those of its helpers. */
+const STARTS_PROCESSES =
+  /require\(['"](?:node:)?(?:child_process|cluster)['"]\)|from ['"](?:node:)?(?:child_process|cluster)['"]|common\/child_process|spawnPromisified/;
+
+const digest = (...parts) => {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part).update('\0');
+  return hash.digest('hex').slice(0, 24);
+};
+
+/** The flags of all `// Flags:` lines, as Node's own test runner reads them. */
+export function flagsOf(source) {
+  const lines = source.matchAll(/^\/\/ Flags:(.*)$/gm);
+  return [...lines].flatMap(([, flags]) => flags.trim().split(/\s+/)).filter(Boolean);
+}
+
+/** `fs` chooses the group, `fs-read` every file whose name holds it. */
+export function chosen(name, filters) {
+  const group = groupOf(name);
+  if (group === undefined || !/\.m?js$/.test(name)) return false;
+  if (filters.length === 0) return GROUPS.includes(group);
+  return filters.some((filter) => (/^[a-z0-9]+$/.test(filter) ? group === filter : name.includes(filter)));
+}
+
+/** `[{ name, group, flags, startsProcesses, digest }]`, by name. The digest changes with the file and with what all files share. */
+export function listFiles(folder, filters) {
+  let names;
+  let shared;
+  try {
+    names = readdirSync(join(folder, 'parallel')).sort();
+    const common = readdirSync(join(folder, 'common'), { withFileTypes: true }).filter((entry) => entry.isFile());
+    shared = common.map(({ name }) => readFileSync(join(folder, 'common', name), 'utf8')).join('\0');
+  } catch (error) {
+    throw new BuildFailure(`conformance: ${folder} is no folder of Node's tests: ${error.message}`);
+  }
+  return names
+    .filter((name) => chosen(name, filters))
+    .map((name) => {
+      const source = readFileSync(join(folder, 'parallel', name), 'utf8');
+      return {
+        name,
+        group: groupOf(name),
+        flags: flagsOf(source),
+        startsProcesses: STARTS_PROCESSES.test(source),
+        digest: digest(shared, source),
+      };
+    });
+}

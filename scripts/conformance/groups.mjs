@@ -1,0 +1,13 @@
+// The groups of Node's tests: the second word of a file's name (`test-fs-open.js` → fs), and which of them run when none is named.
+// Why these: they cover what a program on one machine uses. What is left out needs outside TLS, threads, a debugger or a build of Node.
+
+export const GROUPS = [
+  ...['path', 'events', 'event', 'eventtarget', 'util', 'assert', 'buffer', 'querystring', 'string', 'url', 'whatwg'],
+  ...['stream', 'stream2', 'stream3', 'timers', 'next', 'microtask', 'async', 'promise', 'promises', 'readline', 'console'],
+  ...['os', 'process', 'global', 'module', 'require', 'internal', 'fs', 'file', 'filehandle', 'blob', 'abortcontroller'],
+  ...['errors', 'error', 'webstream', 'webstreams', 'diagnostics', 'performance', 'perf', 'mime', 'punycode', 'stdin'],
+  ...['stdout', 'vm', 'http', 'net', 'zlib'],
+];
+
+/** `test-fs-open.js` → `fs`; undefined for a file that is no test. */
+export const groupOf = (file) => /^test-([a-z0-9]+)/.exec(file)?.[1];

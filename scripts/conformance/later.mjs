@@ -1,0 +1,18 @@
+// What is left for later, and what a program meets until then. The generated page lists it (page.mjs).
+
+export const LATER = [
+  ['`worker_threads` with threads', '`new Worker()` throws; ports, channels and `structuredClone` work'],
+  ['live `vm` contexts', '`vm.createContext()` throws; `vm.Script`, `runInThisContext` and `compileFunction` work'],
+  ['`Intl`', 'absent; `toLocaleString` and the like write English'],
+  ['`WebAssembly` in the guest', 'absent'],
+  ['`http2`', 'its functions throw'],
+  ['`inspector`', '`require` throws `ERR_INSPECTOR_NOT_AVAILABLE`, as in a Node that was built without it'],
+  ['`sqlite`', 'its classes throw'],
+  ['connections to the outside, and TLS', 'loopback inside a runtime works; TLS throws'],
+  ['other processes: `child_process`, `cluster`', 'their functions throw'],
+  [
+    '`TextDecoder` for Chinese, Japanese and Korean encodings',
+    '`RangeError` with `ERR_ENCODING_NOT_SUPPORTED`; UTF-8, UTF-16 and all single-byte encodings work',
+  ],
+  ['statistics of histograms beyond the basic ones (`ksTest`, `percentileCI`, …)', 'they throw'],
+];

@@ -1,0 +1,52 @@
+// The command line of `pnpm conformance`.
+
+import { parseArgs } from 'node:util';
+import { BuildFailure } from '../build/failure.mjs';
+
+export const USAGE = `usage: pnpm conformance --node-tests DIR [options]
+  --node-tests DIR    a folder with Node's parallel/, common/ and fixtures/ (the folder test/ of Node's sources)
+  --filter GROUP      only these: groups (fs,net) or parts of file names (fs-read); may be given more than once
+  --jobs N            files at the same time (default 2)
+  --timeout SECONDS   per file (default 20)
+  --fresh             forget what earlier runs of the same build found
+  --ceiling-only      only the real Node, to fill its cache
+  --no-write          leave docs/conformance.json as it is
+  --summary FILE      write where each group stands, and the failing files, to FILE`;
+
+const OPTIONS = {
+  'node-tests': { type: 'string' },
+  filter: { type: 'string', multiple: true, default: [] },
+  jobs: { type: 'string', default: '2' },
+  timeout: { type: 'string', default: '20' },
+  fresh: { type: 'boolean', default: false },
+  'ceiling-only': { type: 'boolean', default: false },
+  'no-write': { type: 'boolean', default: false },
+  summary: { type: 'string' },
+};
+
+function wholeNumber(name, text) {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 10_000)
+    throw new BuildFailure(`conformance: --${name}: expected a whole number from 1, received ${JSON.stringify(text)}\n${USAGE}`);
+  return value;
+}
+
+export function readOptions(args) {
+  let values;
+  try {
+    ({ values } = parseArgs({ args, options: OPTIONS }));
+  } catch (error) {
+    throw new BuildFailure(`conformance: ${error.message}\n${USAGE}`);
+  }
+  if (values['node-tests'] === undefined) throw new BuildFailure(`conformance: --node-tests is missing\n${USAGE}`);
+  return {
+    folder: values['node-tests'],
+    filters: values.filter.flatMap((filter) => filter.split(',')).filter(Boolean),
+    jobs: wholeNumber('jobs', values.jobs),
+    timeoutMs: wholeNumber('timeout', values.timeout) * 1000,
+    fresh: values.fresh,
+    ceilingOnly: values['ceiling-only'],
+    write: !values['no-write'],
+    summary: values.summary,
+  };
+}

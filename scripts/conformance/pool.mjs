@@ -1,0 +1,36 @@
+// Runs many short jobs, a few at a time, and says on stderr how far it is: one line that is rewritten in a terminal, a line every few
+// seconds elsewhere.
+
+const EVERY_MS = 5_000;
+const REDRAW_MS = 200;
+
+const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.round(seconds % 60)).padStart(2, '0')}`;
+
+/** Calls `work(item)` for all items, `jobs` at a time. `describe()` is what the progress line says beside the numbers. */
+export async function runAll(title, items, jobs, work, describe = () => '') {
+  const started = performance.now();
+  const progress = createProgress(title, items.length, started, describe);
+  let next = 0;
+  let done = 0;
+  const worker = async () => {
+    while (next < items.length) {
+      await work(items[next++]);
+      progress(++done);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(jobs, items.length) }, worker));
+}
+
+function createProgress(title, total, started, describe) {
+  const { isTTY } = process.stderr;
+  let told = performance.now();
+  return (done) => {
+    const now = performance.now();
+    if (done < total && now - told < (isTTY ? REDRAW_MS : EVERY_MS)) return;
+    told = now;
+    const elapsed = (now - started) / 1000;
+    const left = (elapsed / done) * (total - done);
+    const line = `[${title} ${clock(elapsed)}] ${done}/${total}${describe()}${done < total ? `, about ${clock(left)} left` : ''}`;
+    process.stderr.write(isTTY ? `\r\x1b[K${line}${done === total ? '\n' : ''}` : `${line}\n`);
+  };
+}

@@ -1,0 +1,34 @@
+// What the end of a test file means. Only a genuine pass is one: a file that skips itself has tested nothing.
+
+const SKIPPED = /^1\.\.0 # skip/im;
+
+const MAX_REASON = 160;
+
+/** The line that names what went wrong: the error's own, before frames and quoted source. */
+export function reasonOf(stderr) {
+  const lines = stderr.split('\n').map((line) => line.trimEnd());
+  const named = lines.find((line) => /^(?:Uncaught )?[A-Za-z]*(?:Error|Exception)\b.*:/.test(line) || /^Mismatched /.test(line));
+  const thrown = lines.find((line) => /^\s*code: '|^Error\b/.test(line));
+  const any = lines.find(
+    (line) => line !== '' && !/^\s*at |^\(node:|^\(Use `node|^\s*\^+$|^(?:file|node):|^Node\.js v/.test(line),
+  );
+  return shorten(named ?? thrown ?? any ?? '');
+}
+
+// Paths below the tests' folder and numbers of processes differ from run to run; the report must not.
+const shorten = (line) => {
+  const text = line.trim().replaceAll(/\(node:\d+\)/g, '(node)');
+  return text.length > MAX_REASON ? `${text.slice(0, MAX_REASON - 1)}…` : text;
+};
+
+/** `{ result, reason }` of a file that ended by itself (`exitCode`, or `signal`), was stopped (`timedOut`) or could not run (`error`). */
+export function verdict({ exitCode, signal, timedOut, error, stdout = '', stderr = '' }) {
+  if (timedOut) return { result: 'timeout', reason: reasonOf(stderr) || 'it did not end' };
+  if (error !== undefined) return { result: 'fail', reason: shorten(`${error.code ?? error.name}: ${error.message}`) };
+  if (exitCode === 0 && SKIPPED.test(stdout)) {
+    const [, why = ''] = /^1\.\.0 # skip[a-z]*:?(.*)$/im.exec(stdout) ?? [];
+    return { result: 'skip', reason: shorten(why) };
+  }
+  if (exitCode === 0) return { result: 'pass', reason: '' };
+  return { result: 'fail', reason: reasonOf(stderr) || (signal ? `ended by ${signal}` : `exit code ${exitCode}`) };
+}

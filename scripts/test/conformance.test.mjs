@@ -1,0 +1,146 @@
+// The conformance runner, on a folder of small files of our own: what it runs, what it makes of an end, what it remembers and writes.
+
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openCeiling } from '../conformance/ceiling.mjs';
+import { chosen, flagsOf, listFiles } from '../conformance/files.mjs';
+import { readOptions } from '../conformance/options.mjs';
+import { runAll } from '../conformance/pool.mjs';
+import { formatReport, groupRows, groupTable, mergeReport } from '../conformance/report.mjs';
+import { openState } from '../conformance/state.mjs';
+import { reasonOf, verdict } from '../conformance/verdict.mjs';
+
+const FILES = {
+  'test-path-pass.js': "require('../common');",
+  'test-path-skip.js': "console.log('1..0 # Skipped: no reason');",
+  'test-path-fail.js': "throw new TypeError('as expected');",
+  'test-path-flags.js': '// Flags: --title=conform\nif (process.title !== "conform") process.exit(3);',
+  'test-path-fixture.js': "require('fs').readFileSync(require('../common').fixture);",
+  'test-path-temporary.js': "require('fs').writeFileSync(require('../common').tmpDir, '');",
+  'test-fs-endless.js': 'setInterval(() => {}, 1000);',
+  'test-tls-other.js': '',
+  'not-a-test.js': '',
+};
+
+let folder;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'conformance-test-'));
+  for (const name of ['parallel', 'common', 'fixtures']) mkdirSync(join(folder, name));
+  writeFileSync(
+    join(folder, 'common', 'index.js'),
+    "exports.tmpDir = '/tmp/node-test'; exports.fixture = '/test/fixtures/x.txt';",
+  );
+  writeFileSync(join(folder, 'fixtures', 'x.txt'), 'x');
+  for (const [name, source] of Object.entries(FILES)) writeFileSync(join(folder, 'parallel', name), source);
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('groups and parts of names choose files', () => {
+  const names = (filters) => listFiles(folder, filters).map(({ name }) => name);
+  expect(names(['fs'])).toEqual(['test-fs-endless.js']);
+  expect(names(['path-f'])).toEqual(['test-path-fail.js', 'test-path-fixture.js', 'test-path-flags.js']);
+  expect(names([])).not.toContain('test-tls-other.js');
+  expect(chosen('not-a-test.js', ['not-a-test'])).toBe(false);
+});
+
+test('flags are those of all Flags lines', () => {
+  expect(flagsOf("// Flags: --a --b=1\n'use strict';\n// Flags: --c\n")).toEqual(['--a', '--b=1', '--c']);
+  expect(flagsOf("'// Flags: --no'")).toEqual([]);
+});
+
+test('a folder that holds no tests is named', () => {
+  expect(() => listFiles(join(folder, 'nowhere'), [])).toThrow(/nowhere is no folder of Node's tests/);
+  expect(() => readOptions([])).toThrow(/--node-tests is missing/);
+  expect(() => readOptions(['--node-tests', '.', '--jobs', 'x'])).toThrow(/--jobs: expected a whole number/);
+});
+
+test.each([
+  ['test-path-pass.js', { result: 'pass', reason: '' }],
+  ['test-path-skip.js', { result: 'skip', reason: 'no reason' }],
+  ['test-path-fail.js', { result: 'fail', reason: 'TypeError: as expected' }],
+  ['test-path-flags.js', { result: 'pass', reason: '' }],
+  ['test-path-fixture.js', { result: 'pass', reason: '' }],
+  ['test-path-temporary.js', { result: 'pass', reason: '' }],
+  ['test-fs-endless.js', { result: 'timeout', reason: 'it did not end' }],
+])('%s in the real Node', async (name, expected) => {
+  const [file] = listFiles(folder, [name]);
+  const ceiling = openCeiling(process.execPath, folder);
+  const { ms, ...found } = await ceiling.run(file, name.includes('endless') ? 500 : 10_000);
+  ceiling.close();
+  expect(found).toEqual(expected);
+  expect(ms).toBeGreaterThan(0);
+});
+
+test('an end that is no exit has a reason', () => {
+  expect(verdict({ exitCode: null, signal: 'SIGSEGV' })).toEqual({ result: 'fail', reason: 'ended by SIGSEGV' });
+  expect(verdict({ error: { code: 'ERR_MEMORY_LIMIT', message: 'too much' } }).reason).toBe('ERR_MEMORY_LIMIT: too much');
+  expect(verdict({ exitCode: 1, stdout: '1..0 # Skipped: x' }).result).toBe('fail');
+});
+
+test('the reason is the error, not the code around it', () => {
+  const stderr =
+    "/node/test/x.js:1\nthrow new Error('x');\n^\n\nAssertionError [ERR_ASSERTION]: 1 !== 2\n    at x (y:1:1)\n\nNode.js v24\n";
+  expect(reasonOf(stderr)).toBe('AssertionError [ERR_ASSERTION]: 1 !== 2');
+});
+
+test('what was found is there in the next run, except half a line', () => {
+  const path = join(folder, 'state.jsonl');
+  openState(path).set('a', { result: 'pass', reason: '', ms: 1 });
+  appendFileSync(path, '{"key":"b","resu');
+  const second = openState(path);
+  expect([second.get('a')?.result, second.get('b')]).toEqual(['pass', undefined]);
+  second.set('c', { result: 'fail', reason: 'x', ms: 2 });
+  expect(openState(path).get('c')?.result).toBe('fail');
+  expect(openState(path, { fresh: true }).get('a')).toBeUndefined();
+});
+
+test('all files run, no more at once than asked for', async () => {
+  const seen = [];
+  let now = 0;
+  let most = 0;
+  await runAll('test', [1, 2, 3, 4, 5], 2, async (item) => {
+    most = Math.max(most, ++now);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    now--;
+    seen.push(item);
+  });
+  expect([seen.sort(), most]).toEqual([[1, 2, 3, 4, 5], 2]);
+});
+
+const line = (result, ceiling) => ({ result, ceiling, reason: '', ms: 1 });
+
+test('the report is sorted, a line per file, and keeps what was not run', () => {
+  const before = {
+    node: '24',
+    startProcesses: [],
+    files: { 'test-fs-b.js': line('pass', 'pass'), 'test-fs-gone.js': line('pass', 'pass') },
+  };
+  const after = mergeReport(before, { 'test-fs-a.js': line('fail', 'pass') }, (name) => !name.includes('gone'));
+  expect(Object.keys(after.files)).toEqual(['test-fs-a.js', 'test-fs-b.js']);
+  const text = formatReport({ ...after, startProcesses: ['test-fs-a.js'] });
+  expect(JSON.parse(text).files).toEqual(after.files);
+  expect(text.split('\n').filter((row) => row.includes('"result"'))).toHaveLength(2);
+});
+
+test('only files that pass in Node count', () => {
+  const files = {
+    'test-fs-a.js': line('pass', 'pass'),
+    'test-fs-b.js': line('fail', 'pass'),
+    'test-fs-c.js': line('pass', 'fail'),
+    'test-fs-d.js': line('pass', 'skip'),
+    'test-fs-e.js': line('skip', 'pass'),
+  };
+  const report = { files, startProcesses: ['test-fs-b.js'] };
+  expect(groupRows(report)).toEqual([{ group: 'fs', tests: 5, ceiling: 3, passes: 1, aside: 1 }]);
+  expect(groupTable(report)).toContain('| fs | 5 | 3 | 1 | 33.3 % | 1 | 50 % |');
+});
+
+test('the runner reads as text what it wrote', () => {
+  const path = join(folder, 'report.json');
+  writeFileSync(path, formatReport({ node: '24.21.0', startProcesses: [], files: { 'test-fs-a.js': line('pass', 'pass') } }));
+  expect(JSON.parse(readFileSync(path, 'utf8')).node).toBe('24.21.0');
+});
