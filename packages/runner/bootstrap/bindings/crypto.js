@@ -40,7 +40,13 @@ module.exports = function crypto(binding) {
   Object.assign(binding, { CipherBase, AESCipherJob, ChaCha20Poly1305CipherJob });
 
   const { createNativeKeyObjectClass, createCryptoKeyClass, getKeyObjectSlots, getCryptoKeySlots } = classes;
-  Object.assign(binding, { createNativeKeyObjectClass, createCryptoKeyClass, getKeyObjectSlots, getCryptoKeySlots, KeyObjectHandle });
+  Object.assign(binding, {
+    createNativeKeyObjectClass,
+    createCryptoKeyClass,
+    getKeyObjectSlots,
+    getCryptoKeySlots,
+    KeyObjectHandle,
+  });
   const { SecretKeyGenJob, RsaKeyPairGenJob, EcKeyPairGenJob, nidJob } = keygen;
   Object.assign(binding, { SecretKeyGenJob, RsaKeyPairGenJob, EcKeyPairGenJob, NidKeyPairGenJob: nidJob(binding) });
   Object.assign(binding, { Sign, Verify, SignJob, DHBitsJob, ECDH, ECDHConvertKey }, rsa);
