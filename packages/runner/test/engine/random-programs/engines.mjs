@@ -28,7 +28,8 @@ export function makeGuest(freeze) {
   };
 }
 
-const preludeScript = new vm.Script(prelude);
+/** Strict, as behind bare.js. */
+const preludeScript = new vm.Script(`'use strict';\n${prelude}`);
 
 export async function runInV8(program) {
   let out = '';

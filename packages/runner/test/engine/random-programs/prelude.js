@@ -45,7 +45,7 @@ globalThis.makeWorld = () => {
     many: Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`k${i}`, i])),
     list: [1, 2, 3, 4, 5],
     nested: [[1], [2, [3, shared]], shared],
-    holes: [1, , 3],
+    holes: Object.assign([], { 0: 1, 2: 3 }),
     doubles: [1.5, -0, NaN],
     strings: ['x', 'y', 'shared text '],
     map: new Map([
@@ -88,6 +88,7 @@ globalThis.makeWorld = () => {
     counter: counter(),
     other: counter(),
     args: (function () {
+      // biome-ignore lint/complexity/noArguments: the exotic object is what is wanted
       return arguments;
     })(1, 'two', shared),
   };
