@@ -7,6 +7,7 @@
 
 const { AsyncWrap } = require('../async-wrap.js');
 const { uvException } = require('../errno.js');
+const { sys } = require('./calls.js');
 
 class FSReqCallback extends AsyncWrap {
   constructor(bigint = false) {
@@ -49,6 +50,25 @@ function answer(req, syscall, path, dest, run) {
   return later(req, syscall, path, dest, run);
 }
 
+// One call of the kernel, whose result is a value: what `answer` does, without a function for each synchronous call.
+function value(req, syscall, path, dest, number, a, b, c, d) {
+  if (req !== undefined) return later(req, syscall, path, dest, () => sys(number, a, b, c, d));
+  const result = sys(number, a, b, c, d);
+  if (result < 0) throw failure(result, syscall, path, dest);
+  return result;
+}
+
+// The same for a call that gives nothing back.
+function effect(req, syscall, path, dest, number, a, b, c, d) {
+  if (req !== undefined) return later(req, syscall, path, dest, () => nothing(sys(number, a, b, c, d)));
+  const result = sys(number, a, b, c, d);
+  if (result < 0) throw failure(result, syscall, path, dest);
+  return undefined;
+}
+
+// A success without a value.
+const nothing = (result) => (result < 0 ? result : undefined);
+
 function later(req, syscall, path, dest, run) {
   if (req === kUsePromises) {
     const request = new FSReqPromise();
@@ -78,4 +98,4 @@ function finish(request, settle, syscall, path, dest, run) {
   request.emitDestroy();
 }
 
-module.exports = { FSReqCallback, answer, later, failure, isFailure, textOf, usePromisesSymbol };
+module.exports = { FSReqCallback, answer, value, effect, nothing, later, failure, isFailure, textOf, usePromisesSymbol };

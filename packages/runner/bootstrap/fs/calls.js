@@ -1,6 +1,6 @@
 // What: the kernel's file calls by name (docs/internals/guest-abi.md, 0x100). Arguments are numbers, texts and views; the result is a value or a
 // negative error number.
-// Next: answers.js, how a result becomes what Node's library expects.
+// Next: checks.js, what an argument must be; answers.js, how a result becomes what Node's library expects.
 'use strict';
 
 const NUMBERS = {

@@ -3,9 +3,8 @@
 'use strict';
 
 const { NUMBERS, ERRNO, sys } = require('./calls.js');
-const { answer, failure, isFailure, textOf } = require('./answers.js');
+const { answer, effect, failure, isFailure, textOf } = require('./answers.js');
 const { eachEntry } = require('./names.js');
-const { nothing } = require('./io.js');
 const { nameOf } = require('../errno.js');
 
 const S_IFMT = 0o170000;
@@ -265,7 +264,9 @@ function linkTarget(path) {
 
 module.exports = function installTrees(binding) {
   binding.mkdir = (path, mode, recursive, req) =>
-    answer(req, 'mkdir', path, undefined, () => (recursive ? makeTree(path, mode) : nothing(sys(NUMBERS.mkdir, path, mode))));
+    recursive
+      ? answer(req, 'mkdir', path, undefined, () => makeTree(path, mode))
+      : effect(req, 'mkdir', path, undefined, NUMBERS.mkdir, path, mode);
   binding.rmSync = rmSync;
   binding.cpSyncCheckPaths = checkCopy;
   binding.cpSyncOverrideFile = overrideFile;
