@@ -9,7 +9,6 @@ const { FilePart } = require('../fs/file-part.js');
 const STATUS_END = 0;
 const STATUS_CONTINUE = 1;
 
-
 module.exports = function blob(binding) {
   const stored = new Map();
   binding.createBlob = (sources, length) => new BlobHandle(partsOf(sources, length));

@@ -22,7 +22,7 @@ module.exports = function fs(binding, getInternalBinding) {
   installIo(binding);
   installNames(binding);
   installTrees(binding);
-  installFileHandle(binding, kUsePromises);
+  installFileHandle(binding);
   installStatWatcher(binding);
   installForLoaders(binding);
   binding.internalModuleStat = (path) => sys(NUMBERS.moduleStat, path);

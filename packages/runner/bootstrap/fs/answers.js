@@ -70,15 +70,16 @@ function effect(req, syscall, path, dest, number, a, b, c, d) {
 const nothing = (result) => (result < 0 ? result : undefined);
 
 function later(req, syscall, path, dest, run) {
-  if (req === kUsePromises) {
-    const request = new FSReqPromise();
-    return new Promise((resolve, reject) => {
-      const settle = (error, value) => (error === null ? resolve(value) : reject(error));
-      native.enqueueTask(() => finish(request, settle, syscall, path, dest, run));
-    });
-  }
+  if (req === kUsePromises) return promised(new FSReqPromise(), syscall, path, dest, run);
   native.enqueueTask(() => finish(req, undefined, syscall, path, dest, run));
   return undefined;
+}
+
+function promised(request, syscall, path, dest, run) {
+  return new Promise((resolve, reject) => {
+    const settle = (error, result) => (error === null ? resolve(result) : reject(error));
+    native.enqueueTask(() => finish(request, settle, syscall, path, dest, run));
+  });
 }
 
 function finish(request, settle, syscall, path, dest, run) {
@@ -98,4 +99,16 @@ function finish(request, settle, syscall, path, dest, run) {
   request.emitDestroy();
 }
 
-module.exports = { FSReqCallback, answer, value, effect, nothing, later, failure, isFailure, textOf, usePromisesSymbol };
+module.exports = {
+  FSReqCallback,
+  answer,
+  value,
+  effect,
+  nothing,
+  later,
+  promised,
+  failure,
+  isFailure,
+  textOf,
+  usePromisesSymbol,
+};
