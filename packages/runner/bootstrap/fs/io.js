@@ -49,6 +49,7 @@ function part(view, offset, length) {
 }
 
 function encodingNumber(encoding) {
+  if (encoding === 'utf8' || encoding === undefined || encoding === null) return native.encodings.utf8;
   const name = String(encoding ?? 'utf8').toLowerCase();
   if (name === 'binary') return native.encodings.latin1;
   return native.encodings[name.replace(/^(?:ucs-?2|utf-16le)$/, 'utf16le').replace(/^utf-8$/, 'utf8')] ?? native.encodings.utf8;
