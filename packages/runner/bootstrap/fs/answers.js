@@ -6,6 +6,7 @@
 'use strict';
 
 const { AsyncWrap } = require('../async-wrap.js');
+const activeRequests = require('../active-requests.js');
 const { uvException } = require('../errno.js');
 const { sys } = require('./calls.js');
 
@@ -71,11 +72,13 @@ const nothing = (result) => (result < 0 ? result : undefined);
 
 function later(req, syscall, path, dest, run) {
   if (req === kUsePromises) return promised(new FSReqPromise(), syscall, path, dest, run);
+  activeRequests.begin(req);
   native.enqueueTask(() => finish(req, undefined, syscall, path, dest, run));
   return undefined;
 }
 
 function promised(request, syscall, path, dest, run) {
+  activeRequests.begin(request);
   return new Promise((resolve, reject) => {
     const settle = (error, result) => (error === null ? resolve(result) : reject(error));
     native.enqueueTask(() => finish(request, settle, syscall, path, dest, run));
@@ -91,6 +94,7 @@ function finish(request, settle, syscall, path, dest, run) {
   } catch (thrown) {
     error = thrown;
   }
+  activeRequests.end(request);
   const callback = settle ?? request.oncomplete;
   // Node leaves the second argument out when there is no value: callers count their arguments.
   if (error !== null) request.makeCallback(callback, error);
