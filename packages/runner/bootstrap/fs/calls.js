@@ -49,6 +49,7 @@ const ERRNO = {
   ENOTDIR: -20,
   EISDIR: -21,
   EINVAL: -22,
+  ENOSYS: -38,
   ENOTEMPTY: -39,
 };
 const O_RDONLY = 0;

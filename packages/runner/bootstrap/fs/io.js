@@ -19,15 +19,18 @@ function positionOf(position) {
   return typeof position === 'number' && position >= 0 ? position : NO_POSITION;
 }
 
+// The kernel would have to wait, or there is none: the imports `read` and `write` serve a stream then.
+const isForImports = (fd, result) => isStandard(fd) && (result === ERRNO.EAGAIN || result === ERRNO.ENOSYS);
+
 function readSome(fd, view, offset, length, position) {
   const count = sys(NUMBERS.read, fd, part(view, offset, length), positionOf(position));
-  return count === ERRNO.EAGAIN && isStandard(fd) ? native.read(fd, view, offset, length) : count;
+  return isForImports(fd, count) ? native.read(fd, view, offset, length) : count;
 }
 
 function writeSome(fd, view, offset, length, position) {
   const bytes = part(view, offset, length);
   const count = sys(NUMBERS.write, fd, bytes, positionOf(position));
-  if (count === length || !isStandard(fd) || (count < 0 && count !== ERRNO.EAGAIN)) return count;
+  if (count === length || !isStandard(fd) || (count < 0 && !isForImports(fd, count))) return count;
   return writeRest(fd, bytes, Math.max(count, 0));
 }
 
@@ -37,7 +40,7 @@ function writeRest(fd, bytes, from) {
   while (done < bytes.byteLength) {
     const rest = bytes.subarray(done);
     let count = sys(NUMBERS.write, fd, rest, NO_POSITION);
-    if (count === ERRNO.EAGAIN) count = native.write(fd, rest);
+    if (isForImports(fd, count)) count = native.write(fd, rest);
     if (count <= 0) return done > 0 ? done : count;
     done += count;
   }
