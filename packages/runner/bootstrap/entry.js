@@ -36,6 +36,8 @@ function install() {
       return next;
     },
     immediates() {
+      // Immediates that hold nothing are left behind when nothing else holds the loop.
+      if (!isAlive()) return;
       loopClock.enter();
       context.processImmediate();
       loopClock.leave();
@@ -51,6 +53,13 @@ function install() {
     },
   });
   Object.defineProperty(globalThis, '__return', { value: returnValue, writable: true, configurable: true });
+}
+
+const REF_COUNT = 1;
+
+function isAlive() {
+  const { immediateInfo, keepAlive, timerInfo } = native.loop;
+  return immediateInfo[REF_COUNT] > 0 || timerInfo[0] > 0 || keepAlive[0] > 0;
 }
 
 // `NodeRuntime.run`: the value for the caller, as JSON.

@@ -52,14 +52,7 @@ function decode(state, bytes) {
   if (start >= bytes.length) return prepend;
   const end = setAside(state, bytes, start, encoding);
   if (end <= start) return prepend;
-  let body = native.decode(bytes, start, end, encoding);
-  if (encoding === utf16le && state[BUFFERED] === 1 && isHighSurrogate(body)) {
-    state[2] = state[0];
-    keepHighSurrogate(state, body, 3);
-    state[MISSING] = 1;
-    body = body.slice(0, -1);
-  }
-  return prepend + body;
+  return prepend + native.decode(bytes, start, end, encoding);
 }
 
 const isHighSurrogate = (text) => {

@@ -44,8 +44,10 @@ module.exports = function util(binding, getInternalBinding) {
     return false;
   };
 
-  binding.sleep = () => {
-    throw require('../unavailable.js').unavailableError('util.sleep');
+  // It blocks the whole process, as in Node; the clock is the one thing that moves meanwhile, and the time counts as the program's.
+  binding.sleep = (ms) => {
+    const end = native.clockNs(1) + ms * 1e6;
+    while (native.clockNs(1) < end);
   };
   binding.parseEnv = parseEnv;
   binding.arrayBufferViewHasBuffer = () => true;
