@@ -91,13 +91,14 @@ export function translate(wasm, prefix) {
   };
   const count = module.imports.length + module.functions.length;
   for (let index = 0; index < count; index++) out.push(`${signature(index)};`);
-  module.globals.forEach((value, index) => out.push(`static u32 ${prefix}_g${index} = ${value}u;`));
+  for (const [index, value] of module.globals.entries()) out.push(`static u32 ${prefix}_g${index} = ${value}u;`);
   for (let index = 0; index < module.functions.length; index++) {
     const at = module.imports.length + index;
     out.push(`${signature(at)}\n{\n${body(module, module.bodies[index], at, prefix, nameOf)}}`);
   }
   for (const { name, index } of module.exports) out.push(`#define ${prefix}_${name.replace(/^llhttp_/, '')}_ ${nameOf(index)}`);
-  module.data.forEach(({ bytes }, index) => out.push(`static const uint8_t ${prefix}_data${index}[] = {${bytes.join(',')}};`));
+  for (const [index, { bytes }] of module.data.entries())
+    out.push(`static const uint8_t ${prefix}_data${index}[] = {${bytes.join(',')}};`);
   const copies = module.data.map(
     ({ offset }, index) => `    memcpy(${prefix}_memory + ${offset}, ${prefix}_data${index}, sizeof(${prefix}_data${index}));`,
   );

@@ -150,7 +150,8 @@ class SocketStream extends StreamBase {
   }
   #read() {
     for (let i = 0; i < READS_IN_A_ROW && this.#reading; i++) {
-      const target = this.userBuffer ?? (scratch ??= new Uint8Array(READ_SIZE));
+      scratch ??= new Uint8Array(READ_SIZE);
+      const target = this.userBuffer ?? scratch;
       const count = sys(NUMBERS.read, this.#socket, target);
       if (count === ERRNO.EAGAIN) break;
       if (count <= 0) {

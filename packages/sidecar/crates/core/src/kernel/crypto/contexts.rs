@@ -108,7 +108,10 @@ mod tests {
         let first = first.expect("room");
         assert_eq!(contexts.get(first).and_then(|context| context.update(b"abc")), Ok(()));
         let mut wrong = [0; 19];
-        assert_eq!(contexts.get(first).map(|context| context.copy()).and_then(|copy| copy.finish(&mut wrong)), Err(Errno::EMSGSIZE));
+        assert_eq!(
+            contexts.get(first).map(|context| context.copy()).and_then(|copy| copy.finish(&mut wrong)),
+            Err(Errno::EMSGSIZE)
+        );
         let mut out = [0; 20];
         assert_eq!(contexts.remove(first).and_then(|context| context.finish(&mut out)), Ok(20));
         assert_eq!(&out[..4], [0xa9, 0x99, 0x3e, 0x36]);

@@ -11,7 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const CHARGE_NS: u64 = 2_000_000;
 
 /// Computes the answer to `request`.
-pub(super) fn compute(program: &Arc<Program>, command: Command, request: &[u8], canceled: Arc<AtomicBool>) -> Result<Vec<u8>, Fault> {
+pub(super) fn compute(
+    program: &Arc<Program>,
+    command: Command,
+    request: &[u8],
+    canceled: Arc<AtomicBool>,
+) -> Result<Vec<u8>, Fault> {
     let mut watch = ProgramWatch {
         program: program.clone(),
         canceled,

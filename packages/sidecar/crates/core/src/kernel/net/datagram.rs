@@ -44,7 +44,9 @@ impl Network {
         self.bind_if_unbound(id)?;
         let from = self.get(id)?.local.as_ref().map_or(Address::Unnamed, |local| local.towards(&to));
         let target = self.sockets.iter().find_map(|(at, socket)| match &socket.role {
-            Role::Datagram(other) if reaches(socket, &to) && other.remote.as_ref().is_none_or(|remote| *remote == from) => Some(*at),
+            Role::Datagram(other) if reaches(socket, &to) && other.remote.as_ref().is_none_or(|remote| *remote == from) => {
+                Some(*at)
+            }
             _ => None,
         });
         match target {
