@@ -41,6 +41,8 @@ const OBJECTS = [
   'w.counter',
 ];
 const STRINGS = ['w.text', 'w.wide', 'w.rope', 'w.strings[0]', 'w.strings[2]', 'local.text', 'w.shared.kind'];
+/** Not the prototypes of everything: the engine's fast arrays do not look for accessors of an index there, frozen or not. */
+const PLAIN = OBJECTS.filter((name) => name !== 'Object.prototype' && name !== 'Array.prototype');
 const KEYS = ['a', 'b', 'x', 'k3', 'k39', 'fresh', '0', '2', '7', 'kind', 'length', 'sum', 'name'];
 const VALUES = [
   '1',
@@ -100,8 +102,8 @@ const TEMPLATES = [
   '$O[w.symbol] = $V',
   'local.object = { ...$O }; local.object["$K"] = $V',
   'local.object = $O; local.object["$K"] = $V',
-  'Object.defineProperty($O, "$K", { value: $V, writable: true, configurable: true })',
-  'Object.defineProperty($O, "$K", { get() { return 5; }, configurable: true })',
+  'Object.defineProperty($P, "$K", { value: $V, writable: true, configurable: true })',
+  'Object.defineProperty($P, "$K", { get() { return 5; }, configurable: true })',
   'Object.assign($O, { $K: $V, other: $V })',
   'Object.setPrototypeOf(local.object, $O)',
   'local.object = Object.create($O, { own: { value: $V, enumerable: true } })',
@@ -173,6 +175,8 @@ function fill(template, random) {
         return array;
       case 'O':
         return pick(random, OBJECTS);
+      case 'P':
+        return pick(random, PLAIN);
       case 'K':
         return pick(random, KEYS);
       case 'V':
