@@ -24,6 +24,7 @@ const IMPLEMENTED = [
   'fs',
   'fs_dir',
   'fs_event_wrap',
+  'http2',
   'icu',
   'inspector',
   'internal_only_v8',
