@@ -20,7 +20,7 @@ function callCargo(programs) {
     writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`);
     chmodSync(join(bin, name), 0o755);
   }
-  const options = { cwd: root, env: { PATH: bin, HOME: bin }, encoding: 'utf8' };
+  const options = { cwd: root, env: { PATH: bin, HOME: bin }, encoding: 'utf8', timeout: 15_000 };
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], options);
   return { status, stderr };
 }

@@ -21,6 +21,8 @@ module.exports = function boot() {
     compileBuiltin(`internal/per_context/${id}`)(perContextExports, primordials, privateSymbols, symbols);
   }
   compileBuiltin('internal/bootstrap/realm')(process, noLinkedBinding, getInternalBinding, primordials);
+  require('./typescript/install.js').install();
+  require('./conditions.js').keepOpen();
   for (const id of [
     'node',
     'web/exposed-wildcard',

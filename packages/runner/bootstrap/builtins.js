@@ -25,7 +25,16 @@ function sourceOf(id) {
   return buildFile(`lib/${id}.js`);
 }
 
+// Files of Node's library for which this guest has its own: id → function with the parameters MODULE.
+const replaced = new Map();
+
+function replaceBuiltin(id, body) {
+  replaced.set(id, body);
+}
+
 function compileBuiltin(id) {
+  const own = replaced.get(id);
+  if (own !== undefined) return own;
   const compiled = ready.get(id);
   if (compiled !== undefined) {
     ready.delete(id);
@@ -41,4 +50,4 @@ function compileAhead(id) {
   if (!ready.has(id)) ready.set(id, compileBuiltin(id));
 }
 
-module.exports = { ids, compileBuiltin, compileAhead, sourceOf };
+module.exports = { ids, compileBuiltin, compileAhead, replaceBuiltin, sourceOf };

@@ -6,20 +6,12 @@
 'use strict';
 
 const context = require('./context.js');
+const { isMain, optionFor, wrapFor } = require('./referrers.js');
 const { quote } = require('./source-lines.js');
 
 // What the shim calls a program that has no file.
 const EVALUATED = /\/\[eval\d+\]$/;
-
-// Handle → ModuleWrap, for import.meta; URL → host-defined option, for `import()` out of modules of `node:vm`.
-const wraps = new WeakMap();
-const optionOf = new Map();
-
-function adopt(handle, wrap) {
-  wraps.set(handle, wrap);
-  const option = wrap[context.privateSymbols.host_defined_option_symbol];
-  if (option !== undefined && option !== context.symbols.source_text_module_default_hdo) optionOf.set(wrap.url, option);
-}
+const RESIDENT = 2;
 
 // Specifier → { handle, namespace } of the public builtins that are in the image, with and without `node:`.
 const facades = new Map();
@@ -34,6 +26,21 @@ function prepareFacades() {
     const facade = { handle: context.handleOf(wrap), namespace: wrap.getNamespace(), module };
     facades.set(`node:${id}`, facade);
     if (BuiltinModule.canBeRequiredWithoutScheme(id)) facades.set(id, facade);
+  }
+}
+
+// Node's loader also remembers what each module's specifiers led to, by the URL of the module. In a runner that would be an entry for every snippet.
+function forgetSnippets() {
+  const { prototype } = context.requireBuiltin('internal/modules/esm/module_map').ResolveCache;
+  const isSnippet = (url) => native.mode() === RESIDENT && EVALUATED.test(url);
+  for (const [name, answer] of [
+    ['get', () => undefined],
+    ['set', (cache) => cache],
+  ]) {
+    const method = prototype[name];
+    prototype[name] = function (key, parentUrl, result) {
+      return isSnippet(parentUrl) ? answer(this) : method.call(this, key, parentUrl, result);
+    };
   }
 }
 
@@ -55,7 +62,11 @@ function linkWithLoader(handle, url) {
   const loader = context.requireBuiltin('internal/modules/esm/loader').getOrInitializeCascadedLoader();
   const wrap = new ModuleWrap(url, undefined, handle);
   wrap.isMain = true;
-  return loader.executeModuleJob(url, wrap, true);
+  const done = loader.executeModuleJob(url, wrap, true);
+  // Node's loader remembers each module by its URL. Nobody can import this one, and a runner evaluates any number of them. Its own `delete`
+  // would leave the name there.
+  context.primordials.MapPrototypeDelete(loader.loadCache, url);
+  return done;
 }
 
 // A name that a module does not export is reported with the line that imports it.
@@ -80,9 +91,8 @@ function showImport(error, url, name) {
 }
 
 function installCallbacks(symbols, kEvaluationPhase) {
-  native.setImportMetaCallback((meta, handle, url) => {
-    // A module without a wrap is the program itself, or what only the shim has linked.
-    const wrap = wraps.get(handle) ?? { url, isMain: EVALUATED.test(url) };
+  native.setImportMetaCallback((meta, _handle, url) => {
+    const wrap = wrapFor(url) ?? { url, isMain: isMain(url) || EVALUATED.test(url) };
     const option = wrap[context.privateSymbols.host_defined_option_symbol] ?? symbols.source_text_module_default_hdo;
     context.initializeImportMeta(option, meta, wrap);
   });
@@ -91,7 +101,7 @@ function installCallbacks(symbols, kEvaluationPhase) {
     if (facade !== undefined) return facade.namespace;
     const isUrl = typeof referrer === 'string' && /^[a-z][a-z0-9+.-]+:/.test(referrer);
     const option =
-      optionOf.get(referrer) ?? (isUrl ? symbols.source_text_module_default_hdo : symbols.vm_dynamic_import_default_internal);
+      optionFor(referrer) ?? (isUrl ? symbols.source_text_module_default_hdo : symbols.vm_dynamic_import_default_internal);
     return context.importModuleDynamically(
       option,
       specifier,
@@ -102,4 +112,4 @@ function installCallbacks(symbols, kEvaluationPhase) {
   });
 }
 
-module.exports = { adopt, instantiate, installCallbacks, link, prepareFacades };
+module.exports = { forgetSnippets, instantiate, installCallbacks, link, prepareFacades };

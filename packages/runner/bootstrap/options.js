@@ -4,7 +4,9 @@
 // Next: bindings/options.js has the values; main.js of `file` programs comes after.
 'use strict';
 
+const { applyConditions } = require('./conditions.js');
 const context = require('./context.js');
+const { evaluate } = require('./evaluate.js');
 
 const BAD_OPTION_EXIT_CODE = 9;
 const ALIASES = {
@@ -30,9 +32,10 @@ function applyOptions() {
     native.exit(BAD_OPTION_EXIT_CODE);
   }
   context.cliOptions = values;
-  process.execArgv = flags;
+  process.execArgv = flags.filter((flag) => !flag.startsWith('--eval='));
   context.requireBuiltin('internal/options').refreshOptions();
   takeEffect(values, flags);
+  if (flags.some((flag) => flag.startsWith('--eval='))) evaluate(values);
 }
 
 // Spaces separate, double quotes keep together, a backslash in them escapes.
@@ -98,24 +101,16 @@ function takeEffect(values, flags) {
   if (flags.some((flag) => /^--stack[-_]trace[-_]limit=/.test(flag))) Error.stackTraceLimit = values['--stack-trace-limit'];
   if (values['--title'] !== '') process.title = values['--title'];
   if (values['--enable-source-maps'])
-    requireBuiltin('internal/source_map/source_map_cache').setSourceMapsSupport({
-      __proto__: null,
-      enabled: true,
-      nodeModules: true,
-      generatedCode: true,
-    });
+    requireBuiltin('internal/source_map/source_map_cache').setSourceMapsSupport(true, { nodeModules: true, generatedCode: true });
   if (values['--experimental-vm-modules']) Object.assign(requireBuiltin('vm'), pick(requireBuiltin('internal/vm/module')));
   if (values['--no-experimental-global-navigator']) delete globalThis.navigator;
   if (values['--no-experimental-websocket']) {
     delete globalThis.WebSocket;
     delete globalThis.CloseEvent;
   }
-  if (values['--disable-proto'] === 'delete') delete Object.prototype.__proto__;
+  if (values['--disable-proto'] === 'delete') Reflect.deleteProperty(Object.prototype, '__proto__');
   if (values['--pending-deprecation']) pendDeprecations();
-  if (values['--conditions'].length > 0 || values['--no-addons'] || values['--no-require-module']) {
-    requireBuiltin('internal/modules/esm/utils').initializeESM();
-    requireBuiltin('internal/modules/helpers').initializeCjsConditions();
-  }
+  if (values['--conditions'].length > 0 || values['--no-addons'] || values['--no-require-module']) applyConditions(values);
   if (values['--require'].length > 0) requireBuiltin('internal/modules/cjs/loader').Module._preloadModules(values['--require']);
   for (const file of values['--env-file']) process.loadEnvFile(file);
 }

@@ -60,15 +60,13 @@ function invalid(path, importer, specifier) {
   return error;
 }
 
-// The nearest one above a file.
+// The nearest one above a file, but not above the `node_modules` that it is in.
 function nearestPackage(path) {
   for (let at = path.lastIndexOf('/'); at >= 0; at = path.lastIndexOf('/', at - 1)) {
     const folder = path.slice(0, at);
-    if (!folder.endsWith('/node_modules')) {
-      const found = readPackage(`${folder}/${MANIFEST}`);
-      if (found !== undefined) return found;
-    }
-    if (at === 0) return undefined;
+    if (folder.endsWith('/node_modules')) return undefined;
+    const found = readPackage(`${folder}/${MANIFEST}`);
+    if (found !== undefined || at === 0) return found;
   }
   return undefined;
 }

@@ -6,7 +6,7 @@
 
 const context = require('./context.js');
 const { ids, compileAhead } = require('./builtins.js');
-const { prepareFacades } = require('./modules.js');
+const { forgetSnippets, prepareFacades } = require('./modules.js');
 const dummies = require('./dummies.js');
 
 const PUBLIC = [
@@ -74,13 +74,15 @@ const INTERNAL = [
   'internal/abort_controller',
 ];
 
-// Not for this guest: V8's log processors (ES modules, read by the profiler's own program) and a TypeScript parser in WebAssembly.
-const LEFT_OUT = /^internal\/deps\/(?:amaro|v8)\//;
+// Not for this guest: V8's log processors (ES modules, read by the profiler's own program), a TypeScript parser in WebAssembly, the debugger's command
+// line, and what Node itself offers only behind an experimental flag (QUIC, iterable streams).
+const LEFT_OUT = /^(?:internal\/(?:deps\/(?:amaro|v8)|debugger|quic|streams\/iter)\/|internal\/v8_prof_|stream\/iter$|quic$)/;
 
 module.exports = function preload() {
   for (const id of [...PUBLIC, ...INTERNAL]) context.requireBuiltin(id);
   touchLazyGlobals();
   context.requireBuiltin('internal/modules/esm/loader').getOrInitializeCascadedLoader();
+  forgetSnippets();
   prepareFacades();
   dummies.run();
   for (const id of ids) if (!isLoaded(id) && !LEFT_OUT.test(id)) compileAhead(id);

@@ -17,6 +17,7 @@
 // | timers' clock (`getLibuvNow`) | counts from START, in the shim |
 // | `Math.random()` | the shim reseeds the engine's generator from the host at START |
 // | `crypto.randomBytes()`, `randomUUID()`, `getRandomValues()` | read from the host at each call; Node's caches of random bytes are empty in the image |
+// | digests and ciphers under way (`crypto`), and the table of their owners | made at the first use in a process; the kernel knows them per process |
 // | `import.meta.url` of the program, `[evalN]` | from the start block; the shim counts evaluations |
 // | `umask`, `stdin` | in their first state: never touched while the image is made |
 //

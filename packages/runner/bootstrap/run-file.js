@@ -3,6 +3,7 @@
 'use strict';
 
 const context = require('./context.js');
+const { quote } = require('./source-lines.js');
 
 const PENDING = 0;
 const HAS_EXIT_CODE = 2;
@@ -27,10 +28,8 @@ function checkUnsettled() {
   if (promise === undefined || native.promiseDetails(promise)[0] !== PENDING) return;
   if (native.loop.exitInfo[HAS_EXIT_CODE]) return;
   const { process } = context;
-  native.write(
-    2,
-    `Warning: Detected unsettled top-level await at ${native.awaitLocation()?.slice(0, 2).join(':') ?? process.argv[1]}\n`,
-  );
+  const quoted = quote(native.awaitLocation()) ?? `${process.argv[1]}\n`;
+  native.write(2, `Warning: Detected unsettled top-level await at ${quoted}\n\n\n`);
   process.exitCode = UNSETTLED_EXIT_CODE;
 }
 

@@ -10,6 +10,11 @@ const { NUMBERS, sys } = require('./fs/calls.js');
 
 const LARGEST_FILE = 1 << 20;
 
+// Programs given by `--eval`, by the name they are compiled with.
+const evaluated = new Map();
+
+const keepText = (file, text) => evaluated.set(file, text);
+
 // Builtin id → its throwing lines, each as `\n<number>:<text>`, with a final newline.
 const throwing = new Map();
 
@@ -36,7 +41,7 @@ function lineOf(file, number) {
     const from = table.indexOf(':', start) + 1;
     return table.slice(from, table.indexOf('\n', from));
   }
-  const source = native.sourceOf(file) ?? textOfFile(file);
+  const source = evaluated.get(file) ?? native.sourceOf(file) ?? textOfFile(file);
   return source === undefined ? undefined : source.split(/\r?\n/)[number - 1];
 }
 
@@ -60,4 +65,4 @@ function quote(location) {
   return `${file}:${number}\n${line}\n${indent}${'^'.repeat(length)}\n`;
 }
 
-module.exports = { prepareSourceLines, quote };
+module.exports = { keepText, prepareSourceLines, quote };

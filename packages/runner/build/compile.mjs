@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { digest } from './digest.mjs';
 import { COMMON, LINK, UNITS } from './flags.mjs';
-import { readLibraries } from './libraries.mjs';
+import { readHttpParser, readLibraries } from './libraries.mjs';
 import { cacheDir, shimDir } from './paths.mjs';
 import { say, step } from './progress.mjs';
 import { lowerBulkMemory } from './wasm-lower.mjs';
@@ -31,7 +31,7 @@ function readShim() {
 }
 
 /** Which files a unit may read: the engine's sources for its own parts, everything of the shim for the one big unit. */
-function inputsOf(unit, engine, shim, libraries) {
+function inputsOf(unit, engine, shim, libraries, httpParser) {
   if (unit.files) return unit.files;
   if (unit.source === 'shim/engine.c') {
     const isOwn = ([name]) => !name.startsWith('library-') && name !== 'libraries.c';
@@ -51,6 +51,7 @@ function inputsOf(unit, engine, shim, libraries) {
     ...prefixed('shim', shim).filter(([name]) => /^shim\/librar[^/]*$/.test(name) || name === 'shim/host.h'),
     ...prefixed('src', engine).filter(isHeader),
     ...libraries.flatMap((library) => library.files.filter(isHeader)),
+    httpParser,
   ];
 }
 
@@ -60,9 +61,10 @@ const prefixed = (dir, files) => [...files].map(([name, text]) => [`${dir}/${nam
 export async function compileGuest(engine) {
   const shim = readShim();
   const libraries = readLibraries();
+  const httpParser = await readHttpParser();
   const all = [...UNITS, ...libraries.map((library) => ({ ...library, flags: [...COMMON, ...library.flags] }))];
   const units = all.map((unit) => {
-    const inputs = inputsOf(unit, engine, shim, libraries);
+    const inputs = inputsOf(unit, engine, shim, libraries, httpParser);
     const key = digest([['clang', clangVersion], ['flags', unit.flags.join('\n')], ...inputs]);
     return { ...unit, inputs, path: join(cacheDir, 'objects', `${unit.name}-${key}.o`), key };
   });
@@ -72,7 +74,7 @@ export async function compileGuest(engine) {
 
   const missing = units.filter((unit) => !existsSync(unit.path));
   if (missing.length) {
-    await step(`compiling ${missing.map((unit) => unit.name).join(', ')}`, 'about 80 s for everything, once', () =>
+    await step(`compiling ${missing.map((unit) => unit.name).join(', ')}`, 'about 100 s for everything, once', () =>
       runAll(missing),
     );
   }

@@ -11,7 +11,7 @@ export const fixturesDir = join(packageDir, 'fixtures');
 export const WORKSPACE = '/workspace';
 export const EVAL_URL = `file://${WORKSPACE}/[eval1]`;
 
-/** @returns {{ name: string, dir: string, source: string, stdin: Buffer, args: string[], env: object, handWritten?: string, kernel?: boolean, expected?: object }[]} */
+/** @returns {{ name: string, dir: string, source: string, stdin: Buffer, args: string[], env: object, handWritten?: string, kernel?: boolean, files?: object, run?: string, execArgv?: string[], expected?: object }[]} */
 export function readFixtures(only = '') {
   return readdirSync(fixturesDir, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name.includes(only))
@@ -19,7 +19,20 @@ export function readFixtures(only = '') {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-const KEYS = ['about', 'args', 'env', 'stdin', 'limits', 'timeoutMs', 'handWritten', 'modes', 'kernel'];
+const KEYS = [
+  'about',
+  'args',
+  'env',
+  'stdin',
+  'limits',
+  'timeoutMs',
+  'handWritten',
+  'modes',
+  'kernel',
+  'files',
+  'run',
+  'execArgv',
+];
 
 function readFixture(name) {
   const dir = join(fixturesDir, name);
@@ -33,12 +46,20 @@ function readFixture(name) {
     args: [],
     env: {},
     ...settings,
+    ...withFiles(settings),
     name,
     dir,
-    source: readFileSync(join(dir, 'main.mjs'), 'utf8'),
+    source: settings.run ? '' : readFileSync(join(dir, 'main.mjs'), 'utf8'),
     stdin: settings.stdin ? readFileSync(join(dir, settings.stdin)) : Buffer.alloc(0),
     expected: existsSync(expectedPath) ? JSON.parse(readFileSync(expectedPath, 'utf8')) : undefined,
   };
+}
+
+/** Files need a kernel, and a program in one has a process of its own. Text may be given line by line. */
+function withFiles({ files, run, modes }) {
+  if (!files) return {};
+  const texts = Object.entries(files).map(([path, text]) => [path, Array.isArray(text) ? `${text.join('\n')}\n` : text]);
+  return { files: Object.fromEntries(texts), kernel: true, modes: run ? ['exec'] : modes };
 }
 
 /** Standard output is exact: text when it is UTF-8, base64 otherwise. */
@@ -63,7 +84,7 @@ export function normalizeStderr(text) {
   const kept = [];
   for (const line of lines) {
     if (/^ +\.\.\. \d+ lines matching /.test(line)) continue;
-    if (FRAME.test(line) && !line.includes('[eval')) {
+    if (FRAME.test(line) && !line.includes('[eval') && !line.includes(`${WORKSPACE}/`)) {
       // What closes the frame's line belongs to what is printed after the stack.
       const tail = /\)? (\{|\[cause\].*|\})$/.exec(line);
       if (tail !== null && kept.length > 0) kept[kept.length - 1] += ` ${tail[1]}`;
@@ -76,6 +97,6 @@ export function normalizeStderr(text) {
 
 // V8 and the engine name some frames differently (`Timeout._onTimeout`, `async f`); the place is what must agree.
 function normalizeFrame(line) {
-  const [, indent, , place, tail = ''] = /^( +)at (.*?\(?)(file:.*?:\d+):\d+\)?,?( \{)?$/.exec(line) ?? [];
+  const [, indent, , place, tail = ''] = /^( +)at (.*?\(?)((?:file:|\/).*?:\d+):\d+\)?,?( \{)?$/.exec(line) ?? [];
   return place === undefined ? line : `${indent}at ${place}${tail}`;
 }

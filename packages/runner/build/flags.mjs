@@ -28,7 +28,24 @@ export const UNITS = [
   { name: 'alloc', source: 'shim/alloc.c', flags: [...COMMON, ...STRICT] },
   { name: 'format', source: 'shim/format.c', flags: [...COMMON, ...STRICT, '-fno-builtin'] },
   { name: 'libc', source: 'shim/libc.c', flags: [...COMMON, ...STRICT] },
-  { name: 'libraries', source: 'shim/libraries.c', flags: [...COMMON, ...STRICT, '-Ilib/zlib', '-Ilib/merve', '-DZ_SOLO'] },
+  {
+    name: 'libraries',
+    source: 'shim/libraries.c',
+    flags: [
+      ...COMMON,
+      ...STRICT,
+      '-Ilib/llhttp',
+      '-Ilib/zlib',
+      '-Ilib/merve',
+      '-DZ_SOLO',
+      '-Wno-unused-function',
+      '-Wno-unused-but-set-variable',
+      '-Wno-unused-variable',
+      '-Wno-sign-compare',
+      '-Wno-parentheses',
+      '-Wno-unused-label',
+    ],
+  },
   { name: 'memory', source: 'shim/memory.c', flags: [...COMMON, ...STRICT, '-fno-builtin'] },
 ];
 

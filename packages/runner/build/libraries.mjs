@@ -4,7 +4,9 @@
 // The glue that makes natives of them is engine/shim/library-*.c. The next step is `compile.mjs`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { extractNodeLibrary } from './node-lib.mjs';
 import { findPackage } from './sources.mjs';
+import { translate } from './wasm-to-c.mjs';
 
 const CPP = ['-std=c++20', '-fno-exceptions', '-fno-rtti'];
 
@@ -30,4 +32,13 @@ export function readLibraries() {
     const args = [...sources.map((source) => `lib/${name}/${source}`), '-nostdlib', '-nostartfiles', '-Wl,--relocatable'];
     return { name, args, files, flags: [...flags, `-Ilib/${name}`], compiler: /\.cpp$/.test(sources[0]) ? 'clang++' : 'clang' };
   });
+}
+
+/** llhttp as C, out of Node's own library: `[path, text]`. See `wasm-to-c.mjs`. */
+export async function readHttpParser() {
+  const undici = readFileSync(join(await extractNodeLibrary(), 'internal/deps/undici/undici.js'), 'utf8');
+  const encoded = /lib\/llhttp\/llhttp-wasm\.js"[\s\S]*?wasmBase64 = "([^"]+)"/.exec(undici)?.[1];
+  if (encoded === undefined)
+    throw new Error("Node's library has no llhttp in WebAssembly where it was: internal/deps/undici/undici.js");
+  return ['lib/llhttp/llhttp.c', translate(Buffer.from(encoded, 'base64'), 'llhttp')];
 }

@@ -1,9 +1,10 @@
 // What: runs each guest fixture in the pinned Node and writes what it did to `expected.json`. Cases with `handWritten` are left alone.
 // Why the program is given by `-e`: its URL is then `file://<cwd>/[eval1]`, as in the sandbox, and standard input stays free. Output goes to files,
 // because the sandbox's standard descriptors behave like files: writes are done when they return.
+// A case with `run` is `node <run>` instead: a file among the case's `files`.
 // Use: node build/record-fixtures.mjs [part of a name]
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -23,11 +24,16 @@ function run(fixture) {
 }
 
 function runIn(fixture, root, cwd) {
-  spawnSync('mkdir', [cwd]);
+  mkdirSync(cwd);
+  for (const [path, text] of Object.entries(fixture.files ?? {})) {
+    mkdirSync(dirname(join(cwd, path)), { recursive: true });
+    writeFileSync(join(cwd, path), text);
+  }
   const paths = ['stdin', 'stdout', 'stderr'].map((name) => join(root, name));
   writeFileSync(paths[0], fixture.stdin);
   const stdio = [openSync(paths[0], 'r'), openSync(paths[1], 'w'), openSync(paths[2], 'w')];
-  const args = ['--input-type=module', '-e', fixture.source, '--', ...fixture.args];
+  const program = fixture.run ? [fixture.run] : ['--input-type=module', '-e', fixture.source, '--'];
+  const args = [...(fixture.execArgv ?? []), ...program, ...fixture.args];
   const { status, error } = spawnSync(node, args, { cwd, env: fixture.env, argv0: 'node', stdio, timeout: 30_000 });
   for (const fd of stdio) closeSync(fd);
   if (error) throw error;

@@ -5,6 +5,7 @@ import { digest } from './digest.mjs';
 import { extractNodeLibrary } from './node-lib.mjs';
 import { bootstrapDir, distDir, inputsDir } from './paths.mjs';
 import { checkSurface } from './surface.mjs';
+import { readTypeScriptParser } from './typescript-parser.mjs';
 
 const STAMP = '.digest';
 
@@ -13,7 +14,8 @@ export async function stageInputs() {
   const library = await extractNodeLibrary();
   checkSurface(JSON.parse(readFileSync(join(library, 'shapes.json'), 'utf8')));
   const bootstrap = filesBelow(bootstrapDir).map((path) => [relative(bootstrapDir, path), readFileSync(path)]);
-  const key = digest([['lib', library], ...bootstrap]);
+  const parser = readTypeScriptParser();
+  const key = digest([['lib', library], ['parser', parser], ...bootstrap]);
   const stamp = join(inputsDir, STAMP);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === key) return false;
 
@@ -21,6 +23,7 @@ export async function stageInputs() {
   mkdirSync(temporary, { recursive: true });
   cpSync(library, join(temporary, 'lib'), { recursive: true });
   cpSync(bootstrapDir, join(temporary, 'bootstrap'), { recursive: true });
+  writeFileSync(join(temporary, 'lib', 'typescript-parser.js'), parser);
   writeFileSync(join(temporary, STAMP), key);
   rmSync(inputsDir, { recursive: true, force: true });
   renameSync(temporary, inputsDir);

@@ -93,3 +93,23 @@ test('run: __return gives a value as JSON, and only there', async () => {
   expect(elsewhere.exitCode).toBe(1);
   expect(String(elsewhere.stderr)).toContain('__return() gives a value to NodeRuntime.run()');
 });
+
+// Node's own loader keeps every module, and what its specifiers led to, by the module's URL; a snippet's must not stay there. Between two
+// collections the heap grows anyway: the least it ever is tells.
+test('snippets that go through the loader leave nothing behind', async () => {
+  const BLOCKS = 24;
+  const SIZE = 500;
+  const snippet =
+    'import { one } from "data:text/javascript,export const one = 1"; const made = [one, await import("data:text/javascript,2")];';
+  const measure = 'process.stdout.write(String(process.memoryUsage().heapUsed));';
+  const results = await guest.evaluate(
+    Array(BLOCKS)
+      .fill([...Array(SIZE).fill(snippet), measure])
+      .flat(),
+  );
+  expect(results.every(({ exitCode }) => exitCode === 0)).toBe(true);
+  const used = results.filter(({ stdout }) => stdout.length > 0).map(({ stdout }) => Number(stdout));
+  const least = (part) => Math.min(...part);
+  const growth = least(used.slice(BLOCKS / 2)) - least(used.slice(0, BLOCKS / 2));
+  expect(growth / ((SIZE * BLOCKS) / 2)).toBeLessThan(32);
+}, 120_000);

@@ -30,10 +30,11 @@ module.exports = function asyncWrap(binding) {
   binding.registerDestroyHook = () => {};
   binding.executionAsyncResource = (index) => resources[index];
 
-  // Promise hooks serve `createHook` alone; the engine has none yet. AsyncLocalStorage does not use them.
+  // Promise hooks serve `createHook` alone: AsyncLocalStorage does not use them, and without one the engine calls nothing.
   let promiseHooks = [undefined, undefined, undefined, undefined];
   binding.setPromiseHooks = (...functions) => {
     promiseHooks = functions;
+    native.setPromiseHooks(...functions);
   };
   binding.getPromiseHooks = () => promiseHooks;
 

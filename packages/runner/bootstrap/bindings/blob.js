@@ -1,7 +1,9 @@
-// What: the bytes behind `Blob` (node_blob.cc). They lie in the guest's memory; files as blobs come with the filesystem.
+// What: what is behind `Blob` (node_blob.cc): parts in a row, which are bytes in the guest's memory or files.
+// Why parts: a file is read when the Blob is read, and a slice of a Blob copies nothing.
+// Next: ../fs/file-part.js.
 'use strict';
 
-const { unavailableError } = require('../unavailable.js');
+const { FilePart } = require('../fs/file-part.js');
 
 // Node's bob.h: what a reader reports to its callback.
 const STATUS_END = 0;
@@ -9,7 +11,7 @@ const STATUS_CONTINUE = 1;
 
 module.exports = function blob(binding) {
   const stored = new Map();
-  binding.createBlob = (sources, length) => new BlobHandle(joined(sources.map(bytesOf), length));
+  binding.createBlob = (sources, length) => new BlobHandle(partsOf(sources, length));
   binding.concat = (parts) => {
     const views = parts.map(bytesOf);
     return joined(
@@ -24,42 +26,106 @@ module.exports = function blob(binding) {
   binding.revokeObjectURL = (url) => {
     stored.delete(/^blob:nodedata:(.*)$/.exec(url)?.[1]);
   };
-  binding.createBlobFromFilePath = () => {
-    throw unavailableError('fs.openAsBlob');
+  // The handle, or an exception: what cannot be looked at cannot be a Blob.
+  binding.createBlobFromFilePath = (path) => {
+    const part = FilePart.of(path);
+    if (typeof part === 'number') throw unableToOpen();
+    return [new BlobHandle([part]), part.length];
   };
 };
 
-class BlobHandle {
-  #bytes;
-  constructor(bytes) {
-    this.#bytes = bytes;
+function unableToOpen() {
+  const error = new TypeError('Unable to open file as blob');
+  error.code = 'ERR_INVALID_ARG_VALUE';
+  return error;
+}
+
+class Bytes {
+  #view;
+  constructor(view) {
+    this.#view = view;
   }
-  get bytes() {
-    return this.#bytes;
+  get length() {
+    return this.#view.length;
+  }
+  get view() {
+    return this.#view;
   }
   slice(start, end) {
-    return new BlobHandle(this.#bytes.subarray(start, end));
+    return new Bytes(this.#view.subarray(start, end));
+  }
+  read(at) {
+    return this.#view.slice(at);
+  }
+}
+
+class BlobHandle {
+  #parts;
+  constructor(parts) {
+    this.#parts = parts;
+  }
+  get parts() {
+    return this.#parts;
+  }
+  slice(start, end) {
+    const parts = [];
+    let begin = 0;
+    for (const part of this.#parts) {
+      const from = Math.max(start - begin, 0);
+      const to = Math.min(end - begin, part.length);
+      if (from < to) parts.push(part.slice(from, to));
+      begin += part.length;
+    }
+    return new BlobHandle(parts);
   }
   getReader() {
-    let rest = this.#bytes;
+    const parts = this.#parts;
+    let index = 0;
+    let at = 0;
+    const next = () => {
+      while (index < parts.length) {
+        const bytes = parts[index].read(at);
+        if (typeof bytes === 'number') return bytes;
+        at += bytes.length;
+        if (bytes.length > 0) return bytes;
+        index++;
+        at = 0;
+      }
+      return undefined;
+    };
     return {
-      // Nothing in memory ever has to be waited for.
+      // Nothing here ever has to be waited for.
       setWakeup() {},
       pull(callback) {
-        const bytes = rest;
-        rest = rest.subarray(rest.length);
         native.enqueueTask(() => {
-          if (bytes.length === 0) callback(STATUS_END, undefined);
-          else callback(STATUS_CONTINUE, bytes.slice().buffer);
+          const bytes = next();
+          if (bytes === undefined) callback(STATUS_END, undefined);
+          else if (typeof bytes === 'number') callback(bytes, undefined);
+          else callback(STATUS_CONTINUE, bytes.buffer.byteLength === bytes.length ? bytes.buffer : bytes.slice().buffer);
         });
       },
     };
   }
 }
 
+// Bytes beside bytes become one part.
+function partsOf(sources, length) {
+  const parts = sources.flatMap((source) => {
+    const last = Array.isArray(source) ? source[source.length - 1] : source;
+    return last instanceof BlobHandle ? last.parts : [new Bytes(bytesOf(last))];
+  });
+  if (parts.some((part) => part instanceof FilePart)) return parts;
+  return [
+    new Bytes(
+      joined(
+        parts.map((part) => part.view),
+        length,
+      ),
+    ),
+  ];
+}
+
 function bytesOf(source) {
-  if (source instanceof BlobHandle) return source.bytes;
-  if (Array.isArray(source)) return bytesOf(source[source.length - 1]);
   if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
   return new Uint8Array(source);
 }

@@ -5,6 +5,7 @@
 const context = require('../context.js');
 const { unavailableError } = require('../unavailable.js');
 
+const { remember } = require('../referrers.js');
 const { sourceMapUrlOf } = require('../source-map-url.js');
 const { untouchedGlobal } = require('../untouched-realm.js');
 
@@ -22,10 +23,12 @@ module.exports = function contextify(binding) {
   };
   binding.ContextifyScript = class ContextifyScript {
     #run;
-    constructor(code, filename, line = 0, column = 0, cachedData, produceCachedData, parsingContext) {
+    constructor(code, filename, line = 0, column = 0, cachedData, _produceCachedData, parsingContext, option) {
       if (parsingContext !== undefined && parsingContext !== internal) throw unavailableError('vm.createContext');
       this.#run = parsingContext === internal ? untouchedGlobal : native.compileScript(code, filename, { line, column });
-      this[context.privateSymbols.host_defined_option_symbol] = Symbol(filename);
+      const id = typeof option === 'symbol' ? option : Symbol(filename);
+      this[context.privateSymbols.host_defined_option_symbol] = id;
+      if (parsingContext !== internal) remember(filename, id);
       this.sourceMapURL = sourceMapUrlOf(code);
       if (cachedData !== undefined) this.cachedDataRejected = true;
     }
@@ -38,13 +41,21 @@ module.exports = function contextify(binding) {
       return context.requireBuiltin('buffer').Buffer.alloc(0);
     }
   };
-  binding.compileFunction = (code, filename, line, column, cachedData, produce, parsingContext, extensions, params = []) => {
+  binding.compileFunction = (...given) => {
+    const [code, filename, line, column, cachedData, produceCachedData, parsingContext, , params = [], option] = given;
     if (parsingContext !== undefined) throw unavailableError('vm.createContext');
-    return {
-      __proto__: null,
-      function: native.compileFunction(code, filename, params, { line, column }),
-      sourceMapURL: sourceMapUrlOf(code),
-    };
+    const compiled = native.compileFunction(code, filename, params, { line, column });
+    const id = typeof option === 'symbol' ? option : Symbol(filename);
+    compiled[context.privateSymbols.host_defined_option_symbol] = id;
+    remember(filename, id);
+    const result = { __proto__: null, function: compiled, sourceMapURL: sourceMapUrlOf(code) };
+    // The engine has no code cache: what is given is never used, what is asked for is empty.
+    if (cachedData !== undefined) result.cachedDataRejected = true;
+    if (produceCachedData) {
+      result.cachedDataProduced = true;
+      result.cachedData = context.requireBuiltin('buffer').Buffer.alloc(0);
+    }
+    return result;
   };
   binding.compileFunctionForCJSLoader = (code, filename, _isSeaMain, shouldDetectModule) => {
     const result = {

@@ -1,76 +1,54 @@
-// What: of Node's crypto binding, random bytes, comparison in constant time, and the questions its modules ask while they load.
-// Everything else throws at use, until hashes, ciphers and keys come through the host.
-// Why at each call from the host: two processes from one image, or two clones, must never see the same bytes.
+// What: Node's crypto binding: its classes and functions, each from a file of bootstrap/crypto/, over the kernel's calls (family 0x300).
+// What has no file there (X.509, TLS contexts, the newest key types) throws at use.
+// Next: crypto/jobs.js and crypto/hash.js.
 'use strict';
 
-const context = require('../context.js');
+const { CipherBase } = require('../crypto/cipher.js');
+const ciphers = require('../crypto/ciphers.js');
+const classes = require('../crypto/classes.js');
+const curves = require('../crypto/curves.js');
+const { cachedAliases, listed } = require('../crypto/digests.js');
+const { timingSafeEqual } = require('../crypto/compare.js');
+const { Hash, Hmac, oneShotDigest } = require('../crypto/hash.js');
+const { DiffieHellman, DiffieHellmanGroup } = require('../crypto/dh.js');
+const { DHBitsJob, ECDH, ECDHConvertKey } = require('../crypto/exchange.js');
+const kdf = require('../crypto/kdf.js');
+const keygen = require('../crypto/keygen.js');
+const { KeyObjectHandle } = require('../crypto/keys.js');
+const random = require('../crypto/random.js');
+const rsa = require('../crypto/rsa.js');
+const { Sign, Verify, SignJob } = require('../crypto/sign.js');
+const { AESCipherJob, ChaCha20Poly1305CipherJob } = require('../crypto/whole.js');
 
 module.exports = function crypto(binding) {
   binding.getFipsCrypto = () => 0;
   binding.testFipsCrypto = () => false;
   binding.secureBuffer = (length) => new Uint8Array(length);
   binding.secureHeapUsed = () => undefined;
-  binding.getCachedAliases = () => ({});
-  binding.getHashes = () => [];
-  binding.getCiphers = () => [];
+  binding.getCachedAliases = cachedAliases;
+  binding.getHashes = listed;
+  binding.getCiphers = ciphers.listed;
+  binding.getCipherInfo = ciphers.getCipherInfo;
   binding.getSSLCiphers = () => [];
-  binding.getCurves = () => [];
+  binding.getCurves = curves.listed;
   binding.getBundledRootCertificates = () => [];
   binding.startLoadingCertificatesOffThread = () => {};
   binding.getOpenSSLSecLevelCrypto = () => 1;
 
-  // Classes that Node's JavaScript extends while it loads.
-  binding.createNativeKeyObjectClass = (extend) =>
-    extend(
-      class NativeKeyObject {
-        constructor(handle) {
-          this.handle = handle;
-        }
-      },
-    );
-  binding.createCryptoKeyClass = (extend) =>
-    extend(
-      class NativeCryptoKey {
-        #slots;
-        constructor(...slots) {
-          this.#slots = slots;
-        }
-        static slots(key) {
-          return key.#slots;
-        }
-      },
-    );
+  const { PBKDF2Job, HKDFJob, ScryptJob, HashJob, HmacJob } = kdf;
+  Object.assign(binding, { Hash, Hmac, oneShotDigest, timingSafeEqual });
+  Object.assign(binding, { PBKDF2Job, HKDFJob, ScryptJob, HashJob, HmacJob }, random);
+  Object.assign(binding, { CipherBase, AESCipherJob, ChaCha20Poly1305CipherJob });
 
-  binding.RandomBytesJob = class RandomBytesJob {
-    constructor(mode, buffer, offset, size) {
-      this.mode = mode;
-      const start = ArrayBuffer.isView(buffer) ? buffer.byteOffset : 0;
-      this.target = new Uint8Array(ArrayBuffer.isView(buffer) ? buffer.buffer : buffer, start + offset, size);
-    }
-    run() {
-      if (this.mode === binding.kCryptoJobAsync) {
-        native.enqueueTask(() => {
-          native.random(this.target);
-          this.ondone(undefined, undefined);
-        });
-        return undefined;
-      }
-      native.random(this.target);
-      return [undefined, undefined];
-    }
-  };
-  binding.timingSafeEqual = (a, b) => {
-    const left = bytesOf(a);
-    const right = bytesOf(b);
-    if (left.length !== right.length) {
-      const { ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH } = context.requireBuiltin('internal/errors').codes;
-      throw new ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH();
-    }
-    let difference = 0;
-    for (let i = 0; i < left.length; i++) difference |= left[i] ^ right[i];
-    return difference === 0;
-  };
+  const { createNativeKeyObjectClass, createCryptoKeyClass, getKeyObjectSlots, getCryptoKeySlots } = classes;
+  Object.assign(binding, {
+    createNativeKeyObjectClass,
+    createCryptoKeyClass,
+    getKeyObjectSlots,
+    getCryptoKeySlots,
+    KeyObjectHandle,
+  });
+  const { SecretKeyGenJob, RsaKeyPairGenJob, EcKeyPairGenJob, nidJob } = keygen;
+  Object.assign(binding, { SecretKeyGenJob, RsaKeyPairGenJob, EcKeyPairGenJob, NidKeyPairGenJob: nidJob(binding) });
+  Object.assign(binding, { Sign, Verify, SignJob, DHBitsJob, ECDH, ECDHConvertKey, DiffieHellman, DiffieHellmanGroup }, rsa);
 };
-
-const bytesOf = (value) =>
-  ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : new Uint8Array(value);

@@ -6,12 +6,14 @@ const context = require('../context.js');
 const { describe } = require('../describe.js');
 
 module.exports = function errors(binding) {
-  // The shim asks for the first line only, and formats the frames itself, unless Node has put a formatter of its own aside for this error.
+  let hasSourceMaps = false;
+  // The shim asks for the first line only, and formats the frames itself, unless Node has put a formatter of its own aside
+  // for this error, or maps places to other sources.
   binding.setPrepareStackTraceCallback = (prepare) => {
     const { ErrorPrepareStackTrace, overrideStackTrace } = context.requireBuiltin('internal/errors');
     native.setPrepareStackTrace(
       ErrorPrepareStackTrace,
-      (error) => (overrideStackTrace.has(error) ? undefined : ErrorPrepareStackTrace(error, [])),
+      (error) => (hasSourceMaps || overrideStackTrace.has(error) ? undefined : ErrorPrepareStackTrace(error, [])),
       (error, sites) => prepare(globalThis, error, sites),
     );
   };
@@ -20,7 +22,9 @@ module.exports = function errors(binding) {
     context.enhanceStackAfter = after;
   };
   binding.setGetSourceMapErrorSource = () => {};
-  binding.setSourceMapsEnabled = () => {};
+  binding.setSourceMapsEnabled = (on) => {
+    hasSourceMaps = on;
+  };
   binding.setMaybeCacheGeneratedSourceMap = () => {};
   binding.noSideEffectsToString = describe;
   binding.triggerUncaughtException = native.reportUncaught;

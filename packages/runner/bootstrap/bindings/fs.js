@@ -9,6 +9,7 @@ const installStats = require('../fs/stats.js');
 const installIo = require('../fs/io.js');
 const installNames = require('../fs/names.js');
 const installTrees = require('../fs/trees.js');
+const installCopies = require('../fs/copies.js');
 const installFileHandle = require('../fs/file-handle.js');
 const installStatWatcher = require('../fs/stat-watcher.js');
 const installForLoaders = require('../fs/for-loaders.js');
@@ -22,7 +23,8 @@ module.exports = function fs(binding, getInternalBinding) {
   installIo(binding);
   installNames(binding);
   installTrees(binding);
-  installFileHandle(binding, kUsePromises);
+  installCopies(binding);
+  installFileHandle(binding);
   installStatWatcher(binding);
   installForLoaders(binding);
   binding.internalModuleStat = (path) => sys(NUMBERS.moduleStat, path);

@@ -51,7 +51,8 @@ module.exports = function fsDir(binding) {
   binding.opendir = (path, encoding, req) => answer(req, 'opendir', path, undefined, () => open(path));
   binding.opendirSync = (path) => {
     const handle = open(path);
-    if (typeof handle === 'number') throw failure(handle, 'opendir', path);
+    // Node's own message names no path here.
+    if (typeof handle === 'number') throw failure(handle, 'opendir');
     return handle;
   };
 };

@@ -13,6 +13,7 @@ const HEADER = 4;
 
 module.exports = function fsEventWrap(binding) {
   binding.FSEvent = class FSEvent extends HandleWrap {
+    #started = false;
     #operation = 0;
     #path;
     #flags = 0;
@@ -22,7 +23,7 @@ module.exports = function fsEventWrap(binding) {
       super('FSEVENTWRAP');
     }
     get initialized() {
-      return this.#operation !== 0;
+      return this.#started && !this.isClosing;
     }
     start(path, persistent, recursive, encoding) {
       this.#path = path;
@@ -30,7 +31,8 @@ module.exports = function fsEventWrap(binding) {
       this.#encoding = encoding;
       if (!persistent) this.unref();
       const result = this.#arm();
-      if (result >= 0) this.setActive(true);
+      this.#started = result >= 0;
+      this.setActive(this.#started);
       return Math.min(result, 0);
     }
     release() {
@@ -48,16 +50,19 @@ module.exports = function fsEventWrap(binding) {
       return result;
     }
     #complete(status, bytes) {
-      const before = this.#operation;
-      this.#arm();
+      const told = this.#operation;
+      if (this.#arm() < 0) {
+        // What was watched is gone: these are its last changes, and nothing more holds the loop.
+        sys(NUMBERS.unwatch, told);
+        this.setActive(false);
+      }
       if (status < 0) {
         this.makeCallback(this.onchange, status, '', null);
         return;
       }
-      for (let at = 0; bytes !== undefined && at < bytes.byteLength; ) {
+      for (let at = 0; bytes !== undefined && at < bytes.byteLength && !this.isClosing; ) {
         const length = bytes[at + 2] | (bytes[at + 3] << 8);
         const name = inEncoding(bytes.subarray(at + HEADER, at + HEADER + length), this.#encoding);
-        if (this.#operation === 0 && before !== 0) return;
         this.makeCallback(this.onchange, 0, bytes[at] === RENAME ? 'rename' : 'change', name);
         at += HEADER + length;
       }

@@ -4,7 +4,8 @@
 
 const context = require('../context.js');
 const { sourceMapUrlOf } = require('../source-map-url.js');
-const { adopt, instantiate, installCallbacks } = require('../modules.js');
+const { instantiate, installCallbacks } = require('../modules.js');
+const { remember, setMain } = require('../referrers.js');
 
 const FACADE = "export * from 'original'; export { default } from 'original'; export const __esModule = true;";
 
@@ -30,14 +31,17 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
         this.sourceMapURL = sourceMapUrlOf(source);
         const id = typeof fifth === 'symbol' ? fifth : symbols.source_text_module_default_hdo;
         this[context.privateSymbols.host_defined_option_symbol] = id;
+        remember(url, id, this);
       } else {
         // A handle that the shim has compiled: the program.
         this.#handle = source;
         this[context.privateSymbols.host_defined_option_symbol] = symbols.source_text_module_default_hdo;
       }
-      adopt(this.#handle, this);
     }
 
+    set isMain(value) {
+      if (value) setMain(this.url);
+    }
     get hasTopLevelAwait() {
       return !this.#synthetic && native.hasTopLevelAwait(this.#handle);
     }

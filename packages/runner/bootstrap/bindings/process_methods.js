@@ -2,6 +2,7 @@
 // Next: refresh.js says which of them must be fresh in each process; all of them are, by asking the shim at each call.
 'use strict';
 
+const activeRequests = require('../active-requests.js');
 const { uvException } = require('../errno.js');
 const { send } = require('../signals.js');
 const { unavailableError } = require('../unavailable.js');
@@ -29,7 +30,7 @@ module.exports = function processMethods(binding) {
   binding._rawDebug = (text) => {
     native.write(2, `${text}\n`);
   };
-  binding._getActiveRequests = () => [];
+  binding._getActiveRequests = () => activeRequests.list();
   binding._getActiveHandles = () => [];
   binding.getActiveResourcesInfo = activeResources;
   binding._kill = send;
@@ -43,11 +44,12 @@ module.exports = function processMethods(binding) {
   };
 };
 
-// What holds the loop, by the names that Node gives them: timers and immediates; handles and requests are counted, not named.
+// What holds the loop, by the names that Node gives them: requests, timers and immediates; handles are counted, not named.
 function activeResources() {
+  const requests = activeRequests.list().map((request) => request.constructor.name);
   const timers = new Array(native.loop.timerInfo[0]).fill('Timeout');
   const immediates = new Array(native.loop.immediateInfo[1]).fill('Immediate');
-  return [...timers, ...immediates];
+  return [...requests, ...timers, ...immediates];
 }
 
 // The kernel resolves the path and keeps the directory; the shim remembers its name.

@@ -12,13 +12,21 @@ function hasShape(name) {
   return shapes[name] !== undefined;
 }
 
+// Each is asked for once (bindings/index.js keeps what is made), so the image need not hold the shape of what has been built.
 function skeletonOf(name) {
-  return shapes[name] === undefined ? {} : build(shapes[name], name, '');
+  const shape = take(name);
+  return shape === undefined ? {} : build(shape, name, '');
+}
+
+function take(name) {
+  const shape = shapes[name];
+  delete shapes[name];
+  return shape;
 }
 
 // Things beside the bindings that the build noted, such as `__options`.
 function recorded(name) {
-  return build(shapes[name], name, '');
+  return build(take(name), name, '');
 }
 
 function build(shape, binding, name) {

@@ -6,7 +6,9 @@
 'use strict';
 
 const { AsyncWrap } = require('../async-wrap.js');
+const activeRequests = require('../active-requests.js');
 const { uvException } = require('../errno.js');
+const { sys } = require('./calls.js');
 
 class FSReqCallback extends AsyncWrap {
   constructor(bigint = false) {
@@ -49,16 +51,38 @@ function answer(req, syscall, path, dest, run) {
   return later(req, syscall, path, dest, run);
 }
 
+// One call of the kernel, whose result is a value: what `answer` does, without a function for each synchronous call.
+function value(req, syscall, path, dest, number, a, b, c, d) {
+  if (req !== undefined) return later(req, syscall, path, dest, () => sys(number, a, b, c, d));
+  const result = sys(number, a, b, c, d);
+  if (result < 0) throw failure(result, syscall, path, dest);
+  return result;
+}
+
+// The same for a call that gives nothing back.
+function effect(req, syscall, path, dest, number, a, b, c, d) {
+  if (req !== undefined) return later(req, syscall, path, dest, () => nothing(sys(number, a, b, c, d)));
+  const result = sys(number, a, b, c, d);
+  if (result < 0) throw failure(result, syscall, path, dest);
+  return undefined;
+}
+
+// A success without a value.
+const nothing = (result) => (result < 0 ? result : undefined);
+
 function later(req, syscall, path, dest, run) {
-  if (req === kUsePromises) {
-    const request = new FSReqPromise();
-    return new Promise((resolve, reject) => {
-      const settle = (error, value) => (error === null ? resolve(value) : reject(error));
-      native.enqueueTask(() => finish(request, settle, syscall, path, dest, run));
-    });
-  }
+  if (req === kUsePromises) return promised(new FSReqPromise(), syscall, path, dest, run);
+  activeRequests.begin(req);
   native.enqueueTask(() => finish(req, undefined, syscall, path, dest, run));
   return undefined;
+}
+
+function promised(request, syscall, path, dest, run) {
+  activeRequests.begin(request);
+  return new Promise((resolve, reject) => {
+    const settle = (error, result) => (error === null ? resolve(result) : reject(error));
+    native.enqueueTask(() => finish(request, settle, syscall, path, dest, run));
+  });
 }
 
 function finish(request, settle, syscall, path, dest, run) {
@@ -70,6 +94,7 @@ function finish(request, settle, syscall, path, dest, run) {
   } catch (thrown) {
     error = thrown;
   }
+  activeRequests.end(request);
   const callback = settle ?? request.oncomplete;
   // Node leaves the second argument out when there is no value: callers count their arguments.
   if (error !== null) request.makeCallback(callback, error);
@@ -78,4 +103,16 @@ function finish(request, settle, syscall, path, dest, run) {
   request.emitDestroy();
 }
 
-module.exports = { FSReqCallback, answer, later, failure, isFailure, textOf, usePromisesSymbol };
+module.exports = {
+  FSReqCallback,
+  answer,
+  value,
+  effect,
+  nothing,
+  later,
+  promised,
+  failure,
+  isFailure,
+  textOf,
+  usePromisesSymbol,
+};

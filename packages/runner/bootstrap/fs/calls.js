@@ -1,6 +1,6 @@
 // What: the kernel's file calls by name (docs/internals/guest-abi.md, 0x100). Arguments are numbers, texts and views; the result is a value or a
 // negative error number.
-// Next: answers.js, how a result becomes what Node's library expects.
+// Next: checks.js, what an argument must be; answers.js, how a result becomes what Node's library expects.
 'use strict';
 
 const NUMBERS = {
@@ -49,6 +49,7 @@ const ERRNO = {
   ENOTDIR: -20,
   EISDIR: -21,
   EINVAL: -22,
+  ENOSYS: -38,
   ENOTEMPTY: -39,
 };
 const O_RDONLY = 0;

@@ -8,7 +8,7 @@ const context = require('../context.js');
 const { AsyncWrap } = require('../async-wrap.js');
 const { unavailableError } = require('../unavailable.js');
 const { NUMBERS, ERRNO, sys } = require('./calls.js');
-const { answer, failure, later } = require('./answers.js');
+const { answer, failure, promised } = require('./answers.js');
 
 // A forgotten handle must not leak its descriptor. The registry is made in the process: the image's own are never collected.
 let registry;
@@ -24,7 +24,13 @@ function closeForgotten(fd) {
   );
 }
 
-module.exports = function installFileHandle(binding, kUsePromises) {
+class CloseRequest extends AsyncWrap {
+  constructor() {
+    super('FILEHANDLECLOSEREQ');
+  }
+}
+
+module.exports = function installFileHandle(binding) {
   const Shape = binding.FileHandle;
 
   class FileHandle extends AsyncWrap {
@@ -43,7 +49,7 @@ module.exports = function installFileHandle(binding, kUsePromises) {
     close() {
       if (this.#closing) return Promise.reject(failure(ERRNO.EBADF, 'close'));
       const fd = this.releaseFD();
-      return later(kUsePromises, 'close', undefined, undefined, () => {
+      return promised(new CloseRequest(), 'close', undefined, undefined, () => {
         const result = sys(NUMBERS.close, fd);
         this.emitDestroy();
         return result < 0 ? result : undefined;

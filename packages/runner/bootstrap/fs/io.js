@@ -1,12 +1,15 @@
-// What: opening, reading and writing. Descriptors 0, 1 and 2 are the process's streams: reading and writing them may block this VM alone, which
-// the ABI's own imports do; the kernel's file calls never wait.
+// What: opening, reading and writing.
+// Why descriptors 0, 1 and 2 are special only when a call would have to wait: the kernel's file calls never wait, and the ABI's own imports, which serve
+// the process's streams, block this VM alone. A program may also close these numbers and get them back for a file.
 // Next: names.js.
 'use strict';
 
 const { NUMBERS, ERRNO, O_RDONLY, sys } = require('./calls.js');
-const { answer, failure, isFailure } = require('./answers.js');
+const { answer, value, effect, failure, isFailure } = require('./answers.js');
+const { checkFd } = require('./checks.js');
 
 const CHUNK = 65536;
+const SMALL_FILE = 8192;
 const NO_POSITION = -1;
 const isStandard = (fd) => fd >= 0 && fd <= 2;
 
@@ -16,18 +19,32 @@ function positionOf(position) {
   return typeof position === 'number' && position >= 0 ? position : NO_POSITION;
 }
 
+// The kernel would have to wait, or there is none: the imports `read` and `write` serve a stream then.
+const isForImports = (fd, result) => isStandard(fd) && (result === ERRNO.EAGAIN || result === ERRNO.ENOSYS);
+
 function readSome(fd, view, offset, length, position) {
-  if (isStandard(fd)) return native.read(fd, view, offset, length);
-  return sys(NUMBERS.read, fd, part(view, offset, length), positionOf(position));
+  const count = sys(NUMBERS.read, fd, part(view, offset, length), positionOf(position));
+  return isForImports(fd, count) ? native.read(fd, view, offset, length) : count;
 }
 
 function writeSome(fd, view, offset, length, position) {
   const bytes = part(view, offset, length);
-  if (isStandard(fd)) {
-    const written = native.write(fd, bytes);
-    if (written !== ERRNO.EBADF) return written;
+  const count = sys(NUMBERS.write, fd, bytes, positionOf(position));
+  if (count === length || !isStandard(fd) || (count < 0 && !isForImports(fd, count))) return count;
+  return writeRest(fd, bytes, Math.max(count, 0));
+}
+
+// To a stream all is written, as to a pipe that blocks; a file that took less has no room.
+function writeRest(fd, bytes, from) {
+  let done = from;
+  while (done < bytes.byteLength) {
+    const rest = bytes.subarray(done);
+    let count = sys(NUMBERS.write, fd, rest, NO_POSITION);
+    if (isForImports(fd, count)) count = native.write(fd, rest);
+    if (count <= 0) return done > 0 ? done : count;
+    done += count;
   }
-  return sys(NUMBERS.write, fd, bytes, positionOf(position));
+  return done;
 }
 
 function part(view, offset, length) {
@@ -35,6 +52,7 @@ function part(view, offset, length) {
 }
 
 function encodingNumber(encoding) {
+  if (encoding === 'utf8' || encoding === undefined || encoding === null) return native.encodings.utf8;
   const name = String(encoding ?? 'utf8').toLowerCase();
   if (name === 'binary') return native.encodings.latin1;
   return native.encodings[name.replace(/^(?:ucs-?2|utf-16le)$/, 'utf16le').replace(/^utf-8$/, 'utf8')] ?? native.encodings.utf8;
@@ -42,11 +60,7 @@ function encodingNumber(encoding) {
 
 function writeText(fd, text, encoding, position) {
   const number = encodingNumber(encoding);
-  if (isStandard(fd) && number === native.encodings.utf8) {
-    const written = native.write(fd, text);
-    if (written !== ERRNO.EBADF) return written;
-  }
-  if (number === native.encodings.utf8) return sys(NUMBERS.write, fd, text, positionOf(position));
+  if (number === native.encodings.utf8 && !isStandard(fd)) return sys(NUMBERS.write, fd, text, positionOf(position));
   const bytes = new Uint8Array(native.encode(text, number));
   return writeSome(fd, bytes, 0, bytes.byteLength, position);
 }
@@ -68,7 +82,8 @@ function each(views, position, transfer) {
 // All of a file: in one call when the kernel says how long it is, piece by piece from a stream.
 function readAll(target, flags) {
   if (typeof target !== 'number' && flags === O_RDONLY) {
-    let bytes = new Uint8Array(CHUNK);
+    // Small at first: most files fit, and memory that is not touched costs nothing.
+    let bytes = new Uint8Array(SMALL_FILE);
     for (;;) {
       const length = sys(NUMBERS.readFile, target, bytes);
       if (length < 0) return length;
@@ -77,7 +92,7 @@ function readAll(target, flags) {
     }
   }
   const fd = typeof target === 'number' ? target : sys(NUMBERS.open, target, flags, 0o666);
-  if (fd < 0) return fd;
+  if (fd < 0) return fd === target ? ERRNO.EBADF : fd;
   const bytes = readToEnd(fd);
   if (fd !== target) sys(NUMBERS.close, fd);
   return bytes;
@@ -105,7 +120,7 @@ function readToEnd(fd) {
 
 function writeAll(target, text, flags, mode) {
   const fd = typeof target === 'number' ? target : sys(NUMBERS.open, target, flags, mode);
-  if (fd < 0) return fd;
+  if (fd < 0) return fd === target ? ERRNO.EBADF : fd;
   const bytes = typeof text === 'string' ? new Uint8Array(native.encode(text, native.encodings.utf8)) : text;
   let at = 0;
   let result = 0;
@@ -118,31 +133,39 @@ function writeAll(target, text, flags, mode) {
 }
 
 module.exports = function installIo(binding) {
-  binding.open = (path, flags, mode, req) => answer(req, 'open', path, undefined, () => sys(NUMBERS.open, path, flags, mode));
-  binding.close = (fd, req) => answer(req, 'close', undefined, undefined, () => nothing(sys(NUMBERS.close, fd)));
+  binding.open = (path, flags, mode, req) => value(req, 'open', path, undefined, NUMBERS.open, path, flags, mode);
+  binding.close = (fd, req) => {
+    checkFd(fd);
+    return effect(req, 'close', undefined, undefined, NUMBERS.close, fd);
+  };
   binding.read = (fd, view, offset, length, position, req) => {
+    checkFd(fd);
     if (req !== undefined) return answer(req, 'read', undefined, undefined, () => readSome(fd, view, offset, length, position));
     const count = readSome(fd, view, offset, length, position);
     if (count < 0) throw failure(count, 'read');
     return count;
   };
-  binding.readBuffers = (fd, views, position, req) =>
-    answer(req, 'read', undefined, undefined, () =>
-      each(views, position, (view, at) => readSome(fd, view, 0, view.byteLength, at)),
-    );
+  binding.readBuffers = (fd, views, position, req) => {
+    checkFd(fd);
+    const read = (view, at) => readSome(fd, view, 0, view.byteLength, at);
+    return answer(req, 'read', undefined, undefined, () => each(views, position, read));
+  };
   // `ctx`: a synchronous caller that makes the error itself, so that its stack begins there.
   binding.writeBuffer = (fd, view, offset, length, position, req, ctx) => {
+    checkFd(fd);
     const run = () => writeSome(fd, view, offset ?? 0, length ?? view.byteLength - (offset ?? 0), position);
     return ctx === undefined ? answer(req, 'write', undefined, undefined, run) : recorded(ctx, run());
   };
   binding.writeString = (fd, text, position, encoding, req, ctx) => {
+    checkFd(fd);
     const run = () => writeText(fd, text, encoding, position);
     return ctx === undefined ? answer(req, 'write', undefined, undefined, run) : recorded(ctx, run());
   };
-  binding.writeBuffers = (fd, views, position, req) =>
-    answer(req, 'write', undefined, undefined, () =>
-      each(views, position, (view, at) => writeSome(fd, view, 0, view.byteLength, at)),
-    );
+  binding.writeBuffers = (fd, views, position, req) => {
+    checkFd(fd);
+    const write = (view, at) => writeSome(fd, view, 0, view.byteLength, at);
+    return answer(req, 'write', undefined, undefined, () => each(views, position, write));
+  };
   binding.readFileUtf8 = (target, flags) => {
     const bytes = readAll(target, flags);
     if (!isFailure(bytes)) return native.decode(bytes, 0, bytes.byteLength, native.encodings.utf8);
@@ -155,10 +178,18 @@ module.exports = function installIo(binding) {
     if (result === undefined) return;
     throw typeof target === 'number' ? failure(result, 'write') : failure(result, 'open', target);
   };
-  binding.fsync = (fd, req) => answer(req, 'fsync', undefined, undefined, () => nothing(sys(NUMBERS.fsync, fd)));
-  binding.fdatasync = (fd, req) => answer(req, 'fdatasync', undefined, undefined, () => nothing(sys(NUMBERS.fsync, fd)));
-  binding.ftruncate = (fd, length, req) =>
-    answer(req, 'ftruncate', undefined, undefined, () => nothing(sys(NUMBERS.ftruncate, fd, length ?? 0)));
+  const flush = (name) => {
+    binding[name] = (fd, req) => {
+      checkFd(fd);
+      return effect(req, name, undefined, undefined, NUMBERS.fsync, fd);
+    };
+  };
+  flush('fsync');
+  flush('fdatasync');
+  binding.ftruncate = (fd, length, req) => {
+    checkFd(fd);
+    return effect(req, 'ftruncate', undefined, undefined, NUMBERS.ftruncate, fd, length);
+  };
 };
 
 function recorded(ctx, result) {
@@ -168,8 +199,4 @@ function recorded(ctx, result) {
   return undefined;
 }
 
-// A success without a value.
-const nothing = (result) => (result < 0 ? result : undefined);
-
 module.exports.readSome = readSome;
-module.exports.nothing = nothing;

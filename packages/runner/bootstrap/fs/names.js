@@ -4,8 +4,8 @@
 
 const context = require('../context.js');
 const { NUMBERS, ERRNO, O_RDONLY, O_DIRECTORY, sys } = require('./calls.js');
-const { answer } = require('./answers.js');
-const { nothing } = require('./io.js');
+const { answer, effect } = require('./answers.js');
+const { checkFd, modeOf } = require('./checks.js');
 
 const PATH_SIZE = 4096;
 const LISTING_SIZE = 32768;
@@ -92,18 +92,19 @@ function nanoseconds(seconds) {
 
 module.exports = function installNames(binding) {
   const one = (name, number) => {
-    binding[name] = (path, req) => answer(req, name, path, undefined, () => nothing(sys(number, path)));
+    binding[name] = (path, req) => effect(req, name, path, undefined, number, path);
   };
   one('rmdir', NUMBERS.rmdir);
   one('unlink', NUMBERS.unlink);
-  binding.access = (path, mode, req) => answer(req, 'access', path, undefined, () => nothing(sys(NUMBERS.access, path, mode)));
+  const two = (name, number) => {
+    binding[name] = (from, to, req) => effect(req, name, from, to, number, from, to);
+  };
+  two('rename', NUMBERS.rename);
+  two('link', NUMBERS.link);
+  binding.symlink = (target, path, flags, req) => effect(req, 'symlink', target, path, NUMBERS.symlink, target, path);
+  binding.access = (path, mode, req) => effect(req, 'access', path, undefined, NUMBERS.access, path, modeOf(mode));
   binding.existsSync = (path) => sys(NUMBERS.access, path, 0) === 0;
-  binding.rename = (from, to, req) => answer(req, 'rename', from, to, () => nothing(sys(NUMBERS.rename, from, to)));
-  binding.link = (from, to, req) => answer(req, 'link', from, to, () => nothing(sys(NUMBERS.link, from, to)));
-  binding.symlink = (target, path, flags, req) =>
-    answer(req, 'symlink', target, path, () => nothing(sys(NUMBERS.symlink, target, path)));
-  binding.copyFile = (from, to, mode, req) =>
-    answer(req, 'copyfile', from, to, () => nothing(sys(NUMBERS.copyFile, from, to, mode)));
+  binding.copyFile = (from, to, mode, req) => effect(req, 'copyfile', from, to, NUMBERS.copyFile, from, to, modeOf(mode));
   binding.readlink = (path, encoding, req) =>
     answer(req, 'readlink', path, undefined, () => pathFrom(NUMBERS.readlink, path, encoding));
   binding.realpath = (path, encoding, req) =>
@@ -115,26 +116,30 @@ module.exports = function installNames(binding) {
     return answer(req, 'mkdtemp', shown, undefined, () => makeTemporary(prefix, encoding));
   };
 
-  binding.chmod = (path, mode, req) => answer(req, 'chmod', path, undefined, () => nothing(sys(NUMBERS.chmod, path, mode, 1)));
-  binding.fchmod = (fd, mode, req) => answer(req, 'fchmod', undefined, undefined, () => nothing(sys(NUMBERS.fchmod, fd, mode)));
+  binding.chmod = (path, mode, req) => effect(req, 'chmod', path, undefined, NUMBERS.chmod, path, mode, 1);
+  binding.fchmod = (fd, mode, req) => {
+    checkFd(fd);
+    return effect(req, 'fchmod', undefined, undefined, NUMBERS.fchmod, fd, mode);
+  };
   const owner = (name, follow) => {
-    binding[name] = (path, uid, gid, req) =>
-      answer(req, name, path, undefined, () => nothing(sys(NUMBERS.chown, path, uid, gid, follow)));
+    binding[name] = (path, uid, gid, req) => effect(req, name, path, undefined, NUMBERS.chown, path, uid, gid, follow);
   };
   owner('chown', 1);
   owner('lchown', 0);
-  binding.fchown = (fd, uid, gid, req) =>
-    answer(req, 'fchown', undefined, undefined, () => nothing(sys(NUMBERS.fchown, fd, uid, gid)));
+  binding.fchown = (fd, uid, gid, req) => {
+    checkFd(fd);
+    return effect(req, 'fchown', undefined, undefined, NUMBERS.fchown, fd, uid, gid);
+  };
   const times = (name, syscall, follow) => {
     binding[name] = (path, atime, mtime, req) =>
-      answer(req, syscall, path, undefined, () =>
-        nothing(sys(NUMBERS.utimes, path, nanoseconds(atime), nanoseconds(mtime), follow)),
-      );
+      effect(req, syscall, path, undefined, NUMBERS.utimes, path, nanoseconds(atime), nanoseconds(mtime), follow);
   };
   times('utimes', 'utime', 1);
   times('lutimes', 'lutime', 0);
-  binding.futimes = (fd, atime, mtime, req) =>
-    answer(req, 'futime', undefined, undefined, () => nothing(sys(NUMBERS.futimes, fd, nanoseconds(atime), nanoseconds(mtime))));
+  binding.futimes = (fd, atime, mtime, req) => {
+    checkFd(fd);
+    return effect(req, 'futime', undefined, undefined, NUMBERS.futimes, fd, nanoseconds(atime), nanoseconds(mtime));
+  };
 };
 
 Object.assign(module.exports, { eachEntry, eachEntryOf, inEncoding, bytesOf });

@@ -5,6 +5,7 @@
 
 const { NUMBERS, ERRNO, sys } = require('./calls.js');
 const { failure, later } = require('./answers.js');
+const { checkFd } = require('./checks.js');
 
 const FIELDS = 18;
 const FS_FIELDS = 7;
@@ -37,6 +38,7 @@ module.exports = function installStats(binding) {
   binding.lstat = statBy('lstat', 0);
 
   binding.fstat = (fd, bigint, req, shouldNotThrow) => {
+    checkFd(fd);
     if (req === undefined) {
       const result = sys(NUMBERS.fstat, fd, shared);
       if (result >= 0) return forSync(bigint);

@@ -28,11 +28,19 @@ the host's stack overflows; so every function that checks takes at least 128 byt
     return unlikely(sp - alloca_size < rt->stack_limit);
 }
 
-#define JS_STACK_PER_CALL 128
-#define js_check_stack_overflow(rt, alloca_size) ({ \\
-    char stack_per_call_[JS_STACK_PER_CALL]; \\
+/* takes \`bytes\` of the C stack for as long as the function runs */
+#define js_check_stack_taking(rt, bytes, alloca_size) ({ \\
+    char stack_per_call_[bytes]; \\
     __asm__ volatile("" : : "r"(stack_per_call_) : "memory"); \\
     js_is_below_stack_limit(rt, (uintptr_t)stack_per_call_, alloca_size); })
+#define js_check_stack_overflow(rt, alloca_size) js_check_stack_taking(rt, 128, alloca_size)
+
+/* for the parser: one level of nesting is up to twenty calls that do not check */
+#define js_check_parser_stack(s, bytes) \\
+    if (js_check_stack_taking((s)->ctx->rt, bytes, 0)) { \\
+        JS_ThrowStackOverflow((s)->ctx); \\
+        return -1; \\
+    }
 `,
     },
     // the interpreter's frame is large enough as it is
@@ -53,5 +61,18 @@ the host's stack overflows; so every function that checks takes at least 128 byt
     lre_check_stack_overflow(opaque, size); })
 `,
     },
+    ...[
+      ['js_parse_assign_expr2', 1024],
+      ['js_parse_postfix_expr', 256],
+      ['js_parse_unary', 256],
+      ['js_parse_statement_or_decl', 512],
+      ['js_parse_destructuring_element', 512],
+      ['js_parse_class', 512],
+      ['js_parse_function_decl2', 512],
+    ].map(([name, bytes]) => ({
+      file: 'quickjs.c',
+      find: new RegExp(`(\\nstatic (?:__exception )?int ${name}\\([^;{]*\\)\\n\\{\\n(?:    [^\\n]*;[^\\n]*\\n)+)`, 'g'),
+      replace: `$1\n    js_check_parser_stack(s, ${bytes})\n`,
+    })),
   ],
 };

@@ -281,11 +281,6 @@ static inline void rqsort(`,
     },
     {
       file: 'quickjs.c',
-      find: '    a = 0;\n    b = len = p->len;\n    if (magic & 1) {',
-      replace: '    a = 0;\n    b = len = p->len;\n    js_work(len >> 4);\n    if (magic & 1) {',
-    },
-    {
-      file: 'quickjs.c',
       find: '    len = min_int(p1->len, p2->len);\n    res = js_string_memcmp(p1, p2, len);\n',
       replace: '    len = min_int(p1->len, p2->len);\n    js_work(len >> 8);\n    res = js_string_memcmp(p1, p2, len);\n',
     },

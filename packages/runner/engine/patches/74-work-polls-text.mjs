@@ -98,6 +98,34 @@ first character first, which is what split and replaceAll did already.`,
       replace:
         '        h = hash_string16(str16(str), str->len, h);\n    else if (js_work(str->len >> 6))\n        h = 0;\n    else\n',
     },
+    {
+      file: 'quickjs.c',
+      find: '        while (a < len && lre_is_space(string_get(p, a)))\n            a++;\n',
+      replace: '        while (a < len && lre_is_space(string_get(p, a)) && ((a & 1023) || !js_work(64)))\n            a++;\n',
+    },
+    {
+      file: 'quickjs.c',
+      find: '        while (b > a && lre_is_space(string_get(p, b - 1)))\n            b--;\n',
+      replace: '        while (b > a && lre_is_space(string_get(p, b - 1)) && ((b & 1023) || !js_work(64)))\n            b--;\n',
+    },
+    {
+      file: 'quickjs.c',
+      find: '    for(;;) {\n        if (unlikely(searchp->len == 0)) {\n',
+      replace:
+        '    for(;;) {\n        if (js_poll_interrupts(ctx))\n            goto exception;\n        if (unlikely(searchp->len == 0)) {\n',
+    },
+    // bytes
+    {
+      file: 'quickjs.c',
+      find: '        shift = typed_array_size_log2(p->class_id);\n        memmove(p->u.array.u.uint8_ptr + (to << shift),',
+      replace:
+        '        shift = typed_array_size_log2(p->class_id);\n        js_work((size_t)count << shift >> 8);\n        memmove(p->u.array.u.uint8_ptr + (to << shift),',
+    },
+    {
+      file: 'quickjs.c',
+      find: '    u8a_hex_encode(data, len, (char *)str8(ostr));\n',
+      replace: '    js_work(len >> 4);\n    u8a_hex_encode(data, len, (char *)str8(ostr));\n',
+    },
     // normalization lies in a file of its own
     {
       file: 'libunicode.c',

@@ -381,6 +381,15 @@ void cf_heap_freeze(void)
 {
     if (!heap.end)
         start();
+    /* what was freed is never used again: zeroed it compresses to nothing, and whole pages of it need not be stored */
+    for (uint32_t fl = 0; fl < FL_COUNT; fl++)
+        for (uint32_t sl = 0; sl < SL_COUNT; sl++)
+            for (Block *b = heap.lists[fl][sl], *next; b; b = next) {
+                next = b->next_free;
+                memset(payload_of(b), 0, size_of(b) - HEADER);
+            }
+    if (heap.high > heap.top)
+        memset((void *)heap.top, 0, heap.high - heap.top);
     memset(heap.lists, 0, sizeof(heap.lists));
     memset(heap.sl_bits, 0, sizeof(heap.sl_bits));
     heap.fl_bits = 0;

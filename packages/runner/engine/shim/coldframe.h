@@ -80,6 +80,7 @@ static struct {
     JSValue hooks[HOOK_COUNT];
     JSValue default_prepare, header_fn, prepare_callback;
     JSValue rejection_tracker, import_callback, import_meta_callback;
+    JSValue promise_hooks[4]; /* init, before, after, settled */
     JSValue stop_error, memory_error;
     JSValue env, absent, zone_names;
     JSClassID module_class, env_class, log_class;
@@ -93,6 +94,10 @@ static int cf_interrupted(JSRuntime *rt, void *opaque);
 static JSValue cf_stop(JSContext *ctx, CfStop why);
 static void cf_report_uncaught(JSContext *ctx, JSValue error, bool from_promise);
 static _Noreturn void cf_fatal(JSContext *ctx, const char *what);
+
+/* inspect.c, messages.c: looking at values without running code */
+static JSValue cf_constructor_name(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv);
+static JSValueConst cf_plain_property(JSObject *p, JSAtom name);
 
 /* views.c */
 static int cf_view(JSContext *ctx, JSValueConst value, uint8_t **bytes, size_t *len);

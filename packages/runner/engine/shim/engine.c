@@ -29,6 +29,7 @@
 #include "zone.c"
 #include "log.c"
 #include "node.c"
+#include "expressions.c"
 #include "messages.c"
 #include "loop.c"
 #include "natives.c"

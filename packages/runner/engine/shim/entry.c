@@ -58,6 +58,8 @@ static JSContext *cf_make_engine(void)
     for (int i = 0; i < HOOK_COUNT; i++)
         CF_HOOK(i) = JS_UNDEFINED;
     cf_image.default_prepare = cf_image.header_fn = cf_image.prepare_callback = JS_UNDEFINED;
+    for (size_t i = 0; i < countof(cf_image.promise_hooks); i++)
+        cf_image.promise_hooks[i] = JS_UNDEFINED;
     cf_image.rejection_tracker = cf_image.import_callback = cf_image.import_meta_callback = JS_UNDEFINED;
     cf.cwd_override = cf.main_promise = cf_image.zone_names = JS_UNDEFINED;
     cf.state.timer_at = -1;

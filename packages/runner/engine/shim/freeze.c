@@ -46,6 +46,23 @@ static void cf_reserve_atoms(JSRuntime *rt)
     rt->atom_free_index = start;
 }
 
+/* Free blocks of the engine's arenas stay free for ever; they are zeroed like those of the heap. */
+static void cf_zero_free_blocks(JSRuntime *rt)
+{
+    for (int i = 0; i < JS_ARENA_BLOCK_SIZE_COUNT; i++) {
+        struct list_head *el;
+        list_for_each(el, &rt->arena_state.free_arena_list[i]) {
+            JSArena *arena = list_entry(el, JSArena, free_link);
+            size_t size = arena_block_sizes[i];
+            for (unsigned index = arena->first_free_block, next; index != JS_ARENA_FREE_NIL; index = next) {
+                JSMallocBlockHeader *block = (JSMallocBlockHeader *)(arena->blocks + size * index);
+                next = block->u.free_next;
+                memset(block, 0, size);
+            }
+        }
+    }
+}
+
 /* A list whose head stays where it is becomes a ring of its own around `ring`. */
 static void cf_move_list(struct list_head *head, struct list_head *ring)
 {
@@ -70,6 +87,7 @@ static void cf_freeze_engine(JSContext *ctx)
     JS_RunGC(rt);
     cf_reserve_atoms(rt);
 
+    cf_zero_free_blocks(rt);
     cf_heap_freeze();
     cf_move_list(&rt->gc_obj_list, &cf_frozen_objects);
     for (int i = 0; i < JS_ARENA_BLOCK_SIZE_COUNT; i++) {

@@ -24,6 +24,8 @@ static void cf_run_jobs(JSContext *ctx)
         if (result < 0)
             cf_report_exception(ctx, false);
     cf.running_jobs = false;
+    if (ctx->rt->kept_alive)
+        js_clear_kept_alive(ctx->rt);
 }
 
 NATIVE(cf_enqueue_microtask)
@@ -67,5 +69,49 @@ NATIVE(cf_set_rejection_tracker)
 {
     set_value(ctx, &cf_image.rejection_tracker, js_dup(argv[0]));
     JS_SetHostPromiseRejectionTracker(ctx->rt, JS_IsFunction(ctx, argv[0]) ? cf_rejection : NULL, NULL);
+    return JS_UNDEFINED;
+}
+
+/* V8's numbers for the tracker: 2 rejected after it was settled, 3 resolved after that. */
+static void cf_promise_settled_again(JSContext *ctx, JSValueConst promise, JSValueConst value, bool is_reject)
+{
+    JSValueConst args[3] = { js_int32(is_reject ? 2 : 3), promise, value };
+    if (cf.stop)
+        return;
+    JSValue result = JS_Call(ctx, cf_image.rejection_tracker, JS_UNDEFINED, 3, args);
+    if (JS_IsException(result))
+        cf_report_exception(ctx, false);
+    JS_FreeValue(ctx, result);
+}
+
+/* What a hook throws is an uncaught exception: the program's own flow goes on. */
+static void cf_promise_hook(JSContext *ctx, JSPromiseHookType type, JSValueConst promise, JSValueConst parent, void *opaque)
+{
+    static const uint8_t places[] = {
+        [JS_PROMISE_HOOK_INIT] = 0, [JS_PROMISE_HOOK_BEFORE] = 1, [JS_PROMISE_HOOK_AFTER] = 2, [JS_PROMISE_HOOK_RESOLVE] = 3,
+    };
+    JSValueConst args[2] = { promise, parent };
+    JSValue hook = cf_image.promise_hooks[places[type]];
+
+    if (cf.stop || !JS_IsFunction(ctx, hook))
+        return;
+    hook = js_dup(hook); /* it may replace itself */
+    JSValue result = JS_Call(ctx, hook, JS_UNDEFINED, type == JS_PROMISE_HOOK_INIT ? 2 : 1, args);
+    JS_FreeValue(ctx, hook);
+    if (JS_IsException(result))
+        cf_report_exception(ctx, false);
+    JS_FreeValue(ctx, result);
+}
+
+/* setPromiseHooks(init, before, after, settled): V8's context promise hooks. */
+NATIVE(cf_set_promise_hooks)
+{
+    bool any = false;
+    for (int i = 0; i < 4; i++) {
+        bool is_hook = i < argc && JS_IsFunction(ctx, argv[i]);
+        set_value(ctx, &cf_image.promise_hooks[i], is_hook ? js_dup(argv[i]) : JS_UNDEFINED);
+        any |= is_hook;
+    }
+    JS_SetPromiseHook(ctx->rt, any ? cf_promise_hook : NULL, NULL);
     return JS_UNDEFINED;
 }

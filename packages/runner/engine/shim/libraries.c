@@ -1,5 +1,6 @@
 /* C libraries that do heavy work inside the guest, as natives. This unit sees the engine only through quickjs.h, so that a change here
    does not compile the engine again. Each library has a file of its own; this one has what they share, and lists their tables. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "libraries.h"
@@ -78,6 +79,7 @@ int swprintf(void *text, size_t n, const void *format, ...)
     return -1;
 }
 
+#include "library-llhttp.c"
 #include "library-merve.c"
 #include "library-zlib.c"
 
@@ -87,9 +89,11 @@ void cf_add_library_natives(JSContext *ctx, JSValue native)
         const LibraryNative *natives;
         size_t count;
     } tables[] = {
+        { http_natives, sizeof(http_natives) / sizeof(*http_natives) },
         { merve_natives, sizeof(merve_natives) / sizeof(*merve_natives) },
         { zlib_natives, sizeof(zlib_natives) / sizeof(*zlib_natives) },
     };
+    http_prepare(ctx);
     zlib_prepare(ctx);
     for (size_t t = 0; t < sizeof(tables) / sizeof(*tables); t++)
         for (size_t i = 0; i < tables[t].count; i++) {

@@ -1,127 +1,722 @@
-/* "object.method is not a function": the engine knows only that something is no function. The place of the call is known, and the program's
-   source while it runs, so the name is read there, as V8 prints it from its syntax tree. */
+/* Error messages in V8's words, for what the engine cannot say with a fixed text: those that quote the program (expressions.c) or a value.
+   Nothing here runs code of the program: a value is described from its own data. */
 
-static bool cf_is_word(char c)
+static JSValue cf_throw_text(JSContext *ctx, JSErrorEnum type, DynBuf *text)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '#' || (c & 0x80);
-}
-
-/* Where the bracket that closes at `at` opens; NULL when it does not. */
-static const char *cf_opening(const char *begin, const char *at)
-{
-    int depth = 0;
-    for (; at >= begin; at--) {
-        if (*at == ')' || *at == ']')
-            depth++;
-        else if ((*at == '(' || *at == '[') && --depth == 0)
-            return at;
-        else if (*at == '\n' || *at == '"' || *at == '\'' || *at == '`')
-            return NULL;
-    }
-    return NULL;
-}
-
-/* Writes the expression that ends before `end` into `out`, backwards from its end: words, dots, brackets, calls as (...). */
-static bool cf_put_callee(DynBuf *out, const char *begin, const char *end)
-{
-    const char *at = end;
-
-    if (at > begin && at[-1] == ')') {
-        const char *open = cf_opening(begin, at - 1);
-        if (!open || open == begin || !cf_put_callee(out, begin, open))
-            return false;
-        return !dbuf_putstr(out, "(...)");
-    }
-    if (at > begin && at[-1] == ']') {
-        const char *open = cf_opening(begin, at - 1);
-        if (!open || !cf_put_callee(out, begin, open))
-            return false;
-        return !dbuf_put(out, (const uint8_t *)open, end - open);
-    }
-    while (at > begin && cf_is_word(at[-1]))
-        at--;
-    if (at == end)
-        return false;
-    const char *dot = at;
-    if (dot > begin && dot[-1] == '.') {
-        dot--;
-        if (dot > begin && dot[-1] == '?')
-            dot--;
-        if (!cf_put_callee(out, begin, dot)) {
-            out->size = 0;
-            dbuf_putstr(out, "(intermediate value)");
-        }
-    }
-    return !dbuf_put(out, (const uint8_t *)dot, end - dot);
-}
-
-/* The text of what is called at a place of a source, or false. */
-static bool cf_callee_text(DynBuf *out, CfText source, int line, int col, bool constructor)
-{
-    CfText text = cf_line_of(source, line);
-    const char *at = text.bytes + col - 1, *stop = text.bytes + text.len, *end;
-
-    if (col < 1 || at >= stop)
-        return false;
-    if (constructor && stop - at > 4 && !memcmp(at, "new", 3)) {
-        at += 3;
-        while (at < stop && *at == ' ')
-            at++;
-        for (end = at; end < stop && (cf_is_word(*end) || *end == '.'); end++)
-            ;
-        return end > at && !dbuf_put(out, (const uint8_t *)at, end - at);
-    }
-    for (end = at; end < stop && cf_is_word(*end); end++)
-        ;
-    return cf_put_callee(out, text.bytes, end);
-}
-
-static JSValue cf_throw_not_callable(JSContext *ctx, bool constructor)
-{
-    const char *what = constructor ? "constructor" : "function";
     JSStackFrame *sf = ctx->rt->current_stack_frame;
-    JSFunctionBytecode *b = sf ? JS_GetFunctionBytecode(sf->cur_func) : NULL;
-    JSValue result;
+    bool add_backtrace = !ctx->rt->in_out_of_memory && (!sf || !JS_GetFunctionBytecode(sf->cur_func));
+    JSValue error;
+
+    dbuf_putc(text, 0);
+    error = dbuf_error(text) ? JS_EXCEPTION : JS_MakeError2(ctx, type, add_backtrace, (char *)text->buf);
+    dbuf_free(text);
+    return JS_Throw(ctx, JS_IsException(error) ? cf_memory_error() : error);
+}
+
+static void cf_put_value(JSContext *ctx, DynBuf *out, JSValueConst value)
+{
+    const char *text = JS_ToCString(ctx, value);
+    if (text)
+        dbuf_putstr(out, text);
+    else
+        JS_FreeValue(ctx, JS_GetException(ctx));
+    JS_FreeCString(ctx, text);
+}
+
+static void cf_put_function(JSContext *ctx, DynBuf *out, JSValueConst function)
+{
+    JSFunctionBytecode *b = JS_GetFunctionBytecode(function);
+    const char *name;
+    if (b && b->source && b->source_len) {
+        dbuf_put(out, (const uint8_t *)b->source, b->source_len);
+        return;
+    }
+    name = get_func_name(ctx, function);
+    dbuf_printf(out, "function %s() { [native code] }", name ? name : "");
+    JS_FreeCString(ctx, name);
+}
+
+/* An own data property, or one inherited through ordinary objects. */
+static JSValueConst cf_plain_property(JSObject *p, JSAtom name)
+{
+    for (; p && p->class_id != JS_CLASS_PROXY; p = p->shape->proto) {
+        JSProperty *pr;
+        JSShapeProperty *prs = find_own_property(&pr, p, name);
+        if (prs)
+            return (prs->flags & JS_PROP_TMASK) == JS_PROP_NORMAL ? pr->u.value : JS_UNDEFINED;
+    }
+    return JS_UNDEFINED;
+}
+
+static void cf_put_object(JSContext *ctx, DynBuf *out, JSValueConst object)
+{
+    JSObject *p = JS_VALUE_GET_OBJ(object);
+    JSValueConst to_string = cf_plain_property(p, JS_ATOM_toString), tag;
+    JSValue name;
+
+    if (JS_IsFunction(ctx, object)) {
+        cf_put_function(ctx, out, object);
+        return;
+    }
+    if (p->class_id == JS_CLASS_ERROR) {
+        JSValueConst kind = cf_plain_property(p, JS_ATOM_name), message = cf_plain_property(p, JS_ATOM_message);
+        bool has_message = JS_IsString(message) && !JS_IsEmptyString(message);
+        if (JS_IsString(kind))
+            cf_put_value(ctx, out, kind);
+        else
+            dbuf_putstr(out, "Error");
+        if (has_message) {
+            dbuf_putstr(out, ": ");
+            cf_put_value(ctx, out, message);
+        }
+        return;
+    }
+    if (p->class_id == JS_CLASS_PROXY) {
+        dbuf_putstr(out, "#<Object>");
+        return;
+    }
+    if (JS_VALUE_GET_TAG(to_string) == JS_TAG_OBJECT && JS_VALUE_GET_OBJ(to_string)->class_id == JS_CLASS_C_FUNCTION &&
+        JS_VALUE_GET_OBJ(to_string)->u.cfunc.c_function.generic == js_object_toString) {
+        name = cf_constructor_name(ctx, JS_UNDEFINED, 1, &object);
+        if (JS_IsString(name) && !JS_IsEmptyString(name)) {
+            dbuf_putstr(out, "#<");
+            cf_put_value(ctx, out, name);
+            dbuf_putc(out, '>');
+            JS_FreeValue(ctx, name);
+            return;
+        }
+        JS_FreeValue(ctx, name);
+    }
+    tag = cf_plain_property(p, JS_ATOM_Symbol_toStringTag);
+    dbuf_putstr(out, "[object ");
+    if (JS_IsString(tag))
+        cf_put_value(ctx, out, tag);
+    else
+        dbuf_putstr(out, p->class_id == JS_CLASS_ARRAY ? "Array" : p->class_id == JS_CLASS_DATE ? "Date" :
+                         p->class_id == JS_CLASS_REGEXP ? "RegExp" : "Object");
+    dbuf_putc(out, ']');
+}
+
+/* V8's NoSideEffectsToString. */
+static void cf_put_plainly(JSContext *ctx, DynBuf *out, JSValueConst value)
+{
+    if (JS_IsSymbol(value)) {
+        JSAtomStruct *p = JS_VALUE_GET_PTR(value);
+        JSAtom atom = js_get_atom_index(ctx->rt, p);
+        const char *text = JS_AtomToCString(ctx, atom);
+        dbuf_printf(out, "Symbol(%s)", text ? text : "");
+        JS_FreeCString(ctx, text);
+    } else if (JS_IsObject(value)) {
+        cf_put_object(ctx, out, value);
+    } else {
+        cf_put_value(ctx, out, value);
+    }
+}
+
+static const char *cf_typeof(JSContext *ctx, JSValueConst value)
+{
+    if (JS_IsUndefined(value))
+        return "undefined";
+    if (JS_IsBool(value))
+        return "boolean";
+    if (JS_IsNumber(value))
+        return "number";
+    if (JS_IsBigInt(value))
+        return "bigint";
+    if (JS_IsString(value))
+        return "string";
+    if (JS_IsSymbol(value))
+        return "symbol";
+    return JS_IsFunction(ctx, value) ? "function" : "object";
+}
+
+#define CF_NO_ITERATOR " is not iterable (cannot read property Symbol(Symbol.iterator))"
+
+static void cf_put_typed(JSContext *ctx, DynBuf *out, JSValueConst value);
+
+/* verb: "read" or "set" */
+static JSValue cf_throw_property_of_nothing(JSContext *ctx, JSValueConst value, JSAtom prop, const char *verb)
+{
+    JSValue name = JS_AtomToValue(ctx, prop);
     DynBuf out;
 
-    if (!b || !sf->cur_pc)
-        return JS_ThrowTypeError(ctx, "%s is not a %s", "value", what);
     js_dbuf_init(ctx, &out);
-    const char *url = JS_AtomToCString(ctx, b->filename);
-    CfText *source = url ? cf_source_named(url, strlen(url)) : NULL;
-    int col, line = find_line_num(ctx, b, sf->cur_pc - b->byte_code_buf - 1, &col);
-    if (!source || !cf_callee_text(&out, *source, line, col, constructor) || out.size > 200) {
-        out.size = 0;
-        dbuf_putstr(&out, "(intermediate value)");
+    if (prop == JS_ATOM_Symbol_iterator && verb[0] == 'r') {
+        cf_put_typed(ctx, &out, value);
+        dbuf_putstr(&out, CF_NO_ITERATOR);
+    } else {
+        const char *nothing = JS_IsNull(value) ? "null" : "undefined";
+        dbuf_printf(&out, "Cannot %s properties of %s (%sing '", verb, nothing, verb[0] == 'r' ? "read" : "sett");
+        cf_put_plainly(ctx, &out, name);
+        dbuf_putstr(&out, "')");
     }
-    result = JS_ThrowTypeError(ctx, "%.*s is not a %s", (int)out.size, out.buf ? (char *)out.buf : "", what);
-    JS_FreeCString(ctx, url);
+    JS_FreeValue(ctx, name);
+    return cf_throw_text(ctx, JS_TYPE_ERROR, &out);
+}
+
+/* V8's words for a value of which no expression is known: `number 5`, `string "a"`, `object null`. */
+static void cf_put_typed(JSContext *ctx, DynBuf *out, JSValueConst value)
+{
+    dbuf_putstr(out, cf_typeof(ctx, value));
+    if (JS_IsString(value)) {
+        dbuf_putstr(out, " \"");
+        cf_put_value(ctx, out, value);
+        dbuf_putc(out, '"');
+    } else if (JS_IsNull(value) || JS_IsBool(value) || JS_IsNumber(value)) {
+        dbuf_putc(out, ' ');
+        cf_put_value(ctx, out, value);
+    }
+}
+
+static bool cf_put_path_within(JSContext *ctx, DynBuf *out, JSObject *holder, JSObject *function, const char *prefix, const char *middle)
+{
+    for (uint32_t i = 0; i < holder->shape->prop_count; i++) {
+        JSShapeProperty *prs = &get_shape_prop(holder->shape)[i];
+        JSProperty *pr = &holder->prop[i];
+        bool getter = (prs->flags & JS_PROP_TMASK) == JS_PROP_GETSET;
+        if (prs->atom == JS_ATOM_NULL)
+            continue;
+        if (getter ? pr->u.getset.getter != function
+                   : (prs->flags & JS_PROP_TMASK) != JS_PROP_NORMAL || JS_VALUE_GET_TAG(pr->u.value) != JS_TAG_OBJECT ||
+                     JS_VALUE_GET_OBJ(pr->u.value) != function)
+            continue;
+        const char *name = JS_AtomToCString(ctx, prs->atom);
+        dbuf_printf(out, "%s%s%s%s", getter ? "get " : "", prefix, middle, name ? name : "");
+        JS_FreeCString(ctx, name);
+        return true;
+    }
+    return false;
+}
+
+/* "Map.prototype.get": where a builtin function is found from the global object. */
+static bool cf_put_path(JSContext *ctx, DynBuf *out, JSValueConst value)
+{
+    JSObject *global = JS_VALUE_GET_OBJ(ctx->global_obj), *function = JS_VALUE_GET_OBJ(value);
+    bool found = false;
+
+    for (uint32_t i = 0; i < global->shape->prop_count && !found; i++) {
+        JSShapeProperty *prs = &get_shape_prop(global->shape)[i];
+        JSProperty *pr = &global->prop[i];
+        if (prs->atom == JS_ATOM_NULL || (prs->flags & JS_PROP_TMASK) != JS_PROP_NORMAL || JS_VALUE_GET_TAG(pr->u.value) != JS_TAG_OBJECT)
+            continue;
+        JSObject *holder = JS_VALUE_GET_OBJ(pr->u.value);
+        const char *name = JS_AtomToCString(ctx, prs->atom);
+        if (holder != global && name) {
+            JSValueConst prototype = cf_plain_property(holder, JS_ATOM_prototype);
+            found = cf_put_path_within(ctx, out, holder, function, name, ".") ||
+                (JS_VALUE_GET_TAG(prototype) == JS_TAG_OBJECT &&
+                 cf_put_path_within(ctx, out, JS_VALUE_GET_OBJ(prototype), function, name, ".prototype."));
+        }
+        JS_FreeCString(ctx, name);
+    }
+    return found;
+}
+
+/* The builtin that runs, when it is a method. */
+static JSValueConst cf_running_builtin(JSContext *ctx)
+{
+    JSStackFrame *sf = ctx->rt->current_stack_frame;
+    if (!sf || JS_VALUE_GET_TAG(sf->cur_func) != JS_TAG_OBJECT || JS_VALUE_GET_OBJ(sf->cur_func)->class_id != JS_CLASS_C_FUNCTION)
+        return JS_UNDEFINED;
+    return sf->cur_func;
+}
+
+/* A message from a pattern: %p a property's name, %v a value plainly, %c the same with its type, %t its type, %f the builtin that runs. */
+static JSValue cf_throw_about(JSContext *ctx, JSErrorEnum type, const char *pattern, JSAtom prop, JSValueConst value)
+{
+    DynBuf out;
+    JSValueConst function = cf_running_builtin(ctx);
+
+    js_dbuf_init(ctx, &out);
+    for (; *pattern; pattern++) {
+        if (*pattern != '%') {
+            dbuf_putc(&out, *pattern);
+            continue;
+        }
+        switch (*++pattern) {
+        case 'p': {
+            JSValue name = JS_AtomToValue(ctx, prop);
+            cf_put_plainly(ctx, &out, name);
+            JS_FreeValue(ctx, name);
+            break;
+        }
+        case 'v': cf_put_plainly(ctx, &out, value); break;
+        case 'c': cf_put_typed(ctx, &out, value); break;
+        case 't': dbuf_putstr(&out, cf_typeof(ctx, value)); break;
+        case 'f':
+            if (JS_IsUndefined(function) || JS_VALUE_GET_OBJ(function)->is_constructor || !cf_put_path(ctx, &out, function)) {
+                const char *name = get_func_name(ctx, function);
+                dbuf_putstr(&out, name ? name : "function");
+                JS_FreeCString(ctx, name);
+            }
+            break;
+        }
+    }
+    return cf_throw_text(ctx, type, &out);
+}
+
+/* The same where strict code throws and sloppy code goes on. */
+static int cf_refuse(JSContext *ctx, int flags, const char *pattern, JSAtom prop, JSValueConst value)
+{
+    if ((flags & JS_PROP_THROW) || ((flags & JS_PROP_THROW_STRICT) && is_strict_mode(ctx))) {
+        cf_throw_about(ctx, JS_TYPE_ERROR, pattern, prop, value);
+        return -1;
+    }
+    return false;
+}
+
+static JSValue cf_throw_not_object(JSContext *ctx)
+{
+    DynBuf out;
+    JSValueConst function = cf_running_builtin(ctx);
+
+    js_dbuf_init(ctx, &out);
+    if (!JS_IsUndefined(function) && !JS_VALUE_GET_OBJ(function)->is_constructor && cf_put_path(ctx, &out, function)) {
+        dbuf_putstr(&out, " called on non-object");
+    } else {
+        out.size = 0;
+        dbuf_putstr(&out, "not an object");
+    }
+    return cf_throw_text(ctx, JS_TYPE_ERROR, &out);
+}
+
+static JSValue cf_throw_incompatible(JSContext *ctx, int class_id, JSValueConst value)
+{
+    JSValueConst function = cf_running_builtin(ctx);
+    DynBuf out;
+
+    js_dbuf_init(ctx, &out);
+    dbuf_putstr(&out, "Method ");
+    if (!JS_IsUndefined(function) && !JS_VALUE_GET_OBJ(function)->is_constructor && cf_put_path(ctx, &out, function)) {
+        dbuf_putstr(&out, " called on incompatible receiver ");
+        cf_put_plainly(ctx, &out, value);
+        return cf_throw_text(ctx, JS_TYPE_ERROR, &out);
+    }
     dbuf_free(&out);
+    return JS_ThrowTypeErrorInvalidClass(ctx, class_id);
+}
+
+static JSValue cf_throw_nullish_receiver(JSContext *ctx)
+{
+    JSValueConst function = cf_running_builtin(ctx);
+    DynBuf out;
+
+    js_dbuf_init(ctx, &out);
+    if (!JS_IsUndefined(function) && cf_put_path(ctx, &out, function) && memmem(out.buf, out.size, ".prototype.", 11)) {
+        dbuf_putstr(&out, " called on null or undefined");
+    } else {
+        out.size = 0;
+        dbuf_putstr(&out, "Cannot convert undefined or null to object");
+    }
+    return cf_throw_text(ctx, JS_TYPE_ERROR, &out);
+}
+
+/* Begins reading the instruction that fails; false when it is none of the program's. Ends with cf_end_reading in either case. */
+static bool cf_read_failing(JSContext *ctx, CfReader *r, int *pos)
+{
+    JSStackFrame *sf = ctx->rt->current_stack_frame;
+    JSFunctionBytecode *b = sf ? JS_GetFunctionBytecode(sf->cur_func) : NULL;
+
+    memset(r, 0, sizeof(*r));
+    r->ctx = ctx;
+    if (!b || !sf->cur_pc)
+        return false;
+    *pos = cf_read_expressions(r, ctx, b, sf->cur_pc - b->byte_code_buf - 1);
+    return *pos >= 0 && !r->failed;
+}
+
+/* How deep under the top the callee of an instruction lies; negative when it calls nothing. */
+static int cf_callee_depth(const uint8_t *code)
+{
+    switch (code[0]) {
+    case OP_call0: case OP_call1: case OP_call2: case OP_call3: return code[0] - OP_call0;
+    case OP_call: case OP_tail_call: case OP_call_method: case OP_tail_call_method: return get_u16(code + 1);
+    case OP_eval: return get_u16(code + 1);
+    case OP_call_constructor: return get_u16(code + 1) + 1;
+    case OP_apply: return 2;
+    case OP_init_ctor: return 0;
+    }
+    return -1;
+}
+
+static JSValue cf_throw_not_callable(JSContext *ctx, JSValueConst value, bool constructor)
+{
+    JSValueConst function = cf_running_builtin(ctx);
+    CfReader r;
+    DynBuf out;
+    int pos;
+
+    js_dbuf_init(ctx, &out);
+    if (cf_read_failing(ctx, &r, &pos) && cf_callee_depth(r.b->byte_code_buf + pos) >= 0) {
+        const uint8_t *code = r.b->byte_code_buf + pos;
+        int callee = cf_expression_at(&r, cf_callee_depth(code));
+        constructor |= code[0] == OP_call_constructor || code[0] == OP_init_ctor;
+        if (code[0] == OP_init_ctor || r.expressions[callee].kind == X_SUPER) {
+            const char *name = get_func_name(ctx, ctx->rt->current_stack_frame->cur_func);
+            dbuf_putstr(&out, "Super constructor ");
+            cf_put_plainly(ctx, &out, js_same_value(ctx, value, ctx->function_proto) ? JS_NULL : value);
+            dbuf_printf(&out, name && name[0] ? " of %s" : " of anonymous class", name);
+            JS_FreeCString(ctx, name);
+        } else {
+            cf_put_expression(&r, &out, callee, 0);
+        }
+    } else if (constructor) {
+        const char *name = JS_IsFunction(ctx, value) ? get_func_name(ctx, value) : NULL;
+        if (name)
+            dbuf_putstr(&out, name);
+        else
+            cf_put_plainly(ctx, &out, value);
+        JS_FreeCString(ctx, name);
+    } else if (!JS_IsUndefined(function) && JS_VALUE_GET_OBJ(function)->u.cfunc.c_function.constructor_or_func == js_promise_constructor) {
+        dbuf_putstr(&out, "Promise resolver ");
+        cf_put_plainly(ctx, &out, value);
+    } else {
+        cf_put_typed(ctx, &out, value);
+    }
+    cf_end_reading(&r);
+    dbuf_printf(&out, " is not a %s", constructor ? "constructor" : "function");
+    return cf_throw_text(ctx, JS_TYPE_ERROR, &out);
+}
+
+/* Whether the values appended become the arguments of a call. */
+static bool cf_spreads_arguments(const uint8_t *code)
+{
+    for (int i = 0; i < 4; i++) {
+        code += short_opcode_info(code[0]).size;
+        if (code[0] == OP_apply || code[0] == OP_apply_eval)
+            return true;
+    }
+    return false;
+}
+
+static JSValue cf_throw_not_iterable(JSContext *ctx, JSValueConst value)
+{
+    bool nothing = JS_IsNull(value) || JS_IsUndefined(value);
+    CfReader r;
+    DynBuf out;
+    int pos;
+
+    js_dbuf_init(ctx, &out);
+    if (cf_read_failing(ctx, &r, &pos)) {
+        const uint8_t *code = r.b->byte_code_buf + pos;
+        bool is_loop = code[0] == OP_for_of_start && (code[1] == OP_goto || code[1] == OP_goto8 || code[1] == OP_goto16);
+        int x = cf_expression_at(&r, 0);
+        if (code[0] == OP_append && cf_spreads_arguments(code) && !nothing) {
+            dbuf_putstr(&out, "Spread syntax requires ...iterable[Symbol.iterator] to be a function");
+        } else if ((code[0] == OP_for_of_start || code[0] == OP_for_await_of_start || code[0] == OP_append) && cf_has_text(&r, x) &&
+                   !(code[0] == OP_for_of_start && code[1] == OP_drop) && !(nothing && !is_loop && r.expressions[x].kind == X_FIELD)) {
+            bool is_call = r.expressions[x].kind == X_CALL;
+            cf_put_expression(&r, &out, is_call ? r.expressions[x].left : x, 0);
+            if (is_call)
+                dbuf_putstr(&out, " is not a function or its return value");
+            dbuf_putstr(&out, code[0] == OP_for_await_of_start ? " is not async iterable" : " is not iterable");
+        }
+    }
+    cf_end_reading(&r);
+    if (!out.size) {
+        cf_put_typed(ctx, &out, value);
+        dbuf_putstr(&out, CF_NO_ITERATOR);
+    }
+    return cf_throw_text(ctx, JS_TYPE_ERROR, &out);
+}
+
+/* The first property that a pattern takes from what OP_to_object made an object. */
+static JSAtom cf_first_property(JSFunctionBytecode *b, int pos)
+{
+    const uint8_t *code = b->byte_code_buf + pos, *end = b->byte_code_buf + b->byte_code_len;
+    for (int i = 0; i < 10 && code < end; i++, code += short_opcode_info(code[0]).size) {
+        switch (code[0]) {
+        case OP_get_field: case OP_get_field2: return get_u32(code + 1);
+        case OP_get_length: return JS_ATOM_length;
+        case OP_to_propkey: case OP_get_array_el: case OP_get_array_el2: case OP_copy_data_properties: case OP_drop: case OP_call:
+            return JS_ATOM_NULL;
+        }
+    }
+    return JS_ATOM_NULL;
+}
+
+static JSValue cf_throw_not_destructurable(JSContext *ctx, JSValueConst value)
+{
+    const char *nothing = JS_IsNull(value) ? "null" : "undefined";
+    CfReader r;
+    DynBuf out;
+    int pos;
+
+    js_dbuf_init(ctx, &out);
+    if (cf_read_failing(ctx, &r, &pos)) {
+        int x = cf_expression_at(&r, 0);
+        CfExpression *value_x = &r.expressions[x];
+        JSAtom first = cf_first_property(r.b, pos + 1);
+        bool is_nested = (value_x->kind == X_FIELD || value_x->kind == X_ELEMENT) && r.expressions[value_x->left].kind == X_DESTRUCTURED;
+        JSValue name = JS_AtomToValue(ctx, first == JS_ATOM_NULL ? JS_ATOM_empty_string : first);
+        if (is_nested && first != JS_ATOM_NULL) {
+            dbuf_printf(&out, "Cannot read properties of %s (reading '", nothing);
+            cf_put_plainly(ctx, &out, name);
+            dbuf_putstr(&out, "')");
+        } else {
+            dbuf_putstr(&out, "Cannot destructure ");
+            if (first != JS_ATOM_NULL) {
+                dbuf_putstr(&out, "property '");
+                cf_put_plainly(ctx, &out, name);
+                dbuf_putstr(&out, "' of ");
+            }
+            dbuf_putc(&out, '\'');
+            if (cf_has_text(&r, x))
+                cf_put_expression(&r, &out, x, 0);
+            else
+                cf_put_typed(ctx, &out, value);
+            dbuf_printf(&out, "' as it is %s.", nothing);
+        }
+        JS_FreeValue(ctx, name);
+    }
+    cf_end_reading(&r);
+    if (!out.size)
+        dbuf_printf(&out, "Cannot destructure '%s' as it is %s.", nothing, nothing);
+    return cf_throw_text(ctx, JS_TYPE_ERROR, &out);
+}
+
+/* A length or an index that is none, by the builtin that was given it. */
+static JSValue cf_throw_bad_index(JSContext *ctx, JSValueConst value)
+{
+    JSValueConst function = cf_running_builtin(ctx);
+    const char *name = get_func_name(ctx, function), *pattern = "Invalid value: not (convertible to) a safe integer";
+    size_t len = name ? strlen(name) : 0;
+
+    if (len && JS_VALUE_GET_OBJ(function)->is_constructor) {
+        if (!strcmp(name, "ArrayBuffer") || !strcmp(name, "SharedArrayBuffer"))
+            pattern = "Invalid array buffer length";
+        else if (!strcmp(name, "DataView"))
+            pattern = "Start offset %v is outside the bounds of the buffer";
+        else if (len > 5 && !strcmp(name + len - 5, "Array"))
+            pattern = "Invalid typed array length: %v";
+    } else if (len && (!strncmp(name, "getInt", 6) || !strncmp(name, "setInt", 6) || !strncmp(name, "getUint", 7) || !strncmp(name, "setUint", 7) ||
+                       !strncmp(name, "getFloat", 8) || !strncmp(name, "setFloat", 8) || !strncmp(name, "getBig", 6) || !strncmp(name, "setBig", 6))) {
+        pattern = "Offset is outside the bounds of the DataView";
+    }
+    JS_FreeCString(ctx, name);
+    return cf_throw_about(ctx, JS_RANGE_ERROR, pattern, JS_ATOM_NULL, value);
+}
+
+/* `method` is a private method, which `home` (a class or its prototype) has. */
+static JSValue cf_throw_wrong_brand(JSContext *ctx, JSValueConst method)
+{
+    JSObject *home = JS_VALUE_GET_OBJ(method)->u.func.home_object;
+    JSValueConst object = JS_MKPTR(JS_TAG_OBJECT, home);
+    JSValue name = cf_constructor_name(ctx, JS_UNDEFINED, 1, &object);
+    bool is_static = JS_IsFunction(ctx, object);
+    JSValue result = cf_throw_about(ctx, JS_TYPE_ERROR, is_static ? "Receiver must be class %v" : "Receiver must be an instance of class %v",
+                                    JS_ATOM_NULL, is_static ? cf_plain_property(home, JS_ATOM_name) : name);
+    JS_FreeValue(ctx, name);
     return result;
 }
 
 static JSValue cf_throw_not_integer(JSContext *ctx, double value)
 {
-    JSValue text = JS_ToString(ctx, js_number(value));
-    const char *chars = JS_ToCString(ctx, text);
-    JSValue result = !chars ? JS_EXCEPTION
-        : JS_ThrowRangeError(ctx, "The number %s cannot be converted to a BigInt because it is not an integer", chars);
-    JS_FreeCString(ctx, chars);
-    JS_FreeValue(ctx, text);
-    return result;
+    return cf_throw_about(ctx, JS_RANGE_ERROR, "The number %v cannot be converted to a BigInt because it is not an integer", JS_ATOM_NULL,
+                          js_number(value));
 }
 
-static JSValue cf_throw_not_iterable(JSContext *ctx, JSValueConst value)
-{
-    const char *chars;
-    JSValue result;
+/* Engine's words for a bad pattern, and V8's. */
+static const struct { const char *engine, *v8; } cf_regexp_texts[] = {
+    { "expecting ')'", "Unterminated group" },
+    { "extraneous characters at the end", "Unmatched ')'" },
+    { "nothing to repeat", "Nothing to repeat" },
+    { "syntax error", "Nothing to repeat" },
+    { "duplicate group name", "Duplicate capture group name" },
+    { "invalid group name", "Invalid capture group name" },
+    { "group name not defined", "Invalid named capture referenced" },
+    { "invalid class range", "Range out of order in character class" },
+    { "invalid repetition count", "numbers out of order in {} quantifier" },
+    { "unknown unicode property name", "Invalid property name" },
+    { "unknown unicode property value", "Invalid property name" },
+    { "unknown unicode script", "Invalid property name" },
+    { "unknown unicode general category", "Invalid property name" },
+    { "invalid group", "Invalid group" },
+    { "invalid escape sequence in regular expression", "Invalid escape" },
+    { "back reference out of range in regular expression", "Invalid escape" },
+    { "unexpected end", "Unterminated group" },
+    { "expecting ']'", "Unterminated character class" },
+    { "unexpected end of regexp", "\\ at end of pattern" },
+    { "too many captures", "Too many captures" },
+    { "out of stack", "Regular expression too large" },
+    { "stack overflow", "Regular expression too large" },
+};
 
-    if (JS_IsFunction(ctx, value))
-        return JS_ThrowTypeError(ctx, "function is not iterable");
-    if (JS_IsObject(value) || JS_IsSymbol(value))
-        return JS_ThrowTypeError(ctx, "object is not iterable (cannot read property Symbol(Symbol.iterator))");
-    chars = JS_ToCString(ctx, value);
-    result = chars ? JS_ThrowTypeError(ctx, "%.100s is not iterable", chars) : JS_EXCEPTION;
+static bool cf_ends_in_class(const char *pattern, size_t len)
+{
+    bool inside = false;
+    for (size_t i = 0; i < len; i++) {
+        if (pattern[i] == '\\')
+            i++;
+        else if (pattern[i] == '[')
+            inside = true;
+        else if (pattern[i] == ']')
+            inside = false;
+    }
+    return inside;
+}
+
+static JSValue cf_throw_regexp(JSContext *ctx, JSValueConst pattern, int flags, const char *engine)
+{
+    static const struct { int flag; char name; } names[] = {
+        { LRE_FLAG_INDICES, 'd' }, { LRE_FLAG_GLOBAL, 'g' }, { LRE_FLAG_IGNORECASE, 'i' }, { LRE_FLAG_MULTILINE, 'm' },
+        { LRE_FLAG_DOTALL, 's' }, { LRE_FLAG_UNICODE, 'u' }, { LRE_FLAG_UNICODE_SETS, 'v' }, { LRE_FLAG_STICKY, 'y' },
+    };
+    const char *text = engine;
+    size_t len = 0;
+    const char *chars = JS_ToCStringLen(ctx, &len, pattern);
+    DynBuf out;
+
+    for (size_t i = 0; i < countof(cf_regexp_texts); i++)
+        if (!strcmp(cf_regexp_texts[i].engine, engine))
+            text = cf_regexp_texts[i].v8;
+    if (chars && !strcmp(engine, "unexpected end")) {
+        size_t slashes = 0;
+        while (slashes < len && chars[len - 1 - slashes] == '\\')
+            slashes++;
+        if (cf_ends_in_class(chars, len))
+            text = "Unterminated character class";
+        else if (slashes & 1)
+            text = "\\ at end of pattern";
+    }
+    if (chars && (flags & (LRE_FLAG_UNICODE | LRE_FLAG_UNICODE_SETS)) && !strcmp(text, "Invalid escape") && memmem(chars, len, "\\u", 2))
+        text = "Invalid Unicode escape";
+    js_dbuf_init(ctx, &out);
+    dbuf_printf(&out, "Invalid regular expression: /");
+    dbuf_put(&out, (const uint8_t *)(chars ? chars : ""), len);
+    dbuf_putc(&out, '/');
+    for (size_t i = 0; i < countof(names); i++)
+        if (flags & names[i].flag)
+            dbuf_putc(&out, names[i].name);
+    dbuf_printf(&out, ": %s", text);
     JS_FreeCString(ctx, chars);
-    return result;
+    return cf_throw_text(ctx, JS_SYNTAX_ERROR, &out);
+}
+
+/* `chars` code points before or after a place, inside [begin, end]. */
+static const uint8_t *cf_walk_chars(const uint8_t *begin, const uint8_t *end, const uint8_t *at, int chars)
+{
+    for (; chars < 0 && at > begin; chars++)
+        do
+            at--;
+        while (at > begin && (*at & 0xc0) == 0x80);
+    for (; chars > 0 && at < end; chars--)
+        do
+            at++;
+        while (at < end && (*at & 0xc0) == 0x80);
+    return at;
+}
+
+#define CF_JSON_CONTEXT 10
+
+/* A JSON text with something at `at` that does not belong there. */
+static int cf_throw_json(JSParseState *s, const uint8_t *at)
+{
+    static const char *const words[] = { "true", "false", "null" };
+    static const char *const special[] = { "undefined", "NaN", "Infinity", "[object Object]" };
+    const uint8_t *begin = s->buf_start, *end = s->buf_end, *from, *to;
+    DynBuf out;
+
+    for (size_t i = 0; i < countof(words); i++) {
+        if (at < end && *at == (uint8_t)words[i][0]) {
+            for (const char *w = words[i]; *w && at < end && *at == (uint8_t)*w; w++)
+                at++;
+            break;
+        }
+    }
+    js_dbuf_init(s->ctx, &out);
+    if (at >= end) {
+        dbuf_putstr(&out, "Unexpected end of JSON input");
+        cf_throw_text(s->ctx, JS_SYNTAX_ERROR, &out);
+        return -1;
+    }
+    for (size_t i = 0; i < countof(special); i++) {
+        if (strlen(special[i]) == (size_t)(end - begin) && !memcmp(begin, special[i], end - begin)) {
+            dbuf_printf(&out, "\"%s\" is not valid JSON", special[i]);
+            cf_throw_text(s->ctx, JS_SYNTAX_ERROR, &out);
+            return -1;
+        }
+    }
+    from = cf_walk_chars(begin, end, at, -CF_JSON_CONTEXT);
+    to = cf_walk_chars(begin, end, at, CF_JSON_CONTEXT);
+    if (cf_walk_chars(begin, end, begin, 2 * CF_JSON_CONTEXT) == end) {
+        from = begin;
+        to = end;
+    } else if (cf_walk_chars(begin, end, from, CF_JSON_CONTEXT) != at) {
+        from = begin;
+    }
+    dbuf_printf(&out, "Unexpected token '%.*s', %s\"", (int)(cf_walk_chars(begin, end, at, 1) - at), (const char *)at, from > begin ? "..." : "");
+    dbuf_put(&out, from, to - from);
+    dbuf_printf(&out, "\"%s is not valid JSON", to < end ? "..." : "");
+    cf_throw_text(s->ctx, JS_SYNTAX_ERROR, &out);
+    return -1;
+}
+
+/* "property 'a'" or "index 0": how `holder` leads to `value`. */
+static void cf_put_way(JSContext *ctx, DynBuf *out, JSObject *holder, JSObject *value)
+{
+    if (holder->fast_array) {
+        for (uint32_t i = 0; holder->class_id == JS_CLASS_ARRAY && i < holder->u.array.count; i++) {
+            JSValue element = holder->u.array.u.values[i];
+            if (JS_VALUE_GET_TAG(element) == JS_TAG_OBJECT && JS_VALUE_GET_OBJ(element) == value) {
+                dbuf_printf(out, "index %u", i);
+                return;
+            }
+        }
+    }
+    for (uint32_t i = 0; holder->class_id != JS_CLASS_PROXY && i < holder->shape->prop_count; i++) {
+        JSShapeProperty *prs = &get_shape_prop(holder->shape)[i];
+        JSValue found = holder->prop[i].u.value;
+        if (prs->atom == JS_ATOM_NULL || (prs->flags & JS_PROP_TMASK) != JS_PROP_NORMAL || JS_VALUE_GET_TAG(found) != JS_TAG_OBJECT ||
+            JS_VALUE_GET_OBJ(found) != value)
+            continue;
+        const char *name = JS_AtomToCString(ctx, prs->atom);
+        dbuf_printf(out, "property '%s'", name ? name : "");
+        JS_FreeCString(ctx, name);
+        return;
+    }
+    dbuf_putstr(out, "property '...'");
+}
+
+static void cf_put_named_object(JSContext *ctx, DynBuf *out, JSObject *p)
+{
+    JSValueConst object = JS_MKPTR(JS_TAG_OBJECT, p);
+    JSValue name = cf_constructor_name(ctx, JS_UNDEFINED, 1, &object);
+    dbuf_putstr(out, "object with constructor '");
+    cf_put_value(ctx, out, name);
+    dbuf_putc(out, '\'');
+    JS_FreeValue(ctx, name);
+}
+
+#define CF_CIRCLE_SHOWN 4
+
+/* `stack`: an array of the objects that are being written; the last of them leads to `p`, which is among them. */
+static JSValue cf_throw_circular(JSContext *ctx, JSValueConst stack, JSObject *p)
+{
+    JSObject *array = JS_VALUE_GET_OBJ(stack);
+    uint32_t count = array->u.array.count, first = 0;
+    DynBuf out;
+
+    while (first < count && JS_VALUE_GET_OBJ(array->u.array.u.values[first]) != p)
+        first++;
+    js_dbuf_init(ctx, &out);
+    dbuf_putstr(&out, "Converting circular structure to JSON\n    --> starting at ");
+    cf_put_named_object(ctx, &out, p);
+    for (uint32_t i = first + 1; i < count; i++) {
+        JSObject *from = JS_VALUE_GET_OBJ(array->u.array.u.values[i - 1]), *to = JS_VALUE_GET_OBJ(array->u.array.u.values[i]);
+        if (i - first > CF_CIRCLE_SHOWN - 1 && i + 1 < count) {
+            if (i - first == CF_CIRCLE_SHOWN)
+                dbuf_putstr(&out, "\n    |     ...");
+            continue;
+        }
+        dbuf_putstr(&out, "\n    |     ");
+        cf_put_way(ctx, &out, from, to);
+        dbuf_putstr(&out, " -> ");
+        cf_put_named_object(ctx, &out, to);
+    }
+    dbuf_putstr(&out, "\n    --- ");
+    if (count)
+        cf_put_way(ctx, &out, JS_VALUE_GET_OBJ(array->u.array.u.values[count - 1]), p);
+    dbuf_putstr(&out, " closes the circle");
+    return cf_throw_text(ctx, JS_TYPE_ERROR, &out);
 }

@@ -16,6 +16,7 @@ static const struct {
     { "errorPosition", cf_error_position, 1 }, { "setPrepareStackTrace", cf_set_prepare_stack_trace, 3 },
     { "setRejectionTracker", cf_set_rejection_tracker, 1 }, { "reportUncaught", cf_report_uncaught_native, 2 },
 
+    { "setPromiseHooks", cf_set_promise_hooks, 4 },
     { "enqueueMicrotask", cf_enqueue_microtask, 1 }, { "runMicrotasks", cf_run_microtasks, 0 },
     { "getContinuationData", cf_get_continuation_data, 0 }, { "setContinuationData", cf_set_continuation_data, 1 },
 
@@ -51,7 +52,7 @@ static const struct {
 
     { "setZoneNames", cf_set_zone_names, 1 }, { "zoneOffset", cf_native_zone_offset, 3 },
 
-    { "gc", cf_gc, 0 }, { "memoryUsage", cf_memory_usage, 0 },
+    { "gc", cf_gc, 0 }, { "memoryUsage", cf_memory_usage, 0 }, { "memoryDetails", cf_memory_details, 0 },
 };
 
 static const struct {

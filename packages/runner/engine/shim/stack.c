@@ -17,6 +17,8 @@ static bool cf_frame_position(JSContext *ctx, const JSStackTraceFrame *f, JSAtom
 {
     JSFunctionBytecode *b;
 
+    if (f->combinator)
+        return false;
     if (JS_IsUndefined(f->func)) {
         *file = f->filename;
         *line = f->line_num;
@@ -34,21 +36,124 @@ static bool cf_frame_position(JSContext *ctx, const JSStackTraceFrame *f, JSAtom
     return true;
 }
 
+/* V8's GetTypeName: of a function its name, else that of the constructor, else the tag. Runs no code. False: none. */
+static bool cf_put_type(JSContext *ctx, DynBuf *out, JSValueConst receiver)
+{
+    const char *text = NULL;
+    JSValue name;
+
+    if (!JS_IsObject(receiver)) {
+        dbuf_putstr(out, JS_IsString(receiver) ? "String" : JS_IsNumber(receiver) ? "Number" : JS_IsBool(receiver) ? "Boolean"
+                    : JS_IsSymbol(receiver) ? "Symbol" : "BigInt");
+        return true;
+    }
+    if (JS_IsFunction(ctx, receiver) && (text = get_func_name(ctx, receiver)) && text[0]) {
+        dbuf_putstr(out, text);
+        JS_FreeCString(ctx, text);
+        return true;
+    }
+    JS_FreeCString(ctx, text);
+    if (JS_VALUE_GET_OBJ(receiver)->class_id == JS_CLASS_GENERATOR) {
+        JSGeneratorData *s = JS_VALUE_GET_OBJ(receiver)->u.generator_data;
+        text = s && s->state != JS_GENERATOR_STATE_COMPLETED ? get_func_name(ctx, s->func_state.frame.cur_func) : NULL;
+        dbuf_putstr(out, text && text[0] ? text : "Generator");
+        JS_FreeCString(ctx, text);
+        return true;
+    }
+    name = cf_constructor_name(ctx, JS_UNDEFINED, 1, &receiver);
+    text = JS_ToCString(ctx, name);
+    if (!text || !text[0] || !strcmp(text, "Object")) {
+        JSValueConst tag = cf_plain_property(JS_VALUE_GET_OBJ(receiver), JS_ATOM_Symbol_toStringTag);
+        if (JS_IsString(tag) && !JS_IsEmptyString(tag)) {
+            JS_FreeCString(ctx, text);
+            text = JS_ToCString(ctx, tag);
+        }
+    }
+    dbuf_putstr(out, text && text[0] ? text : "Object");
+    JS_FreeCString(ctx, text);
+    JS_FreeValue(ctx, name);
+    return true;
+}
+
+#define CF_METHODS_LOOKED_AT 500
+
+/* The property through which the receiver has the function; NULL: none, or more than one. */
+static const char *cf_method_name(JSContext *ctx, JSValueConst receiver, JSValueConst func)
+{
+    JSObject *p = JS_IsObject(receiver) ? JS_VALUE_GET_OBJ(receiver) : NULL, *wanted = JS_VALUE_GET_OBJ(func);
+    JSAtom found = JS_ATOM_NULL;
+    int looked_at = 0;
+
+    for (; p && p->class_id != JS_CLASS_PROXY; p = p->shape->proto) {
+        for (uint32_t i = 0; i < p->shape->prop_count && looked_at < CF_METHODS_LOOKED_AT; i++, looked_at++) {
+            JSShapeProperty *prs = &get_shape_prop(p->shape)[i];
+            JSProperty *pr = &p->prop[i];
+            int kind = prs->flags & JS_PROP_TMASK;
+            bool is_it = kind == JS_PROP_GETSET ? pr->u.getset.getter == wanted || pr->u.getset.setter == wanted
+                : kind == JS_PROP_NORMAL && JS_VALUE_GET_TAG(pr->u.value) == JS_TAG_OBJECT && JS_VALUE_GET_OBJ(pr->u.value) == wanted;
+            if (prs->atom == JS_ATOM_NULL || !is_it || prs->atom == found)
+                continue;
+            if (found != JS_ATOM_NULL)
+                return NULL;
+            found = prs->atom;
+        }
+    }
+    return found == JS_ATOM_NULL ? NULL : JS_AtomToCString(ctx, found);
+}
+
+static bool cf_ends_with_word(const char *text, const char *word)
+{
+    size_t n = strlen(text), m = strlen(word);
+    return n >= m && !strcmp(text + n - m, word) && (n == m || text[n - m - 1] == '.' || text[n - m - 1] == ' ');
+}
+
+static void cf_put_method_call(JSContext *ctx, DynBuf *out, const JSStackTraceFrame *f, const char *name)
+{
+    const char *method = cf_method_name(ctx, f->receiver, f->func);
+    DynBuf type;
+
+    js_dbuf_init(ctx, &type);
+    cf_put_type(ctx, &type, f->receiver);
+    if (!name || type.size > strlen(name) || memcmp(name, type.buf, type.size)) {
+        dbuf_put(out, type.buf, type.size);
+        dbuf_putc(out, '.');
+    }
+    dbuf_putstr(out, name ? name : method ? method : "<anonymous>");
+    if (name && method && !cf_ends_with_word(name, method))
+        dbuf_printf(out, " [as %s]", method);
+    dbuf_free(&type);
+    JS_FreeCString(ctx, method);
+}
+
 static void cf_print_frame(JSContext *ctx, DynBuf *out, const JSStackTraceFrame *f)
 {
     JSAtom file;
     int line, col;
-    const char *name = JS_IsUndefined(f->func) ? NULL : cf_frame_name(ctx, f->func);
+    JSValueConst receiver = f->receiver;
+    bool is_method = !f->is_constructor && !JS_IsUndefined(receiver) && !JS_IsNull(receiver) && !JS_IsUndefined(f->func) &&
+        !(JS_IsObject(receiver) && JS_VALUE_GET_OBJ(receiver) == JS_VALUE_GET_OBJ(ctx->global_obj));
 
     dbuf_putstr(out, "    at ");
     if (f->is_async)
         dbuf_putstr(out, "async ");
-    if (name) {
+    if (f->combinator) {
+        dbuf_printf(out, "Promise.%s (index %u)", f->combinator, f->pc);
+        return;
+    }
+    const char *name = JS_IsUndefined(f->func) ? NULL : cf_frame_name(ctx, f->func);
+    /* accessors and private methods have names that say enough */
+    is_method = is_method && !(name && (name[0] == '#' || !strncmp(name, "get ", 4) || !strncmp(name, "set ", 4)));
+    if (is_method) {
+        cf_put_method_call(ctx, out, f, name);
+    } else {
         if (f->is_constructor)
             dbuf_putstr(out, "new ");
-        dbuf_putstr(out, name);
-        dbuf_putstr(out, " (");
+        if (name || f->is_constructor)
+            dbuf_putstr(out, name ? name : "<anonymous>");
     }
+    bool has_name = name || is_method || f->is_constructor;
+    if (has_name)
+        dbuf_putstr(out, " (");
     if (cf_frame_position(ctx, f, &file, &line, &col)) {
         const char *path = JS_AtomToCString(ctx, file);
         dbuf_printf(out, "%s:%d:%d", path && path[0] ? path : "<anonymous>", line, col);
@@ -56,7 +161,7 @@ static void cf_print_frame(JSContext *ctx, DynBuf *out, const JSStackTraceFrame 
     } else {
         dbuf_putstr(out, "<anonymous>");
     }
-    if (name)
+    if (has_name)
         dbuf_putc(out, ')');
     JS_FreeCString(ctx, name);
 }
@@ -172,7 +277,7 @@ static JSValue cf_format_stack(JSContext *ctx, JSValueConst error, JSStackTrace 
     js_dbuf_init(ctx, &out);
     for (int i = 0; i < st->count; i++) {
         /* the place of a syntax error is for reports: V8's stacks do not show it */
-        if (JS_IsUndefined(st->frames[i].func))
+        if (JS_IsUndefined(st->frames[i].func) && !st->frames[i].combinator)
             continue;
         dbuf_putc(&out, '\n');
         cf_print_frame(ctx, &out, &st->frames[i]);

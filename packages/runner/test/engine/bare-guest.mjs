@@ -45,11 +45,15 @@ export class BareGuest {
   }
 }
 
-/** A program in a process of its own: with a large stack, or with little memory. */
+/** What the sandbox gives a guest (crates/core, WASM_STACK). */
+const SANDBOX_STACK_MIB = '32';
+
+/** A program in a process of its own: with the sandbox's stack, or with little memory. */
 export function runInProcess(source, { maxMemoryMiB, timeoutMs = 30_000 } = {}) {
   const args = [DEV_HOST, '--main', BARE, ...(maxMemoryMiB ? ['--max-memory', String(maxMemoryMiB)] : []), '--source', source];
+  const env = { ...process.env, COLDFRAME_DEV_STACK_MIB: SANDBOX_STACK_MIB };
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs });
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs });
     const text = { stdout: '', stderr: '' };
     for (const name of Object.keys(text))
       child[name].setEncoding('utf8').on('data', (part) => {

@@ -14,6 +14,7 @@ const isFunction: Test = (value) => typeof value === 'function';
 const isText: Test = (value) => typeof value === 'string' && !value.includes('\0');
 const isTexts: Test = (value) => Array.isArray(value) && value.every(isText);
 const isInput: Test = (value) => typeof value === 'string' || value instanceof Uint8Array;
+const isLanguage: Test = (value) => value === 'javascript' || value === 'typescript';
 const isPath: Test = (value) => typeof value === 'string' && GUEST_PATH.test(value);
 const isWhole = (bounds: { min: number; max: number }): Test => {
   const { min, max } = bounds;
@@ -64,7 +65,15 @@ const evaluation: Tests = {
   onStdout: isFunction,
   onStderr: isFunction,
 };
-const run: Tests = { __proto__: null, ...place, ...evaluation, args: isTexts, execArgv: isTexts, stdin: isInput };
+const run: Tests = {
+  __proto__: null,
+  ...place,
+  ...evaluation,
+  args: isTexts,
+  execArgv: isTexts,
+  language: isLanguage,
+  stdin: isInput,
+};
 const sidecar: Tests = {
   __proto__: null,
   ...listener,

@@ -86,6 +86,7 @@ const ELSEWHERE: Readonly<Record<string, OptionSet[]>> = {
   stdin: ['exec()', 'execFile()', 'run()'],
   args: ['exec()', 'execFile()', 'run()'],
   execArgv: ['exec()', 'execFile()', 'run()'],
+  language: ['exec()', 'execFile()', 'run()'],
   onStdout: ['exec()', 'execFile()', 'run()', 'ResidentRunner.exec()'],
   onStderr: ['exec()', 'execFile()', 'run()', 'ResidentRunner.exec()'],
   env: ['NodeRuntime.create()', 'exec()', 'execFile()', 'run()', 'createResidentRunner()'],

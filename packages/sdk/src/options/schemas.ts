@@ -51,6 +51,7 @@ const mount = strict(
   { guestPath, hostPath: matching(HOST_PATH, 'a folder of this machine'), readOnly: flag },
   'an object with a mount',
 );
+const isLanguage = (value: unknown): boolean => value === 'javascript' || value === 'typescript';
 const evaluation = {
   timeout: whole(WHOLE.timeout, 'milliseconds'),
   signal: custom((value) => value instanceof AbortSignal, 'an AbortSignal'),
@@ -63,6 +64,7 @@ const run = strict({
   cwd,
   args: z.optional(z.array(text, { error: 'a list of text' })),
   execArgv: z.optional(z.array(text, { error: 'a list of text' })),
+  language: custom(isLanguage, "'javascript' or 'typescript'"),
   stdin: custom(isInput, 'text or a Uint8Array'),
 });
 const sidecar = {

@@ -140,6 +140,12 @@ export interface RunOptions extends EvaluationOptions {
   args?: readonly string[];
   /** Options of `node` itself, such as `--no-warnings` or `--conditions=development`. @default [] */
   execArgv?: readonly string[];
+  /**
+   * What `code` is written in. TypeScript loses its types before it runs, as in Node 24: only what can be left out, no enums. `execFile()`
+   * goes by the file's extension instead.
+   * @default 'javascript'
+   */
+  language?: 'javascript' | 'typescript';
   /** What the program reads from stdin. @default nothing: end of file */
   stdin?: string | Uint8Array;
 }

@@ -24,6 +24,7 @@ import {
   toBytes,
   writeFile,
 } from './files.js';
+import { programOf } from './program.js';
 import { ExecResult, RunResult } from './result.js';
 
 /**
@@ -240,10 +241,11 @@ export class NodeRuntime implements AsyncDisposable {
     const runtime = this.#runtime;
     const connection = this.#connection;
     if (options === undefined) return connection.start(connection.nextId(), { runtime, mode, code });
-    const { args, execArgv, env, cwd, timeout: timeoutMs } = options;
+    const { args, env, cwd, timeout: timeoutMs } = options;
+    const { text, execArgv } = programOf(mode, code, options);
     const stdin = typeof options.stdin === 'string' ? Buffer.from(options.stdin) : options.stdin;
     return evaluate(connection, options, (id, stream, onOutput) =>
-      connection.start(id, { runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, stream }, onOutput),
+      connection.start(id, { runtime, mode, code: text, args, execArgv, env, cwd, stdin, timeoutMs, stream }, onOutput),
     );
   }
 

@@ -127,9 +127,14 @@ const unknown: [OptionSet, unknown, string, RegExp][] = [
   ['exec()', { limits: {} }, 'limits', /It is an option of NodeRuntime\.create\(\)\.$/],
   ['NodeRuntime.create()', { memoryLimit: 5 }, 'memoryLimit', /It is called `limits\.memoryBytes`, in bytes\.$/],
   ['NodeRuntime.create()', { limits: { memoryMb: 5 } }, 'limits.memoryMb', /expected one of memoryBytes, cpuMs, outputBytes/],
-  ['NodeRuntime.create()', { timeout: 5 }, 'timeout', /It is an option of exec\(\), run\(\), ResidentRunner\.exec\(\)\.$/],
+  [
+    'NodeRuntime.create()',
+    { timeout: 5 },
+    'timeout',
+    /It is an option of exec\(\), execFile\(\), run\(\), ResidentRunner\.exec\(\)\.$/,
+  ],
   ['NodeRuntime.create()', { constructor: 5 }, 'constructor', /expected one of env, cwd/],
-  ['ResidentRunner.exec()', { stdin: '' }, 'stdin', /It is an option of exec\(\), run\(\)\.$/],
+  ['ResidentRunner.exec()', { stdin: '' }, 'stdin', /It is an option of exec\(\), execFile\(\), run\(\)\.$/],
 ];
 
 test.each(unknown)('%s with %j, which has an unknown name', async (set, given, option, message) => {

@@ -13,6 +13,9 @@ interface Fixture {
   limits?: Limits;
   timeoutMs?: number;
   modes?: string[];
+  files?: Record<string, string>;
+  run?: string;
+  execArgv?: string[];
   expected: object;
 }
 
@@ -27,6 +30,9 @@ function comparable(result: ExecResult): object {
   return { ...tools.normalizeRun(run), ...(result.error && { error: result.error.code }) };
 }
 
+const inWorkspace = ({ files = {} }: Pick<Fixture, 'files'>): Record<string, string> =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [`/workspace/${path}`, text]));
+
 const appliesTo = (mode: string) => (fixture: Fixture) => fixture.modes?.includes(mode) ?? true;
 // A runner's process is there before its snippets: it has no arguments and no stdin of their own.
 const isSnippet = ({ args, stdin }: Fixture): boolean => args.length === 0 && stdin.length === 0;
@@ -38,15 +44,17 @@ describe.each(MODES)('$name', ({ open }) => {
   });
   afterAll(() => provisioning.close());
 
-  test.each(fixtures.filter(appliesTo('exec')))('$name', async ({ source, env, args, stdin, limits, timeoutMs, expected }) => {
-    await using runtime = await provisioning.create({ env, limits });
-    expect(comparable(await runtime.exec(source, { args, stdin, timeout: timeoutMs }))).toEqual(expected);
+  test.each(fixtures.filter(appliesTo('exec')))('$name', async ({ expected, ...fixture }) => {
+    const { source, env, args, stdin, limits, timeoutMs, run, execArgv } = fixture;
+    await using runtime = await provisioning.create({ env, limits, files: inWorkspace(fixture) });
+    const options = { args, stdin, execArgv, timeout: timeoutMs };
+    expect(comparable(run ? await runtime.execFile(run, options) : await runtime.exec(source, options))).toEqual(expected);
   });
 
   test.each(fixtures.filter(appliesTo('resident')).filter(isSnippet))(
     '$name, resident',
-    async ({ source, env, limits, timeoutMs, expected }) => {
-      await using runtime = await provisioning.create({ env, limits });
+    async ({ source, env, limits, timeoutMs, expected, files }) => {
+      await using runtime = await provisioning.create({ env, limits, files: inWorkspace({ files }) });
       await using runner = await runtime.createResidentRunner();
       expect(comparable(await runner.exec(source, { timeout: timeoutMs }))).toEqual(expected);
     },

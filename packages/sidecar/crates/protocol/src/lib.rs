@@ -3,6 +3,7 @@
 //! [`frames`] cuts the byte stream into frames, [`messages`] says what is in them, and [`reader`] reads a body strictly. The SDK has
 //! the same in `packages/sdk/src/protocol`; both sides' tests decode the golden frames in `packages/sidecar/fixtures/frames`.
 
+mod files;
 pub mod frames;
 mod invalid;
 mod maps;

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::files::*;
 use crate::frames::Frame;
 use crate::invalid::Invalid;
 pub use crate::maps::{Blobs, Details, Fact, Pairs};
@@ -276,85 +277,6 @@ pub struct RunnerDispose {
     pub runner: u32,
 }
 
-/// `file.read`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FileRead<'a> {
-    /// Whose file.
-    pub runtime: u32,
-    /// An absolute guest path, as in all that follow.
-    pub path: &'a str,
-    /// Where to begin.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offset: Option<u64>,
-    /// How many bytes at most.
-    pub length: u64,
-}
-
-/// `file.write`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FileWrite<'a> {
-    /// Whose file.
-    pub runtime: u32,
-    /// Which; directories above it are made.
-    pub path: &'a str,
-    /// What it holds afterwards.
-    #[serde(borrow, with = "serde_bytes")]
-    pub data: &'a [u8],
-    /// Add to its end instead of replacing it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub append: Option<bool>,
-}
-
-/// `file.list`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FileList<'a> {
-    /// Whose directory.
-    pub runtime: u32,
-    /// Which.
-    pub path: &'a str,
-}
-
-/// `file.stat`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FileStat<'a> {
-    /// Whose file.
-    pub runtime: u32,
-    /// Which.
-    pub path: &'a str,
-    /// Of a link: the file that it leads to, unless false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub follow: Option<bool>,
-}
-
-/// `file.mkdir` and `file.remove`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FileTree<'a> {
-    /// Whose.
-    pub runtime: u32,
-    /// Which.
-    pub path: &'a str,
-    /// Make the directories above it too, or remove what is in it too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recursive: Option<bool>,
-}
-
-/// `file.rename`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FileRename<'a> {
-    /// Whose file.
-    pub runtime: u32,
-    /// The name it has.
-    pub from: &'a str,
-    /// The name it gets, in place of what has it.
-    pub to: &'a str,
-}
-
 /// Everything that the SDK may send.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "each variant is the message of its name above")]
@@ -521,58 +443,4 @@ pub struct Resources {
     pub warm_slots: u64,
     pub memory_bytes: u64,
     pub buffered_bytes: u64,
-}
-
-/// The reply to `file.read`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FileData<'a> {
-    /// The bytes, as many as there are and were asked for.
-    #[serde(borrow, with = "serde_bytes")]
-    pub data: &'a [u8],
-    /// The file's size.
-    pub size: u64,
-}
-
-/// What a file is: in the replies to `file.list` and `file.stat`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FileType {
-    /// A regular file.
-    File,
-    /// A directory.
-    Directory,
-    /// A symbolic link.
-    Symlink,
-    /// A device, a pipe or a socket.
-    Other,
-}
-
-/// The reply to `file.list`: two lists of one length, in the order of the names.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FileNames<'a> {
-    /// The names.
-    #[serde(borrow)]
-    pub names: Vec<&'a str>,
-    /// What each of them names.
-    pub types: Vec<FileType>,
-}
-
-/// The reply to `file.stat`. Times are microseconds since 1970: nanoseconds would not fit into a JavaScript number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names are stat's")]
-pub struct FileStatus {
-    pub r#type: FileType,
-    pub mode: u32,
-    pub size: u64,
-    pub ino: u64,
-    pub nlink: u64,
-    pub uid: u32,
-    pub gid: u32,
-    pub atime_us: i64,
-    pub mtime_us: i64,
-    pub ctime_us: i64,
-    pub birthtime_us: i64,
 }

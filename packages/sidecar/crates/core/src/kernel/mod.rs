@@ -7,9 +7,11 @@
 
 mod arguments;
 mod clock;
+pub(crate) mod crypto;
 mod descriptors;
 mod errno;
 mod fs;
+mod net;
 mod operations;
 
 pub(crate) use arguments::Arguments;
@@ -26,6 +28,7 @@ use std::sync::Arc;
 /// What all programs of a runtime share.
 pub(crate) struct Kernel {
     files: Mutex<FileSystem>,
+    sockets: net::Sockets,
     /// Descriptors that one process may have open.
     descriptors: usize,
 }
@@ -33,7 +36,8 @@ pub(crate) struct Kernel {
 impl Kernel {
     pub(crate) fn new(limits: &Limits) -> Self {
         let space = Space { bytes: limits.filesystem_bytes, inodes: limits.inodes };
-        Self { files: Mutex::new(fs::base(space)), descriptors: limits.descriptors as usize }
+        let (files, sockets) = (Mutex::new(fs::base(space)), net::Sockets::default());
+        Self { files, sockets, descriptors: limits.descriptors as usize }
     }
 
     /// Its files, for the caller outside.
@@ -47,18 +51,22 @@ pub(crate) struct Process {
     pub(crate) kernel: Arc<Kernel>,
     /// Shared with what may complete them.
     pub(crate) operations: Arc<Operations>,
+    pub(crate) crypto: crypto::Crypto,
     files: ProcessFiles,
+    sockets: net::ProcessSockets,
 }
 
 impl Process {
     /// A process that begins in the directory `cwd`.
     pub(crate) fn new(kernel: Arc<Kernel>, cwd: &str) -> Self {
         let files = ProcessFiles::new(&kernel.files, cwd, kernel.descriptors);
-        Self { kernel, operations: Arc::default(), files }
+        let (crypto, sockets) = (crypto::Crypto::default(), net::ProcessSockets::default());
+        Self { kernel, operations: Arc::default(), crypto, files, sockets }
     }
 
     /// It has ended: lets go of what it holds in the kernel.
     pub(crate) fn close(&self) {
+        self.sockets.close(&self.kernel.sockets);
         self.files.close(&self.kernel.files, &self.operations);
     }
 }
@@ -70,6 +78,8 @@ pub(crate) type Answer = Result<i64, Errno>;
 pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
     match number >> 8 {
         0x1 => fs::call(program, number, arguments),
+        0x2 => net::call(program, number, arguments),
+        0x3 => crypto::call(program, number, arguments),
         0x5 => clock::call(number, arguments),
         _ => Err(Errno::ENOSYS),
     }
@@ -77,8 +87,9 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
 
 /// Carries out a system call that may have to wait. It must not hold on to guest memory while it waits: results are short and go
 /// back as numbers.
-pub(crate) async fn call_and_wait(_program: &Arc<Program>, number: u32, _integers: [i64; 8]) -> Answer {
+pub(crate) async fn call_and_wait(program: &Arc<Program>, number: u32, integers: [i64; 8]) -> Answer {
     match number >> 8 {
+        0x3 => crypto::call_and_wait(program, number, integers).await,
         _ => Err(Errno::ENOSYS),
     }
 }

@@ -173,7 +173,16 @@ impl Program {
 
     /// The poll is over. Enforces the limit of CPU time.
     pub(crate) fn end_slice(&self) {
-        let used = self.meter.end().saturating_sub(self.cpu_baseline.load(Ordering::Relaxed));
+        self.check_cpu(self.meter.end());
+    }
+
+    /// A thread of the kernel has computed for the program; the same limit.
+    pub(crate) fn charge(&self, cpu_ns: u64) {
+        self.check_cpu(self.meter.charge(cpu_ns));
+    }
+
+    fn check_cpu(&self, total: u64) {
+        let used = total.saturating_sub(self.cpu_baseline.load(Ordering::Relaxed));
         if used > nanos(self.limits.cpu) {
             let reason = Error::CpuLimit { cpu_ms: u64::try_from(self.limits.cpu.as_millis()).unwrap_or(u64::MAX) };
             self.give_up_on(reason);
@@ -191,6 +200,16 @@ impl Program {
         self.must_end.store(true, Ordering::Release);
         self.control.lock().failure.get_or_insert(reason);
         self.tell_exit(137, None, crate::outcome::Timings::default());
+    }
+
+    /// Whether it has been told to end.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.must_end.load(Ordering::Acquire)
+    }
+
+    /// Whether what it does now has been told to end: all of it, or the evaluation under way.
+    pub(crate) fn must_stop(&self) -> bool {
+        self.stop_now().is_some()
     }
 
     // What its guest asks for.
@@ -327,6 +346,7 @@ impl Program {
 
     fn wake(&self, waiting: Option<Waker>) {
         let writing = self.output.lock().waiting.take();
+        self.process.crypto.jobs.wake();
         for waker in [waiting, writing].into_iter().flatten() {
             waker.wake();
         }

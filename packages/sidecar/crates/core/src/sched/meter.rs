@@ -38,6 +38,13 @@ impl Meter {
         state.cpu_ns
     }
 
+    /// CPU time that other threads spent for the VM, without touching its memory. Returns the CPU time so far.
+    pub(crate) fn charge(&self, cpu_ns: u64) -> u64 {
+        let mut state = self.state.lock();
+        state.cpu_ns += cpu_ns;
+        state.cpu_ns
+    }
+
     /// CPU time of all finished polls, in nanoseconds.
     pub(crate) fn cpu_ns(&self) -> u64 {
         self.state.lock().cpu_ns

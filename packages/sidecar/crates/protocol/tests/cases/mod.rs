@@ -63,6 +63,7 @@ fn everything() -> ProcessStart<'static> {
         mode: Mode::Run,
         code: "console.log('grüße, 世界 👋\\u0000')",
         args: Some(vec!["--flag", "", "ünïcode"]),
+        exec_argv: None,
         env: Some(Pairs(vec![("PATH", "/bin"), ("EMPTY", ""), ("KÜRZEL", "ß")])),
         cwd: Some("/workspace/ordner"),
         stdin: Some(BYTES),
@@ -72,8 +73,8 @@ fn everything() -> ProcessStart<'static> {
 }
 
 fn least(code: &'static str) -> ProcessStart<'static> {
-    let (args, env, cwd, stdin, timeout_ms, stream) = (None, None, None, None, None, None);
-    ProcessStart { runtime: 1, mode: Mode::Exec, code, args, env, cwd, stdin, timeout_ms, stream }
+    let (args, exec_argv, env, cwd, stdin, timeout_ms, stream) = (None, None, None, None, None, None, None);
+    ProcessStart { runtime: 1, mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, stream }
 }
 
 fn outcome<'a>(stdout: &'a [u8], failure: Option<Failure<'a>>) -> Outcome<'a> {

@@ -72,7 +72,7 @@ fn build() -> FileSystem {
         let is_directory = matches!(body, Body::Directory(_));
         // The table above is ours and the space is unlimited: nothing here can fail.
         let Ok(ino) = tree.add(body, mode, (owner, owner)) else { return };
-        let _ = tree.enter(parent, name.as_bytes().into(), ino);
+        let _ = tree.enter(parent, name.as_bytes(), ino);
         if let (true, Ok(parent)) = (is_directory, tree.node_mut(parent)) {
             parent.meta.links += 1;
         }

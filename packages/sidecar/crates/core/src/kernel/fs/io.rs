@@ -49,6 +49,9 @@ pub(crate) fn close(process: &Process, fd: i64) -> Answer {
     Ok(0)
 }
 
+/// Reads from a position on.
+type Reader<'a> = &'a mut dyn FnMut(u64, &mut [u8]) -> Result<usize, Errno>;
+
 /// `offset` is none for the descriptor's own position.
 pub(crate) fn read(program: &Program, fd: i64, buffer: &mut [u8], offset: Option<u64>) -> Answer {
     let process = &program.process;
@@ -56,7 +59,7 @@ pub(crate) fn read(program: &Program, fd: i64, buffer: &mut [u8], offset: Option
     if !description.reads() {
         return Err(Errno::EBADF);
     }
-    let positioned = |read: &mut dyn FnMut(u64, &mut [u8]) -> Result<usize, Errno>, buffer: &mut [u8]| {
+    let positioned = |read: Reader<'_>, buffer: &mut [u8]| {
         let mut position = description.position.lock();
         let count = read(offset.unwrap_or(position.offset), buffer)?;
         if offset.is_none() {

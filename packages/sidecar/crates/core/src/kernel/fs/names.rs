@@ -14,7 +14,7 @@ const SET_GROUP: u32 = 0o2000;
 impl FileSystem {
     /// A new node under a name that is free. `mode` has the umask taken off.
     pub(crate) fn create(&mut self, user: User, end: &Spot, body: Body, mode: u32) -> Result<Ino, Errno> {
-        let name = self.free_name(end, matches!(body, Body::Directory(_)))?.clone();
+        let name = self.free_name(end, matches!(body, Body::Directory(_)))?;
         self.may_change(user, end.parent)?;
         let parent = &self.node(end.parent)?.meta;
         let inherits = parent.mode & SET_GROUP != 0;
@@ -23,17 +23,17 @@ impl FileSystem {
         let mode = if inherits && is_directory { mode | SET_GROUP } else { mode };
         let body = if is_directory { Body::Directory(Directory::new()) } else { body };
         let ino = self.add(body, mode, (GUEST, group))?;
-        self.enter(end.parent, name.clone(), ino)?;
+        self.enter(end.parent, name, ino)?;
         if is_directory {
             self.node_mut(end.parent)?.meta.links += 1;
         }
-        self.tell_name(Change::Name, end.parent, &name);
+        self.tell_name(Change::Name, end.parent, name);
         Ok(ino)
     }
 
     /// A further name for a file.
     pub(crate) fn link(&mut self, user: User, ino: Ino, end: &Spot) -> Result<(), Errno> {
-        let name = self.free_name(end, false)?.clone();
+        let name = self.free_name(end, false)?;
         let node = self.node(ino)?;
         // As with Linux's protected_hardlinks: nobody keeps a stranger's file alive.
         let harmless = matches!(node.body, Body::File(_)) && node.meta.allows(user, 6);
@@ -48,9 +48,9 @@ impl FileSystem {
         let node = self.node_mut(ino)?;
         node.meta.links += 1;
         node.meta.ctime = now();
-        self.enter(end.parent, name.clone(), ino)?;
+        self.enter(end.parent, name, ino)?;
         self.tell_self(Change::Content, ino);
-        self.tell_name(Change::Name, end.parent, &name);
+        self.tell_name(Change::Name, end.parent, name);
         Ok(())
     }
 
@@ -166,7 +166,7 @@ impl FileSystem {
             }
         }
         self.leave(from.parent, old_name)?;
-        self.enter(to.parent, new_name.clone(), ino)?;
+        self.enter(to.parent, new_name, ino)?;
         self.node_mut(ino)?.meta.ctime = now();
         if is_directory {
             self.node_mut(from.parent)?.meta.links -= 1;
@@ -179,7 +179,7 @@ impl FileSystem {
     }
 
     /// The name, if nothing has it and something could. A slash after it is for directories.
-    fn free_name<'e>(&self, end: &'e Spot, for_directory: bool) -> Result<&'e Box<[u8]>, Errno> {
+    fn free_name<'e>(&self, end: &'e Spot, for_directory: bool) -> Result<&'e [u8], Errno> {
         match &end.name {
             Name::Plain(name) if end.node.is_none() => {
                 if end.slash && !for_directory {
@@ -221,10 +221,10 @@ impl FileSystem {
     }
 
     /// Puts a name into a directory.
-    pub(super) fn enter(&mut self, directory: Ino, name: Box<[u8]>, ino: Ino) -> Result<(), Errno> {
+    pub(super) fn enter(&mut self, directory: Ino, name: &[u8], ino: Ino) -> Result<(), Errno> {
         let entered = self.node_mut(ino)?;
-        (entered.parent, entered.name) = (directory, Arc::from(&name[..]));
-        self.change(directory, |names| names.names.insert_mut(name, ino))
+        (entered.parent, entered.name) = (directory, Arc::from(name));
+        self.change(directory, |names| names.names.insert_mut(name.into(), ino))
     }
 
     fn leave(&mut self, directory: Ino, name: &[u8]) -> Result<(), Errno> {

@@ -46,6 +46,8 @@ pub(crate) enum Body {
     Directory(Directory),
     Link(Arc<[u8]>),
     Device(Device),
+    /// The name of a socket (`net/names.rs`).
+    Socket,
     /// A host's folder is mounted here: its number in the table of mounts.
     Mount(usize),
 }
@@ -122,6 +124,7 @@ impl Node {
             Body::Directory(_) | Body::Mount(_) => Type::Directory,
             Body::Link(_) => Type::Link,
             Body::Device(_) => Type::Character,
+            Body::Socket => Type::Socket,
         }
     }
 
@@ -138,7 +141,7 @@ impl Node {
             Body::File(content) => content.len(),
             Body::Link(target) => target.len() as u64,
             Body::Directory(_) | Body::Mount(_) => 4_096,
-            Body::Device(_) => 0,
+            Body::Device(_) | Body::Socket => 0,
         }
     }
 
@@ -147,7 +150,7 @@ impl Node {
         match &self.body {
             Body::File(content) => content.stored(),
             Body::Link(target) => target.len() as u64,
-            Body::Directory(_) | Body::Device(_) | Body::Mount(_) => 0,
+            Body::Directory(_) | Body::Device(_) | Body::Mount(_) | Body::Socket => 0,
         }
     }
 }

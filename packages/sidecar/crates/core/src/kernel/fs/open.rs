@@ -82,6 +82,7 @@ fn in_memory(tree: &mut FileSystem, user: User, spot: &Spot, flags: u32, mode: u
         Body::Directory(_) => Ok(Opened::Directory(Place::Here(ino))),
         Body::Device(device) => Ok(Opened::Device(device, ino)),
         Body::Link(_) | Body::Mount(_) => Err(Errno::ELOOP),
+        Body::Socket => Err(Errno::ENXIO),
     }
 }
 

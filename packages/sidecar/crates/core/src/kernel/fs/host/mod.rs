@@ -109,7 +109,7 @@ impl FileSystem {
             self.node_mut(parent)?.meta.links -= 1;
         }
         let ino = self.add(Body::Mount(number), 0o755, (GUEST, GUEST))?;
-        self.enter(parent, name.into(), ino)?;
+        self.enter(parent, name, ino)?;
         self.node_mut(parent)?.meta.links += 1;
         Ok(())
     }

@@ -128,7 +128,9 @@ impl FileSystem {
     /// folder that the link leads to.
     pub(in crate::kernel::fs) fn follow_on_host(&self, at: Place, number: usize, link: &[u8]) -> Result<(Place, Vec<u8>), Errno> {
         let mount = self.mount(number)?;
-        let target = mount.read_link(link)?;
+        // What was a link a moment ago may be something else by now: then the name is gone.
+        let gone = |error| if error == Errno::EINVAL { Errno::ENOENT } else { error };
+        let target = mount.read_link(link).map_err(gone)?;
         let holder = link.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &link[..end]);
         let relative = target.first() != Some(&b'/');
         if relative && stays_inside(holder, &target) {

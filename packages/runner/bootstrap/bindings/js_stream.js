@@ -1,0 +1,49 @@
+// What: a stream of the bindings whose other side is JavaScript (js_stream.cc): Node wraps a program's own Duplex in it where a socket is expected.
+// Next: ../net/stream-base.js.
+'use strict';
+
+const { ERRNO } = require('../net/calls.js');
+const { StreamBase } = require('../net/stream-base.js');
+
+class JSStream extends StreamBase {
+  constructor() {
+    super('JSSTREAM');
+  }
+  startReading() {
+    return this.onreadstart();
+  }
+  stopReading() {
+    return this.onreadstop();
+  }
+  // Every write goes through the program's stream and is told later.
+  tryWrite() {
+    return ERRNO.EAGAIN;
+  }
+  queueWrite(req, views) {
+    req.dispatch();
+    const buffers = views.map((view) => Buffer.from(view.buffer, view.byteOffset, view.byteLength));
+    const status = this.onwrite(req, buffers);
+    if (status !== 0) req.finish(status, this, undefined);
+    return status;
+  }
+  queueShutdown(req) {
+    req.dispatch();
+    return this.onshutdown(req);
+  }
+  finishWrite(req, status) {
+    req.finish(status, this, undefined);
+  }
+  finishShutdown(req, status) {
+    req.finish(status, this, undefined);
+  }
+  readBuffer(chunk) {
+    this.emitRead(chunk.byteLength, chunk);
+  }
+  emitEOF() {
+    this.emitRead(ERRNO.EOF, undefined);
+  }
+}
+
+module.exports = function jsStream(binding) {
+  binding.JSStream = JSStream;
+};

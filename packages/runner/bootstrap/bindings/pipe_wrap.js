@@ -1,0 +1,64 @@
+// What: Unix sockets, which Node calls pipes (pipe_wrap.cc). A name that begins with NUL lies outside the filesystem.
+// Next: ../net/socket-stream.js.
+'use strict';
+
+const { ERRNO, NUMBERS, UNIX, nameOf, sys } = require('../net/calls.js');
+const { NUMBERS: FILES } = require('../fs/calls.js');
+const { PipeConnectWrap } = require('../net/requests.js');
+const { SocketStream } = require('../net/socket-stream.js');
+
+const SERVER = 1;
+const UV_READABLE = 1;
+const UV_WRITABLE = 2;
+
+class Pipe extends SocketStream {
+  #bound;
+  #mode = 0;
+
+  constructor(type) {
+    super(type === SERVER ? 'PIPESERVERWRAP' : 'PIPEWRAP');
+  }
+  newConnection() {
+    return new Pipe(0);
+  }
+
+  bind(name) {
+    if (this.#bound !== undefined) return ERRNO.EINVAL;
+    let status = this.make(UNIX);
+    if (status === 0) status = sys(NUMBERS.bind, this.socket, name, 0, 0);
+    // libuv's: what Linux says of a missing directory is no permission to bind.
+    if (status === -2) return -13;
+    if (status === 0) this.#bound = name;
+    return status;
+  }
+  listen(backlog) {
+    if (this.socket === 0) return ERRNO.EINVAL;
+    return this.startListening(backlog);
+  }
+  connect(req, name) {
+    const status = this.make(UNIX);
+    if (status < 0) return status;
+    return this.startConnecting(req, name, 0);
+  }
+  tellsLater() {
+    return true;
+  }
+  fchmod(mode) {
+    if ((mode & ~(UV_READABLE | UV_WRITABLE)) !== 0 || mode === 0) return ERRNO.EINVAL;
+    if (this.socket === 0) return ERRNO.EBADF;
+    const name = nameOf(this.socket, false);
+    if (typeof name === 'number') return name;
+    this.#mode |= (mode & UV_READABLE ? 0o444 : 0) | (mode & UV_WRITABLE ? 0o222 : 0);
+    return sys(FILES.chmod, name[2], 0o711 | this.#mode, 1);
+  }
+  release() {
+    super.release();
+    // libuv removes the name of a server that it closes.
+    if (this.#bound !== undefined && !this.#bound.startsWith('\0')) sys(FILES.unlink, this.#bound);
+  }
+}
+
+module.exports = function pipeWrap(binding) {
+  binding.Pipe = Pipe;
+  binding.PipeConnectWrap = PipeConnectWrap;
+};

@@ -1,0 +1,62 @@
+// What: what Node's C++ accepts as bytes, as a Uint8Array; and requests for the kernel, which are fields one after the other.
+// Next: jobs.js.
+'use strict';
+
+// A view over any ArrayBufferView or (Shared)ArrayBuffer; a secret key's bytes; nothing for what is none.
+function bytesOf(value) {
+  if (value === undefined || value === null) return new Uint8Array(0);
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  if (value.secretBytes !== undefined) return value.secretBytes;
+  return new Uint8Array(value);
+}
+
+// What a job works on must not change under it, so an asynchronous one copies.
+const copyOf = (value) => bytesOf(value).slice();
+
+// A result, as Node gives it: a Buffer over an ArrayBuffer of its own.
+function toBuffer(bytes) {
+  const { bufferPrototype } = require('../context.js');
+  const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
+  Object.setPrototypeOf(own, bufferPrototype);
+  return own;
+}
+
+const toArrayBuffer = (bytes) => (bytes.byteLength === bytes.buffer.byteLength ? bytes.buffer : bytes.slice().buffer);
+
+// A request: each field is a view, a string (UTF-8), a boolean or an integer; `undefined` is the integer -1.
+function request(...fields) {
+  const encoded = fields.map(encode);
+  const bytes = new Uint8Array(encoded.reduce((sum, field) => sum + 4 + field.byteLength, 0));
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  for (const field of encoded) {
+    view.setUint32(at, field.byteLength, true);
+    bytes.set(field, at + 4);
+    at += 4 + field.byteLength;
+  }
+  return bytes;
+}
+
+function encode(field) {
+  if (typeof field === 'string') return new Uint8Array(native.encode(field, native.encodings.utf8));
+  if (typeof field === 'object' && field !== null) return bytesOf(field);
+  const number = new DataView(new ArrayBuffer(8));
+  number.setBigInt64(0, BigInt(field ?? -1), true);
+  return new Uint8Array(number.buffer);
+}
+
+// The fields of a result.
+function fieldsOf(bytes) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const fields = [];
+  for (let at = 0; at < bytes.byteLength; ) {
+    const length = view.getUint32(at, true);
+    fields.push(bytes.subarray(at + 4, at + 4 + length));
+    at += 4 + length;
+  }
+  return fields;
+}
+
+const numberOf = (field) => Number(new DataView(field.buffer, field.byteOffset, 8).getBigInt64(0, true));
+
+module.exports = { bytesOf, copyOf, toBuffer, toArrayBuffer, request, fieldsOf, numberOf };

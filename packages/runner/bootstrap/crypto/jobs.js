@@ -1,0 +1,127 @@
+// What: Node's `CryptoJob` in its three ways: synchronous (`run` returns `[error, result]`), with a callback (`ondone`), and with a promise for Web
+// Crypto, over the kernel's jobs.
+// Why a job of the kernel even when nobody may go on meanwhile: a plain call must be short, and a program that is killed must not be waited for.
+// Next: kdf.js, sign.js, keygen.js: each says what its job asks for and what it makes of the answer.
+'use strict';
+
+const context = require('../context.js');
+const operations = require('../operations.js');
+const { part, checked } = require('./system.js');
+const { faultOf, reported } = require('./faults.js');
+
+const BEGIN = 0x310;
+const ADD = 0x311;
+const START = 0x312;
+const WAIT = 0x313;
+const READ = 0x314;
+const FORGET = 0x315;
+
+const MAX_COPY = 1 << 20;
+const ENOMEM = -12;
+
+const ASYNC = 0;
+const SYNC = 1;
+
+// Hands a request over; the job's number.
+function begin(command, request) {
+  const job = checked(native.sys(BEGIN, command, part(request, 0, MAX_COPY)));
+  for (let at = MAX_COPY; at < request.length; at += MAX_COPY) {
+    const result = native.sys(ADD, job, part(request, at, MAX_COPY));
+    if (result === 0) continue;
+    native.sys(FORGET, job);
+    checked(result);
+  }
+  return job;
+}
+
+// Runs a command while the program waits: the bytes, or a fault (a negative number).
+function computeSync(command, request) {
+  const job = begin(command, request);
+  const length = native.sysWait(WAIT, job);
+  if (length < 0) return faultOf(length) === undefined ? checked(length) : length;
+  const out = new Uint8Array(length);
+  for (let at = 0; at < length; at += MAX_COPY) checked(native.sys(READ, job, at, part(out, at, MAX_COPY)));
+  native.sys(FORGET, job);
+  return out;
+}
+
+// Runs a command; `callback` gets the bytes or a fault, in the async context of now.
+function compute(command, request, callback) {
+  const frame = native.getContinuationData();
+  const operation = checked(native.sys(START, begin(command, request)));
+  operations.expect(operation, (result, bytes) => {
+    const before = native.getContinuationData();
+    native.setContinuationData(frame);
+    try {
+      callback(result < 0 ? result : (bytes ?? new Uint8Array(0)));
+    } finally {
+      native.setContinuationData(before);
+    }
+  });
+}
+
+class CryptoJob {
+  #mode;
+
+  constructor(mode) {
+    this.#mode = mode;
+  }
+
+  // What a class of job defines: `command` and `request` (or `immediate()`, for what is computed here), `value(bytes)`, `failure(fault)`.
+  value(bytes) {
+    return bytes;
+  }
+
+  failure(fault) {
+    return reported(fault);
+  }
+
+  run() {
+    if (this.#mode === SYNC)
+      return this.#outcome(this.immediate === undefined ? computeSync(this.command, this.request) : undefined);
+    if (this.#mode === ASYNC) {
+      this.#start((outcome) => this.ondone(...outcome));
+      return undefined;
+    }
+    return this.#promise();
+  }
+
+  #start(done) {
+    if (this.immediate === undefined) compute(this.command, this.request, (answer) => done(this.#outcome(answer)));
+    else native.enqueueTask(() => done(this.#outcome(undefined)));
+  }
+
+  // `[undefined, value]` or `[error, undefined]`.
+  #outcome(answer) {
+    try {
+      if (this.immediate !== undefined) return [undefined, this.immediate()];
+      const fault = faultOf(answer);
+      if (fault !== undefined) return [this.failure(fault), undefined];
+      return [undefined, this.value(answer)];
+    } catch (error) {
+      return [error, undefined];
+    }
+  }
+
+  #promise() {
+    return new Promise((resolve, reject) => {
+      const { cleanupWebCryptoResult, prepareWebCryptoResult } = context.requireBuiltin('internal/crypto/util');
+      this.#start(([cause, value]) => {
+        if (cause !== undefined) {
+          reject(operationError(cause));
+          return;
+        }
+        const shadowed = prepareWebCryptoResult(value);
+        resolve(value);
+        if (shadowed) cleanupWebCryptoResult(value);
+      });
+    });
+  }
+}
+
+function operationError(cause) {
+  const { lazyDOMException } = context.requireBuiltin('internal/util');
+  return lazyDOMException('The operation failed for an operation-specific reason', { name: 'OperationError', cause });
+}
+
+module.exports = { CryptoJob, computeSync, ASYNC, SYNC, ENOMEM };

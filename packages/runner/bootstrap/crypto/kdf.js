@@ -1,0 +1,127 @@
+// What: the jobs that derive bytes: PBKDF2, scrypt, HKDF; digests and codes as jobs, for Web Crypto.
+// Next: jobs.js; crates/crypto/src/command.rs for the requests' fields.
+'use strict';
+
+const { bytesOf, request, toArrayBuffer } = require('./bytes.js');
+const { digestNamed } = require('./digests.js');
+const { Fault, coded, reported } = require('./faults.js');
+const { invalidDigest } = require('./hash.js');
+const { CryptoJob } = require('./jobs.js');
+
+const PBKDF2 = 1;
+const HKDF = 2;
+const SCRYPT = 3;
+const DIGEST = 6;
+const HMAC = 7;
+
+const MODE_SIGN = 0;
+
+class BitsJob extends CryptoJob {
+  value(bytes) {
+    return toArrayBuffer(bytes);
+  }
+
+  failure(fault) {
+    return reported(fault, 'Deriving bits failed');
+  }
+}
+
+// OpenSSL refuses to derive nothing.
+function deriveNothing() {
+  throw new Error('Deriving bits failed');
+}
+
+class PBKDF2Job extends BitsJob {
+  constructor(mode, password, salt, iterations, length, name) {
+    const digest = digestNamed(name);
+    if (digest === undefined) throw invalidDigest(name);
+    super(mode);
+    if (length === 0) this.immediate = deriveNothing;
+    this.command = PBKDF2;
+    this.request = request(digest.id, bytesOf(password), bytesOf(salt), iterations, length);
+  }
+
+  failure(fault) {
+    if (fault === Fault.Unsupported) return new Error('error:1C8000B7:Provider routines::xof digests not allowed');
+    return super.failure(fault);
+  }
+}
+
+class HKDFJob extends BitsJob {
+  constructor(mode, name, key, salt, info, length) {
+    const digest = digestNamed(name);
+    if (digest === undefined) throw invalidDigest(name);
+    if (length > 255 * digest.length) throw coded(RangeError, 'ERR_CRYPTO_INVALID_KEYLEN', 'Invalid key length');
+    super(mode);
+    if (length === 0) this.immediate = deriveNothing;
+    this.command = HKDF;
+    this.request = request(digest.id, bytesOf(key), bytesOf(salt), bytesOf(info), length);
+  }
+}
+
+const MEMORY_LIMIT = 'error:030000AC:digital envelope routines::memory limit exceeded';
+
+class ScryptJob extends BitsJob {
+  constructor(mode, password, salt, N, r, p, maxmem, length) {
+    const problem = costProblem(N, r, p, maxmem);
+    if (problem !== undefined) throw coded(RangeError, 'ERR_CRYPTO_INVALID_SCRYPT_PARAMS', problem);
+    if (length === 0) {
+      super(mode);
+      this.immediate = () => new ArrayBuffer(0);
+      return;
+    }
+    super(mode);
+    this.command = SCRYPT;
+    this.request = request(bytesOf(password), bytesOf(salt), N, r, p, Math.min(maxmem, Number.MAX_SAFE_INTEGER), length);
+  }
+}
+
+// The rules of OpenSSL, in its order (crates/crypto/src/scrypt.rs has them too, for what does not come through here).
+function costProblem(N, r, p, maxmem) {
+  if (N < 2 || (BigInt(N) & (BigInt(N) - 1n)) !== 0n) return 'Invalid scrypt params';
+  const tooMuch = p > (2 ** 30 - 1) / r || (16 * r <= 63 && N >= 2 ** (16 * r));
+  const needed = 128 * r * p + 128 * r * (N + 2);
+  return tooMuch || needed > maxmem ? `Invalid scrypt params: ${MEMORY_LIMIT}` : undefined;
+}
+
+class HashJob extends BitsJob {
+  constructor(mode, name, data, bits) {
+    const digest = digestNamed(name);
+    if (digest === undefined) throw invalidDigest(name);
+    super(mode);
+    const length = bits === undefined ? undefined : bits / 8;
+    if (length === 0) {
+      this.immediate = () => new ArrayBuffer(0);
+      return;
+    }
+    this.command = DIGEST;
+    this.request = request(digest.id, bytesOf(data), length);
+  }
+}
+
+class HmacJob extends CryptoJob {
+  #signature;
+
+  constructor(mode, signMode, name, key, data, signature) {
+    const digest = digestNamed(name);
+    if (digest === undefined) throw invalidDigest(name);
+    super(mode);
+    this.#signature = signMode === MODE_SIGN ? undefined : bytesOf(signature).slice();
+    this.command = HMAC;
+    this.request = request(digest.id, bytesOf(key), bytesOf(data));
+  }
+
+  value(code) {
+    if (this.#signature === undefined) return toArrayBuffer(code);
+    return code.length === this.#signature.length && equalInConstantTime(code, this.#signature);
+  }
+}
+
+// Of two views with the same length. The time depends on the length alone.
+function equalInConstantTime(left, right) {
+  let difference = 0;
+  for (let i = 0; i < left.length; i++) difference |= left[i] ^ right[i];
+  return difference === 0;
+}
+
+module.exports = { PBKDF2Job, HKDFJob, ScryptJob, HashJob, HmacJob, equalInConstantTime };

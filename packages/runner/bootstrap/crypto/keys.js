@@ -1,0 +1,169 @@
+// What: `KeyObjectHandle`: a key as Node's library holds it. A secret is bytes; an asymmetric key is DER (SubjectPublicKeyInfo or PKCS#8), which the kernel
+// has read and checked, and which is handed to it again with each use.
+// Why not a handle of the kernel: a key then costs memory of its program alone, dies with its object, and needs nothing when a VM is copied.
+// Next: key-input.js, what becomes a key; key-output.js, what a key becomes; classes.js, the objects that programs see.
+'use strict';
+
+const { bytesOf, fieldsOf, numberOf, request, toBuffer } = require('./bytes.js');
+const { curveById } = require('./curves.js');
+const { digestById } = require('./digests.js');
+const { coded, faultOf, thrown } = require('./faults.js');
+const { equalInConstantTime } = require('./kdf.js');
+const { computeSync } = require('./jobs.js');
+const { MAX_CHUNK, run } = require('./system.js');
+
+const SECRET = 0;
+const PUBLIC = 1;
+const PRIVATE = 2;
+
+const KEY_PUBLIC = 11;
+const KEY_PARTS = 12;
+
+// The kernel's numbers of kinds (crates/crypto/src/key/mod.rs).
+const KINDS = [undefined, 'rsa', 'rsa-pss', 'ec', 'ed25519', 'x25519'];
+
+// A quick command of the kernel, or the same as a job where the request is long. Bytes, or a fault.
+function command(number, ...fields) {
+  const bytes = request(...fields);
+  return bytes.length <= MAX_CHUNK ? run(number, bytes) : computeSync(number, bytes);
+}
+
+// The same for commands that cannot fail with what is already a key.
+function certain(number, ...fields) {
+  const result = command(number, ...fields);
+  if (typeof result === 'number') throw thrown(faultOf(result));
+  return result;
+}
+
+class KeyObjectHandle {
+  #type;
+  #kind = 0;
+  #bytes;
+
+  init(type, data, format, encoding, passphrase, namedCurve) {
+    const input = require('./key-input.js');
+    if (type === SECRET) {
+      this.#type = SECRET;
+      this.#bytes = input.secretBytes(data, format);
+      return;
+    }
+    const found =
+      data instanceof KeyObjectHandle
+        ? data.as(type)
+        : input.keyFrom(data, format, encoding, passphrase, namedCurve, type === PRIVATE);
+    this.set(found);
+  }
+
+  // From what the kernel answers for a key: `{ kind, isPrivate, der }`.
+  set({ kind, isPrivate, der }) {
+    this.#type = isPrivate ? PRIVATE : PUBLIC;
+    this.#kind = kind;
+    this.#bytes = der;
+    return this;
+  }
+
+  setSecret(bytes) {
+    this.#type = SECRET;
+    this.#bytes = bytes;
+    return this;
+  }
+
+  /** The key, or its public part where that is wanted. */
+  as(type) {
+    const own = { kind: this.#kind, isPrivate: this.#type === PRIVATE, der: this.#bytes };
+    return type === PUBLIC && own.isPrivate ? described(certain(KEY_PUBLIC, own.der)) : own;
+  }
+
+  get secretBytes() {
+    return this.#type === SECRET ? this.#bytes : undefined;
+  }
+
+  getKeyType() {
+    return this.#type;
+  }
+
+  getSymmetricKeySize() {
+    return this.#bytes.length;
+  }
+
+  getAsymmetricKeyType() {
+    return KINDS[this.#kind];
+  }
+
+  /** The fields of crates/crypto/src/key/parts.rs, without the kind. */
+  parts() {
+    return fieldsOf(certain(KEY_PARTS, this.#bytes, this.#type === PRIVATE)).slice(1);
+  }
+
+  checkEcKeyData() {
+    // Read and checked when it was made.
+    return true;
+  }
+
+  keyDetail(details) {
+    const parts = this.parts();
+    const type = this.getAsymmetricKeyType();
+    if (type === 'ec') details.namedCurve = curveById(numberOf(parts[0])).name;
+    if (type !== 'rsa' && type !== 'rsa-pss') return details;
+    const [modulus, exponent] = parts;
+    details.modulusLength = modulus.length * 8 - Math.clz32(modulus[0]) + 24;
+    details.publicExponent = exponent.slice().buffer;
+    const [hash, mgf, saltLength] = parts.slice(8).map(numberOf);
+    if (hash === -1) return details;
+    details.hashAlgorithm = digestById(hash).name;
+    details.mgf1HashAlgorithm = digestById(mgf).name;
+    details.saltLength = saltLength;
+    return details;
+  }
+
+  equals(other) {
+    const [left, right] = [this.#bytes, other.#bytes];
+    return this.#type === other.#type && left.length === right.length && equalInConstantTime(left, right);
+  }
+
+  export(format, encoding, cipher, passphrase) {
+    if (this.#type === SECRET) return toBuffer(this.#bytes.slice());
+    const { exported } = require('./key-output.js');
+    return exported(this.#bytes, this.#type === PRIVATE, { format, encoding, cipher, passphrase });
+  }
+
+  exportJwk(into) {
+    return require('./key-output.js').toJwk(this, into);
+  }
+
+  rawPublicKey() {
+    return toBuffer(this.#okp(0));
+  }
+
+  rawPrivateKey() {
+    return toBuffer(this.#okp(1));
+  }
+
+  #okp(part) {
+    if (this.#kind < 4) {
+      const message = 'The selected key encoding is incompatible with the key type';
+      throw coded(Error, 'ERR_CRYPTO_INCOMPATIBLE_KEY_OPTIONS', message);
+    }
+    return this.parts()[part].slice();
+  }
+
+  rawSeed() {
+    throw coded(Error, 'ERR_CRYPTO_OPERATION_FAILED', 'Failed to get raw seed');
+  }
+
+  exportECPublicRaw(form) {
+    return require('./key-output.js').ecPoint(this.parts(), form);
+  }
+
+  exportECPrivateRaw() {
+    return toBuffer(this.parts()[3].slice());
+  }
+}
+
+// What the kernel answers for a key.
+function described(bytes) {
+  const [kind, isPrivate, der] = fieldsOf(bytes);
+  return { kind: numberOf(kind), isPrivate: numberOf(isPrivate) === 1, der: der.slice() };
+}
+
+module.exports = { KeyObjectHandle, described, command, certain, bytesOf, SECRET, PUBLIC, PRIVATE, KINDS };

@@ -1,0 +1,126 @@
+// What: the kernel's calls for cryptography (docs/internals/guest-abi.md, family 0x300), as functions over views.
+// Why here and nowhere else: the kernel takes at most 64 KiB in a call, because nothing can stop it meanwhile; who calls these functions need not know.
+// Next: faults.js, what a negative result means; hash.js and jobs.js, which call most of this.
+'use strict';
+
+const { nameOf } = require('../errno.js');
+
+const DIGEST = 0x300;
+const HASH_OPEN = 0x301;
+const HMAC_OPEN = 0x302;
+const UPDATE = 0x303;
+const FINISH = 0x304;
+const COPY = 0x305;
+const CLOSE = 0x306;
+const HMAC = 0x307;
+const RUN = 0x316;
+
+const ENFILE = -23;
+const MAX_CHUNK = 65_536;
+
+// A result that the program can do nothing about: the kernel's limits.
+function checked(result) {
+  if (result >= 0) return result;
+  const error = new Error(`the kernel refused a computation: ${nameOf(result)}`);
+  error.code = nameOf(result);
+  throw error;
+}
+
+// Contexts whose object is garbage are closed when there are many, and when the kernel will open no more. Why not by a FinalizationRegistry or WeakRefs:
+// they wait for the program to rest, and a loop that makes a hundred thousand digests does not rest. The tables belong to the process: in the
+// image they would be everybody's.
+let owners;
+let handles;
+let many = 256;
+
+function sweep() {
+  const [entries] = native.previewEntries(owners);
+  const alive = new Set();
+  for (let i = 1; i < entries.length; i += 2) alive.add(entries[i]);
+  for (const handle of handles) {
+    if (alive.has(handle)) continue;
+    native.sys(CLOSE, handle);
+    handles.delete(handle);
+  }
+  many = Math.max(256, 2 * handles.size);
+}
+
+function open(owner, ...call) {
+  owners ??= new WeakMap();
+  handles ??= new Set();
+  if (handles.size >= many) sweep();
+  let result = native.sys(...call);
+  if (result === ENFILE) {
+    native.gc();
+    sweep();
+    result = native.sys(...call);
+  }
+  handles.add(checked(result));
+  owners.set(owner, result);
+  return result;
+}
+
+function closed(handle) {
+  handles.delete(handle);
+}
+
+const system = {
+  MAX_CHUNK,
+
+  /** `data` is a view, or a string (as UTF-8) that has at most MAX_CHUNK bytes. */
+  digest(id, data, length) {
+    const out = new Uint8Array(length);
+    checked(native.sys(DIGEST, id, data, out));
+    return out;
+  },
+
+  hmac(id, key, data, length) {
+    const out = new Uint8Array(length);
+    checked(native.sys(HMAC, id, key, data, out));
+    return out;
+  },
+
+  /** A context; it is closed when `owner` is garbage. */
+  openHash(owner, id) {
+    return open(owner, HASH_OPEN, id);
+  },
+
+  openHmac(owner, id, key) {
+    return open(owner, HMAC_OPEN, id, key);
+  },
+
+  copy(owner, handle) {
+    return open(owner, COPY, handle);
+  },
+
+  update(handle, view) {
+    for (let at = 0; at < view.byteLength; at += MAX_CHUNK) {
+      checked(native.sys(UPDATE, handle, part(view, at, MAX_CHUNK)));
+    }
+  },
+
+  finish(handle, length) {
+    closed(handle);
+    const out = new Uint8Array(length);
+    checked(native.sys(FINISH, handle, out));
+    return out;
+  },
+
+  /** A quick command: its result, or a fault (a negative number). */
+  run(command, request) {
+    let out = new Uint8Array(1_024);
+    let length = native.sys(RUN, command, request, out);
+    if (length > out.length) {
+      out = new Uint8Array(length);
+      length = native.sys(RUN, command, request, out);
+    }
+    return length < 0 ? length : out.subarray(0, length);
+  },
+};
+
+function part(view, at, most) {
+  if (at === 0 && view.byteLength <= most) return view;
+  return new Uint8Array(view.buffer, view.byteOffset + at, Math.min(most, view.byteLength - at));
+}
+
+module.exports = { ...system, open, closed, part, checked };

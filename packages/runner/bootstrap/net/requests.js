@@ -1,0 +1,55 @@
+// What: requests of streams: a write or a shutdown that did not finish at once, and a connect (req_wrap.h).
+// Why a request gets its asynchronous id when it is dispatched: most writes finish at once, and hooks must not hear of those.
+// Next: stream-base.js.
+'use strict';
+
+const { AsyncWrap } = require('../async-wrap.js');
+
+class Request {
+  #wrap;
+
+  // The provider's name, as hooks see it.
+  get provider() {
+    return 'WRITEWRAP';
+  }
+  // From now on it holds the loop.
+  dispatch() {
+    this.#wrap = new AsyncWrap(this.provider);
+    native.loop.keepAlive[0]++;
+  }
+  // `oncomplete(status, ...)`
+  finish(...args) {
+    const wrap = this.#wrap;
+    if (wrap === undefined) return;
+    this.#wrap = undefined;
+    native.loop.keepAlive[0]--;
+    try {
+      if (typeof this.oncomplete === 'function') wrap.makeCallback(() => this.oncomplete(...args));
+    } finally {
+      wrap.emitDestroy();
+    }
+  }
+  getAsyncId() {
+    return this.#wrap?.getAsyncId() ?? -1;
+  }
+  asyncReset() {
+    this.#wrap?.asyncReset();
+  }
+  getProviderType() {
+    return this.#wrap?.getProviderType() ?? 0;
+  }
+}
+
+function requestClass(name, provider) {
+  const Class = { [name]: class extends Request {} }[name];
+  Object.defineProperty(Class.prototype, 'provider', { value: provider });
+  return Class;
+}
+
+const WriteWrap = requestClass('WriteWrap', 'WRITEWRAP');
+const ShutdownWrap = requestClass('ShutdownWrap', 'SHUTDOWNWRAP');
+const TCPConnectWrap = requestClass('TCPConnectWrap', 'TCPCONNECTWRAP');
+const PipeConnectWrap = requestClass('PipeConnectWrap', 'PIPECONNECTWRAP');
+const SendWrap = requestClass('SendWrap', 'UDPSENDWRAP');
+
+module.exports = { WriteWrap, ShutdownWrap, TCPConnectWrap, PipeConnectWrap, SendWrap };

@@ -1,0 +1,257 @@
+// What: a stream over a socket of the kernel, as libuv does it (uv-unix stream.c, connection_wrap.cc): reading while there is something, a queue of
+// writes, shutting down after the last of them, connecting, listening.
+// Why the order of everything is libuv's: programs depend on what is told first when a connection ends.
+// Next: bindings/tcp_wrap.js and bindings/pipe_wrap.js, what the two kinds add.
+'use strict';
+
+const { ERRNO, IN, NUMBERS, OUT, STREAM, Waiting, nameOf, putName, sys } = require('./calls.js');
+const { StreamBase } = require('./stream-base.js');
+
+const READ_SIZE = 65_536;
+// Reads of one stream before others have their turn (libuv's number).
+const READS_IN_A_ROW = 32;
+
+// One for all streams: what is read is copied out at its own size. Made at the first read, so that the image holds none.
+let scratch;
+
+class SocketStream extends StreamBase {
+  #socket = 0;
+  #domain = 0;
+  #reading = false;
+  #listening = false;
+  #connecting;
+  #connected = false;
+  #delayedError = 0;
+  #writes = [];
+  #shutdown;
+  #shut = false;
+  #abort = false;
+  #input = new Waiting(IN, () => this.#onInput());
+  #output = new Waiting(OUT, () => this.#onOutput());
+
+  get fd() {
+    return this.#socket === 0 ? -1 : FIRST_FD + this.#socket;
+  }
+  get writeQueueSize() {
+    let size = 0;
+    for (const { views } of this.#writes) for (const view of views) size += view.byteLength;
+    return size;
+  }
+  get socket() {
+    return this.#socket;
+  }
+  setBlocking() {
+    return 0;
+  }
+
+  get domain() {
+    return this.#domain;
+  }
+  // A descriptor of the process: none is a socket.
+  open() {
+    return ERRNO.ENOTSUP;
+  }
+
+  // Makes the socket when there is none yet.
+  make(domain) {
+    if (this.#socket !== 0) return this.#domain === domain ? 0 : ERRNO.EINVAL;
+    const socket = sys(NUMBERS.socket, domain, STREAM);
+    if (socket < 0) return socket;
+    this.#socket = socket;
+    this.#domain = domain;
+    return 0;
+  }
+  // Takes over a connection that was accepted.
+  adopt(socket, domain) {
+    this.#socket = socket;
+    this.#domain = domain;
+    this.#connected = true;
+  }
+  // An error that is told by the next call, as libuv does with an address in use.
+  delay(errno) {
+    this.#delayedError = errno;
+    return 0;
+  }
+  get delayedError() {
+    return this.#delayedError;
+  }
+  putName(ofPeer, target) {
+    if (this.#delayedError !== 0) return this.#delayedError;
+    if (this.#socket === 0) return ERRNO.EBADF;
+    return putName(nameOf(this.#socket, ofPeer), target);
+  }
+
+  startListening(backlog) {
+    if (this.#delayedError !== 0) return this.#delayedError;
+    const status = sys(NUMBERS.listen, this.#socket, backlog);
+    if (status < 0) return status;
+    this.#listening = true;
+    this.setActive(true);
+    return this.#input.start(this.#socket);
+  }
+
+  // `address` as the kernel reads it. The request is told in a later round, also of a refusal.
+  startConnecting(req, address, port) {
+    if (this.#connecting !== undefined) return ERRNO.EALREADY;
+    let status = this.#delayedError;
+    if (status === 0) status = sys(NUMBERS.connect, this.#socket, address, port);
+    if (status < 0 && status !== ERRNO.EINPROGRESS && !this.tellsLater(status)) return status;
+    this.#connecting = req;
+    req.dispatch();
+    if (status < 0 && status !== ERRNO.EINPROGRESS) {
+      native.enqueueTask(() => this.#finishConnecting(req, status));
+      return 0;
+    }
+    return this.#output.start(this.#socket);
+  }
+  // Which failures of `connect` libuv tells through the request; the others are the call's own result.
+  tellsLater(status) {
+    return status === ERRNO.EADDRINUSE || status === ERRNO.ECONNREFUSED;
+  }
+  #finishConnecting(req, status) {
+    if (this.#connecting !== req) return;
+    this.#connecting = undefined;
+    this.#connected = status === 0;
+    req.finish(status, this, req, status === 0, status === 0);
+    if (status === 0 && !this.isClosing) this.#flush();
+  }
+
+  startReading() {
+    if (this.isClosing) return ERRNO.EINVAL;
+    if (!this.#connected) return ERRNO.ENOTCONN;
+    this.#reading = true;
+    this.setActive(true);
+    return this.#input.start(this.#socket);
+  }
+  stopReading() {
+    if (!this.#reading) return 0;
+    this.#reading = false;
+    this.#input.stop();
+    this.setActive(this.#listening);
+    return 0;
+  }
+
+  #onInput() {
+    if (this.#listening) this.#accept();
+    else this.#read();
+  }
+  #accept() {
+    // Before the callbacks: one of them may throw.
+    if (this.#input.start(this.#socket) < 0) return;
+    const accepted = sys(NUMBERS.accept, this.#socket);
+    if (accepted === ERRNO.EAGAIN) return;
+    if (accepted < 0) {
+      this.makeCallback(this.onconnection, accepted, undefined);
+      return;
+    }
+    const client = this.newConnection();
+    client.adopt(accepted, this.#domain);
+    this.makeCallback(this.onconnection, 0, client);
+  }
+  #read() {
+    for (let i = 0; i < READS_IN_A_ROW && this.#reading; i++) {
+      scratch ??= new Uint8Array(READ_SIZE);
+      const target = this.userBuffer ?? scratch;
+      const count = sys(NUMBERS.read, this.#socket, target);
+      if (count === ERRNO.EAGAIN) break;
+      if (count <= 0) {
+        this.stopReading();
+        this.emitRead(count === 0 ? ERRNO.EOF : count, undefined);
+        return;
+      }
+      // An error in the program must not stop the reading for good.
+      const more = count === target.byteLength;
+      if (!more && this.#reading) this.#input.start(this.#socket);
+      this.emitRead(count, target);
+      if (!more) return;
+    }
+    if (this.#reading) this.#input.start(this.#socket);
+  }
+
+  tryWrite(view) {
+    if (this.#writes.length > 0 || this.#connecting !== undefined) return ERRNO.EAGAIN;
+    if (this.#socket === 0) return ERRNO.EBADF;
+    return sys(NUMBERS.write, this.#socket, view);
+  }
+  queueWrite(req, views) {
+    if (this.#socket === 0) return ERRNO.EBADF;
+    req.dispatch();
+    this.#writes.push({ req, views });
+    return this.#connecting === undefined ? this.#output.start(this.#socket) : 0;
+  }
+  queueShutdown(req) {
+    if ((!this.#connected && this.#connecting === undefined) || this.#shut || this.#shutdown !== undefined || this.isClosing) {
+      return ERRNO.ENOTCONN;
+    }
+    this.#shutdown = req;
+    req.dispatch();
+    if (this.#writes.length === 0 && this.#connecting === undefined) native.enqueueTask(() => this.#flush());
+    return 0;
+  }
+
+  #onOutput() {
+    const req = this.#connecting;
+    if (req !== undefined) this.#finishConnecting(req, sys(NUMBERS.error, this.#socket));
+    else this.#flush();
+  }
+  #flush() {
+    const done = [];
+    while (this.#writes.length > 0) {
+      const { req, views } = this.#writes[0];
+      const status = this.#drain(views);
+      if (status === ERRNO.EAGAIN) break;
+      this.#writes.shift();
+      done.push([req, status]);
+    }
+    if (this.#writes.length > 0) this.#output.start(this.#socket);
+    for (const [req, status] of done) req.finish(status, this, undefined);
+    const shutdown = this.#shutdown;
+    if (this.#writes.length > 0 || shutdown === undefined || this.isClosing) return;
+    this.#shutdown = undefined;
+    this.#shut = true;
+    shutdown.finish(sys(NUMBERS.shutdown, this.#socket), this, undefined);
+  }
+  #drain(views) {
+    while (views.length > 0) {
+      const taken = sys(NUMBERS.write, this.#socket, views[0]);
+      if (taken < 0) return taken;
+      if (taken < views[0].byteLength) views[0] = views[0].subarray(taken);
+      else views.shift();
+    }
+    return 0;
+  }
+
+  // Closes with a reset: the other end gets an error instead of the end.
+  reset(callback) {
+    if (this.isClosing) return 0;
+    if (this.#shutdown !== undefined) return ERRNO.EINVAL;
+    this.#abort = true;
+    this.close(callback);
+    return 0;
+  }
+
+  release() {
+    this.#reading = false;
+    this.#input.stop();
+    this.#output.stop();
+    if (this.#socket !== 0) sys(NUMBERS.close, this.#socket, this.#abort ? 1 : 0);
+    this.#socket = 0;
+    const connecting = this.#connecting;
+    const writes = this.#writes.splice(0);
+    const shutdown = this.#shutdown;
+    this.#connecting = undefined;
+    this.#shutdown = undefined;
+    if (connecting === undefined && writes.length === 0 && shutdown === undefined) return;
+    // Before the handle's own callback, which is queued next.
+    native.enqueueTask(() => {
+      connecting?.finish(ERRNO.ECANCELED, this, connecting, false, false);
+      for (const { req } of writes) req.finish(ERRNO.ECANCELED, this, undefined);
+      shutdown?.finish(ERRNO.ECANCELED, this, undefined);
+    });
+  }
+}
+
+// Sockets are no files: their numbers begin where the kernel gives no descriptors.
+const FIRST_FD = 0x10000;
+
+module.exports = { SocketStream };

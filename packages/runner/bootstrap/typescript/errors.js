@@ -1,0 +1,44 @@
+// What: the two ways in which a TypeScript program cannot be stripped, as Node's stripper reports them: a code, and the lines with a mark below them.
+// Next: index.js.
+'use strict';
+
+const TAB = '    ';
+
+// [line, column] of an index: lines from 1, columns from 0, a tab as wide as four.
+function place(source, index) {
+  const before = source.slice(0, index).split('\n');
+  return [before.length, before[before.length - 1].replaceAll('\t', TAB).length];
+}
+
+function problem(code, message, source, filename, start, end) {
+  const [startLine, startColumn] = place(source, start);
+  const [endLine, endColumn] = place(source, end);
+  return {
+    code,
+    message,
+    snippet: snippet(source, startLine, startColumn, endLine, endColumn),
+    filename,
+    startLine,
+    startColumn,
+    endLine,
+    endColumn,
+  };
+}
+
+// With the line before and the line after; a mark below, or, when there are several lines, before the first and the last.
+function snippet(source, startLine, startColumn, endLine, endColumn) {
+  const lines = source.split('\n').map((line) => line.replace(/\r$/, '').replaceAll('\t', TAB));
+  const isLong = endLine > startLine;
+  let text = '';
+  for (let number = Math.max(startLine - 1, 1); number <= endLine + 1; number++) {
+    const line = lines[number - 1];
+    if (number > endLine && !line) break;
+    const isEdge = number === startLine || number === endLine;
+    text += `${isLong ? (isEdge ? '  > ' : TAB) : ''}${line}\n`;
+    if (!isLong && isEdge && endColumn > startColumn)
+      text += `${' '.repeat(startColumn)}${'^'.repeat(endColumn - startColumn)}\n`;
+  }
+  return text;
+}
+
+module.exports = { problem };

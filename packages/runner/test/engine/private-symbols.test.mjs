@@ -1,0 +1,28 @@
+// V8's private symbols: they pass proxies by, and no reflection lists them.
+import { expect, it } from 'vitest';
+import { BareGuest } from './bare-guest.mjs';
+
+const guest = new BareGuest();
+
+it('reaches no trap of a proxy, and not its target', async () => {
+  const { out } = await guest.run(`
+    const mark = native.privateSymbol('mark'), target = {}, trapped = [];
+    const handler = new Proxy({}, { get: (_, trap) => (...args) => { trapped.push(trap); return Reflect[trap](...args); } });
+    const proxy = new Proxy(target, handler);
+    proxy[mark] = 1;
+    target[mark] ??= 2;
+    print(proxy[mark], target[mark], mark in proxy, delete proxy[mark], proxy[mark], target[mark], trapped.length);`);
+  expect(out).toBe('1 2 true true undefined 2 0\n');
+});
+
+it('is listed nowhere', async () => {
+  const { out } = await guest.run(`
+    const mark = native.privateSymbol('mark'), object = { a: 1, [mark]: 2 }, proxy = new Proxy(object, {});
+    proxy[mark] = 3;
+    for (const value of [object, proxy, Object.assign({}, object), { ...object }])
+      print(Reflect.ownKeys(value).length, Object.getOwnPropertySymbols(value).length, Object.keys(Object.getOwnPropertyDescriptors(value)).join());
+    Object.freeze(object);
+    print(object[mark], JSON.stringify(object), structuredCloneable(object));
+    function structuredCloneable(value) { let n = 0; for (const key in value) n++; return n; }`);
+  expect(out).toBe('1 0 a\n1 0 a\n1 0 a\n1 0 a\n2 {"a":1} 1\n');
+});

@@ -1,0 +1,28 @@
+// WeakRefs in an engine that counts references: a target lives to the end of the job, and no longer.
+import { expect, it } from 'vitest';
+import { BareGuest } from './bare-guest.mjs';
+
+const guest = new BareGuest();
+
+it('keeps the target of a fresh WeakRef until the jobs are done', async () => {
+  const { out } = await guest.run(`
+    const ref = new WeakRef({ a: 1 });
+    print(ref.deref()?.a);
+    await null;
+    print(ref.deref()?.a);
+    setTimeout(() => print(ref.deref()), 1);`);
+  expect(out).toBe('1\n1\nundefined\n');
+});
+
+it('keeps what deref has given until the jobs are done', async () => {
+  const { out } = await guest.run(`
+    let target = { a: 1 };
+    const ref = new WeakRef(target);
+    setTimeout(() => {
+      ref.deref();
+      target = undefined;
+      print(ref.deref()?.a);
+      setTimeout(() => print(ref.deref()), 1);
+    }, 1);`);
+  expect(out).toBe('1\nundefined\n');
+});

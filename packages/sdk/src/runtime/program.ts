@@ -1,0 +1,21 @@
+// What is sent for a program that is given as text.
+//
+// The engine takes a program as an ES module, which is the fast way. Text that is said to be something else goes through Node's own `--eval`
+// in the guest instead, as an option of `node`.
+
+import type { RunOptions } from '../options/types.js';
+
+const INPUT_TYPE = '--input-type=';
+
+export function programOf(
+  mode: 'exec' | 'run' | 'file',
+  code: string,
+  options: RunOptions,
+): { text: string; execArgv: readonly string[] | undefined } {
+  const given = options.execArgv;
+  if (mode === 'file') return { text: code, execArgv: given };
+  const isTypeScript = options.language === 'typescript';
+  if (!isTypeScript && !given?.some((option) => option.startsWith(INPUT_TYPE))) return { text: code, execArgv: given };
+  const type = isTypeScript ? [`${INPUT_TYPE}module-typescript`] : [];
+  return { text: '', execArgv: [...(given ?? []), ...type, `--eval=${code}`] };
+}

@@ -1,0 +1,36 @@
+// Programs that are no plain ES modules: TypeScript as text, and what `--input-type` says.
+
+import { expect, test } from 'vitest';
+import { NodeRuntime } from '../../src/index.js';
+
+test('exec and run take TypeScript', async () => {
+  await using runtime = await NodeRuntime.create();
+  const code = 'interface A { a: number }\nconst x: A = { a: 1 } satisfies A;\n';
+  const { stdout, stderr } = await runtime.exec(`${code}console.log(x, process.execArgv);`, { language: 'typescript' });
+  expect([stdout, stderr]).toEqual(["{ a: 1 } [ '--input-type=module-typescript' ]\n", '']);
+  const { value } = await runtime.run<{ a: number }>(`${code}__return(x as unknown);`, { language: 'typescript' });
+  expect(value).toEqual({ a: 1 });
+});
+
+test('what is more than types is refused, and an error is quoted with its line', async () => {
+  await using runtime = await NodeRuntime.create();
+  const refused = await runtime.exec('enum A { x }', { language: 'typescript' });
+  expect(refused.exitCode).toBe(1);
+  expect(refused.stderr).toContain('SyntaxError [ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX]: TypeScript enum is not supported');
+  const thrown = await runtime.exec('const a: string = "b";\nthrow new Error(a);', { language: 'typescript' });
+  expect(thrown.stderr).toContain('file:///workspace/[eval1]:2\nthrow new Error(a);\n');
+});
+
+test('--input-type makes a program CommonJS', async () => {
+  await using runtime = await NodeRuntime.create();
+  const { stdout } = await runtime.exec('console.log(typeof require, typeof fs, __filename)', {
+    execArgv: ['--input-type=commonjs'],
+  });
+  expect(stdout).toBe('function object [eval]\n');
+});
+
+test('an unknown option ends the program with 9', async () => {
+  await using runtime = await NodeRuntime.create();
+  const { exitCode, stderr } = await runtime.exec('', { execArgv: ['--no-such-option'] });
+  expect([exitCode, stderr]).toEqual([9, 'node: bad option: --no-such-option\n']);
+});

@@ -1,0 +1,124 @@
+//! Computations between two calls: a digest or a cipher that is still being fed. A program names them by numbers; they are plain data and small.
+
+use super::Errno;
+use crate::kernel::Answer;
+use coldframe_crypto::{Algorithm, Cipher, Hasher, Hmac};
+use std::collections::HashMap;
+
+/// Contexts that a program may have at a time. The guest collects its garbage when it gets there.
+const MAX_CONTEXTS: usize = 4_096;
+
+/// See the module.
+pub(super) enum Context {
+    Hash { hasher: Box<dyn Hasher>, algorithm: Algorithm },
+    Hmac(Hmac),
+    Cipher(Box<Cipher>),
+}
+
+impl Context {
+    pub(super) fn hash(algorithm: Algorithm) -> Self {
+        Self::Hash { hasher: algorithm.hasher(), algorithm }
+    }
+
+    pub(super) fn copy(&self) -> Self {
+        match self {
+            Self::Hash { hasher, algorithm } => Self::Hash { hasher: hasher.copy(), algorithm: *algorithm },
+            Self::Hmac(hmac) => Self::Hmac(hmac.clone()),
+            Self::Cipher(cipher) => Self::Cipher(cipher.clone()),
+        }
+    }
+
+    pub(super) fn update(&mut self, data: &[u8]) -> Result<(), Errno> {
+        match self {
+            Self::Hash { hasher, .. } => hasher.update(data),
+            Self::Hmac(hmac) => hmac.update(data),
+            Self::Cipher(_) => return Err(Errno::EINVAL),
+        }
+        Ok(())
+    }
+
+    /// The cipher that it is.
+    pub(super) fn cipher(&mut self) -> Result<&mut Cipher, Errno> {
+        match self {
+            Self::Cipher(cipher) => Ok(cipher),
+            Self::Hash { .. } | Self::Hmac(_) => Err(Errno::EINVAL),
+        }
+    }
+
+    /// Writes the result to `out`: its length, which `out` must have unless the digest is extendable.
+    pub(super) fn finish(self, out: &mut [u8]) -> Answer {
+        match self {
+            Self::Hash { mut hasher, algorithm } => {
+                if out.len() != algorithm.output_len() && !algorithm.is_extendable() {
+                    return Err(Errno::EMSGSIZE);
+                }
+                hasher.finish(out);
+            }
+            Self::Hmac(hmac) => {
+                let code = hmac.finish();
+                if out.len() != code.len() {
+                    return Err(Errno::EMSGSIZE);
+                }
+                out.copy_from_slice(&code);
+            }
+            Self::Cipher(_) => return Err(Errno::EINVAL),
+        }
+        i64::try_from(out.len()).map_err(|_| Errno::EOVERFLOW)
+    }
+}
+
+/// A program's contexts by their numbers.
+#[derive(Default)]
+pub(super) struct Contexts {
+    last: u32,
+    live: HashMap<u32, Context>,
+}
+
+impl Contexts {
+    pub(super) fn insert(&mut self, context: Context) -> Answer {
+        if self.live.len() >= MAX_CONTEXTS {
+            return Err(Errno::ENFILE);
+        }
+        loop {
+            self.last = self.last % 0x7fff_ffff + 1;
+            if let std::collections::hash_map::Entry::Vacant(place) = self.live.entry(self.last) {
+                place.insert(context);
+                return Ok(self.last.into());
+            }
+        }
+    }
+
+    pub(super) fn get(&mut self, number: u32) -> Result<&mut Context, Errno> {
+        self.live.get_mut(&number).ok_or(Errno::EBADF)
+    }
+
+    pub(super) fn remove(&mut self, number: u32) -> Result<Context, Errno> {
+        self.live.remove(&number).ok_or(Errno::EBADF)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_context_is_gone_after_its_end_and_their_number_is_bounded() {
+        let mut contexts = Contexts::default();
+        let first = contexts.insert(Context::hash(Algorithm::Sha1)).and_then(|n| u32::try_from(n).map_err(|_| Errno::EINVAL));
+        let first = first.expect("room");
+        assert_eq!(contexts.get(first).and_then(|context| context.update(b"abc")), Ok(()));
+        let mut wrong = [0; 19];
+        assert_eq!(
+            contexts.get(first).map(|context| context.copy()).and_then(|copy| copy.finish(&mut wrong)),
+            Err(Errno::EMSGSIZE)
+        );
+        let mut out = [0; 20];
+        assert_eq!(contexts.remove(first).and_then(|context| context.finish(&mut out)), Ok(20));
+        assert_eq!(&out[..4], [0xa9, 0x99, 0x3e, 0x36]);
+        assert_eq!(contexts.get(first).map(|_| ()), Err(Errno::EBADF));
+        for _ in 0..MAX_CONTEXTS {
+            contexts.insert(Context::hash(Algorithm::Md5)).expect("room");
+        }
+        assert_eq!(contexts.insert(Context::hash(Algorithm::Md5)), Err(Errno::ENFILE));
+    }
+}

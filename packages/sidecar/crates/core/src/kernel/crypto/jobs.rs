@@ -1,0 +1,252 @@
+//! A program's long computations: their requests, as the guest hands them over piece by piece; those that wait for a thread; their results.
+//!
+//! A job is begun (`0x310`), gets more bytes (`0x311`), and is then started as an operation (`0x312`) or run while the VM waits (`0x313`, the result is
+//! read with `0x314`). What a program has in jobs counts in bytes, and is limited to what it may have as memory.
+
+use super::{MAX_COPY, job, pool, refused};
+use crate::kernel::{Answer, Errno};
+use crate::program::Program;
+use coldframe_crypto::{Command, Fault};
+use parking_lot::Mutex;
+use std::collections::{HashMap, VecDeque};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Poll, Waker};
+
+/// Jobs that a program may have.
+const MAX_JOBS: usize = 16_384;
+/// Jobs of a program that run at a time.
+const MAX_RUNNING: usize = 2;
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Jobs(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    last: u32,
+    live: HashMap<u32, Job>,
+    /// Bytes of all requests and results.
+    bytes: usize,
+    queue: VecDeque<u32>,
+    running: usize,
+}
+
+struct Job {
+    command: Command,
+    /// The request, then the result.
+    bytes: Vec<u8>,
+    phase: Phase,
+    canceled: Arc<AtomicBool>,
+}
+
+enum Phase {
+    Filling,
+    /// Queued or running; who is told.
+    Started(Listener),
+    Done,
+}
+
+enum Listener {
+    Operation(u32),
+    Waiting(Option<Waker>),
+    Answered(Result<i64, Fault>),
+}
+
+impl State {
+    fn job(&mut self, number: u32) -> Result<&mut Job, Errno> {
+        self.live.get_mut(&number).ok_or(Errno::EBADF)
+    }
+
+    fn remove(&mut self, number: u32) -> Option<Job> {
+        let job = self.live.remove(&number)?;
+        self.bytes -= job.bytes.len();
+        Some(job)
+    }
+}
+
+impl Jobs {
+    pub(super) fn begin(&self, command: Command, bytes: &[u8], limit: usize) -> Result<u32, Errno> {
+        let mut state = self.0.lock();
+        if state.live.len() >= MAX_JOBS {
+            return Err(Errno::ENOBUFS);
+        }
+        loop {
+            state.last = state.last % 0x7fff_ffff + 1;
+            let number = state.last;
+            if state.live.contains_key(&number) {
+                continue;
+            }
+            let job = Job { command, bytes: Vec::new(), phase: Phase::Filling, canceled: Arc::default() };
+            state.live.insert(number, job);
+            drop(state);
+            return self.add(number, bytes, limit).map(|()| number).inspect_err(|_| {
+                let _ = self.forget(number);
+            });
+        }
+    }
+
+    pub(super) fn add(&self, number: u32, bytes: &[u8], limit: usize) -> Result<(), Errno> {
+        let mut state = self.0.lock();
+        if state.bytes.saturating_add(bytes.len()) > limit {
+            return Err(Errno::ENOMEM);
+        }
+        let job = state.job(number)?;
+        if !matches!(job.phase, Phase::Filling) {
+            return Err(Errno::EBUSY);
+        }
+        job.bytes.try_reserve(bytes.len()).map_err(|_| Errno::ENOMEM)?;
+        job.bytes.extend_from_slice(bytes);
+        state.bytes += bytes.len();
+        Ok(())
+    }
+
+    /// Copies a part of the result.
+    pub(super) fn read(&self, number: u32, offset: usize, out: &mut [u8]) -> Answer {
+        let mut state = self.0.lock();
+        let job = state.job(number)?;
+        if !matches!(job.phase, Phase::Done) {
+            return Err(Errno::EBUSY);
+        }
+        let rest = job.bytes.get(offset..).ok_or(Errno::EINVAL)?;
+        let len = rest.len().min(out.len()).min(MAX_COPY);
+        out[..len].copy_from_slice(&rest[..len]);
+        i64::try_from(len).map_err(|_| Errno::EOVERFLOW)
+    }
+
+    /// Forgets a job that does not run.
+    pub(super) fn forget(&self, number: u32) -> Result<(), Errno> {
+        let mut state = self.0.lock();
+        if matches!(state.job(number)?.phase, Phase::Started(_)) {
+            return Err(Errno::EBUSY);
+        }
+        state.remove(number);
+        Ok(())
+    }
+
+    /// Wakes the VM if it waits for a job: it has been told to stop.
+    pub(crate) fn wake(&self) {
+        let mut waiting = Vec::new();
+        for job in self.0.lock().live.values_mut() {
+            if let Phase::Started(Listener::Waiting(waker)) = &mut job.phase {
+                waiting.extend(waker.take());
+            }
+        }
+        waiting.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// Starts a job as an operation: its result comes as the operation's bytes.
+pub(super) fn start(program: &Arc<Program>, number: u32) -> Result<u32, Errno> {
+    let operation = program.process.operations.begin()?;
+    enqueue(program, number, Listener::Operation(operation)).inspect_err(|_| {
+        program.process.operations.cancel(operation);
+    })?;
+    Ok(operation)
+}
+
+/// Runs a job while the VM waits: the result's length, which `read` then copies, or the fault.
+pub(super) async fn run_and_wait(program: &Arc<Program>, number: u32) -> Answer {
+    enqueue(program, number, Listener::Waiting(None))?;
+    let jobs = &program.process.crypto.jobs;
+    poll_fn(|context| {
+        let mut state = jobs.0.lock();
+        let job = match state.job(number) {
+            Ok(job) => job,
+            Err(error) => return Poll::Ready(Err(error)),
+        };
+        match &mut job.phase {
+            Phase::Started(Listener::Answered(answer)) => {
+                let answer = answer.unwrap_or_else(refused);
+                job.phase = Phase::Done;
+                if answer < 0 {
+                    state.remove(number);
+                }
+                Poll::Ready(Ok(answer))
+            }
+            Phase::Started(Listener::Waiting(waker)) => {
+                if program.must_stop() {
+                    job.canceled.store(true, Ordering::Release);
+                }
+                *waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+            _ => Poll::Ready(Err(Errno::EINVAL)),
+        }
+    })
+    .await
+}
+
+fn enqueue(program: &Arc<Program>, number: u32, listener: Listener) -> Result<(), Errno> {
+    let mut state = program.process.crypto.jobs.0.lock();
+    let job = state.job(number)?;
+    if !matches!(job.phase, Phase::Filling) {
+        return Err(Errno::EBUSY);
+    }
+    job.phase = Phase::Started(listener);
+    state.queue.push_back(number);
+    drop(state);
+    run_queued(program);
+    Ok(())
+}
+
+/// Gives waiting jobs to the pool, as many as may run.
+fn run_queued(program: &Arc<Program>) {
+    loop {
+        let mut state = program.process.crypto.jobs.0.lock();
+        if state.running >= MAX_RUNNING {
+            return;
+        }
+        let Some(number) = state.queue.pop_front() else { return };
+        let Some(job) = state.live.get_mut(&number) else { continue };
+        let (command, request, canceled) = (job.command, std::mem::take(&mut job.bytes), job.canceled.clone());
+        let len = request.len();
+        state.running += 1;
+        drop(state);
+        let owner = program.clone();
+        let started = pool::run(Box::new(move || {
+            let answer = job::compute(&owner, command, &request, canceled);
+            drop(request);
+            finish(&owner, number, len, answer);
+            run_queued(&owner);
+        }));
+        if !started {
+            finish(program, number, len, Err(Fault::Memory));
+        }
+    }
+}
+
+/// A job is done: whoever waits for it is told.
+fn finish(program: &Arc<Program>, number: u32, request_len: usize, answer: Result<Vec<u8>, Fault>) {
+    let mut state = program.process.crypto.jobs.0.lock();
+    state.running -= 1;
+    state.bytes -= request_len;
+    let Some(job) = state.live.get_mut(&number) else { return };
+    let Phase::Started(listener) = &mut job.phase else { return };
+    match listener {
+        Listener::Operation(operation) => {
+            let operation = *operation;
+            state.live.remove(&number);
+            drop(state);
+            let (result, bytes) = match answer {
+                Ok(bytes) => (0, bytes),
+                Err(fault) => (fault.negative(), Vec::new()),
+            };
+            program.process.operations.complete(operation, Ok(result), bytes);
+        }
+        Listener::Waiting(waker) => {
+            let waker = waker.take();
+            let len = answer.as_ref().map(|bytes| i64::try_from(bytes.len()).unwrap_or(i64::MAX)).map_err(|fault| *fault);
+            *listener = Listener::Answered(len);
+            job.bytes = answer.unwrap_or_default();
+            let len = job.bytes.len();
+            state.bytes += len;
+            drop(state);
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+        Listener::Answered(_) => {}
+    }
+}

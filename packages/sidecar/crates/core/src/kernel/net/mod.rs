@@ -1,0 +1,23 @@
+//! Sockets: system calls 0x200 to 0x2ff.
+//!
+//! ```text
+//! calls.rs ── numbers, addresses, operations ──► stream.rs, datagram.rs ──► table.rs ──► socket.rs, address.rs
+//! ```
+//!
+//! One table per runtime: its programs see one another on the loopback, and nothing else. A connection is two sockets that name each other;
+//! what one writes lies in the other's bounded buffer until it is read. No call waits: a program arms a socket and hears once when it is
+//! ready. The table is plain data, with programs and operations as numbers in it, so that it can be copied with the rest of a runtime.
+//! Pipes are pairs of the same sockets without a name. Next: `socket.rs`.
+
+mod address;
+mod calls;
+mod datagram;
+mod names;
+mod socket;
+mod stream;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use calls::{ProcessSockets, Sockets, call};

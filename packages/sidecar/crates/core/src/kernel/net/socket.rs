@@ -1,0 +1,113 @@
+//! What a socket is: plain values. Next: `table.rs`, which holds them and tells who waits.
+
+use super::address::Address;
+use crate::kernel::Errno;
+use std::collections::VecDeque;
+
+/// A socket's number: never used twice in one runtime.
+pub(super) type Id = u32;
+
+/// Bytes that may wait in one direction of a connection, or at a datagram socket.
+pub(super) const BUFFER: usize = 64 << 10;
+/// A writer that waits is told when this much is free: Linux spares it the small pieces too.
+const ENOUGH: usize = BUFFER / 4;
+
+/// Readiness, with the numbers of Linux's `epoll`.
+pub(super) const IN: u32 = 1;
+pub(super) const OUT: u32 = 4;
+pub(super) const ERR: u32 = 8;
+pub(super) const HUP: u32 = 16;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Domain {
+    Unix,
+    V4,
+    V6,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Socket {
+    /// The program that has it.
+    pub(super) owner: u32,
+    pub(super) domain: Domain,
+    pub(super) role: Role,
+    pub(super) local: Option<Address>,
+    /// An IPv6 socket that takes no IPv4 connections.
+    pub(super) only_v6: bool,
+    /// Shares its port with others that say the same.
+    pub(super) shares_port: bool,
+    /// What went wrong meanwhile; the next call that fails because of it takes it.
+    pub(super) error: Option<Errno>,
+    pub(super) waiters: Vec<Waiter>,
+}
+
+/// Who hears of readiness, once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Waiter {
+    pub(super) operation: u32,
+    pub(super) mask: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Role {
+    /// A stream socket that is neither connected nor listens.
+    Fresh,
+    Listening(Listener),
+    /// Waits for room in that listener's queue.
+    Connecting(Id),
+    Connected(Stream),
+    Datagram(Datagram),
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Listener {
+    pub(super) backlog: usize,
+    /// Connections to be accepted: their server's ends.
+    pub(super) ready: VecDeque<Id>,
+    /// Clients that found the queue full.
+    pub(super) waiting: VecDeque<Id>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Stream {
+    /// The other end; none when it has been closed.
+    pub(super) peer: Option<Id>,
+    pub(super) remote: Address,
+    pub(super) incoming: VecDeque<u8>,
+    /// Nothing more will come.
+    pub(super) ended: bool,
+    /// This end writes no more.
+    pub(super) shut: bool,
+    /// Writing fails: the other end has answered that it is gone.
+    pub(super) broken: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Datagram {
+    pub(super) remote: Option<Address>,
+    pub(super) incoming: VecDeque<(Address, Vec<u8>)>,
+    /// Bytes in `incoming`, with what each entry costs.
+    pub(super) held: usize,
+}
+
+impl Socket {
+    pub(super) fn new(owner: u32, domain: Domain, role: Role) -> Self {
+        let (local, error, waiters) = (None, None, Vec::new());
+        Self { owner, domain, role, local, only_v6: false, shares_port: false, error, waiters }
+    }
+
+    pub(super) fn is_datagram(&self) -> bool {
+        matches!(self.role, Role::Datagram(_))
+    }
+}
+
+impl Stream {
+    pub(super) fn new(peer: Id, remote: Address) -> Self {
+        Self { peer: Some(peer), remote, incoming: VecDeque::new(), ended: false, shut: false, broken: false }
+    }
+
+    /// Whether a writer that waits for room would be told.
+    pub(super) fn has_room(&self) -> bool {
+        BUFFER - self.incoming.len().min(BUFFER) >= ENOUGH
+    }
+}

@@ -1,0 +1,220 @@
+//! The table of a runtime's sockets: making, finding, waiting and closing. Next: `stream.rs` and `datagram.rs`, what they do.
+
+use super::address::{Address, collide};
+use super::socket::{Domain, ERR, HUP, IN, Id, OUT, Role, Socket, Waiter};
+use crate::kernel::Errno;
+use std::collections::BTreeMap;
+
+/// Sockets that a runtime may have.
+pub(super) const MAX_SOCKETS: usize = 256;
+/// Operations that may wait for one socket: one to read, one to write, and as many again.
+const MAX_WAITERS: usize = 4;
+/// Where ports begin that nobody chose (Linux's range).
+const EPHEMERAL: std::ops::Range<u16> = 32_768..60_999;
+
+/// An operation that completes: its program, its number, and the readiness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wake {
+    pub(super) owner: u32,
+    pub(super) operation: u32,
+    pub(super) ready: u32,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Network {
+    pub(super) sockets: BTreeMap<Id, Socket>,
+    last: Id,
+    last_port: u16,
+    /// What has to be told, to be taken after each call.
+    wakes: Vec<Wake>,
+}
+
+impl Network {
+    pub(super) fn add(&mut self, socket: Socket) -> Result<Id, Errno> {
+        if self.sockets.len() >= MAX_SOCKETS {
+            return Err(Errno::EMFILE);
+        }
+        loop {
+            self.last = self.last % 0x7fff_ffff + 1;
+            if !self.sockets.contains_key(&self.last) {
+                break;
+            }
+        }
+        self.sockets.insert(self.last, socket);
+        Ok(self.last)
+    }
+
+    pub(super) fn get(&self, id: Id) -> Result<&Socket, Errno> {
+        self.sockets.get(&id).ok_or(Errno::EBADF)
+    }
+
+    pub(super) fn get_mut(&mut self, id: Id) -> Result<&mut Socket, Errno> {
+        self.sockets.get_mut(&id).ok_or(Errno::EBADF)
+    }
+
+    /// The socket, if it is the program's own.
+    pub(super) fn check_owner(&self, owner: u32, id: Id) -> Result<(), Errno> {
+        self.sockets.get(&id).filter(|socket| socket.owner == owner).map(|_| ()).ok_or(Errno::EBADF)
+    }
+
+    pub(super) fn take_wakes(&mut self) -> Vec<Wake> {
+        std::mem::take(&mut self.wakes)
+    }
+
+    /// What the socket is ready for.
+    pub(super) fn readiness(&self, socket: &Socket) -> u32 {
+        let failed = if socket.error.is_some() { IN | OUT | ERR } else { 0 };
+        failed
+            | match &socket.role {
+                Role::Fresh => OUT | HUP,
+                Role::Listening(listener) if listener.ready.is_empty() => 0,
+                Role::Listening(_) => IN,
+                Role::Connecting(_) => 0,
+                Role::Datagram(datagram) if datagram.incoming.is_empty() => OUT,
+                Role::Datagram(_) => IN | OUT,
+                Role::Connected(stream) => {
+                    let room = match stream.peer.and_then(|peer| self.sockets.get(&peer)) {
+                        Some(Socket { role: Role::Connected(peer), .. }) => peer.has_room(),
+                        _ => true,
+                    };
+                    let input = if !stream.incoming.is_empty() || stream.ended { IN } else { 0 };
+                    let output = if room || stream.shut { OUT } else { 0 };
+                    let over = if stream.ended && (stream.shut || stream.peer.is_none()) { HUP } else { 0 };
+                    input | output | over
+                }
+            }
+    }
+
+    /// Tells those who wait for what the socket is ready for now.
+    pub(super) fn notify(&mut self, id: Id) {
+        let Some(socket) = self.sockets.get(&id).filter(|socket| !socket.waiters.is_empty()) else { return };
+        let (ready, owner) = (self.readiness(socket), socket.owner);
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
+        let wakes = &mut self.wakes;
+        socket.waiters.retain(|waiter| {
+            let met = ready & (waiter.mask | ERR | HUP);
+            if met != 0 {
+                wakes.push(Wake { owner, operation: waiter.operation, ready: met });
+            }
+            met == 0
+        });
+    }
+
+    /// Has `operation` completed as soon as the socket is ready for something in `mask`; failures and the end always count.
+    pub(super) fn arm(&mut self, id: Id, operation: u32, mask: u32) -> Result<(), Errno> {
+        let socket = self.get_mut(id)?;
+        if socket.waiters.len() >= MAX_WAITERS {
+            return Err(Errno::ENOBUFS);
+        }
+        socket.waiters.push(Waiter { operation, mask });
+        self.notify(id);
+        Ok(())
+    }
+
+    pub(super) fn disarm(&mut self, id: Id, operation: u32) -> Result<(), Errno> {
+        self.get_mut(id)?.waiters.retain(|waiter| waiter.operation != operation);
+        Ok(())
+    }
+
+    /// Gives the socket its own address. Whoever listens has it already, or comes too late, is found here; a port of 0 is chosen.
+    pub(super) fn bind(&mut self, id: Id, address: Address, only_v6: bool, shares_port: bool) -> Result<(), Errno> {
+        let socket = self.get(id)?;
+        if socket.local.is_some() || !matches!(socket.role, Role::Fresh | Role::Datagram(_)) {
+            return Err(Errno::EINVAL);
+        }
+        address.check_local()?;
+        let chosen = match &address {
+            Address::Ip(_, 0) => address.with_port(self.free_port(socket.is_datagram())?),
+            _ => address,
+        };
+        let socket = self.get_mut(id)?;
+        socket.only_v6 = only_v6;
+        socket.shares_port = shares_port;
+        socket.local = Some(chosen);
+        if self.is_taken(id) {
+            self.get_mut(id)?.local = None;
+            return Err(Errno::EADDRINUSE);
+        }
+        Ok(())
+    }
+
+    /// Whether someone else gets what would come to this socket. Stream sockets that do not listen are in nobody's way.
+    pub(super) fn is_taken(&self, id: Id) -> bool {
+        let Some(socket) = self.sockets.get(&id) else { return false };
+        self.sockets.iter().any(|(other_id, other)| {
+            let listens = matches!(other.role, Role::Listening(_) | Role::Datagram(_));
+            *other_id != id && listens && other.is_datagram() == socket.is_datagram() && collide(socket, other)
+        })
+    }
+
+    pub(super) fn free_port(&mut self, datagram: bool) -> Result<u16, Errno> {
+        let taken = self.sockets.values().filter(|socket| socket.is_datagram() == datagram);
+        let taken: Vec<u16> = taken.filter_map(|socket| socket.local.as_ref()).map(Address::port).collect();
+        for _ in EPHEMERAL {
+            let next = self.last_port.wrapping_add(1);
+            self.last_port = if EPHEMERAL.contains(&next) { next } else { EPHEMERAL.start };
+            if !taken.contains(&self.last_port) {
+                return Ok(self.last_port);
+            }
+        }
+        Err(Errno::EADDRINUSE)
+    }
+
+    /// Closes a socket. The other end sees the end of the stream, or a reset when something lay here unread or `abort` is set.
+    pub(super) fn close(&mut self, id: Id, abort: bool) -> Result<(), Errno> {
+        let socket = self.sockets.remove(&id).ok_or(Errno::EBADF)?;
+        match socket.role {
+            Role::Listening(listener) => {
+                for ready in listener.ready {
+                    let _ = self.close(ready, true);
+                }
+                for client in listener.waiting {
+                    self.fail_connecting(client, Errno::ECONNREFUSED);
+                }
+            }
+            Role::Connecting(listener) => {
+                if let Some(Socket { role: Role::Listening(listener), .. }) = self.sockets.get_mut(&listener) {
+                    listener.waiting.retain(|client| *client != id);
+                }
+            }
+            Role::Connected(stream) => {
+                let Some(peer) = stream.peer else { return Ok(()) };
+                self.part(peer, abort || !stream.incoming.is_empty());
+            }
+            Role::Fresh | Role::Datagram(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The other end of `id` has gone.
+    fn part(&mut self, id: Id, reset: bool) {
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
+        let Role::Connected(stream) = &mut socket.role else { return };
+        stream.peer = None;
+        stream.ended = true;
+        if reset {
+            stream.broken = true;
+            socket.error = Some(Errno::ECONNRESET);
+        } else if socket.domain == Domain::Unix {
+            stream.broken = true;
+        }
+        self.notify(id);
+    }
+
+    pub(super) fn fail_connecting(&mut self, id: Id, error: Errno) {
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
+        socket.role = Role::Fresh;
+        socket.error = Some(error);
+        self.notify(id);
+    }
+
+    /// The program has ended.
+    pub(super) fn close_all(&mut self, owner: u32) {
+        let own = self.sockets.iter().filter(|(_, socket)| socket.owner == owner).map(|(id, _)| *id);
+        for id in own.collect::<Vec<_>>() {
+            // A listener's closing closes its queue: those are gone already.
+            let _ = self.close(id, false);
+        }
+    }
+}

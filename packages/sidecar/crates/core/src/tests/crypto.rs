@@ -1,0 +1,72 @@
+//! Long computations belong to their program: they end with it, and their time is its time.
+
+use super::{code, core, exec, exited, outcome, runtime, start, text};
+use crate::{Core, Dispatch, Limits, ProcessOptions, Runtime, RuntimeOptions};
+use std::time::{Duration, Instant};
+
+const ENDLESS: &str = "import c from 'node:crypto'; c.pbkdf2Sync('p', 's', 2 ** 31 - 1, 64, 'sha512');";
+const ENDLESS_PILE: &str = "import c from 'node:crypto';
+    for (let i = 0; i < 200; i++) c.pbkdf2('p', 's', 2 ** 31 - 1, 64, 'sha512', () => {});
+    for (let i = 0; i < 20; i++) c.generatePrime(4096, { safe: true }, () => {});";
+const SHORT: &str = "import c from 'node:crypto'; console.log(c.pbkdf2Sync('p', 's', 1000, 4, 'sha256').toString('hex'));";
+
+/// Runs `source` for a tenth of a second and kills it; how long the kill took.
+fn killed(runtime: &Runtime, source: &str) -> Duration {
+    let (process, told) = start(runtime, exec(source), Dispatch::Worker);
+    std::thread::sleep(Duration::from_millis(100));
+    let begin = Instant::now();
+    process.cancel();
+    assert_eq!(code(&exited(&told)), Some("ERR_CANCELED"));
+    begin.elapsed()
+}
+
+/// Whether a short computation gets a thread soon.
+fn threads_are_free(core: &Core) {
+    let begin = Instant::now();
+    let other = outcome(&runtime(core), exec(SHORT));
+    assert_eq!(text(&other.stdout).trim(), "07f5f5e2");
+    assert!(begin.elapsed() < Duration::from_secs(1), "the job waited for {:?}", begin.elapsed());
+}
+
+#[test]
+fn a_killed_program_takes_its_computations_with_it() {
+    let core = core();
+    let runtime = runtime(&core);
+    for source in [ENDLESS, ENDLESS_PILE, ENDLESS, ENDLESS, ENDLESS, ENDLESS] {
+        let took = killed(&runtime, source);
+        assert!(took < Duration::from_millis(50), "{took:?}");
+    }
+    threads_are_free(&core);
+}
+
+#[test]
+fn computations_count_as_cpu_time_whether_the_program_waits_or_not() {
+    let core = core();
+    let limits = Limits { cpu: Duration::from_millis(200), ..Limits::default() };
+    let runtime = core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime");
+    for source in [ENDLESS, ENDLESS_PILE] {
+        let begin = Instant::now();
+        assert_eq!(code(&outcome(&runtime, exec(source))), Some("ERR_CPU_LIMIT"));
+        assert!(begin.elapsed() < Duration::from_secs(5));
+    }
+}
+
+#[test]
+fn a_computation_cannot_have_more_memory_than_its_program() {
+    let core = core();
+    let source = "import c from 'node:crypto';
+        const tries = [() => c.scryptSync('p', 's', 8, { N: 2 ** 22, r: 8, maxmem: 2 ** 40 }), () => c.pbkdf2Sync('p', 's', 1, 2 ** 31 - 1, 'sha1')];
+        for (const attempt of tries) try { attempt(); } catch (error) { console.log(error.code); }";
+    let got = outcome(&runtime(&core), exec(source));
+    assert_eq!(text(&got.stdout), "ERR_CRYPTO_OPERATION_FAILED\nERR_CRYPTO_OPERATION_FAILED\n", "{}", text(&got.stderr));
+}
+
+#[test]
+fn garbage_makes_room_when_a_program_has_too_many_digests() {
+    let core = core();
+    let source = "import c from 'node:crypto';
+        for (let i = 0; i < 20_000; i++) c.createHash('md5').update('a').update('b');
+        console.log('done');";
+    let got = outcome(&runtime(&core), ProcessOptions { timeout: Some(Duration::from_secs(20)), ..exec(source) });
+    assert_eq!(text(&got.stdout), "done\n", "{}", text(&got.stderr));
+}

@@ -1,0 +1,179 @@
+//! Digests behind one face: a number says which, an object takes bytes.
+//!
+//! The objects are plain data: they can be copied at any moment, which is what `hash.copy()` does.
+
+use crate::macros::with_digest;
+use digest::{ExtendableOutput, Update, XofReader};
+
+/// The digests, by the numbers of the guest ABI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+#[repr(u8)]
+pub enum Algorithm {
+    Md5 = 1,
+    Sha1 = 2,
+    Sha224 = 3,
+    Sha256 = 4,
+    Sha384 = 5,
+    Sha512 = 6,
+    Sha512_224 = 7,
+    Sha512_256 = 8,
+    Sha3_224 = 9,
+    Sha3_256 = 10,
+    Sha3_384 = 11,
+    Sha3_512 = 12,
+    Blake2b512 = 13,
+    Blake2s256 = 14,
+    Ripemd160 = 15,
+    Md5Sha1 = 16,
+    Shake128 = 17,
+    Shake256 = 18,
+    Sm3 = 19,
+}
+
+impl Algorithm {
+    const ALL: [Self; 19] = [
+        Self::Md5,
+        Self::Sha1,
+        Self::Sha224,
+        Self::Sha256,
+        Self::Sha384,
+        Self::Sha512,
+        Self::Sha512_224,
+        Self::Sha512_256,
+        Self::Sha3_224,
+        Self::Sha3_256,
+        Self::Sha3_384,
+        Self::Sha3_512,
+        Self::Blake2b512,
+        Self::Blake2s256,
+        Self::Ripemd160,
+        Self::Md5Sha1,
+        Self::Shake128,
+        Self::Shake256,
+        Self::Sm3,
+    ];
+
+    /// The algorithm with this number.
+    #[must_use]
+    pub fn of(number: i64) -> Option<Self> {
+        usize::try_from(number).ok()?.checked_sub(1).and_then(|index| Self::ALL.get(index).copied())
+    }
+
+    /// Whether the output may have any length.
+    #[must_use]
+    pub fn is_extendable(self) -> bool {
+        matches!(self, Self::Shake128 | Self::Shake256)
+    }
+
+    /// Bytes of output, unless asked for another number of an extendable one.
+    #[must_use]
+    pub fn output_len(self) -> usize {
+        match self {
+            Self::Md5Sha1 => 36,
+            Self::Shake128 => 16,
+            Self::Shake256 => 32,
+            fixed => with_digest!(fixed, D => <D as digest::Digest>::output_size(), 0),
+        }
+    }
+
+    /// Bytes of a block, as HMAC needs it.
+    #[must_use]
+    pub fn block_len(self) -> usize {
+        match self {
+            Self::Md5Sha1 => 64,
+            Self::Shake128 => 168,
+            Self::Shake256 => 136,
+            fixed => with_digest!(fixed, D => <D as digest::common::BlockSizeUser>::block_size(), 64),
+        }
+    }
+
+    /// A digest that has taken nothing yet.
+    #[must_use]
+    pub fn hasher(self) -> Box<dyn Hasher> {
+        match self {
+            Self::Md5Sha1 => Box::new(Pair(Fixed(md5::Md5::default()), Fixed(sha1::Sha1::default()))),
+            Self::Shake128 => Box::new(Extendable(shake::Shake128::default())),
+            Self::Shake256 => Box::new(Extendable(shake::Shake256::default())),
+            fixed => with_digest!(fixed, D => Box::new(Fixed(D::default())), Box::new(Fixed(sha2::Sha256::default()))),
+        }
+    }
+
+    /// The digest of `data`.
+    #[must_use]
+    pub fn digest(self, data: &[u8]) -> Vec<u8> {
+        let mut hasher = self.hasher();
+        hasher.update(data);
+        let mut out = vec![0; self.output_len()];
+        hasher.finish(&mut out);
+        out
+    }
+}
+
+/// See the module.
+pub trait Hasher: Send + Sync {
+    /// Takes more bytes.
+    fn update(&mut self, data: &[u8]);
+    /// Writes the result, which is cut or (for one that is not extendable) followed by nothing when `out` has another length. It begins anew.
+    fn finish(&mut self, out: &mut [u8]);
+    /// A copy of the state.
+    fn copy(&self) -> Box<dyn Hasher>;
+}
+
+struct Fixed<D>(D);
+
+impl<D: digest::Digest + digest::FixedOutputReset + Clone + Send + Sync + 'static> Hasher for Fixed<D> {
+    fn update(&mut self, data: &[u8]) {
+        digest::Digest::update(&mut self.0, data);
+    }
+
+    fn finish(&mut self, out: &mut [u8]) {
+        let result = digest::Digest::finalize_reset(&mut self.0);
+        let len = out.len().min(result.len());
+        out[..len].copy_from_slice(&result[..len]);
+    }
+
+    fn copy(&self) -> Box<dyn Hasher> {
+        Box::new(Self(self.0.clone()))
+    }
+}
+
+struct Extendable<X>(X);
+
+impl<X: ExtendableOutput + Update + Default + Clone + Send + Sync + 'static> Hasher for Extendable<X> {
+    fn update(&mut self, data: &[u8]) {
+        self.0.update(data);
+    }
+
+    fn finish(&mut self, out: &mut [u8]) {
+        std::mem::take(&mut self.0).finalize_xof().read(out);
+    }
+
+    fn copy(&self) -> Box<dyn Hasher> {
+        Box::new(Self(self.0.clone()))
+    }
+}
+
+/// MD5 and SHA-1 one after the other, as early TLS signed with.
+struct Pair<A, B>(Fixed<A>, Fixed<B>);
+
+impl<A, B> Hasher for Pair<A, B>
+where
+    A: digest::Digest + digest::FixedOutputReset + Clone + Send + Sync + 'static,
+    B: digest::Digest + digest::FixedOutputReset + Clone + Send + Sync + 'static,
+{
+    fn update(&mut self, data: &[u8]) {
+        self.0.update(data);
+        self.1.update(data);
+    }
+
+    fn finish(&mut self, out: &mut [u8]) {
+        let (first, second) = out.split_at_mut(<A as digest::Digest>::output_size().min(out.len()));
+        self.0.finish(first);
+        self.1.finish(second);
+    }
+
+    fn copy(&self) -> Box<dyn Hasher> {
+        Box::new(Self(Fixed(self.0.0.clone()), Fixed(self.1.0.clone())))
+    }
+}

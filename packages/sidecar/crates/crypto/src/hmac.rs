@@ -1,0 +1,59 @@
+//! HMAC over any digest that has blocks (RFC 2104). Written over [`Hasher`] rather than taken from a crate, because there the digest is a type.
+
+use crate::{Algorithm, Hasher};
+
+/// See the module.
+pub struct Hmac {
+    inner: Box<dyn Hasher>,
+    outer: Box<dyn Hasher>,
+    len: usize,
+}
+
+impl Hmac {
+    /// With a key of any length.
+    #[must_use]
+    pub fn new(algorithm: Algorithm, key: &[u8]) -> Self {
+        let mut block = vec![0; algorithm.block_len()];
+        if key.len() > block.len() {
+            let digest = algorithm.digest(key);
+            block[..digest.len()].copy_from_slice(&digest);
+        } else {
+            block[..key.len()].copy_from_slice(key);
+        }
+        let padded = |pad: u8| {
+            let mut hasher = algorithm.hasher();
+            hasher.update(&block.iter().map(|byte| byte ^ pad).collect::<Vec<_>>());
+            hasher
+        };
+        Self { inner: padded(0x36), outer: padded(0x5c), len: algorithm.output_len() }
+    }
+
+    /// Takes more bytes.
+    pub fn update(&mut self, data: &[u8]) {
+        self.inner.update(data);
+    }
+
+    /// The code.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<u8> {
+        let mut out = vec![0; self.len];
+        self.inner.finish(&mut out);
+        self.outer.update(&out);
+        self.outer.finish(&mut out);
+        out
+    }
+
+    /// The code of `data` in one go.
+    #[must_use]
+    pub fn of(algorithm: Algorithm, key: &[u8], data: &[u8]) -> Vec<u8> {
+        let mut hmac = Self::new(algorithm, key);
+        hmac.update(data);
+        hmac.finish()
+    }
+}
+
+impl Clone for Hmac {
+    fn clone(&self) -> Self {
+        Self { inner: self.inner.copy(), outer: self.outer.copy(), len: self.len }
+    }
+}
