@@ -25,6 +25,7 @@ const IMPLEMENTED = [
   'fs',
   'fs_dir',
   'fs_event_wrap',
+  'http2',
   'http_parser',
   'icu',
   'inspector',
