@@ -19,7 +19,11 @@ export function reasonOf(stderr) {
 
 // Paths below the tests' folder and numbers of processes differ from run to run; the report must not.
 const shorten = (line) => {
-  const text = line.trim().replaceAll(/\(node:\d+\)/g, '(node)').replaceAll(root, '…').replaceAll(/\/tmp\/conformance-\w+/g, '/tmp/…');
+  const text = line
+    .trim()
+    .replaceAll(/\(node:\d+\)/g, '(node)')
+    .replaceAll(root, '…')
+    .replaceAll(/\/tmp\/conformance-\w+/g, '/tmp/…');
   return text.length > MAX_REASON ? `${text.slice(0, MAX_REASON - 1)}…` : text;
 };
 

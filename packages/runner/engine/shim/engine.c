@@ -31,6 +31,7 @@
 #include "node.c"
 #include "expressions.c"
 #include "expressions-run.c"
+#include "messages-values.c"
 #include "messages.c"
 #include "messages-texts.c"
 #include "loop.c"
