@@ -156,7 +156,7 @@ mod tests {
         if let Some(private) = &mut key.private {
             private.dp[0] ^= 1;
         }
-        assert_eq!(private(&key, &vec![7; 60]), Err(Fault::Internal));
+        assert_eq!(private(&key, &[7; 60]), Err(Fault::Internal));
         assert_eq!(power(&[2], &[3], &[4]), Err(Fault::KeyType));
         assert_eq!(power(&[2], &[3], &[]), Err(Fault::KeyType));
         assert_eq!(power(&[2], &[10], &[0xfd]), Ok(vec![(1_024_u32 % 253) as u8]));

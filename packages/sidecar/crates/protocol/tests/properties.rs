@@ -33,15 +33,16 @@ fn fact() -> impl Strategy<Value = Fact> {
 proptest! {
     #[test]
     fn a_process_start_survives(
-        (runtime, id) in any::<(u32, u32)>(), run in any::<bool>(), code in any::<String>(), cwd in option::of(any::<String>()),
-        args in option::of(vec(any::<String>(), 0..40)), env in option::of(vec(any::<(String, String)>(), 0..40)),
+        (runtime, id) in any::<(u32, u32)>(), mode in prop_oneof![Just(Mode::Exec), Just(Mode::Run), Just(Mode::File)], code in any::<String>(), cwd in option::of(any::<String>()),
+        args in option::of(vec(any::<String>(), 0..40)), exec_argv in option::of(vec(any::<String>(), 0..40)), env in option::of(vec(any::<(String, String)>(), 0..40)),
         stdin in option::of(vec(any::<u8>(), 0..2000)), timeout_ms in any::<Option<u64>>(), stream in any::<Option<(Option<bool>, Option<bool>)>>(),
     ) {
         let message = ProcessStart {
             runtime,
-            mode: if run { Mode::Run } else { Mode::Exec },
+            mode,
             code: &code,
             args: args.as_ref().map(|all| all.iter().map(String::as_str).collect()),
+            exec_argv: exec_argv.as_ref().map(|all| all.iter().map(String::as_str).collect()),
             env: env.as_ref().map(|all| Pairs(all.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect())),
             cwd: cwd.as_deref(),
             stdin: stdin.as_deref(),

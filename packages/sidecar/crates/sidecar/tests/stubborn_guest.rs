@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use coldframe_protocol::messages::*;
 use common::{Parent, ended, program};
 
-// The source begins at 65620: the inbox, the event's header, the start block's four numbers, "/workspace", the url, the source's length.
+// The source begins at 65624: the inbox, the event's header, the start block's five numbers, "/workspace", the url, the source's length.
 const GUEST: &str = r#"(module
   (import "coldframe" "mark" (func $mark (param i32)))
   (memory (export "memory") 4 32768)
@@ -20,7 +20,7 @@ const GUEST: &str = r#"(module
   (func (export "cf_boot") (result i32) (i32.const 0))
   (func (export "cf_freeze") (result i32) (i32.const 0))
   (func (export "cf_info") (result i32)
-    (i32.store (i32.const 0) (i32.const 1))
+    (i32.store (i32.const 0) (i32.const 2))
     (i32.store (i32.const 4) (i32.const 1024))
     (i32.store (i32.const 8) (i32.const 65536))
     (i32.store (i32.const 12) (i32.const 65536))
@@ -28,7 +28,7 @@ const GUEST: &str = r#"(module
   (func (export "cf_inbox") (param i32) (result i32) (i32.const 0))
   (func (export "cf_turn") (param i32 i32) (result i32)
     (call $mark (i32.const 1))
-    (if (i32.eq (i32.load8_u (i32.const 65620)) (i32.const 115))
+    (if (i32.eq (i32.load8_u (i32.const 65624)) (i32.const 115))
       (then (loop $spin
         (i32.store (i32.const 2048) (i32.add (i32.load (i32.const 2048)) (i32.const 1)))
         (br $spin))))

@@ -32,10 +32,10 @@ fn threads_are_free(core: &Core) {
 fn a_killed_program_takes_its_computations_with_it() {
     let core = core();
     let runtime = runtime(&core);
-    for source in [ENDLESS, ENDLESS_PILE, ENDLESS, ENDLESS, ENDLESS, ENDLESS] {
-        let took = killed(&runtime, source);
-        assert!(took < Duration::from_millis(50), "{took:?}");
-    }
+    let sources = [ENDLESS, ENDLESS_PILE, ENDLESS, ENDLESS_PILE, ENDLESS, ENDLESS_PILE, ENDLESS];
+    let mut took = sources.map(|source| killed(&runtime, source));
+    took.sort();
+    assert!(took[sources.len() / 2] < Duration::from_millis(50), "{took:?}");
     threads_are_free(&core);
 }
 

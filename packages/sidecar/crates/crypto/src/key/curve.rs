@@ -72,7 +72,7 @@ impl Curve {
             bytes[0] = 4;
         }
         with_curve!(self, C => {
-            let key = elliptic_curve::PublicKey::<C>::from_sec1_bytes(&bytes).map_err(|_| Fault::InvalidPoint)?;
+            let key = elliptic_curve::PublicKey::<C>::from_sec1_bytes(known_form(&bytes)?).map_err(|_| Fault::InvalidPoint)?;
             Ok(key.to_sec1_point(false).as_bytes().to_vec())
         })
     }
@@ -80,7 +80,7 @@ impl Curve {
     /// The point in another form.
     pub(crate) fn compressed(self, point: &[u8]) -> Result<Vec<u8>, Fault> {
         with_curve!(self, C => {
-            let key = elliptic_curve::PublicKey::<C>::from_sec1_bytes(point).map_err(|_| Fault::InvalidPoint)?;
+            let key = elliptic_curve::PublicKey::<C>::from_sec1_bytes(known_form(point)?).map_err(|_| Fault::InvalidPoint)?;
             Ok(key.to_sec1_point(true).as_bytes().to_vec())
         })
     }
@@ -117,9 +117,17 @@ impl Curve {
     pub(crate) fn shared(self, scalar: &[u8], point: &[u8]) -> Result<Vec<u8>, Fault> {
         with_curve!(self, C => {
             let key = elliptic_curve::SecretKey::<C>::from_slice(scalar).map_err(|_| Fault::InvalidPrivateKey)?;
-            let other = elliptic_curve::PublicKey::<C>::from_sec1_bytes(point).map_err(|_| Fault::InvalidPoint)?;
+            let other = elliptic_curve::PublicKey::<C>::from_sec1_bytes(known_form(point)?).map_err(|_| Fault::InvalidPoint)?;
             let secret = elliptic_curve::ecdh::diffie_hellman(key.to_nonzero_scalar(), other.as_affine());
             Ok(secret.raw_secret_bytes().to_vec())
         })
+    }
+}
+
+/// A point as OpenSSL takes it: compressed or whole. The library would also take the compact form (tag 5), which has no sign.
+fn known_form(point: &[u8]) -> Result<&[u8], Fault> {
+    match point.first() {
+        Some(2..=4) => Ok(point),
+        _ => Err(Fault::InvalidPoint),
     }
 }

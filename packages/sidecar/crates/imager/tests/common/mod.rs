@@ -19,7 +19,7 @@ pub const GUEST: &str = r#"(module
   (func (export "cf_boot") (result i32) (i32.const 0))
   (func (export "cf_freeze") (result i32) (i32.const 0))
   (func (export "cf_info") (result i32)
-    (i32.store (i32.const 0) (i32.const 1))
+    (i32.store (i32.const 0) (i32.const 2))
     (i32.store (i32.const 4) (i32.const 1024))
     (i32.store (i32.const 8) (i32.const 65536))
     (i32.store (i32.const 12) (i32.const 65536))
@@ -29,7 +29,7 @@ pub const GUEST: &str = r#"(module
   (func (export "cf_turn") (param i32 i32) (result i32)
     (local $first i32)
     (call $mark (i32.const 1))
-    (local.set $first (i32.load8_u (i32.const 65620)))
+    (local.set $first (i32.load8_u (i32.const 65624)))
     (if (i32.eq (local.get $first) (i32.const 115))
       (then (loop $spin
         (i32.store (i32.const 2048) (i32.add (i32.load (i32.const 2048)) (i32.const 1)))
@@ -82,6 +82,7 @@ pub fn start(runtime: &Runtime, code: &str, timeout: Option<u64>, dispatch: Disp
         mode: Mode::Exec,
         code: code.to_owned(),
         args: vec![],
+        exec_argv: vec![],
         env: vec![],
         cwd: None,
         stdin: vec![],
