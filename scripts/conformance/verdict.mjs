@@ -1,5 +1,7 @@
 // What the end of a test file means. Only a genuine pass is one: a file that skips itself has tested nothing.
 
+import { root } from '../build/paths.mjs';
+
 const SKIPPED = /^1\.\.0 # skip/im;
 
 const MAX_REASON = 160;
@@ -17,7 +19,11 @@ export function reasonOf(stderr) {
 
 // Paths below the tests' folder and numbers of processes differ from run to run; the report must not.
 const shorten = (line) => {
-  const text = line.trim().replaceAll(/\(node:\d+\)/g, '(node)');
+  const text = line
+    .trim()
+    .replaceAll(/\(node:\d+\)/g, '(node)')
+    .replaceAll(root, '…')
+    .replaceAll(/\/tmp\/conformance-\w+/g, '/tmp/…');
   return text.length > MAX_REASON ? `${text.slice(0, MAX_REASON - 1)}…` : text;
 };
 

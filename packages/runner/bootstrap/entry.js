@@ -13,6 +13,7 @@ const { checkUnsettled, runFile } = require('./run-file.js');
 
 const EXITING = 0;
 const RUN = 1;
+const RESIDENT = 2;
 
 function install() {
   const { process } = context;
@@ -24,24 +25,13 @@ function install() {
     options: applyOptions,
     main: runFile,
     tick: context.tickCallback,
-    complete(number, result, bytes) {
-      loopClock.enter();
-      complete(number, result, bytes);
-      loopClock.leave();
-    },
-    timers(now) {
-      loopClock.enter();
-      const next = context.processTimers(now);
-      loopClock.leave();
-      return next;
-    },
-    immediates() {
-      // Immediates that hold nothing are left behind when nothing else holds the loop.
-      if (!isAlive()) return;
-      loopClock.enter();
-      context.processImmediate();
-      loopClock.leave();
-    },
+    complete: timed(complete),
+    timers: timed((now) => context.processTimers(now)),
+    immediates: timed(() => {
+      // Immediates that hold nothing are left behind when nothing else holds the loop. A resident process goes on, and runs them.
+      if (isAlive() || native.mode() === RESIDENT) context.processImmediate();
+      else native.loop.immediateInfo.fill(0);
+    }),
     uncaught,
     beforeExit(code) {
       if (heard('beforeExit')) process.emit('beforeExit', code);
@@ -55,11 +45,24 @@ function install() {
   Object.defineProperty(globalThis, '__return', { value: returnValue, writable: true, configurable: true });
 }
 
+// A callback of the loop, whose time outside of it counts as idle (loop-clock.js).
+function timed(run) {
+  return (...args) => {
+    loopClock.enter();
+    try {
+      return run(...args);
+    } finally {
+      loopClock.leave();
+    }
+  };
+}
+
 const REF_COUNT = 1;
+const OUTSTANDING = 2;
 
 function isAlive() {
   const { immediateInfo, keepAlive, timerInfo } = native.loop;
-  return immediateInfo[REF_COUNT] > 0 || timerInfo[0] > 0 || keepAlive[0] > 0;
+  return immediateInfo[REF_COUNT] > 0 || immediateInfo[OUTSTANDING] > 0 || timerInfo[0] > 0 || keepAlive[0] > 0;
 }
 
 // `NodeRuntime.run`: the value for the caller, as JSON.

@@ -1,3 +1,4 @@
+// Edits of quickjs.c.
 const quick = (find, replace) => ({ file: 'quickjs.c', find, replace });
 
 export default {

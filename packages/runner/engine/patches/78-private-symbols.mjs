@@ -1,3 +1,4 @@
+// Edits of quickjs.c: the functions of a Proxy that get a guard.
 const guards = [
   ['JSValue js_proxy_get', 'JS_UNDEFINED'],
   ['int js_proxy_has', 'find_own_property1(JS_VALUE_GET_OBJ(obj), atom) != NULL'],

@@ -1,3 +1,4 @@
+// Edits of quickjs.c.
 const quick = (find, replace, count = 1) => ({ file: 'quickjs.c', find, replace, count });
 
 export default {

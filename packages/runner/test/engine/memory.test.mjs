@@ -34,7 +34,8 @@ describe('memory', () => {
   it('gives an error that can be caught, and goes on', async () => {
     const { code, stdout } = await runInProcess(
       `
-      try { const kept = []; for (;;) kept.push('x'.repeat(1000) + kept.length); } catch (error) { print(error.name, error.message); }
+      const fill = () => { const kept = []; for (;;) kept.push('x'.repeat(1000) + kept.length); };
+      try { fill(); } catch (error) { print(error.name, error.message); }
       try { new ArrayBuffer(2e9); } catch (error) { print(error.name, error.message); }
       const kept = []; for (let i = 0; i < 1000; i++) kept.push({ i });
       print(kept.length, kept.at(-1).i);`,
