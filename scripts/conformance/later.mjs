@@ -9,6 +9,7 @@ export const LATER = [
   ['`inspector`', '`require` throws `ERR_INSPECTOR_NOT_AVAILABLE`, as in a Node that was built without it'],
   ['`sqlite`', 'its classes throw'],
   ['connections to the outside, and TLS', 'loopback inside a runtime works; TLS throws'],
+  ['`fetch` and `WebSocket` as globals', '`fetch failed`: their client parses with WebAssembly; `http` works on loopback'],
   ['other processes: `child_process`, `cluster`', 'their functions throw'],
   [
     '`TextDecoder` for Chinese, Japanese and Korean encodings',

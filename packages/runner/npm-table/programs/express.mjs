@@ -1,23 +1,30 @@
 // express: routes, a JSON body and an ETag over loopback.
 
 import { once } from 'node:events';
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import express from 'express';
 
 const app = express();
 app.use(express.json());
-app.get('/hello/:name', (request, response) => response.send({ hello: request.params.name, query: request.query }));
-app.post('/sum', (request, response) => response.status(201).json({ sum: request.body.reduce((a, b) => a + b, 0) }));
-app.use((error, _request, response, _next) => response.status(error.status ?? 500).send(error.type));
+app.get('/hello/:name', (incoming, response) => response.send({ hello: incoming.params.name, query: incoming.query }));
+app.post('/sum', (incoming, response) => response.status(201).json({ sum: incoming.body.reduce((a, b) => a + b, 0) }));
+app.use((error, _incoming, response, _next) => response.status(error.status ?? 500).send(error.type));
 const server = app.listen(0, '127.0.0.1');
 await once(server, 'listening');
-const base = `http://127.0.0.1:${server.address().port}`;
-const hello = await fetch(`${base}/hello/world?a=1&a=2`);
-console.log(hello.status, hello.headers.get('etag'), hello.headers.get('x-powered-by'), await hello.json());
-const headers = { 'content-type': 'application/json' };
-const sum = await fetch(`${base}/sum`, { method: 'POST', headers, body: '[1,2,3]' });
-console.log(sum.status, await sum.text());
-const wrong = await fetch(`${base}/sum`, { method: 'POST', headers, body: '[1,' });
-console.log(wrong.status, await wrong.text());
-console.log((await fetch(`${base}/nowhere`)).status);
+
+async function ask(method, path, body, headers = {}) {
+  const asked = request({ host: '127.0.0.1', port: server.address().port, method, path, headers });
+  asked.end(body);
+  const [response] = await once(asked, 'response');
+  const { etag, 'content-type': type, 'x-powered-by': by } = response.headers;
+  console.log(response.statusCode, etag, type, by, await text(response));
+}
+
+const json = { 'content-type': 'application/json' };
+await ask('GET', '/hello/world?a=1&a=2');
+await ask('POST', '/sum', '[1,2,3]', json);
+await ask('POST', '/sum', '[1,', json);
+await ask('GET', '/nowhere');
 server.closeAllConnections();
 server.close();

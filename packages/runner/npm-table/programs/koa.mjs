@@ -1,6 +1,8 @@
 // koa: middleware in both directions, over loopback.
 
 import { once } from 'node:events';
+import { get } from 'node:http';
+import { text } from 'node:stream/consumers';
 import Koa from 'koa';
 
 const app = new Koa();
@@ -16,7 +18,8 @@ app.use((context) => {
 });
 const server = app.listen(0, '127.0.0.1');
 await once(server, 'listening');
-const response = await fetch(`http://127.0.0.1:${server.address().port}/a/b`, { headers: { accept: 'text/html' } });
-console.log(response.status, response.headers.get('x-order'), await response.json());
+const asked = get({ host: '127.0.0.1', port: server.address().port, path: '/a/b', headers: { accept: 'text/html' } });
+const [response] = await once(asked, 'response');
+console.log(response.statusCode, response.headers['x-order'], response.headers['content-type'], await text(response));
 server.closeAllConnections();
 server.close();
