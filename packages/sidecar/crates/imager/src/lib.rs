@@ -33,8 +33,8 @@ pub enum Failure {
 /// Sizes of what was built, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
-    /// The memory in the image.
-    pub memory: usize,
+    /// The part of the memory that the image holds.
+    pub mapped: usize,
     /// Pages of it that are not all zeros.
     pub used: usize,
     /// The precompiled module.
@@ -55,8 +55,11 @@ pub fn build(wasm: &[u8], inputs: &Path, out: &Path) -> Result<Built, Failure> {
     let code = engine(&mut engine_config()).and_then(|engine| engine.precompile_module(&stripped)).map_err(module)?;
     let hash: [u8; 32] = Sha256::digest(&initial.memory).into();
     let code_hash: String = Sha256::digest(&code)[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    let data = data_range(&initial.memory);
     let header = Header {
         memory_len: initial.memory.len() as u64,
+        data_start: data.start as u64,
+        data_len: data.len() as u64,
         state_ptr: initial.info.state_ptr,
         inbox_ptr: initial.info.inbox_ptr,
         inbox_len: initial.info.inbox_len,
@@ -66,10 +69,18 @@ pub fn build(wasm: &[u8], inputs: &Path, out: &Path) -> Result<Built, Failure> {
     };
     std::fs::create_dir_all(out).map_err(|error| file(out, &error))?;
     replace(&out.join(&header.module_file), &[&code])?;
-    replace(&out.join("guest.image"), &[&header.encode().map_err(Failure::Module)?, &initial.memory])?;
+    replace(&out.join("guest.image"), &[&header.encode().map_err(Failure::Module)?, &initial.memory[data.clone()]])?;
     remove_old_modules(out, &header.module_file)?;
     let used = initial.memory.chunks(HEADER_LEN).filter(|page| page.iter().any(|byte| *byte != 0)).count() * HEADER_LEN;
-    Ok(Built { memory: initial.memory.len(), used, code: code.len(), module_file: header.module_file })
+    Ok(Built { mapped: data.len(), used, code: code.len(), module_file: header.module_file })
+}
+
+/// What of the memory goes into the file: all but the whole pages of zeros at both ends; at least a page.
+fn data_range(memory: &[u8]) -> std::ops::Range<usize> {
+    let used = |page: &[u8]| page.iter().any(|byte| *byte != 0);
+    let first = memory.chunks_exact(HEADER_LEN).position(used).unwrap_or(0);
+    let last = memory.chunks_exact(HEADER_LEN).rposition(used).unwrap_or(0);
+    first * HEADER_LEN..(last + 1) * HEADER_LEN
 }
 
 /// The engine that everything is compiled for: a processor that any server of the last ten years has (x86-64-v2).

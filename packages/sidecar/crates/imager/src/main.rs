@@ -67,7 +67,7 @@ impl Arguments {
         let mib = |bytes: usize| bytes as f64 / f64::from(1 << 20);
         println!(
             "guest.image {:.1} MiB ({:.1} MiB not zero), {} {:.1} MiB",
-            mib(built.memory),
+            mib(built.mapped),
             mib(built.used),
             built.module_file,
             mib(built.code)

@@ -1,4 +1,5 @@
-//! The image file: one header page, then the guest's linear memory as it was after initialisation.
+//! The image file: one header page, then the guest's linear memory as it was after initialisation, without the zeros that it begins
+//! with (the stack) and ends with (room for the first allocations): those a VM gets as fresh pages, from no file.
 //!
 //! ```text
 //! 0     magic "COLDFRM1"                    8 bytes
@@ -7,7 +8,8 @@
 //! 24    state_ptr, inbox_ptr, inbox_len, frozen_end   u32 each
 //! 40    SHA-256 of the memory               32 bytes: the image's name
 //! 72    file name of the precompiled module 56 bytes, padded with zeros
-//! 4096  the memory                          page-aligned, so that it can be mapped
+//! 128   data start and length in the memory u64 each, whole pages; around it the memory is zero
+//! 4096  the data                            page-aligned, so that it can be mapped
 //! ```
 //! The image names its module, so that a rebuild can replace both without a moment at which they do not fit. The hash is written
 //! by `crates/imager` and identifies the image; it is not computed again at start, which would touch every page.
@@ -17,18 +19,23 @@ use crate::sys::PAGE;
 /// Bytes before the memory: one page.
 pub const HEADER_LEN: usize = PAGE;
 /// The version of this file format.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 /// The version of `docs/internals/guest-abi.md`.
 pub const ABI_VERSION: u32 = 2;
 const MAGIC: &[u8; 8] = b"COLDFRM1";
 const WASM_PAGE: u64 = 65_536;
 const NAME_LEN: usize = 56;
+const DATA_AT: usize = 128;
 
 /// What stands before the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// Length of the memory in bytes.
     pub memory_len: u64,
+    /// Where in the memory the file's bytes belong, in bytes. Before it all is zero.
+    pub data_start: u64,
+    /// How many there are. Behind them all is zero.
+    pub data_len: u64,
     /// Where the guest's state block lies.
     pub state_ptr: u32,
     /// Where events are written.
@@ -59,6 +66,9 @@ impl Header {
         }
         page.extend_from_slice(&self.hash);
         page.extend_from_slice(self.module_file.as_bytes());
+        page.resize(DATA_AT, 0);
+        page.extend_from_slice(&self.data_start.to_le_bytes());
+        page.extend_from_slice(&self.data_len.to_le_bytes());
         page.resize(HEADER_LEN, 0);
         Ok(page)
     }
@@ -77,12 +87,18 @@ impl Header {
                 "it was made by another build: format {format}, ABI {abi}; this build needs format {FORMAT_VERSION}, ABI {ABI_VERSION}"
             ));
         }
-        let memory_len = u64::from(u32_at(16)?) | u64::from(u32_at(20)?) << 32;
+        let u64_at = |at: usize| Ok::<_, String>(u64::from(u32_at(at)?) | u64::from(u32_at(at + 4)?) << 32);
+        let memory_len = u64_at(16)?;
         if memory_len == 0 || memory_len % WASM_PAGE != 0 || memory_len > u64::from(u32::MAX) {
             return Err(format!("its memory length is {memory_len}, which is not a number of wasm pages below 4 GiB"));
         }
-        if file_len != HEADER_LEN as u64 + memory_len {
-            return Err(format!("the file has {file_len} bytes; its header says {}", HEADER_LEN as u64 + memory_len));
+        let (data_start, data_len) = (u64_at(DATA_AT)?, u64_at(DATA_AT + 8)?);
+        let whole_pages = data_start % PAGE as u64 == 0 && data_len % PAGE as u64 == 0 && data_len > 0;
+        if !whole_pages || data_start.checked_add(data_len).is_none_or(|end| end > memory_len) {
+            return Err(format!("its data is {data_len} bytes at {data_start}, which are not whole pages of its memory"));
+        }
+        if file_len != HEADER_LEN as u64 + data_len {
+            return Err(format!("the file has {file_len} bytes; its header says {}", HEADER_LEN as u64 + data_len));
         }
         let hash = field(40, 32)?.try_into().map_err(|_| "the file is shorter than its header".to_owned())?;
         let name = field(72, NAME_LEN)?.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -92,6 +108,8 @@ impl Header {
         }
         let header = Self {
             memory_len,
+            data_start,
+            data_len,
             state_ptr: u32_at(24)?,
             inbox_ptr: u32_at(28)?,
             inbox_len: u32_at(32)?,
@@ -114,6 +132,8 @@ mod tests {
     fn header() -> Header {
         Header {
             memory_len: 2 * WASM_PAGE,
+            data_start: PAGE as u64,
+            data_len: 4 * PAGE as u64,
             state_ptr: 1_024,
             inbox_ptr: 2_048,
             inbox_len: 65_536,
@@ -127,13 +147,13 @@ mod tests {
     fn reads_what_it_wrote() {
         let page = header().encode().expect("encode");
         assert_eq!(page.len(), HEADER_LEN);
-        assert_eq!(Header::decode(&page, HEADER_LEN as u64 + 2 * WASM_PAGE), Ok(header()));
+        assert_eq!(Header::decode(&page, (HEADER_LEN + 4 * PAGE) as u64), Ok(header()));
     }
 
     #[test]
     fn names_what_does_not_fit() {
         let page = header().encode().expect("encode");
-        let right = HEADER_LEN as u64 + 2 * WASM_PAGE;
+        let right = (HEADER_LEN + 4 * PAGE) as u64;
         let broken = |at: usize, value: u8| {
             let mut page = page.clone();
             page[at] = value;
@@ -144,6 +164,10 @@ mod tests {
         assert!(broken(16, 1).contains("memory length"));
         assert!(broken(31, 0xff).contains("outside"));
         assert!(broken(72, b'/').contains("not a file name"));
+        assert!(broken(DATA_AT, 1).contains("whole pages"));
+        assert!(broken(DATA_AT + 2, 2).contains("whole pages of its memory"));
+        assert!(broken(DATA_AT + 9, 0).contains("whole pages"));
+        assert!(broken(DATA_AT + 15, 0xff).contains("whole pages"));
         assert!(Header::decode(&page, right - 1).expect_err("short").contains("bytes"));
         assert!(Header::decode(&page[..20], right).expect_err("cut").contains("shorter"));
     }

@@ -9,7 +9,7 @@ pub use format::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
 
 use crate::error::Error;
 use crate::memory::{Pool, Reservations};
-use crate::sys;
+use crate::sys::{self, Run};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::AsRawFd;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub(crate) struct Image {
     file: File,
     header: Header,
-    /// Base of the read-only view of the memory.
+    /// Base of the read-only view of the data.
     view: usize,
     id: String,
     pool: Pool,
@@ -35,7 +35,7 @@ impl Image {
         let mut page = Vec::new();
         Read::by_ref(&mut file).take(HEADER_LEN as u64).read_to_end(&mut page).map_err(|error| fail(error.to_string()))?;
         let header = Header::decode(&page, len).map_err(fail)?;
-        let view = sys::map_shared_readonly(file.as_raw_fd(), HEADER_LEN as u64, header.memory_len as usize)
+        let view = sys::map_shared_readonly(file.as_raw_fd(), HEADER_LEN as u64, header.data_len as usize)
             .map_err(|error| fail(error.to_string()))?;
         let id = header.hash.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Arc::new(Self { file, header, view, id, pool: Pool::new(reservations, warm_slots) }))
@@ -59,20 +59,56 @@ impl Image {
         &self.pool
     }
 
-    /// Maps the memory copy-on-write at `base`.
+    /// Where the file's bytes lie in the memory.
+    fn data(&self) -> std::ops::Range<usize> {
+        let start = self.header.data_start as usize;
+        start..start + self.header.data_len as usize
+    }
+
+    /// Makes the memory at `base`: fresh zeros, and the data mapped over them copy-on-write.
     ///
     /// # Safety
     /// `base..base + self.len()` lies inside a reservation that the caller owns, with no reference into it.
     pub(crate) unsafe fn map_at(&self, base: usize) -> std::io::Result<()> {
+        let data = self.data();
         // SAFETY: passed on to the caller.
-        unsafe { sys::map_private(base, self.file.as_raw_fd(), HEADER_LEN as u64, self.len()) }
+        unsafe {
+            sys::allow(base, self.len())?;
+            sys::map_private(base + data.start, self.file.as_raw_fd(), HEADER_LEN as u64, data.len())
+        }
     }
 
-    /// The pristine bytes at `offset`.
-    pub(crate) fn bytes(&self, offset: usize, len: usize) -> &[u8] {
-        assert!(offset.checked_add(len).is_some_and(|end| end <= self.len()), "inside the image");
-        // SAFETY: the view is mapped for as long as `self` lives, is never written, and the range was just checked.
-        unsafe { std::slice::from_raw_parts((self.view + offset) as *const u8, len) }
+    /// Writes the image's bytes back over `run` of the memory at `base`.
+    ///
+    /// # Safety
+    /// The memory at `base` was made by [`Self::map_at`], the caller owns it and no reference into it is alive.
+    pub(crate) unsafe fn restore(&self, base: usize, run: &Run) {
+        let data = self.data();
+        let end = run.offset.checked_add(run.len).filter(|end| *end <= self.len()).expect("inside the image");
+        let (from, to) = (run.offset.max(data.start).min(end), end.min(data.end).max(run.offset));
+        // SAFETY: the three parts make up the run, which lies inside the memory (just checked) that the caller owns. The middle part lies inside
+        // the data, whose view is mapped for as long as `self` lives, is never written, and is another mapping.
+        unsafe {
+            if from >= to {
+                std::ptr::write_bytes((base + run.offset) as *mut u8, 0, run.len);
+                return;
+            }
+            std::ptr::write_bytes((base + run.offset) as *mut u8, 0, from - run.offset);
+            std::ptr::copy_nonoverlapping((self.view + from - data.start) as *const u8, (base + from) as *mut u8, to - from);
+            std::ptr::write_bytes((base + to) as *mut u8, 0, end - to);
+        }
+    }
+}
+
+#[cfg(test)]
+impl Image {
+    /// The memory as every VM begins with it.
+    pub(crate) fn memory(&self) -> Vec<u8> {
+        let mut memory = vec![0; self.len()];
+        // SAFETY: the view is mapped for as long as `self` lives and is never written.
+        let data = unsafe { std::slice::from_raw_parts(self.view as *const u8, self.data().len()) };
+        memory[self.data()].copy_from_slice(data);
+        memory
     }
 }
 
@@ -80,6 +116,6 @@ impl Drop for Image {
     fn drop(&mut self) {
         self.pool.clear();
         // SAFETY: the view was mapped in `open`; no slice of it outlives `self`.
-        unsafe { sys::release(self.view, self.len()) };
+        unsafe { sys::release(self.view, self.data().len()) };
     }
 }

@@ -1,8 +1,8 @@
 //! The memory of VMs: one reservation each, the image mapped into it copy-on-write.
 //!
 //! ```text
-//! base            image length          current size             4 GiB        + 32 MiB
-//!  | image, private mapping | grown: zeros | reserved, untouchable | guard        |
+//! base     data start    data end      image length   current size        4 GiB     + 32 MiB
+//!  | stack: zeros | image, private | room: zeros | grown: zeros | reserved, untouchable | guard |
 //! ```
 //! wasm code adds a 32-bit index to the base and is compiled without bounds checks: whatever it computes lands in this range, and
 //! outside the current size it faults, which the engine turns into a trap. `slot.rs` is one such range, `pool.rs` keeps clean

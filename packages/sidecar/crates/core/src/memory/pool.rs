@@ -12,8 +12,8 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Mappings one running VM may need: image, grown heap, rest of the reservation, stack and its guard.
-const MAPPINGS_PER_VM: u64 = 5;
+/// Mappings one running VM may need: its stack, the image, the heap, the rest of the reservation, the native stack and its guard.
+const MAPPINGS_PER_VM: u64 = 6;
 /// Mappings left for the rest of the process.
 const SPARE_MAPPINGS: u64 = 4_096;
 /// 4 GiB each in a 47-bit address space, with room for everything else.

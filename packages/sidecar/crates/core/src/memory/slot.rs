@@ -76,10 +76,8 @@ impl Slot {
 
     fn copy_back(&mut self, image: &Image) {
         for run in &self.known {
-            let pristine = image.bytes(run.offset, run.len);
-            // SAFETY: the run lies inside the mapped image (the scan covered exactly that), nobody else refers to the
-            // slot, and the view and the slot are different mappings.
-            unsafe { std::ptr::copy_nonoverlapping(pristine.as_ptr(), (self.base + run.offset) as *mut u8, run.len) };
+            // SAFETY: the scan covered exactly the mapped image, the slot owns it, and the guest is gone.
+            unsafe { image.restore(self.base, run) };
         }
     }
 

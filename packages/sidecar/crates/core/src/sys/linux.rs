@@ -33,7 +33,15 @@ pub(crate) fn check_page_size() -> io::Result<()> {
 pub(crate) fn reserve(len: usize) -> io::Result<usize> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: a fresh anonymous mapping at an address of the kernel's choice aliases nothing.
-    check(unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0) })
+    let base = check(unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0) })?;
+    small_pages(base, len);
+    Ok(base)
+}
+
+/// Asks for small pages in an anonymous range: where huge ones are the default, the first byte of a stack would cost a VM 2 MiB.
+fn small_pages(base: usize, len: usize) {
+    // SAFETY: the advice changes how the range is backed, not what it holds. A kernel without huge pages refuses it, which is as good.
+    unsafe { libc::madvise(base as *mut libc::c_void, len, libc::MADV_NOHUGEPAGE) };
 }
 
 /// Gives a reservation back.
@@ -69,7 +77,9 @@ pub(crate) fn map_shared_readonly(file: RawFd, offset: u64, len: usize) -> io::R
 pub(crate) unsafe fn unmap_into_reservation(base: usize, len: usize) -> io::Result<()> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
     // SAFETY: the caller owns the range.
-    check(unsafe { libc::mmap(base as *mut libc::c_void, len, libc::PROT_NONE, flags, -1, 0) }).map(|_| ())
+    check(unsafe { libc::mmap(base as *mut libc::c_void, len, libc::PROT_NONE, flags, -1, 0) })?;
+    small_pages(base, len);
+    Ok(())
 }
 
 /// Makes part of a reservation usable: pages of zeros, committed as they are touched.

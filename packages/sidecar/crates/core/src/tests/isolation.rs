@@ -21,7 +21,7 @@ fn assert_all_slots_pristine(core: &Core) {
     for slot in slots {
         // SAFETY: the slot is mapped and no guest lives in it.
         let bytes = unsafe { std::slice::from_raw_parts(slot.base() as *const u8, image.len()) };
-        let differing = bytes.iter().zip(image.bytes(0, image.len())).position(|(slot, image)| slot != image);
+        let differing = bytes.iter().zip(&image.memory()).position(|(slot, image)| slot != image);
         assert_eq!(differing, None, "offset of the first byte that is not the image's");
         image.pool().give_back(image, slot, image.len(), false);
     }
