@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { measureDensity } from '../src/extras/density.js';
+import { measureStarts } from '../src/extras/starts.js';
 import { measureThroughput } from '../src/extras/throughput.js';
 import { joinHalves, takeHalf } from '../src/floors/floor.js';
 import { spawnFloor } from '../src/floors/spawn.js';
@@ -50,6 +51,32 @@ test('throughput counts right starts only', async () => {
   expect(result.samples).toHaveLength(2);
   expect(result.startsPerSecond?.max).toBeLessThan(4 * 500);
   expect(counters).toMatchObject({ live: 0, mostLive: 4, closed: 1 });
+});
+
+test('starts with an import bring the module along, hold a slot first when asked, and count only right ones', async () => {
+  const { adapter, counters } = fakeAdapter();
+  let held = 0;
+  const seen: string[] = [];
+  const open = async () => {
+    const host = await adapter.open();
+    const start = async (files: Readonly<Record<string, string>>) => {
+      const instance = await host.start(() => {});
+      const exec = (code: string) => {
+        seen.push(code);
+        const factor = /= (\d+);/.exec(files['/workspace/factor.mjs'] ?? '')?.[1] ?? '';
+        const whole = code.replace(/^import .*\n/, '').replace('factor', factor);
+        return instance.exec(seen.length === 7 ? "console.log('other', 1)" : whole);
+      };
+      return { exec, dispose: () => instance.dispose() };
+    };
+    return { start, holdSlot: async () => void held++, close: () => host.close() };
+  };
+  const kind = { name: 'x', what: 'x', imports: true, emptyPool: true, open };
+  const result = await measureStarts(kind, 10);
+  expect(seen[0]).toMatch(/^import \{ factor \} from '.*';\nconsole\.log\('\w+', factor \* \d+ \+ \d+\);$/);
+  expect(result).toMatchObject({ kind: 'x', successRate: 0.9, failures: ['exit code 1 instead of 0'] });
+  expect(result.samples).toHaveLength(9);
+  expect({ held, ...counters }).toMatchObject({ held: 15, live: 0, mostLive: 1, closed: 1 });
 });
 
 test('density divides the difference of two readings by the live runtimes, and asks all of them again', async () => {

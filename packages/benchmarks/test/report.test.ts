@@ -79,6 +79,11 @@ test('the table of targets', () => {
     embedded warm                                                        ≤ 0.06 ms      0.0219 ms  met
     embedded inline create + first exec                                   ≤ 0.1 ms      0.0877 ms  met
     embedded inline warm                                                 ≤ 0.02 ms      0.0175 ms  met
+    shared cold, with an import through Node's loader                     ≤ 0.2 ms       0.110 ms  met
+    shared cold, empty pool                                               ≤ 0.8 ms       0.110 ms  met
+    shared cold, with an import, empty pool                               ≤ 0.8 ms       0.110 ms  met
+    embedded cold, with an import                                         ≤ 0.2 ms       0.110 ms  met
+    embedded inline cold, with an import                                 ≤ 0.12 ms       0.110 ms  met
     owned-sidecar: concurrent batch 200, amortised / sequential            ≤ 1.2 ×         1.00 ×  met
     shared-sidecar: concurrent batch 200, amortised / sequential           ≤ 1.2 ×         1.00 ×  met
     resident-runner: concurrent batch 200, amortised / sequential          ≤ 1.2 ×         1.00 ×  met

@@ -6,6 +6,8 @@ import type { Knobs } from '../config/knobs.js';
 import { measureBinary } from '../extras/binary-size.js';
 import { measureDensity } from '../extras/density.js';
 import { densityHosts } from '../extras/density-hosts.js';
+import { startKinds } from '../extras/start-hosts.js';
+import { measureStarts } from '../extras/starts.js';
 import { measureThroughput, THROUGHPUT } from '../extras/throughput.js';
 import { type FloorHalf, joinHalves, takeHalf } from '../floors/floor.js';
 import { floors } from '../floors/index.js';
@@ -17,8 +19,9 @@ import { adapters } from '../scenarios/index.js';
 import { now } from '../stats/timer.js';
 import { matrixProgress, type Say } from './progress.js';
 
-/** For throughput, density and the binary. */
-const EXTRAS_RESERVE_MS = 12_000;
+/** For throughput, other starts, density and the binary. */
+const EXTRAS_RESERVE_MS = 15_000;
+const STARTS_OF_A_KIND = 100;
 
 export async function measureAll(knobs: Knobs, cores: number, say: Say): Promise<Measurements> {
   const startedAt = now();
@@ -29,8 +32,12 @@ export async function measureAll(knobs: Knobs, cores: number, say: Say): Promise
   const matrixMs = Math.max(0, knobs.budgetSeconds * 1000 - 2 * floorsMs - EXTRAS_RESERVE_MS);
   const budget = new Budget(matrixMs, (row) => adapters[row.scenario].costGuessMs);
   const matrix = await runMatrix(rows, adapters, budget, cores, matrixProgress(rows.length, say));
-  say('throughput, density, binary');
+  say('throughput, other starts, density, binary');
   const throughput = await attempt('throughput', () => measureThroughput(adapters['shared-sidecar'], THROUGHPUT));
+  const starts: Measurements['starts'] = [];
+  for (const kind of startKinds) {
+    starts.push(await attempt(`starts: ${kind.name}`, () => measureStarts(kind, STARTS_OF_A_KIND)));
+  }
   const density: Measurements['density'] = [];
   for (const [kind, open] of knobs.density === 0 ? [] : Object.entries(densityHosts)) {
     density.push(await attempt(`density of ${kind}`, () => measureDensity(kind, knobs.density, open)));
@@ -42,7 +49,7 @@ export async function measureAll(knobs: Knobs, cores: number, say: Say): Promise
     floor.name,
     joinHalves(floor, half(firstHalves, index), half(secondHalves, index)),
   ]);
-  return { floors: Object.fromEntries(joined), ...matrix, throughput, density, sidecarBinary };
+  return { floors: Object.fromEntries(joined), ...matrix, throughput, starts, density, sidecarBinary };
 }
 
 async function takeFloors(count: number): Promise<FloorHalf[]> {

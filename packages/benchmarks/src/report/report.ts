@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import type { Knobs } from '../config/knobs.js';
 import { UsageError } from '../config/usage-error.js';
 import type { DensityResult } from '../extras/density.js';
+import type { StartsResult } from '../extras/starts.js';
 import type { ThroughputResult } from '../extras/throughput.js';
 import type { FloorResult } from '../floors/floor.js';
 import type { BinarySize } from '../machine/binary.js';
@@ -26,6 +27,7 @@ export interface Measurements {
   results: RowResult[];
   skipped: SkippedRow[];
   throughput?: Extra<ThroughputResult>;
+  starts: Extra<StartsResult>[];
   density: Extra<DensityResult>[];
   sidecarBinary?: Extra<BinarySize>;
 }

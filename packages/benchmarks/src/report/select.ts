@@ -20,6 +20,12 @@ export const largest = (results: readonly RowResult[], scenario: ScenarioName, m
 
 export const floorP50 = ({ floors }: Measurements, name: string): number | undefined => floors[name]?.statistics?.p50;
 
+/** Median of the starts of a kind, in ms. */
+export function startsP50({ starts }: Measurements, kind: string): number | undefined {
+  for (const row of starts) if (!failed(row) && row.kind === kind && row.successRate === 1) return row.coldMs?.p50;
+  return undefined;
+}
+
 export function densityOf({ density }: Measurements, kind: string): DensityResult | undefined {
   for (const row of density) if (!failed(row) && row.kind === kind) return row;
   return undefined;

@@ -77,12 +77,17 @@ const floorTable = ({ floors }: ColdstartReport): Table => ({
   textColumns: [0, 1],
 });
 
-function extraTable({ throughput, density, sidecarBinary }: ColdstartReport): Table {
+function extraTable({ throughput, starts, density, sidecarBinary }: ColdstartReport): Table {
   const rows: string[][] = [];
   if (throughput && !failed(throughput)) {
     const { startsPerSecond: rate, starts, width, rounds, successRate } = throughput;
     const what = `${starts} starts, ${width} at a time, ${rounds} rounds`;
     rows.push(['throughput', what, `${Math.round(rate?.p50 ?? 0)} starts/s`, percentage(successRate)]);
+  }
+  for (const row of starts) {
+    if (failed(row)) continue;
+    const what = `${row.what}, ${row.samples.length} in a row`;
+    rows.push([`cold: ${row.kind}`, what, `${ms(row.coldMs?.p50)} ms`, percentage(row.successRate)]);
   }
   for (const row of density) {
     if (failed(row)) continue;
@@ -93,7 +98,12 @@ function extraTable({ throughput, density, sidecarBinary }: ColdstartReport): Ta
     const what = sidecarBinary.stripped ? 'stripped' : 'not stripped';
     rows.push(['sidecar binary', what, `${(sidecarBinary.bytes / 1e6).toFixed(2)} MB`, '']);
   }
-  return { title: 'Throughput, density, size', head: ['measure', 'how', 'result', 'right'], rows, textColumns: [0, 1] };
+  return {
+    title: 'Throughput, other starts, density, size',
+    head: ['measure', 'how', 'result', 'right'],
+    rows,
+    textColumns: [0, 1],
+  };
 }
 
 export const targetTable = ({ targets }: Pick<ColdstartReport, 'targets'>): Table => ({

@@ -7,7 +7,7 @@
 
 import { SCENARIOS, type ScenarioName } from '../config/knobs.js';
 import { failed, type Measurements } from './report.js';
-import { densityOf, floorP50, largest, pooled } from './select.js';
+import { densityOf, floorP50, largest, pooled, startsP50 } from './select.js';
 
 export interface TargetResult {
   what: string;
@@ -53,6 +53,11 @@ function latencies(run: Measurements): Draft[] {
     ms('embedded warm', 0.06, p50('embedded', 'warmMs')),
     ms('embedded inline create + first exec', 0.1, p50('embedded-inline', 'coldMs')),
     ms('embedded inline warm', 0.02, p50('embedded-inline', 'warmMs')),
+    ms("shared cold, with an import through Node's loader", 0.2, startsP50(run, 'shared, with an import')),
+    ms('shared cold, empty pool', 0.8, startsP50(run, 'shared, empty pool')),
+    ms('shared cold, with an import, empty pool', 0.8, startsP50(run, 'shared, with an import, empty pool')),
+    ms('embedded cold, with an import', 0.2, startsP50(run, 'embedded, with an import')),
+    ms('embedded inline cold, with an import', 0.12, startsP50(run, 'embedded inline, with an import')),
   ];
 }
 

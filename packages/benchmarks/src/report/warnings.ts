@@ -42,7 +42,7 @@ export function measurementWarnings(run: Measurements, resolutionMs: number): st
     warnings.push(...row.notes.map((note) => `${name}: ${note}`));
   }
   warnings.push(...skippedWarnings(run.skipped));
-  const extras = [run.throughput, run.sidecarBinary, ...run.density].filter((extra) => extra !== undefined);
+  const extras = [run.throughput, run.sidecarBinary, ...run.starts, ...run.density].filter((extra) => extra !== undefined);
   warnings.push(...extras.filter((extra) => failed(extra)).map(({ error }) => `not measured: ${error}`));
   if (run.sidecarBinary && !failed(run.sidecarBinary) && !run.sidecarBinary.stripped) {
     warnings.push('the sidecar binary is not stripped: its size is not that of a release');

@@ -48,6 +48,16 @@ export function fakeRow(scenario: ScenarioName, batchSize: number, mode: Mode, f
   };
 }
 
+/** As in `extras/start-hosts.ts`, which would load the SDK. */
+const STARTS = [
+  'shared',
+  'shared, with an import',
+  'shared, empty pool',
+  'shared, with an import, empty pool',
+  'embedded, with an import',
+  'embedded inline, with an import',
+];
+
 export function fakeMeasurements(factor = 1): Measurements {
   const floor = (name: string, center: number) => {
     const half = { samples: spread(center, 20), attempts: 20 };
@@ -75,6 +85,14 @@ export function fakeMeasurements(factor = 1): Measurements {
       successRate: 1,
       failures: [],
     },
+    starts: STARTS.map((kind) => ({
+      kind,
+      what: `starts of ${kind}`,
+      coldMs: summarize(spread(0.1 * factor)),
+      samples: spread(0.1 * factor),
+      successRate: 1,
+      failures: [],
+    })),
     density: (['runtime', 'resident-runner'] as const).map((kind) => ({
       kind,
       live: 1000,

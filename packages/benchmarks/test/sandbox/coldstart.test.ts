@@ -37,6 +37,7 @@ test('a small matrix: every scenario, every run right, JSON on stdout, page on d
   expect(Object.keys(report.floors)).toEqual(['bin_true', 'node_e_pinned', 'node_e_host', 'worker_threads', 'socket_ping']);
   expect(Object.values(report.floors).map(({ successRate }) => successRate)).toEqual([1, 1, 1, 1, 1]);
   expect(report.targets.filter(({ verdict }) => verdict === 'unmeasured')).toEqual([]);
+  expect(report.starts.map((row) => ('error' in row ? row.error : row.successRate))).toEqual([1, 1, 1, 1, 1, 1]);
   expect(report.density).toMatchObject([
     { kind: 'runtime', live: 40, successRate: 1 },
     { kind: 'resident-runner', live: 40, successRate: 1 },
