@@ -4,12 +4,14 @@ export const LATER = [
   ['`worker_threads` with threads', '`new Worker()` throws; ports, channels and `structuredClone` work'],
   ['live `vm` contexts', '`vm.createContext()` throws; `vm.Script`, `runInThisContext` and `compileFunction` work'],
   ['`Intl`', 'absent; `toLocaleString` and the like write English'],
-  ['`WebAssembly` in the guest', 'absent'],
+  [
+    '`WebAssembly` in the guest',
+    'absent, so npm packages that bring some (`undici`) fail at use; `fetch` and `WebSocket` are there',
+  ],
   ['`http2`', 'its functions throw'],
   ['`inspector`', '`require` throws `ERR_INSPECTOR_NOT_AVAILABLE`, as in a Node that was built without it'],
   ['`sqlite`', 'its classes throw'],
-  ['connections to the outside, and TLS', 'loopback inside a runtime works; TLS throws'],
-  ['`fetch` and `WebSocket` as globals', '`fetch failed`: their client parses with WebAssembly; `http` works on loopback'],
+  ['connections to the outside, and TLS', 'loopback inside a runtime works, with `fetch` and `WebSocket` too; TLS throws'],
   ['other processes: `child_process`, `cluster`', 'their functions throw'],
   [
     '`TextDecoder` for Chinese, Japanese and Korean encodings',

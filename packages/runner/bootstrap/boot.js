@@ -22,6 +22,7 @@ module.exports = function boot() {
   }
   compileBuiltin('internal/bootstrap/realm')(process, noLinkedBinding, getInternalBinding, primordials);
   require('./typescript/install.js').install();
+  require('./http/undici-parser.js').install();
   require('./conditions.js').keepOpen();
   for (const id of [
     'node',

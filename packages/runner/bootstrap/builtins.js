@@ -50,4 +50,4 @@ function compileAhead(id) {
   if (!ready.has(id)) ready.set(id, compileBuiltin(id));
 }
 
-module.exports = { ids, compileBuiltin, compileAhead, replaceBuiltin, sourceOf };
+module.exports = { MODULE, ids, compileBuiltin, compileAhead, replaceBuiltin, sourceOf };

@@ -79,8 +79,6 @@ const INTERNAL = [
 const LEFT_OUT = /^(?:internal\/(?:deps\/(?:amaro|v8)|debugger|quic|streams\/iter)\/|internal\/v8_prof_|stream\/iter$|quic$)/;
 
 module.exports = function preload() {
-  // First, because compiling it takes the most memory: what it leaves free is then used by the rest and is no hole in the image.
-  context.requireBuiltin('internal/deps/undici/undici');
   for (const id of [...PUBLIC, ...INTERNAL]) context.requireBuiltin(id);
   touchLazyGlobals();
   context.requireBuiltin('internal/modules/esm/loader').getOrInitializeCascadedLoader();

@@ -46,7 +46,7 @@ class HTTPParser extends AsyncWrap {
     this.#connections?.remove(this);
     const max =
       maxHeaderSize > 0 ? maxHeaderSize : context.requireBuiltin('internal/options').getOptionValue('--max-http-header-size');
-    if (!native.httpInit(this.#state, type, max, lenientFlags)) throw new Error('Too many HTTP parsers');
+    if (!native.httpInit(this.#state, type, max, lenientFlags, false)) throw new Error('Too many HTTP parsers');
     this.#type = type;
     this.#connections = connections;
     this.headersCompleted = false;

@@ -12,7 +12,7 @@ static uint8_t llhttp_memory[LLHTTP_MODULE_BYTES + LLHTTP_DEPTH * LLHTTP_INPUT_B
 _Static_assert(LLHTTP_PAGES * 65536 == LLHTTP_MODULE_BYTES, "the module's memory has another size");
 
 enum { LLHTTP_OK = 0, LLHTTP_PAUSED = 21, LLHTTP_USER = 24, LLHTTP_PAUSED_UPGRADE = 22 };
-enum { EVENT_BEGIN, EVENT_HEADERS, EVENT_HEADERS_COMPLETE, EVENT_BODY, EVENT_COMPLETE };
+enum { EVENT_BEGIN, EVENT_HEADERS, EVENT_HEADERS_COMPLETE, EVENT_BODY, EVENT_COMPLETE, EVENT_STATUS, EVENT_FIELD, EVENT_VALUE };
 
 typedef struct HttpText {
     char *bytes;
@@ -24,6 +24,7 @@ typedef struct HttpParser {
     u32 max_header, header_bytes;
     HttpText url, status, field, value;
     bool in_value;
+    bool raw;               /* nothing is gathered: the handler gets every event of llhttp */
     JSValue headers;
     uint32_t header_count;
 } HttpParser;
@@ -187,9 +188,17 @@ static u32 http_gather(HttpText *text, u32 at, u32 len)
     return error;
 }
 
+/* An event with a piece of the input, for those who gather themselves. */
+static u32 http_piece(int kind, u32 at, u32 len)
+{
+    return http_call(kind, JS_NewUint32(http_now.ctx, at - http_now.input), JS_NewUint32(http_now.ctx, len), JS_UNDEFINED);
+}
+
 static u32 llhttp_wasm_on_message_begin(u32 parser)
 {
     HttpParser *p = http_now.p;
+    if (p->raw)
+        return http_call(EVENT_BEGIN, JS_UNDEFINED, JS_UNDEFINED, JS_UNDEFINED);
     http_clear(p);
     p->header_bytes = 0;
     JS_FreeValue(http_now.ctx, http_take_headers(http_now.ctx, p));
@@ -197,10 +206,15 @@ static u32 llhttp_wasm_on_message_begin(u32 parser)
 }
 
 static u32 llhttp_wasm_on_url(u32 parser, u32 at, u32 len) { return http_gather(&http_now.p->url, at, len); }
-static u32 llhttp_wasm_on_status(u32 parser, u32 at, u32 len) { return http_gather(&http_now.p->status, at, len); }
+static u32 llhttp_wasm_on_status(u32 parser, u32 at, u32 len)
+{
+    return http_now.p->raw ? http_piece(EVENT_STATUS, at, len) : http_gather(&http_now.p->status, at, len);
+}
 
 static u32 llhttp_wasm_on_header_field(u32 parser, u32 at, u32 len)
 {
+    if (http_now.p->raw)
+        return http_piece(EVENT_FIELD, at, len);
     if (http_now.p->in_value && http_flush_pair(http_now.ctx, http_now.p)) {
         http_now.failed = true;
         return LLHTTP_USER;
@@ -210,6 +224,8 @@ static u32 llhttp_wasm_on_header_field(u32 parser, u32 at, u32 len)
 
 static u32 llhttp_wasm_on_header_value(u32 parser, u32 at, u32 len)
 {
+    if (http_now.p->raw)
+        return http_piece(EVENT_VALUE, at, len);
     http_now.p->in_value = true;
     return http_gather(&http_now.p->value, at, len);
 }
@@ -220,6 +236,8 @@ static u32 llhttp_wasm_on_headers_complete(u32 parser, u32 status, u32 upgrade, 
     HttpParser *p = http_now.p;
     int32_t result;
 
+    if (p->raw)
+        return http_call(EVENT_HEADERS_COMPLETE, JS_NewUint32(ctx, status), JS_NewBool(ctx, upgrade), JS_NewBool(ctx, keep_alive));
     p->header_bytes = 0;
     if (http_flush_pair(ctx, p)) {
         http_now.failed = true;
@@ -233,6 +251,8 @@ static u32 llhttp_wasm_on_headers_complete(u32 parser, u32 status, u32 upgrade, 
 
 static u32 llhttp_wasm_on_body(u32 parser, u32 at, u32 len)
 {
+    if (http_now.p->raw)
+        return http_piece(EVENT_BODY, at, len);
     if (!len)
         return LLHTTP_OK;
     return http_call(EVENT_BODY, JS_NewUint32(http_now.ctx, at - http_now.input), JS_NewUint32(http_now.ctx, len), JS_UNDEFINED) < 0
@@ -244,6 +264,8 @@ static u32 llhttp_wasm_on_message_complete(u32 parser)
     JSContext *ctx = http_now.ctx;
     HttpParser *p = http_now.p;
 
+    if (p->raw)
+        return http_call(EVENT_COMPLETE, JS_UNDEFINED, JS_UNDEFINED, JS_UNDEFINED);
     p->header_bytes = 0;
     if (http_flush_pair(ctx, p)) {
         http_now.failed = true;
@@ -268,7 +290,7 @@ LIBRARY_NATIVE(http_new)
     return object;
 }
 
-/* httpInit(state, type, maxHeaderBytes, lenient): a mask of Node's; false when there is no room for another parser */
+/* httpInit(state, type, maxHeaderBytes, lenient, raw): a mask of Node's; false when there is no room for another parser */
 LIBRARY_NATIVE(http_init)
 {
     typedef void (*Lenient)(u32, u32);
@@ -287,6 +309,7 @@ LIBRARY_NATIVE(http_init)
         llhttp_free_(p->parser);
     p->parser = llhttp_alloc_(type);
     p->max_header = max;
+    p->raw = JS_ToBool(ctx, argv[4]);
     p->header_bytes = 0;
     http_clear(p);
     JS_FreeValue(ctx, http_take_headers(ctx, p));
@@ -362,7 +385,7 @@ LIBRARY_NATIVE(http_run)
         return JS_EXCEPTION;
     result[1] = done;
     result[2] = llhttp_get_upgrade_(p->parser);
-    if (result[0] == LLHTTP_PAUSED_UPGRADE) {
+    if (result[0] == LLHTTP_PAUSED_UPGRADE && !p->raw) {
         llhttp_resume_after_upgrade_(p->parser);
         result[0] = LLHTTP_OK;
     }
@@ -413,6 +436,6 @@ LIBRARY_NATIVE(http_reason)
 }
 
 static const LibraryNative http_natives[] = {
-    { "httpNew", http_new, 0 },     { "httpInit", http_init, 4 },   { "httpRun", http_run, 6 },
+    { "httpNew", http_new, 0 },     { "httpInit", http_init, 5 },   { "httpRun", http_run, 6 },
     { "httpFacts", http_facts, 1 }, { "httpPause", http_pause, 2 }, { "httpReason", http_reason, 2 },
 };

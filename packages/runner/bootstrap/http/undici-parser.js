@@ -1,0 +1,93 @@
+// What: what undici, which is Node's `fetch`, believes to be WebAssembly. It brings llhttp as a module and uses it through a memory and a
+// handful of exports; here the same llhttp answers, which is C in the guest (engine/shim/library-llhttp.c).
+// Why not WebAssembly for everybody: the guest has none (yet). Only undici's own file sees this object.
+// Next: parser.js, the same parser as `http` uses it.
+'use strict';
+
+const { replaceBuiltin, sourceOf, MODULE } = require('../builtins.js');
+
+const UNDICI = 'internal/deps/undici/undici';
+
+// The shim's events (engine/shim/library-llhttp.c), by number, and which of them bring a piece of the input.
+const EVENTS = [
+  ['wasm_on_message_begin', false],
+  undefined,
+  ['wasm_on_headers_complete', false],
+  ['wasm_on_body', true],
+  ['wasm_on_message_complete', false],
+  ['wasm_on_status', true],
+  ['wasm_on_header_field', true],
+  ['wasm_on_header_value', true],
+];
+
+// The memory that undici sees: a reason's text, and behind it the one buffer that it asks for.
+const REASON_AT = 8;
+const INPUT_AT = 512;
+// llhttp keeps no count of a response's header bytes here; undici does.
+const NO_LIMIT = 0xffffffff;
+
+class Instance {
+  #parsers = new Map();
+  #lastParser = 0;
+  #callbacks;
+  #result = new Uint32Array(3);
+
+  constructor(_module, { env }) {
+    this.#callbacks = env;
+    const memory = { buffer: new ArrayBuffer(INPUT_AT) };
+    this.exports = {
+      memory,
+      malloc: (size) => {
+        memory.buffer = new ArrayBuffer(INPUT_AT + size);
+        return INPUT_AT;
+      },
+      free: () => {},
+      llhttp_alloc: (type) => this.#open(type),
+      llhttp_free: (parser) => this.#parsers.delete(parser),
+      llhttp_execute: (parser, at, length) => this.#run(parser, new Uint8Array(memory.buffer, at, length), length),
+      llhttp_finish: (parser) => this.#run(parser, undefined, 0),
+      llhttp_resume: (parser) => native.httpPause(this.#stateOf(parser), false),
+      llhttp_get_error_pos: () => INPUT_AT + this.#result[1],
+      llhttp_get_error_reason: (parser) => this.#reason(parser, memory),
+    };
+  }
+
+  #stateOf(parser) {
+    return this.#parsers.get(parser);
+  }
+
+  #open(type) {
+    const state = native.httpNew();
+    if (!native.httpInit(state, type, NO_LIMIT, 0, true)) throw new Error('Too many HTTP parsers');
+    this.#parsers.set(++this.#lastParser, state);
+    return this.#lastParser;
+  }
+
+  #run(parser, bytes, length) {
+    const handler = (event, a, b, c) => {
+      const [name, isPiece] = EVENTS[event];
+      const callback = this.#callbacks[name];
+      return isPiece ? callback(parser, INPUT_AT + a, b) : callback(parser, a, Number(b), Number(c));
+    };
+    native.httpRun(this.#stateOf(parser), handler, bytes, 0, length, new Uint8Array(this.#result.buffer));
+    return this.#result[0];
+  }
+
+  #reason(parser, memory) {
+    const [, reason] = native.httpReason(this.#stateOf(parser), this.#result[0]);
+    const text = new TextEncoder().encode(reason).subarray(0, INPUT_AT - REASON_AT - 1);
+    const place = new Uint8Array(memory.buffer, REASON_AT);
+    place.set(text);
+    place[text.length] = 0;
+    return REASON_AT;
+  }
+}
+
+const webAssembly = { __proto__: null, Module: class Module {}, Instance };
+
+function install() {
+  const compiled = native.compileFunction(sourceOf(UNDICI), `node:${UNDICI}`, [...MODULE, 'WebAssembly']);
+  replaceBuiltin(UNDICI, (...given) => compiled(...given.slice(0, MODULE.length), webAssembly));
+}
+
+module.exports = { install };
