@@ -83,7 +83,15 @@ function shapeOfObject(object, depth, seen) {
     }
     properties[key] = inner(value);
   }
-  return { t: 'o', np: Object.getPrototypeOf(object) === null, v: properties };
+  const shape = { t: 'o', np: Object.getPrototypeOf(object) === null, v: properties };
+  if (isReadOnly(object)) shape.ro = true;
+  return shape;
+}
+
+// Constants, as Node's C++ defines them: neither writable nor configurable.
+function isReadOnly(object) {
+  const all = Object.values(Object.getOwnPropertyDescriptors(object));
+  return all.length > 0 && all.every(({ value, writable, configurable }) => typeof value === 'number' && !writable && !configurable);
 }
 
 const shapes = {};

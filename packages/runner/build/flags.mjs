@@ -34,9 +34,11 @@ export const UNITS = [
     flags: [
       ...COMMON,
       ...STRICT,
+      '-Ilib/brotli/include',
       '-Ilib/llhttp',
       '-Ilib/zlib',
       '-Ilib/merve',
+      '-Ilib/zstd',
       '-DZ_SOLO',
       '-Wno-unused-function',
       '-Wno-unused-but-set-variable',

@@ -3,7 +3,7 @@
 // Why in the guest and not in the host: their state is then guest memory, which is limited, stopped and saved like everything else.
 // The glue that makes natives of them is engine/shim/library-*.c. The next step is `compile.mjs`.
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { extractNodeLibrary } from './node-lib.mjs';
 import { findPackage } from './sources.mjs';
 import { translate } from './wasm-to-c.mjs';
@@ -15,24 +15,44 @@ export const LIBRARIES = [
     name: 'zlib',
     package: ['libz-sys', '1.1.31'],
     folder: 'src/zlib',
-    sources: ['adler32.c', 'crc32.c', 'deflate.c', 'inffast.c', 'inflate.c', 'inftrees.c', 'trees.c', 'zutil.c'],
+    sources: /^(?:adler32|crc32|deflate|inffast|inflate|inftrees|trees|zutil)\.c$/,
     flags: ['-DZ_SOLO', '-w'],
   },
-  { name: 'merve', package: ['merve', '1.2.2'], folder: 'deps', sources: ['merve.cpp'], flags: [...CPP, '-w'] },
+  { name: 'merve', package: ['merve', '1.2.2'], folder: 'deps', sources: /^merve\.cpp$/, flags: [...CPP, '-w'] },
+  {
+    name: 'brotli',
+    package: ['compu-brotli-sys', '1.2.1'],
+    folder: 'brotli/c',
+    sources: /^(?:common|dec|enc)\/\w+\.c$/,
+    flags: ['-Os', '-Ilib/brotli/include', '-w'],
+  },
+  {
+    name: 'zstd',
+    package: ['zstd-sys', '2.0.16+zstd.1.5.7'],
+    folder: 'zstd/lib',
+    sources: /^(?:common|compress|decompress)\/\w+\.c$/,
+    flags: ['-Os', '-DZSTD_DISABLE_ASM', '-DZSTD_LEGACY_SUPPORT=0', '-w'],
+  },
 ];
 
 /** Each library as a unit: `files` are its sources and headers as [path, text], `args` what the compiler is told besides flags. */
 export function readLibraries() {
   return LIBRARIES.map(({ name, package: [crate, version], folder, sources, flags }) => {
     const root = join(findPackage(crate, version), folder);
-    const files = readdirSync(root, { withFileTypes: true })
-      .filter((entry) => entry.isFile() && (/\.h$/.test(entry.name) || sources.includes(entry.name)))
-      .map((entry) => [`lib/${name}/${entry.name}`, readFileSync(join(root, entry.name), 'utf8')])
-      .sort();
-    const args = [...sources.map((source) => `lib/${name}/${source}`), '-nostdlib', '-nostartfiles', '-Wl,--relocatable'];
-    return { name, args, files, flags: [...flags, `-Ilib/${name}`], compiler: /\.cpp$/.test(sources[0]) ? 'clang++' : 'clang' };
+    const names = filesBelow(root).filter((path) => /\.h$/.test(path) || sources.test(path));
+    const files = names.map((path) => [`lib/${name}/${path}`, readFileSync(join(root, path), 'utf8')]);
+    const compiled = names.filter((path) => sources.test(path));
+    const args = [...compiled.map((path) => `lib/${name}/${path}`), '-nostdlib', '-nostartfiles', '-Wl,--relocatable'];
+    return { name, args, files, flags: [...flags, `-Ilib/${name}`], compiler: /\.cpp$/.test(compiled[0]) ? 'clang++' : 'clang' };
   });
 }
+
+/** Paths of all files below `root`, sorted. */
+const filesBelow = (root) =>
+  readdirSync(root, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath ?? entry.path, entry.name)))
+    .sort();
 
 /** llhttp as C, out of Node's own library: `[path, text]`. See `wasm-to-c.mjs`. */
 export async function readHttpParser() {

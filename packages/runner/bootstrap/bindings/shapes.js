@@ -66,7 +66,9 @@ function build(shape, binding, name) {
 function buildObject(shape, binding, name) {
   const object = shape.np ? { __proto__: null } : {};
   for (const key of Object.keys(shape.v)) {
-    object[key] = build(shape.v[key], binding, name === '' ? key : `${name}.${key}`);
+    const value = build(shape.v[key], binding, name === '' ? key : `${name}.${key}`);
+    if (shape.ro) Object.defineProperty(object, key, { value, enumerable: true });
+    else object[key] = value;
   }
   return object;
 }

@@ -1,13 +1,14 @@
-// What: the zlib binding (node_zlib.cc) over zlib itself, which is C in the guest (engine/shim/library-zlib.c).
+// What: the zlib binding (node_zlib.cc) over zlib, Brotli and Zstandard themselves, which are C in the guest (engine/shim/library-*.c).
 // Why in the guest: a stream's window and tables are then memory of the process: limited, stopped and saved with it.
-// Brotli and Zstandard are not here yet: their classes throw at use.
-// Next: ../zlib/stream.js.
+// Next: ../zlib/base.js.
 'use strict';
 
+const { BrotliDecoder, BrotliEncoder } = require('../zlib/brotli.js');
 const { ZlibHandle } = require('../zlib/stream.js');
+const { ZstdCompress, ZstdDecompress } = require('../zlib/zstd.js');
 
 module.exports = function zlib(binding) {
-  binding.Zlib = ZlibHandle;
+  Object.assign(binding, { Zlib: ZlibHandle, BrotliDecoder, BrotliEncoder, ZstdCompress, ZstdDecompress });
   binding.crc32 = (data, value = 0) =>
     native.crc32(typeof data === 'string' ? new Uint8Array(native.encode(data, native.encodings.utf8)) : bytesOf(data), value);
 };

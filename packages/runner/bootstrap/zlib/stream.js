@@ -1,8 +1,8 @@
-// What: one compression stream as Node's library uses it: `init`, `write`, `writeSync`, `params`, `reset`, `close`, and the callback after each write.
-// The modes, the search for gzip's magic bytes, members that follow one another, and the wording of errors are Node's (node_zlib.cc, `ZlibContext`).
+// What: a stream of zlib's as Node's library uses it. The modes, the search for gzip's magic bytes, members that follow one another, and the wording of errors are Node's (node_zlib.cc, `ZlibContext`).
+// Next: base.js, what it shares with the others.
 'use strict';
 
-const { AsyncWrap } = require('../async-wrap.js');
+const { CompressionHandle, bytesOf } = require('./base.js');
 
 const DEFLATE = 1;
 const INFLATE = 2;
@@ -32,30 +32,23 @@ const GZIP_ID = [0x1f, 0x8b];
 // What zlib's window bits mean besides a size.
 const GZIP_WINDOW = 16;
 const AUTOMATIC_WINDOW = 32;
-const NOTHING = new Uint8Array(0);
 
 const compresses = (mode) => mode === DEFLATE || mode === GZIP || mode === DEFLATERAW;
 
-class ZlibHandle extends AsyncWrap {
+class ZlibHandle extends CompressionHandle {
   #stream = native.zlibNew();
   #mode;
   #firstMode;
   #settings;
   #dictionary;
-  #result;
-  #callback;
   #error = Z_OK;
   #flush = 0;
-  // Bytes of output and of input that the last run did not use.
-  #left = new Uint32Array(2);
+  #leftBytes;
   #started = false;
   #magicSeen = 0;
-  #writing = false;
-  #closePending = false;
-  #closed = false;
 
   constructor(mode) {
-    super('ZLIB');
+    super();
     this.#mode = this.#firstMode = mode;
   }
 
@@ -65,8 +58,7 @@ class ZlibHandle extends AsyncWrap {
     if (this.#mode === UNZIP) window += AUTOMATIC_WINDOW;
     if (this.#mode === DEFLATERAW || this.#mode === INFLATERAW) window = -window;
     this.#settings = [compresses(this.#mode), level, window, memLevel, strategy];
-    this.#result = result;
-    this.#callback = callback;
+    this.begin(result, callback);
     this.#dictionary = dictionary === undefined ? undefined : bytesOf(dictionary);
   }
 
@@ -85,55 +77,30 @@ class ZlibHandle extends AsyncWrap {
     }
   }
 
-  write(flush, input, inputOffset, inputLength, output, outputOffset, outputLength) {
-    this.#writing = true;
-    const run = [flush, part(input, inputOffset, inputLength), part(output, outputOffset, outputLength)];
-    native.enqueueTask(() => {
-      this.#run(...run);
-      this.#writing = false;
-      if (this.#check()) {
-        this.#tell();
-        this.makeCallback(this.#callback);
-      }
-      if (this.#closePending) this.close();
-    });
-  }
-
-  writeSync(flush, input, inputOffset, inputLength, output, outputOffset, outputLength) {
-    this.#run(flush, part(input, inputOffset, inputLength), part(output, outputOffset, outputLength));
-    if (this.#check()) this.#tell();
-  }
-
-  #tell() {
-    this.#result[0] = this.#left[0];
-    this.#result[1] = this.#left[1];
-  }
-
-  #run(flush, input, output) {
+  work(flush, input, output, left) {
     this.#start();
     this.#flush = flush;
-    this.#left[0] = output.byteLength;
-    this.#left[1] = input.byteLength;
+    this.#leftBytes = left;
     if (this.#error !== Z_OK && this.#error !== Z_BUF_ERROR && this.#error !== Z_STREAM_END) return;
     if (this.#mode === UNZIP) this.#detect(input);
     this.#step(input, output);
     if (compresses(this.#mode)) return;
     if (this.#error === Z_NEED_DICT && this.#dictionary !== undefined) this.#inflateWithDictionary(input, output);
-    while (this.#left[1] > 0 && this.#mode === GUNZIP && this.#error === Z_STREAM_END) {
-      const rest = input.subarray(input.byteLength - this.#left[1]);
+    while (this.left[1] > 0 && this.#mode === GUNZIP && this.#error === Z_STREAM_END) {
+      const rest = input.subarray(input.byteLength - this.left[1]);
       // Zeros may pad a file; anything else is the next member.
       if (rest[0] === 0) break;
       this.#error = native.zlibReset(this.#stream);
-      this.#step(rest, output.subarray(output.byteLength - this.#left[0]));
+      this.#step(rest, output.subarray(output.byteLength - this.left[0]));
     }
   }
   #step(input, output) {
-    this.#error = native.zlibRun(this.#stream, input, output, this.#flush, new Uint8Array(this.#left.buffer));
+    this.#error = native.zlibRun(this.#stream, input, output, this.#flush, this.#leftBytes);
   }
   #inflateWithDictionary(input, output) {
     this.#error = native.zlibDictionary(this.#stream, this.#dictionary);
     if (this.#error === Z_OK) {
-      this.#step(input.subarray(input.byteLength - this.#left[1]), output.subarray(output.byteLength - this.#left[0]));
+      this.#step(input.subarray(input.byteLength - this.left[1]), output.subarray(output.byteLength - this.left[0]));
     } else if (this.#error === Z_DATA_ERROR) {
       // told apart from a missing one by the caller's code
       this.#error = Z_NEED_DICT;
@@ -151,24 +118,21 @@ class ZlibHandle extends AsyncWrap {
     if (this.#magicSeen === GZIP_ID.length) this.#mode = GUNZIP;
   }
 
-  // Whether the run went well; if not, the owner is told.
-  #check() {
+  problem() {
     const error = this.#error;
     if (error === Z_OK || error === Z_STREAM_END || error === Z_BUF_ERROR) {
-      if (error === Z_STREAM_END || this.#left[0] === 0 || this.#flush !== Z_FINISH) return true;
-      this.#fail('unexpected end of file', Z_BUF_ERROR);
-    } else if (error === Z_NEED_DICT) {
-      this.#fail(this.#dictionary === undefined ? 'Missing dictionary' : 'Bad dictionary');
-    } else {
-      this.#fail('Zlib error');
+      if (error === Z_STREAM_END || this.left[0] === 0 || this.#flush !== Z_FINISH) return undefined;
+      return this.#problem('unexpected end of file', Z_BUF_ERROR);
     }
-    return false;
+    if (error === Z_NEED_DICT) return this.#problem(this.#dictionary === undefined ? 'Missing dictionary' : 'Bad dictionary');
+    return this.#problem('Zlib error');
   }
-  #fail(message, error = this.#error) {
+  #problem(message, error = this.#error) {
     const text = error === Z_BUF_ERROR || error === Z_NEED_DICT ? undefined : native.zlibMessage(this.#stream);
-    this.makeCallback(this.onerror, text ?? message, error, CODES[error] ?? 'Z_ERROR');
-    this.#writing = false;
-    if (this.#closePending) this.close();
+    return [text ?? message, error, CODES[error] ?? 'Z_ERROR'];
+  }
+  #fail(message) {
+    this.fail(this.#problem(message));
   }
 
   params(level, strategy) {
@@ -190,25 +154,9 @@ class ZlibHandle extends AsyncWrap {
     if (this.#error !== Z_OK) this.#fail('Failed to reset stream');
     else if (this.#dictionary !== undefined) this.#giveDictionary();
   }
-  close() {
-    if (this.#closed) return;
-    if (this.#writing) {
-      this.#closePending = true;
-      return;
-    }
-    this.#closePending = false;
-    this.#closed = true;
+  end() {
     native.zlibEnd(this.#stream);
-    this.emitDestroy();
   }
-}
-
-const bytesOf = (view) =>
-  ArrayBuffer.isView(view) ? new Uint8Array(view.buffer, view.byteOffset, view.byteLength) : new Uint8Array(view);
-
-function part(view, offset, length) {
-  if (view === null || view === undefined) return NOTHING;
-  return new Uint8Array(view.buffer, view.byteOffset + offset, length);
 }
 
 module.exports = { ZlibHandle };

@@ -79,9 +79,11 @@ int swprintf(void *text, size_t n, const void *format, ...)
     return -1;
 }
 
+#include "library-brotli.c"
 #include "library-llhttp.c"
 #include "library-merve.c"
 #include "library-zlib.c"
+#include "library-zstd.c"
 
 void cf_add_library_natives(JSContext *ctx, JSValue native)
 {
@@ -89,12 +91,16 @@ void cf_add_library_natives(JSContext *ctx, JSValue native)
         const LibraryNative *natives;
         size_t count;
     } tables[] = {
+        { brotli_natives, sizeof(brotli_natives) / sizeof(*brotli_natives) },
         { http_natives, sizeof(http_natives) / sizeof(*http_natives) },
         { merve_natives, sizeof(merve_natives) / sizeof(*merve_natives) },
         { zlib_natives, sizeof(zlib_natives) / sizeof(*zlib_natives) },
+        { zstd_natives, sizeof(zstd_natives) / sizeof(*zstd_natives) },
     };
+    brotli_prepare(ctx);
     http_prepare(ctx);
     zlib_prepare(ctx);
+    zstd_prepare(ctx);
     for (size_t t = 0; t < sizeof(tables) / sizeof(*tables); t++)
         for (size_t i = 0; i < tables[t].count; i++) {
             const LibraryNative *n = &tables[t].natives[i];

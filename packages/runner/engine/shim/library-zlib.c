@@ -107,8 +107,12 @@ LIBRARY_NATIVE(zlib_params)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
     int32_t a[2];
+    /* changing them flushes what is pending; without room for output that is put off, but there must be a place */
+    static uint8_t nowhere;
     if (!s || zlib_integers(ctx, argv, 2, a))
         return JS_EXCEPTION;
+    s->z.next_in = s->z.next_out = &nowhere;
+    s->z.avail_in = s->z.avail_out = 0;
     return JS_NewInt32(ctx, s->kind == ZLIB_DEFLATE ? deflateParams(&s->z, a[0], a[1]) : Z_STREAM_ERROR);
 }
 

@@ -1,0 +1,100 @@
+// What: what all compression streams of Node's library share (node_zlib.cc, `CompressionStream`): writes now and later, the two numbers that tell how much
+// was left, errors told to the owner, and closing that waits for a write under way.
+// Why writes "later" are tasks of the same thread: the guest has one. The order of callbacks is Node's.
+// Next: stream.js (zlib), brotli.js, zstd.js.
+'use strict';
+
+const { AsyncWrap } = require('../async-wrap.js');
+
+const NOTHING = new Uint8Array(0);
+
+// A subclass has `work(flush, input, output, left)`, `problem()`, which is undefined or [message, errno, code], and `end()`.
+class CompressionHandle extends AsyncWrap {
+  // Bytes of output and of input that the last run did not use; the rest is the subclass's own.
+  left = new Uint32Array(3);
+  #result;
+  #callback;
+  #writing = false;
+  #closePending = false;
+  #closed = false;
+
+  constructor() {
+    super('ZLIB');
+  }
+
+  begin(result, callback) {
+    this.#result = result;
+    this.#callback = callback;
+  }
+
+  write(flush, input, inputOffset, inputLength, output, outputOffset, outputLength) {
+    this.#writing = true;
+    const run = [flush, part(input, inputOffset, inputLength), part(output, outputOffset, outputLength)];
+    native.enqueueTask(() => {
+      this.#run(...run);
+      this.#writing = false;
+      if (this.#check()) {
+        this.#tell();
+        this.makeCallback(this.#callback);
+      }
+      if (this.#closePending) this.close();
+    });
+  }
+
+  writeSync(flush, input, inputOffset, inputLength, output, outputOffset, outputLength) {
+    this.#run(flush, part(input, inputOffset, inputLength), part(output, outputOffset, outputLength));
+    if (this.#check()) this.#tell();
+  }
+
+  #run(flush, input, output) {
+    this.left[0] = output.byteLength;
+    this.left[1] = input.byteLength;
+    this.work(flush, input, output, new Uint8Array(this.left.buffer));
+  }
+
+  #tell() {
+    this.#result[0] = this.left[0];
+    this.#result[1] = this.left[1];
+  }
+
+  #check() {
+    const problem = this.problem();
+    if (problem !== undefined) this.fail(problem);
+    return problem === undefined;
+  }
+
+  // Tells the owner; there is no hope of rescue.
+  fail([message, errno, code]) {
+    this.makeCallback(this.onerror, message, errno, code);
+    this.#writing = false;
+    if (this.#closePending) this.close();
+  }
+
+  close() {
+    if (this.#closed) return;
+    if (this.#writing) {
+      this.#closePending = true;
+      return;
+    }
+    this.#closePending = false;
+    this.#closed = true;
+    this.end();
+    this.emitDestroy();
+  }
+}
+
+const bytesOf = (view) =>
+  ArrayBuffer.isView(view) ? new Uint8Array(view.buffer, view.byteOffset, view.byteLength) : new Uint8Array(view);
+
+function part(view, offset, length) {
+  if (view === null || view === undefined) return NOTHING;
+  return new Uint8Array(view.buffer, view.byteOffset + offset, length);
+}
+
+function initializationFailed(message = 'Initialization failed') {
+  const error = new Error(message);
+  error.code = 'ERR_ZLIB_INITIALIZATION_FAILED';
+  return error;
+}
+
+module.exports = { CompressionHandle, bytesOf, initializationFailed };
