@@ -34,6 +34,7 @@ export const UNITS = [
     flags: [
       ...COMMON,
       ...STRICT,
+      '-Ilib/ada',
       '-Ilib/brotli/include',
       '-Ilib/llhttp',
       '-Ilib/zlib',

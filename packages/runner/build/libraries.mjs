@@ -19,6 +19,7 @@ export const LIBRARIES = [
     flags: ['-DZ_SOLO', '-w'],
   },
   { name: 'merve', package: ['merve', '1.2.2'], folder: 'deps', sources: /^merve\.cpp$/, flags: [...CPP, '-w'] },
+  { name: 'ada', package: ['ada-url', '4.0.0'], folder: 'deps', sources: /^ada\.cpp$/, flags: [...CPP, '-Os', '-w'] },
   {
     name: 'brotli',
     package: ['compu-brotli-sys', '1.2.1'],

@@ -2,7 +2,6 @@
 'use strict';
 
 const context = require('../context.js');
-const { toASCII, toUnicode } = require('../url/punycode.js');
 
 module.exports = function encodingBinding(binding) {
   const results = new Uint32Array(2);
@@ -22,8 +21,8 @@ module.exports = function encodingBinding(binding) {
     }
     return native.decodeUtf8(input, 0, input.byteLength, Boolean(ignoreBom), false);
   };
-  binding.toASCII = (name) => toASCII(name) ?? '';
-  binding.toUnicode = toUnicode;
+  binding.toASCII = (name) => native.idna(name, false);
+  binding.toUnicode = (name) => native.idna(name, true);
 };
 
 const isBuffer = (value) =>

@@ -47,6 +47,9 @@ void _ZdaPvm(void *memory, size_t size) { free(memory); }
 void *_ZnwmRKSt9nothrow_t(size_t size, const void *nothrow);
 void *_ZnwmRKSt9nothrow_t(size_t size, const void *nothrow) { return malloc(size ? size : 1); }
 
+void *_ZnamRKSt9nothrow_t(size_t size, const void *nothrow);
+void *_ZnamRKSt9nothrow_t(size_t size, const void *nothrow) { return malloc(size ? size : 1); }
+
 /* Ours aligns to 16, which is all that anything here needs. */
 void *_ZnwmSt11align_val_t(size_t size, size_t alignment);
 void *_ZnwmSt11align_val_t(size_t size, size_t alignment) { return _Znwm(size); }
@@ -60,6 +63,13 @@ int posix_memalign(void **out, size_t alignment, size_t size)
 {
     *out = aligned_alloc(alignment, size);
     return *out ? 0 : 12; /* ENOMEM */
+}
+
+/* What C++ wants done at the end of a program: a guest has no such end. */
+int __cxa_atexit(void (*function)(void *), void *argument, void *object);
+int __cxa_atexit(void (*function)(void *), void *argument, void *object)
+{
+    return 0;
 }
 
 /* How C++'s runtime gives up: with a message for the host. */
@@ -79,6 +89,7 @@ int swprintf(void *text, size_t n, const void *format, ...)
     return -1;
 }
 
+#include "library-ada.c"
 #include "library-brotli.c"
 #include "library-llhttp.c"
 #include "library-merve.c"
@@ -94,6 +105,7 @@ void cf_add_library_natives(JSContext *ctx, JSValue native)
         { brotli_natives, sizeof(brotli_natives) / sizeof(*brotli_natives) },
         { http_natives, sizeof(http_natives) / sizeof(*http_natives) },
         { merve_natives, sizeof(merve_natives) / sizeof(*merve_natives) },
+        { url_natives, sizeof(url_natives) / sizeof(*url_natives) },
         { zlib_natives, sizeof(zlib_natives) / sizeof(*zlib_natives) },
         { zstd_natives, sizeof(zstd_natives) / sizeof(*zstd_natives) },
     };
