@@ -91,7 +91,9 @@ function shapeOfObject(object, depth, seen) {
 // Constants, as Node's C++ defines them: neither writable nor configurable.
 function isReadOnly(object) {
   const all = Object.values(Object.getOwnPropertyDescriptors(object));
-  return all.length > 0 && all.every(({ value, writable, configurable }) => typeof value === 'number' && !writable && !configurable);
+  return (
+    all.length > 0 && all.every(({ value, writable, configurable }) => typeof value === 'number' && !writable && !configurable)
+  );
 }
 
 const shapes = {};

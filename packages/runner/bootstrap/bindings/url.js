@@ -4,6 +4,9 @@
 
 const context = require('../context.js');
 
+// What the parser would drop, or take for something else, in a path (node_url.cc, `EncodePathChars`).
+const POSIX_ESCAPED = /[%\\\n\r\t[\]^|~]/g;
+const WINDOWS_ESCAPED = /[%\n\r\t[\]^|~]/g;
 const PATHNAME = 6;
 const HOSTNAME = 2;
 
@@ -29,12 +32,11 @@ module.exports = function url(binding) {
   };
   binding.update = (href, action, value) => native.urlUpdate(href, action, value, parts);
 
-  // What the path state of the parser would take for something else.
   binding.pathToFileURL = (path, windows, host) => {
-    const escaped = path.replace(windows ? /[%\n\r\t?#]/g : /[%\\\n\r\t?#]/g, percentEscape);
+    const escaped = path.replace(windows ? WINDOWS_ESCAPED : POSIX_ESCAPED, percentEscape);
     let href = native.urlUpdate('file://', PATHNAME, escaped, parts);
     if (windows && host !== undefined) href = native.urlUpdate(href, HOSTNAME, host, parts);
-    if (typeof href !== 'string') throw invalid(`file://${host ?? ''}`);
+    if (typeof href !== 'string') throw invalid(path, host);
     return href;
   };
 
