@@ -112,6 +112,19 @@ export const cases: readonly UserlandCase[] = [
     check: 'digest(result)',
   },
   {
+    name: 'zlib: brotli 1 MiB, quality 5',
+    setup: `import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';${MIB_OF_TEXT}
+const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };`,
+    operation: 'brotliCompressSync(data, { params })',
+    check: 'digest(brotliDecompressSync(result))',
+  },
+  {
+    name: 'zlib: brotli back to 1 MiB',
+    setup: `import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';${MIB_OF_TEXT} const packed = brotliCompressSync(data);`,
+    operation: 'brotliDecompressSync(packed)',
+    check: 'digest(result)',
+  },
+  {
     name: 'stream: 64 chunks through two transforms',
     setup: `${BYTES}
 import { Readable, Transform, Writable } from 'node:stream';
