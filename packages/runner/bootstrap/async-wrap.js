@@ -94,7 +94,7 @@ class HandleWrap extends AsyncWrap {
     this.#active = active;
     if (this.#ref) native.loop.keepAlive[0] += active ? 1 : -1;
   }
-  get isClosing() {
+  get closing() {
     return this.#closing;
   }
   ref() {

@@ -59,6 +59,7 @@ function prepare() {
   // Node caches the working directory; changing it is the one way to empty that cache.
   process.chdir('/');
   forgetPackages();
+  context.trackRejections();
 }
 
 module.exports = { defineProcessState, prepare };

@@ -7,10 +7,12 @@ const { quote } = require('./source-lines.js');
 
 const PENDING = 0;
 const HAS_EXIT_CODE = 2;
+const MAIN_ASYNC_ID = 1;
 const UNSETTLED_EXIT_CODE = 13;
 
 function runFile(path) {
   const { process, requireBuiltin } = context;
+  const { popAsyncContext, pushAsyncContext } = requireBuiltin('internal/async_hooks');
   const main = requireBuiltin('path').resolve(path);
   process.argv[1] = main;
   // What `-e` has and a file has not.
@@ -19,7 +21,10 @@ function runFile(path) {
     context.cliOptions = { ...values, '--input-type': '' };
     requireBuiltin('internal/options').refreshOptions();
   }
+  // The program runs as the event with the id 1; after an error the stack is unwound as a whole (internal/process/execution).
+  pushAsyncContext(MAIN_ASYNC_ID, 0, {});
   requireBuiltin('internal/modules/cjs/loader').Module.runMain(main);
+  popAsyncContext(MAIN_ASYNC_ID);
 }
 
 // Before `exit` is emitted: an ES module that waits for what cannot come ends the process with 13, as in Node's SpinEventLoop.

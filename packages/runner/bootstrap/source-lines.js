@@ -65,4 +65,4 @@ function quote(location) {
   return `${file}:${number}\n${line}\n${indent}${'^'.repeat(length)}\n`;
 }
 
-module.exports = { keepText, prepareSourceLines, quote };
+module.exports = { keepText, lineOf, prepareSourceLines, quote };

@@ -12,10 +12,8 @@ module.exports = function asyncWrap(binding) {
   const hookFields = binding.async_hook_fields;
   const idFields = binding.async_id_fields;
   const resources = binding.execution_async_resources;
-  const stack = new Float64Array(STACK_DEPTH * 2);
-  binding.async_ids_stack = stack;
-  // Frames beyond the array: [executionAsyncId, triggerAsyncId] pairs.
-  const deeper = [];
+  // [executionAsyncId, triggerAsyncId] pairs. A longer array replaces a full one: Node's JavaScript asks for it each time.
+  binding.async_ids_stack = new Float64Array(STACK_DEPTH * 2);
   let hooks;
   connect(binding, () => hooks);
 
@@ -27,7 +25,14 @@ module.exports = function asyncWrap(binding) {
     hooks = functions;
   };
   binding.setCallbackTrampoline = () => {};
-  binding.registerDestroyHook = () => {};
+  // An AsyncResource of a program that nobody destroyed is destroyed when it is garbage. `state.destroyed` is set by who did it earlier.
+  let registry;
+  binding.registerDestroyHook = (resource, asyncId, state) => {
+    registry ??= new FinalizationRegistry(([id, told]) => {
+      if (!told?.destroyed) binding.queueDestroyAsyncId(id);
+    });
+    registry.register(resource, [asyncId, state]);
+  };
   binding.executionAsyncResource = (index) => resources[index];
 
   // Promise hooks serve `createHook` alone: AsyncLocalStorage does not use them, and without one the engine calls nothing.
@@ -38,27 +43,29 @@ module.exports = function asyncWrap(binding) {
   };
   binding.getPromiseHooks = () => promiseHooks;
 
+  function growStack() {
+    const larger = new Float64Array(binding.async_ids_stack.length * 3);
+    larger.set(binding.async_ids_stack);
+    binding.async_ids_stack = larger;
+  }
+
   binding.pushAsyncContext = (asyncId, triggerAsyncId) => {
     const offset = hookFields[kStackLength];
-    const pair = [idFields[kExecutionAsyncId], idFields[kTriggerAsyncId]];
-    if (offset * 2 < stack.length) {
-      stack[offset * 2] = pair[0];
-      stack[offset * 2 + 1] = pair[1];
-    } else {
-      deeper.push(pair);
-    }
+    if (offset * 2 >= binding.async_ids_stack.length) growStack();
+    binding.async_ids_stack[offset * 2] = idFields[kExecutionAsyncId];
+    binding.async_ids_stack[offset * 2 + 1] = idFields[kTriggerAsyncId];
     hookFields[kStackLength] = offset + 1;
     idFields[kExecutionAsyncId] = asyncId;
     idFields[kTriggerAsyncId] = triggerAsyncId;
   };
 
-  binding.popAsyncContext = () => {
+  binding.popAsyncContext = (asyncId) => {
     const length = hookFields[kStackLength];
     if (length === 0) return false;
+    if (hookFields[kCheck] > 0 && idFields[kExecutionAsyncId] !== asyncId) failCorrupted(idFields[kExecutionAsyncId], asyncId);
     const offset = length - 1;
-    const pair = offset * 2 < stack.length ? [stack[offset * 2], stack[offset * 2 + 1]] : deeper.pop();
-    idFields[kExecutionAsyncId] = pair[0];
-    idFields[kTriggerAsyncId] = pair[1];
+    idFields[kExecutionAsyncId] = binding.async_ids_stack[offset * 2];
+    idFields[kTriggerAsyncId] = binding.async_ids_stack[offset * 2 + 1];
     hookFields[kStackLength] = offset;
     if (resources.length > offset) resources.length = offset;
     return offset > 0;
@@ -69,7 +76,6 @@ module.exports = function asyncWrap(binding) {
     idFields[kTriggerAsyncId] = 0;
     hookFields[kStackLength] = 0;
     resources.length = 0;
-    deeper.length = 0;
   };
 
   // Destroy hooks never run inside the code that queued them.
@@ -81,3 +87,9 @@ module.exports = function asyncWrap(binding) {
     });
   };
 };
+
+// Node's FailWithCorruptedAsyncStack: callbacks that end in another order than they began are an error that nothing can repair.
+function failCorrupted(actual, expected) {
+  native.write(2, `Error: async hook stack has become corrupted (actual: ${actual}, expected: ${expected})\n`);
+  native.exit(1);
+}

@@ -4,6 +4,7 @@
 
 const context = require('../context.js');
 const { describe } = require('../describe.js');
+const { lineOf } = require('../source-lines.js');
 
 module.exports = function errors(binding) {
   let hasSourceMaps = false;
@@ -28,5 +29,10 @@ module.exports = function errors(binding) {
   binding.setMaybeCacheGeneratedSourceMap = () => {};
   binding.noSideEffectsToString = describe;
   binding.triggerUncaughtException = native.reportUncaught;
-  binding.getErrorSourcePositions = () => ({});
+  // Where the innermost frame is that has a place in a source. Columns count from 0 here.
+  binding.getErrorSourcePositions = (error) => {
+    const [scriptResourceName, lineNumber, column] = native.errorPosition(error) ?? ['', 0, 1];
+    const sourceLine = lineOf(scriptResourceName, lineNumber) ?? '';
+    return { sourceLine, scriptResourceName, lineNumber, startColumn: column - 1 };
+  };
 };

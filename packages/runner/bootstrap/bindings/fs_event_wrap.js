@@ -23,7 +23,7 @@ module.exports = function fsEventWrap(binding) {
       super('FSEVENTWRAP');
     }
     get initialized() {
-      return this.#started && !this.isClosing;
+      return this.#started && !this.closing;
     }
     start(path, persistent, recursive, encoding) {
       this.#path = path;
@@ -60,7 +60,7 @@ module.exports = function fsEventWrap(binding) {
         this.makeCallback(this.onchange, status, '', null);
         return;
       }
-      for (let at = 0; bytes !== undefined && at < bytes.byteLength && !this.isClosing; ) {
+      for (let at = 0; bytes !== undefined && at < bytes.byteLength && !this.closing; ) {
         const length = bytes[at + 2] | (bytes[at + 3] << 8);
         const name = inEncoding(bytes.subarray(at + HEADER, at + HEADER + length), this.#encoding);
         this.makeCallback(this.onchange, 0, bytes[at] === RENAME ? 'rename' : 'change', name);

@@ -10,10 +10,10 @@ class JSStream extends StreamBase {
     super('JSSTREAM');
   }
   startReading() {
-    return this.onreadstart();
+    return this.#ask('onreadstart');
   }
   stopReading() {
-    return this.onreadstop();
+    return this.#ask('onreadstop');
   }
   // Every write goes through the program's stream and is told later.
   tryWrite() {
@@ -22,13 +22,18 @@ class JSStream extends StreamBase {
   queueWrite(req, views) {
     req.dispatch();
     const buffers = views.map((view) => Buffer.from(view.buffer, view.byteOffset, view.byteLength));
-    const status = this.onwrite(req, buffers);
+    const status = this.#ask('onwrite', req, buffers);
     if (status !== 0) req.finish(status, this, undefined);
     return status;
   }
   queueShutdown(req) {
     req.dispatch();
-    return this.onshutdown(req);
+    return this.#ask('onshutdown', req);
+  }
+  // Node's MakeCallback, whose missing or failing function leaves the status as it was.
+  #ask(name, ...args) {
+    const callback = this[name];
+    return typeof callback === 'function' ? this.makeCallback(callback, ...args) | 0 : ERRNO.EPROTO;
   }
   finishWrite(req, status) {
     req.finish(status, this, undefined);

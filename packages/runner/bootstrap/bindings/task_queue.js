@@ -12,5 +12,9 @@ module.exports = function taskQueue(binding) {
   binding.runMicrotasks = native.runMicrotasks;
   binding.enqueueMicrotask = native.enqueueMicrotask;
   // The engine's type numbers (0 rejected without a handler, 1 handler added) are those of Node's promiseRejectEvents.
-  binding.setPromiseRejectCallback = native.setRejectionTracker;
+  // It is told of nothing while the image is made: at its first rejection Node's function decides for good what an unhandled one does
+  // (`--unhandled-rejections`), and each process has a mode of its own.
+  binding.setPromiseRejectCallback = (callback) => {
+    context.trackRejections = () => native.setRejectionTracker(callback);
+  };
 };

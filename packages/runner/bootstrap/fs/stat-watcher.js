@@ -56,7 +56,7 @@ module.exports = function installStatWatcher(binding) {
       both.set(before ?? now, FIELDS);
       const values = this.#bigint ? BigInt64Array.from(both, BigInt) : both;
       native.enqueueTask(() => {
-        if (!this.isClosing) this.makeCallback(this.onchange, status, values);
+        if (!this.closing) this.makeCallback(this.onchange, status, values);
       });
     }
   };

@@ -28,6 +28,7 @@ const ERRNO = {
   EAGAIN: -11,
   EINVAL: -22,
   EPIPE: -32,
+  EPROTO: -71,
   EAFNOSUPPORT: -97,
   EADDRINUSE: -98,
   ENOBUFS: -105,

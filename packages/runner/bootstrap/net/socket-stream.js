@@ -113,11 +113,11 @@ class SocketStream extends StreamBase {
     this.#connecting = undefined;
     this.#connected = status === 0;
     req.finish(status, this, req, status === 0, status === 0);
-    if (status === 0 && !this.isClosing) this.#flush();
+    if (status === 0 && !this.closing) this.#flush();
   }
 
   startReading() {
-    if (this.isClosing) return ERRNO.EINVAL;
+    if (this.closing) return ERRNO.EINVAL;
     if (!this.#connected) return ERRNO.ENOTCONN;
     this.#reading = true;
     this.setActive(true);
@@ -180,7 +180,7 @@ class SocketStream extends StreamBase {
     return this.#connecting === undefined ? this.#output.start(this.#socket) : 0;
   }
   queueShutdown(req) {
-    if ((!this.#connected && this.#connecting === undefined) || this.#shut || this.#shutdown !== undefined || this.isClosing) {
+    if ((!this.#connected && this.#connecting === undefined) || this.#shut || this.#shutdown !== undefined || this.closing) {
       return ERRNO.ENOTCONN;
     }
     this.#shutdown = req;
@@ -206,7 +206,7 @@ class SocketStream extends StreamBase {
     if (this.#writes.length > 0) this.#output.start(this.#socket);
     for (const [req, status] of done) req.finish(status, this, undefined);
     const shutdown = this.#shutdown;
-    if (this.#writes.length > 0 || shutdown === undefined || this.isClosing) return;
+    if (this.#writes.length > 0 || shutdown === undefined || this.closing) return;
     this.#shutdown = undefined;
     this.#shut = true;
     shutdown.finish(sys(NUMBERS.shutdown, this.#socket), this, undefined);
@@ -223,7 +223,7 @@ class SocketStream extends StreamBase {
 
   // Closes with a reset: the other end gets an error instead of the end.
   reset(callback) {
-    if (this.isClosing) return 0;
+    if (this.closing) return 0;
     if (this.#shutdown !== undefined) return ERRNO.EINVAL;
     this.#abort = true;
     this.close(callback);
