@@ -6,7 +6,7 @@
 
 const context = require('./context.js');
 const { ids, compileAhead } = require('./builtins.js');
-const { forgetSnippets, prepareFacades } = require('./modules.js');
+const { adaptResolveCache, prepareFacades } = require('./modules.js');
 const dummies = require('./dummies.js');
 
 const PUBLIC = [
@@ -82,7 +82,7 @@ module.exports = function preload() {
   for (const id of [...PUBLIC, ...INTERNAL]) context.requireBuiltin(id);
   touchLazyGlobals();
   context.requireBuiltin('internal/modules/esm/loader').getOrInitializeCascadedLoader();
-  forgetSnippets();
+  adaptResolveCache();
   prepareFacades();
   dummies.run();
   for (const id of ids) if (!isLoaded(id) && !LEFT_OUT.test(id)) compileAhead(id);
