@@ -93,7 +93,7 @@ static void define(const char *name, JSCFunction *function)
     JS_FreeValue(ctx, global);
 }
 
-/* "Name: message" of what was thrown last, on fd 2. */
+/* "Name: message" of what was thrown last and its stack, on fd 2. */
 static int report(void)
 {
     JSValue error = JS_GetException(ctx);
@@ -105,6 +105,14 @@ static int report(void)
         JS_FreeValue(ctx, JS_GetException(ctx));
     host_write(2, "\n", 1);
     JS_FreeCString(ctx, text);
+    if (JS_IsObject(error)) {
+        JSValue stack = JS_GetPropertyStr(ctx, error, "stack");
+        text = JS_IsString(stack) ? JS_ToCString(ctx, stack) : NULL;
+        if (text)
+            host_write(2, text, strlen(text));
+        JS_FreeCString(ctx, text);
+        JS_FreeValue(ctx, stack);
+    }
     JS_FreeValue(ctx, error);
     return 1;
 }

@@ -27,12 +27,14 @@ export class ReferenceGuest {
     this.#files = files;
   }
 
-  /** What the program printed, with `Uncaught …` for what it threw; a trap is the last line. */
-  run(source, { name = 'program.mjs', isModule = true } = {}) {
+  /** What the program printed, with `Uncaught …` for what it threw; a trap is the last line. `round` is a script for a
+   *  turn of an event loop: it runs `rounds` times when the jobs are done. */
+  run(source, { name = 'program.mjs', isModule = true, rounds = 0, round = '' } = {}) {
     this.#restore();
     this.#out = '';
     try {
-      const failed = this.#evaluate(source, name, isModule);
+      let failed = this.#evaluate(source, name, isModule);
+      for (let i = 0; i < rounds && !failed; i++) failed = this.#evaluate(round, 'round.js', false);
       return { failed, out: this.#out };
     } catch (error) {
       this.#instance = undefined;
