@@ -6,7 +6,7 @@
 
 const context = require('./context.js');
 const { ids, compileAhead, sourceOf } = require('./builtins.js');
-const { forgetSnippets, prepareFacades } = require('./modules.js');
+const { adaptResolveCache, prepareFacades } = require('./modules.js');
 const dummies = require('./dummies.js');
 
 const PUBLIC = [
@@ -83,7 +83,7 @@ module.exports = function preload() {
   for (const id of [...PUBLIC, ...INTERNAL]) context.requireBuiltin(id);
   touchLazyGlobals();
   context.requireBuiltin('internal/modules/esm/loader').getOrInitializeCascadedLoader();
-  forgetSnippets();
+  adaptResolveCache();
   prepareFacades();
   dummies.run();
 };

@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads';
 import { digest } from './digest.mjs';
 import { COMMON, LINK, UNITS } from './flags.mjs';
 import { readHttpParser, readLibraries } from './libraries.mjs';
-import { cacheDir, shimDir } from './paths.mjs';
+import { cacheDir, referencePath, shimDir } from './paths.mjs';
 import { say, step } from './progress.mjs';
 import { lowerBulkMemory } from './wasm-lower.mjs';
 
@@ -19,6 +19,9 @@ function findClangVersion() {
   const entry = fileURLToPath(import.meta.resolve('@yowasp/clang'));
   return JSON.parse(readFileSync(join(dirname(entry), '..', 'package.json'), 'utf8')).version;
 }
+
+/** What the reference has in common with the guest, besides the toolchain: libc's parts. The engine's own units are compiled without patches. */
+const REFERENCE_SHARES = new Set(['libregexp', 'libunicode', 'dtoa', 'format', 'libc', 'memory']);
 
 /** The shim's files, and the digest of each unit of which they are part. */
 function readShim() {
@@ -63,10 +66,39 @@ export async function compileGuest(engine) {
   const libraries = readLibraries();
   const httpParser = await readHttpParser();
   const all = [...UNITS, ...libraries.map((library) => ({ ...library, flags: [...COMMON, ...library.flags] }))];
-  const units = all.map((unit) => {
-    const inputs = inputsOf(unit, engine, shim, libraries, httpParser);
-    const key = digest([['clang', clangVersion], ['flags', unit.flags.join('\n')], ...inputs]);
-    return { ...unit, inputs, path: join(cacheDir, 'objects', `${unit.name}-${key}.o`), key };
+  return buildModule(
+    'guest',
+    all.map((unit) => ({ ...unit, inputs: inputsOf(unit, engine, shim, libraries, httpParser) })),
+  );
+}
+
+/** The engine as it comes, with a shim of its own, for tests that compare. @param {Map<string, string>} engine  unpatched sources */
+export async function compileReference(engine) {
+  const shim = readShim();
+  const units = UNITS.filter(({ name }) => REFERENCE_SHARES.has(name)).map((unit) => ({
+    ...unit,
+    inputs: inputsOf(unit, engine, shim, [], []),
+  }));
+  const own = [
+    ['src/quickjs.c', [...prefixed('src', engine)]],
+    [
+      'reference/reference.c',
+      [
+        ['reference/reference.c', readFileSync(referencePath, 'utf8')],
+        ...prefixed('src', engine).filter(([name]) => name.endsWith('.h')),
+        ['shim/host.h', shim.get('host.h')],
+      ],
+    ],
+  ];
+  for (const [source, inputs] of own)
+    units.push({ name: source.replace(/.*\/|\.c$/g, ''), source, flags: [...COMMON, '-w'], inputs });
+  return buildModule('reference', units);
+}
+
+async function buildModule(title, unkeyed) {
+  const units = unkeyed.map((unit) => {
+    const key = digest([['clang', clangVersion], ['flags', unit.flags.join('\n')], ...unit.inputs]);
+    return { ...unit, path: join(cacheDir, 'objects', `${unit.name}-${key}.o`), key };
   });
   const key = digest([['clang', clangVersion], ['link', LINK.join('\n')], ...units.map((unit) => [unit.name, unit.key])]);
   const cached = join(cacheDir, 'guests', `${key}.wasm`);
@@ -78,7 +110,7 @@ export async function compileGuest(engine) {
       runAll(missing),
     );
   }
-  const wasm = lowerBulkMemory(await step('linking guest.wasm', undefined, () => link(units)));
+  const wasm = lowerBulkMemory(await step(`linking ${title}.wasm`, undefined, () => link(units)));
   store(cached, wasm);
   return { wasm, key };
 }

@@ -8,6 +8,7 @@ export const packageDir = fileURLToPath(new URL('..', import.meta.url));
 export const engineDir = join(packageDir, 'engine');
 export const patchesDir = join(engineDir, 'patches');
 export const shimDir = join(engineDir, 'shim');
+export const referencePath = join(engineDir, 'reference', 'reference.c');
 export const bootstrapDir = join(packageDir, 'bootstrap');
 export const distDir = join(packageDir, 'dist');
 export const guestPath = join(distDir, 'guest.wasm');

@@ -1,7 +1,8 @@
-// The three that run a random program: the guest frozen, the guest as it boots, and V8.
+// The four that run a random program: the guest frozen, the guest as it boots, the engine without our patches, and V8.
 import { readFileSync } from 'node:fs';
 import vm from 'node:vm';
 import { BareGuest } from '../bare-guest.mjs';
+import { ReferenceGuest } from '../reference-guest.mjs';
 
 const prelude = readFileSync(new URL('prelude.js', import.meta.url), 'utf8');
 const bare = readFileSync(new URL('../bare.js', import.meta.url), 'utf8');
@@ -25,6 +26,24 @@ export function makeGuest(freeze) {
       print(describeWorld(w));`;
     const { out, exitCode } = await guest.run(source);
     return exitCode === 0 ? out : `${out}\nexit ${exitCode}`;
+  };
+}
+
+// bare.js writes any value; the reference's own print takes what becomes text.
+const REFERENCE_PRINT = `const printText = print;
+  globalThis.print = (...values) => printText(values.map((value) => (typeof value === 'string' ? value : String(value))).join(' '));`;
+
+/** The unpatched engine, one for all programs. */
+export async function makeReference() {
+  const guest = await ReferenceGuest.create({
+    prelude: `'use strict';\n${REFERENCE_PRINT}\n${prelude}\nglobalThis.w = makeWorld();`,
+  });
+  return (program) => {
+    const source = `__evalScript(${JSON.stringify(wrapped(program))}, 'program.js');
+      for (let i = 0; i < 10; i++) await null;
+      print(describeWorld(w));`;
+    const { out, failed } = guest.run(source);
+    return failed ? `${out}\nexit 1` : out;
   };
 }
 

@@ -2,6 +2,8 @@
 // What they do is chosen for one question: is every test "may this block be changed in place" right for blocks of the image? So: appending to
 // shared strings, growing shared arrays and maps, giving objects with shared shapes new properties, changing prototypes, closures, iterators.
 
+import { LANGUAGE } from './language.mjs';
+
 /** mulberry32 */
 export function randomFrom(seed) {
   let state = seed >>> 0;
@@ -188,6 +190,7 @@ function fill(template, random) {
 }
 
 const MOST_STATEMENTS = 24;
+const LANGUAGE_SHARE = 0.4;
 
 /** A script over `w` (the world), `local` and `print`. */
 export function generateProgram(seed) {
@@ -195,7 +198,7 @@ export function generateProgram(seed) {
   const lines = [];
   const count = 3 + Math.floor(random() * MOST_STATEMENTS);
   for (let i = 0; i < count; i++) {
-    const statement = fill(pick(random, TEMPLATES), random);
+    const statement = fill(pick(random, random() < LANGUAGE_SHARE ? LANGUAGE : TEMPLATES), random);
     lines.push(`try { ${statement}; } catch (error) { print('error', error?.name ?? typeof error); }`);
   }
   return lines.join('\n');
