@@ -84,7 +84,8 @@ impl Image {
     /// The memory at `base` was made by [`Self::map_at`], the caller owns it and no reference into it is alive.
     pub(crate) unsafe fn restore(&self, base: usize, run: &Run) {
         let data = self.data();
-        let end = run.offset.checked_add(run.len).filter(|end| *end <= self.len()).expect("inside the image");
+        assert!(run.offset.checked_add(run.len).is_some_and(|end| end <= self.len()), "inside the image");
+        let end = run.offset + run.len;
         let (from, to) = (run.offset.max(data.start).min(end), end.min(data.end).max(run.offset));
         // SAFETY: the three parts make up the run, which lies inside the memory (just checked) that the caller owns. The middle part lies inside
         // the data, whose view is mapped for as long as `self` lives, is never written, and is another mapping.
