@@ -97,7 +97,7 @@ test('run: __return gives a value as JSON, and only there', async () => {
 // Node's own loader keeps every module, and what its specifiers led to, by the module's URL; a snippet's must not stay there. Between two
 // collections the heap grows anyway: the least it ever is tells.
 test('snippets that go through the loader leave nothing behind', async () => {
-  const BLOCKS = 24;
+  const BLOCKS = 48;
   const SIZE = 500;
   const snippet =
     'import { one } from "data:text/javascript,export const one = 1"; const made = [one, await import("data:text/javascript,2")];';
