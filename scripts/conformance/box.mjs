@@ -1,16 +1,17 @@
 // The same files in the sandbox: each in a runtime of its own, all of them in one sidecar, through the public SDK and nothing else.
 // The tests' folder is mounted read-only; temporary files live in the runtime and end with it.
 
-import { GUEST_ROOT, GUEST_TESTS } from './places.mjs';
+import { GUEST_ROOT, GUEST_RUNS, GUEST_TESTS } from './places.mjs';
 import { verdict } from './verdict.mjs';
 
-const MEMORY = 512 << 20;
+/** More than the longest string of Node takes: some tests make a buffer of that size. */
+const MEMORY = 3 * 2 ** 29;
 
 /** A sidecar that is replaced when it ends: a file that kills it must not fail the files after it. */
 export function openBox({ NodeRuntime, Sidecar }, folder, jobs) {
   const spawn = () => Sidecar.spawn({ workers: jobs });
   let sidecar = spawn();
-  const mounts = [{ guestPath: GUEST_TESTS, hostPath: folder, readOnly: true }];
+  const mounts = [GUEST_TESTS, GUEST_RUNS].map((guestPath) => ({ guestPath, hostPath: folder, readOnly: true }));
 
   async function run(file, timeoutMs) {
     const started = performance.now();
@@ -26,7 +27,7 @@ export function openBox({ NodeRuntime, Sidecar }, folder, jobs) {
     try {
       runtime = await NodeRuntime.create({ sidecar: shared, mounts, limits, cwd: GUEST_ROOT });
       const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/tmp', NODE_TEST_DIR: '/tmp' };
-      const path = `${GUEST_TESTS}/parallel/${name}`;
+      const path = `${GUEST_RUNS}/parallel/${name}`;
       return shape(await runtime.execFile(path, { execArgv: flags, env, timeout: timeoutMs }));
     } catch (error) {
       return { error };

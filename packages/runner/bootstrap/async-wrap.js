@@ -4,6 +4,11 @@
 // Next: bindings/async_wrap.js, which connects it; fs/answers.js and the handles, which extend it.
 'use strict';
 
+const activeHandles = require('./active-handles.js');
+const context = require('./context.js');
+
+const NO_EVENT = -1;
+
 let fields;
 let ids;
 let constants;
@@ -30,18 +35,20 @@ function triggerId() {
 
 class AsyncWrap {
   #provider;
-  #asyncId = 0;
+  #asyncId = NO_EVENT;
   #triggerId = 0;
   #frame;
 
-  // `provider`: a name of Node's list, which is what hooks see as the type.
+  // `provider`: a name of Node's list, which is what hooks see as the type. Without one it is no event yet: `begin` makes it one.
   constructor(provider) {
-    this.#provider = provider;
-    this.asyncReset();
+    if (provider !== undefined) this.begin(provider, this);
   }
 
   getAsyncId() {
     return this.#asyncId;
+  }
+  get providerName() {
+    return this.#provider;
   }
   getProviderType() {
     return binding.Providers[this.#provider];
@@ -49,34 +56,45 @@ class AsyncWrap {
   getAsyncContextFrameForDebuggingOnly() {
     return this.#frame;
   }
-  // A new id: a request that is used again is another event.
-  asyncReset() {
+  // A new id: what is used again is another event. `resource` is what hooks see of it.
+  asyncReset(resource = this) {
+    this.begin(this.#provider, resource);
+  }
+  begin(provider, resource) {
+    this.emitDestroy();
+    this.#provider = provider;
+    if (resource !== this) this[context.symbols.resource_symbol] = resource;
     this.#asyncId = newAsyncId();
     this.#triggerId = triggerId();
     this.#frame = native.getContinuationData();
-    if (fields[constants.kInit] > 0) hooksOf().init(this.#asyncId, this.#provider, this.#triggerId, this);
+    if (fields[constants.kInit] > 0) hooksOf().init(this.#asyncId, this.#provider, this.#triggerId, resource);
   }
   // Nothing will call back any more.
   emitDestroy() {
+    if (this.#asyncId === NO_EVENT) return;
     if (fields[constants.kDestroy] > 0) binding.queueDestroyAsyncId(this.#asyncId);
+    this.#asyncId = NO_EVENT;
   }
   // Calls into the program, from the loop; ticks and microtasks run after it. An error is the program's.
   makeCallback(callback, ...args) {
     const before = native.getContinuationData();
+    const depth = fields[constants.kStackLength];
+    const asyncId = this.#asyncId;
     native.setContinuationData(this.#frame);
-    binding.pushAsyncContext(this.#asyncId, this.#triggerId);
+    binding.pushAsyncContext(asyncId, this.#triggerId);
     // what executionAsyncResource() gives
     binding.execution_async_resources[fields[constants.kStackLength] - 1] = this;
     let done = false;
     try {
-      if (fields[constants.kBefore] > 0) hooksOf().before(this.#asyncId);
+      if (fields[constants.kBefore] > 0) hooksOf().before(asyncId);
       const result = Reflect.apply(callback, this, args);
-      if (fields[constants.kAfter] > 0) hooksOf().after(this.#asyncId);
+      if (fields[constants.kAfter] > 0) hooksOf().after(asyncId);
       done = true;
       return result;
     } finally {
-      // After an error the stack is unwound as a whole, by whoever handles it.
-      if (done) binding.popAsyncContext(this.#asyncId);
+      // An error that leaves the outermost callback is handled as this event's; whoever does so unwinds the stack as a whole.
+      if (done) binding.popAsyncContext(asyncId);
+      else while (depth > 0 && fields[constants.kStackLength] > depth) binding.popAsyncContext(ids[constants.kExecutionAsyncId]);
       native.setContinuationData(before);
     }
   }
@@ -87,6 +105,12 @@ class HandleWrap extends AsyncWrap {
   #ref = true;
   #active = false;
   #closing = false;
+
+  // `false`: a stream of the bindings that is no handle of the loop.
+  constructor(provider, isHandle = true) {
+    super(provider);
+    if (isHandle) activeHandles.add(this);
+  }
 
   // Whether it holds the loop, as far as `ref` and `unref` let it.
   setActive(active) {
@@ -115,6 +139,7 @@ class HandleWrap extends AsyncWrap {
     if (this.#closing) return;
     this.setActive(false);
     this.#closing = true;
+    activeHandles.remove(this);
     this.release();
     native.enqueueTask(() => {
       if (typeof callback === 'function') this.makeCallback(callback);

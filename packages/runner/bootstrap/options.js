@@ -81,7 +81,7 @@ function setSwitch(values, name) {
 }
 
 function defineGc() {
-  Object.defineProperty(globalThis, 'gc', { value: () => native.gc(), writable: true, configurable: true });
+  Object.defineProperty(globalThis, 'gc', { value: () => context.collectGarbage(), writable: true, configurable: true });
 }
 
 const ALIASED = {

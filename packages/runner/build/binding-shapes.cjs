@@ -114,6 +114,15 @@ shapes.symbols = {
   v: Object.fromEntries(Object.keys(symbols).map((key) => [key, { t: 'sym', v: symbols[key].description }])),
 };
 shapes.__options = shapeOf(internalBinding('options').getCLIOptionsValues());
+// As text, which the guest reads when it is asked; the texts of `node --help` are left out.
+const { options, aliases } = internalBinding('options').getCLIOptionsInfo();
+const facts = [...options].map(([name, { envVarSettings, type, defaultIsTrue }]) => [
+  name,
+  envVarSettings,
+  type,
+  defaultIsTrue ? 1 : 0,
+]);
+shapes.__optionsInfo = shapeOf(JSON.stringify([facts, [...aliases]]));
 shapes.__errorMap = shapeOf(internalBinding('uv').getErrorMap());
 const { version, versions, release, arch } = process;
 shapes.__process = shapeOf({ version, versions: { ...versions }, release: { ...release }, arch });

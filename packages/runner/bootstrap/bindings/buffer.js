@@ -8,6 +8,9 @@ const { ascii, utf8, base64, base64url, latin1, hex, utf16le } = native.encoding
 const MAX_STRING_LENGTH = 536870888;
 const MAX_LENGTH = Number.MAX_SAFE_INTEGER;
 
+// The shim's numbers (-1 out of range, -2 nothing to fill with) in those of Node's binding.
+const FILL_RESULTS = { __proto__: null, '-1': -2, '-2': -1 };
+
 module.exports = function buffer(binding) {
   binding.kMaxLength = MAX_LENGTH;
   binding.kStringMaxLength = MAX_STRING_LENGTH;
@@ -34,8 +37,12 @@ module.exports = function buffer(binding) {
     if (bStart > b.byteLength) throw outOfRange('The value of "targetStart" is out of range.');
     return native.compareOffset(a, b, aStart, bStart, aLength, bLength);
   };
-  binding.fill = (view, value, start, end, encoding) =>
-    native.fill(view, value, start, end, typeof encoding === 'string' ? encodingNumber(encoding) : encoding);
+  binding.fill = (view, value, start, end, encoding) => {
+    if (start < 0 || end < 0) throw outOfRange('Index out of range');
+    const number = typeof encoding === 'string' ? encodingNumber(encoding) : encoding;
+    const result = native.fill(view, patternOf(value, number, end - start), start, end, number);
+    return FILL_RESULTS[result] ?? result;
+  };
   binding.indexOfString = (view, text, offset, encoding, forward, end) => indexOf(view, text, offset, encoding, forward, end);
   binding.indexOfBuffer = (view, needle, offset, encoding, forward, end) => indexOf(view, needle, offset, encoding, forward, end);
   binding.indexOfNumber = (view, byte, offset, forward, end) => indexOf(view, byte & 255, offset, latin1, forward, end);
@@ -52,18 +59,32 @@ module.exports = function buffer(binding) {
 };
 
 function makeSlice(encoding) {
-  const perByte = encoding === hex ? 2 : 1;
   return (view, start, end) => {
     const length = view.byteLength;
     const from = start === undefined ? 0 : clampIndex(start, length);
     const to = end === undefined ? length : clampIndex(end, length);
     if (to <= from) return '';
-    if ((to - from) * perByte > MAX_STRING_LENGTH) {
-      const { ERR_STRING_TOO_LONG } = context.requireBuiltin('internal/errors').codes;
-      throw new ERR_STRING_TOO_LONG();
+    if (charactersOf(to - from, encoding) > MAX_STRING_LENGTH) {
+      const message = `Cannot create a string longer than 0x${MAX_STRING_LENGTH.toString(16)} characters`;
+      throw coded(new Error(message), 'ERR_STRING_TOO_LONG');
     }
     return native.decode(view, from, to, encoding);
   };
+}
+
+// UTF-8 can give fewer, which Node does not wait to see.
+function charactersOf(bytes, encoding) {
+  if (encoding === hex) return bytes * 2;
+  if (encoding === utf16le) return bytes >> 1;
+  return encoding === base64 || encoding === base64url ? Math.ceil((bytes * 4) / 3) : bytes;
+}
+
+// The shim fills with whole characters; Node's bytes end where the room does.
+function patternOf(value, encoding = utf8, room) {
+  if (typeof value !== 'string') return ArrayBuffer.isView(value) ? value : value >>> 0;
+  const text = value;
+  if (encoding === utf8 ? native.byteLength(text) <= room : encoding !== utf16le || text.length * 2 <= room) return text;
+  return new Uint8Array(native.encode(text, encoding));
 }
 
 function makeWrite(encoding) {

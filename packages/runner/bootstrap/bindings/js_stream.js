@@ -7,7 +7,7 @@ const { StreamBase } = require('../net/stream-base.js');
 
 class JSStream extends StreamBase {
   constructor() {
-    super('JSSTREAM');
+    super('JSSTREAM', false);
   }
   startReading() {
     return this.#ask('onreadstart');
@@ -15,19 +15,20 @@ class JSStream extends StreamBase {
   stopReading() {
     return this.#ask('onreadstop');
   }
+  // Its requests hold nothing: whoever is behind it does.
   // Every write goes through the program's stream and is told later.
   tryWrite() {
     return ERRNO.EAGAIN;
   }
   queueWrite(req, views) {
-    req.dispatch();
+    req.dispatch(false);
     const buffers = views.map((view) => Buffer.from(view.buffer, view.byteOffset, view.byteLength));
     const status = this.#ask('onwrite', req, buffers);
     if (status !== 0) req.finish(status, this, undefined);
     return status;
   }
   queueShutdown(req) {
-    req.dispatch();
+    req.dispatch(false);
     return this.#ask('onshutdown', req);
   }
   // Node's MakeCallback, whose missing or failing function leaves the status as it was.
@@ -42,7 +43,20 @@ class JSStream extends StreamBase {
     req.finish(status, this, undefined);
   }
   readBuffer(chunk) {
-    this.emitRead(chunk.byteLength, chunk);
+    const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const { userBuffer } = this;
+    if (userBuffer === undefined || bytes.length === 0) {
+      this.emitRead(bytes.length, bytes);
+      return;
+    }
+    // The program's buffer takes as much as it holds, as often as it must.
+    for (let at = 0; at < bytes.length; ) {
+      const into = this.userBuffer;
+      const piece = bytes.subarray(at, at + into.byteLength);
+      new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(piece);
+      this.emitRead(piece.length, into);
+      at += piece.length;
+    }
   }
   emitEOF() {
     this.emitRead(ERRNO.EOF, undefined);

@@ -22,7 +22,15 @@ module.exports = function options(binding) {
   const values = Object.assign(recorded('__options'), OVERRIDES);
   // A process with options of its own has its own values (../options.js).
   binding.getCLIOptionsValues = () => context.cliOptions ?? values;
-  binding.getCLIOptionsInfo = () => ({ options: new Map(), aliases: new Map() });
+  const info = recorded('__optionsInfo');
+  binding.getCLIOptionsInfo = () => {
+    const [facts, aliases] = JSON.parse(info);
+    const about = ([name, envVarSettings, type, defaultIsTrue]) => [
+      name,
+      { __proto__: null, envVarSettings, type, defaultIsTrue: defaultIsTrue === 1 },
+    ];
+    return { options: new Map(facts.map(about)), aliases: new Map(aliases) };
+  };
   binding.getOptionsAsFlags = () => [];
   binding.getEnvOptionsInputType = () => new Map();
   binding.getNamespaceOptionsInputType = () => new Map();

@@ -14,10 +14,7 @@ module.exports = function performance(binding) {
   const { milestones } = native.loop;
   binding.milestones = milestonesOf(binding.constants, milestones);
   binding.now = () => native.clockNs(1) / 1e6 - milestones[ORIGIN] / 1e6;
-  // Nothing below Node's library makes entries of its own; its own entries do not come here.
-  binding.setupObservers = () => {};
-  binding.installGarbageCollectionTracking = () => {};
-  binding.removeGarbageCollectionTracking = () => {};
+  collections(binding);
   binding.notify = () => {};
   binding.loopIdleTime = idleMs;
   binding.markBootstrapComplete = () => {};
@@ -33,6 +30,32 @@ module.exports = function performance(binding) {
   context.shareHandles(HistogramHandle);
   context.shareHandles(IntervalHistogram);
 };
+
+// The engine frees what nothing refers to at once, which is no collection. Of those for cycles only the ones that a program asks for are told.
+function collections(binding) {
+  const { NODE_PERFORMANCE_GC_MAJOR, NODE_PERFORMANCE_GC_FLAGS_FORCED } = binding.constants;
+  let observe;
+  let tracking = false;
+  binding.setupObservers = (callback) => {
+    observe = callback;
+  };
+  binding.installGarbageCollectionTracking = () => {
+    tracking = true;
+  };
+  binding.removeGarbageCollectionTracking = () => {
+    tracking = false;
+  };
+  context.collectGarbage = () => {
+    const start = binding.now();
+    native.gc();
+    if (!tracking) return;
+    const duration = binding.now() - start;
+    const detail = { kind: NODE_PERFORMANCE_GC_MAJOR, flags: NODE_PERFORMANCE_GC_FLAGS_FORCED };
+    native.enqueueTask(() => {
+      if (tracking) observe('gc', 'gc', start, duration, detail);
+    });
+  };
+}
 
 // The steps of Node's boot lie before every process here, in the image. They are at the origin, a microsecond apart so that their order stays.
 function milestonesOf(constants, written) {

@@ -2,6 +2,7 @@
 // Next: refresh.js says which of them must be fresh in each process; all of them are, by asking the shim at each call.
 'use strict';
 
+const activeHandles = require('../active-handles.js');
 const activeRequests = require('../active-requests.js');
 const { uvException } = require('../errno.js');
 const { send } = require('../signals.js');
@@ -31,7 +32,7 @@ module.exports = function processMethods(binding) {
     native.write(2, `${text}\n`);
   };
   binding._getActiveRequests = () => activeRequests.list();
-  binding._getActiveHandles = () => [];
+  binding._getActiveHandles = activeHandles.owners;
   binding.getActiveResourcesInfo = activeResources;
   binding._kill = send;
   binding.dlopen = () => {
@@ -44,12 +45,12 @@ module.exports = function processMethods(binding) {
   };
 };
 
-// What holds the loop, by the names that Node gives them: requests, timers and immediates; handles are counted, not named.
+// What holds the loop, by the names that Node gives them.
 function activeResources() {
   const requests = activeRequests.list().map((request) => request.constructor.name);
   const timers = new Array(native.loop.timerInfo[0]).fill('Timeout');
   const immediates = new Array(native.loop.immediateInfo[1]).fill('Immediate');
-  return [...requests, ...timers, ...immediates];
+  return [...requests, ...activeHandles.names(), ...timers, ...immediates];
 }
 
 // The kernel resolves the path and keeps the directory; the shim remembers its name.

@@ -2,6 +2,9 @@
 // Why in C when the shim has it: util.inspect asks about twenty of these for each object.
 'use strict';
 
+const { External } = require('../external.js');
+
 module.exports = function types(binding) {
   Object.assign(binding, native.types);
+  binding.isExternal = External.is;
 };

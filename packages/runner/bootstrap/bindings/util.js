@@ -3,6 +3,7 @@
 'use strict';
 
 const context = require('../context.js');
+const { External } = require('../external.js');
 const { parseEnv } = require('../dotenv.js');
 
 // node::UVHandleType, in the order of Node's guessHandleType.
@@ -29,7 +30,7 @@ module.exports = function util(binding, getInternalBinding) {
   binding.getOwnNonIndexProperties = (value, filter) =>
     native.ownNonIndexKeys(value, (filter & ONLY_ENUMERABLE) !== 0, (filter & SKIP_SYMBOLS) !== 0);
   binding.getConstructorName = (value) => native.constructorName(value) || 'Object';
-  binding.getExternalValue = () => 0n;
+  binding.getExternalValue = External.addressOf;
 
   // The first frame is Node's own function that calls this one.
   binding.getCallSites = (count) => native.callSites(1, count).map(toCallSite);

@@ -19,6 +19,8 @@ const EC = 3;
 const mismatch = ['1C8000CB', 'Provider routines', 'mismatching domain parameters'];
 
 class DHBitsJob extends CryptoJob {
+  static provider = 'DERIVEBITSREQUEST';
+
   command = EXCHANGE;
 
   constructor(mode, ...parts) {

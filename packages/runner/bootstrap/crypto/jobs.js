@@ -4,6 +4,7 @@
 // Next: kdf.js, sign.js, keygen.js: each says what its job asks for and what it makes of the answer.
 'use strict';
 
+const { AsyncWrap } = require('../async-wrap.js');
 const context = require('../context.js');
 const operations = require('../operations.js');
 const { part, checked } = require('./system.js');
@@ -45,25 +46,18 @@ function computeSync(command, request) {
   return out;
 }
 
-// Runs a command; `callback` gets the bytes or a fault, in the async context of now.
+// Runs a command; `callback` gets the bytes or a fault.
 function compute(command, request, callback) {
-  const frame = native.getContinuationData();
   const operation = checked(native.sys(START, begin(command, request)));
-  operations.expect(operation, (result, bytes) => {
-    const before = native.getContinuationData();
-    native.setContinuationData(frame);
-    try {
-      callback(result < 0 ? result : (bytes ?? new Uint8Array(0)));
-    } finally {
-      native.setContinuationData(before);
-    }
-  });
+  operations.expect(operation, (result, bytes) => callback(result < 0 ? result : (bytes ?? new Uint8Array(0))));
 }
 
-class CryptoJob {
+// `static provider`: what hooks see as the type of such a job.
+class CryptoJob extends AsyncWrap {
   #mode;
 
   constructor(mode) {
+    super(new.target.provider);
     this.#mode = mode;
   }
 
@@ -77,18 +71,28 @@ class CryptoJob {
   }
 
   run() {
-    if (this.#mode === SYNC)
-      return this.#outcome(this.immediate === undefined ? computeSync(this.command, this.request) : undefined);
+    if (this.#mode === SYNC) {
+      const outcome = this.#outcome(this.immediate === undefined ? computeSync(this.command, this.request) : undefined);
+      this.emitDestroy();
+      return outcome;
+    }
     if (this.#mode === ASYNC) {
-      this.#start((outcome) => this.ondone(...outcome));
+      this.#start((...outcome) => this.ondone(...outcome));
       return undefined;
     }
     return this.#promise();
   }
 
   #start(done) {
-    if (this.immediate === undefined) compute(this.command, this.request, (answer) => done(this.#outcome(answer)));
-    else native.enqueueTask(() => done(this.#outcome(undefined)));
+    const tell = (answer) => {
+      try {
+        this.makeCallback(done, ...this.#outcome(answer));
+      } finally {
+        this.emitDestroy();
+      }
+    };
+    if (this.immediate === undefined) compute(this.command, this.request, tell);
+    else native.enqueueTask(() => tell(undefined));
   }
 
   // `[undefined, value]` or `[error, undefined]`.
@@ -106,7 +110,7 @@ class CryptoJob {
   #promise() {
     return new Promise((resolve, reject) => {
       const { cleanupWebCryptoResult, prepareWebCryptoResult } = context.requireBuiltin('internal/crypto/util');
-      this.#start(([cause, value]) => {
+      this.#start((cause, value) => {
         if (cause !== undefined) {
           reject(operationError(cause));
           return;

@@ -17,6 +17,8 @@ const HMAC = 7;
 const MODE_SIGN = 0;
 
 class BitsJob extends CryptoJob {
+  static provider = 'DERIVEBITSREQUEST';
+
   value(bytes) {
     return toArrayBuffer(bytes);
   }
@@ -32,6 +34,8 @@ function deriveNothing() {
 }
 
 class PBKDF2Job extends BitsJob {
+  static provider = 'PBKDF2REQUEST';
+
   constructor(mode, password, salt, iterations, length, name) {
     const digest = digestNamed(name);
     if (digest === undefined) throw invalidDigest(name);
@@ -62,6 +66,8 @@ class HKDFJob extends BitsJob {
 const MEMORY_LIMIT = 'error:030000AC:digital envelope routines::memory limit exceeded';
 
 class ScryptJob extends BitsJob {
+  static provider = 'SCRYPTREQUEST';
+
   constructor(mode, password, salt, N, r, p, maxmem, length) {
     const problem = costProblem(N, r, p, maxmem);
     if (problem !== undefined) throw coded(RangeError, 'ERR_CRYPTO_INVALID_SCRYPT_PARAMS', problem);
@@ -85,6 +91,8 @@ function costProblem(N, r, p, maxmem) {
 }
 
 class HashJob extends BitsJob {
+  static provider = 'HASHREQUEST';
+
   constructor(mode, name, data, bits) {
     const digest = digestNamed(name);
     if (digest === undefined) throw invalidDigest(name);
@@ -100,6 +108,8 @@ class HashJob extends BitsJob {
 }
 
 class HmacJob extends CryptoJob {
+  static provider = 'SIGNREQUEST';
+
   #signature;
 
   constructor(mode, signMode, name, key, data, signature) {

@@ -17,6 +17,8 @@ const GENERATE = 17;
 const WEB_CRYPTO = 2;
 
 class SecretKeyGenJob extends CryptoJob {
+  static provider = 'KEYGENREQUEST';
+
   #mode;
   #bits;
   #key;
@@ -39,6 +41,8 @@ class SecretKeyGenJob extends CryptoJob {
 }
 
 class KeyPairGenJob extends CryptoJob {
+  static provider = 'KEYPAIRGENREQUEST';
+
   command = GENERATE;
   #mode;
   #rest;

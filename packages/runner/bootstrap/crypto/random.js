@@ -11,6 +11,8 @@ const RANDOM_PRIME = 4;
 const CHECK_PRIME = 5;
 
 class RandomBytesJob extends CryptoJob {
+  static provider = 'RANDOMBYTESREQUEST';
+
   #target;
 
   constructor(mode, buffer, offset, size) {
@@ -26,6 +28,8 @@ class RandomBytesJob extends CryptoJob {
 const outOfRange = (name) => coded(RangeError, 'ERR_OUT_OF_RANGE', `invalid ${name}`);
 
 class RandomPrimeJob extends CryptoJob {
+  static provider = 'RANDOMPRIMEREQUEST';
+
   constructor(mode, bits, safe, add, rem) {
     const [modulus, remainder] = [add, rem].map((value) => (value === undefined ? undefined : bigIntOf(bytesOf(value))));
     if (modulus !== undefined) {
@@ -48,6 +52,8 @@ class RandomPrimeJob extends CryptoJob {
 }
 
 class CheckPrimeJob extends CryptoJob {
+  static provider = 'CHECKPRIMEREQUEST';
+
   constructor(mode, candidate) {
     super(mode);
     this.command = CHECK_PRIME;

@@ -40,6 +40,8 @@ function cipherFunction(usePrivate, encrypt) {
 }
 
 class RSACipherJob extends CryptoJob {
+  static provider = 'CIPHERREQUEST';
+
   command = RSA_CIPHER;
 
   constructor(mode, cipherMode, handle, data, variant, name, label) {

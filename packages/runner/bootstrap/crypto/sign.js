@@ -88,6 +88,8 @@ class Verify extends Signing {
 }
 
 class SignJob extends CryptoJob {
+  static provider = 'SIGNREQUEST';
+
   #signs;
 
   // prettier-ignore

@@ -31,6 +31,8 @@ const NOTHING = new Uint8Array(0);
 
 // Encrypts to text and tag in one, and decrypts what is such.
 class WholeJob extends CryptoJob {
+  static provider = 'CIPHERREQUEST';
+
   command = CIPHER;
 
   constructor(mode, cipherMode, name, key, data, { iv, tagLength = 0, aad }) {

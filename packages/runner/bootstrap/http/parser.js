@@ -30,6 +30,7 @@ class HTTPParser extends AsyncWrap {
   #connections;
   #result = new Uint32Array(3);
   #buffer;
+  #offset = 0;
   #stream;
   #running = false;
   #pausePending = false;
@@ -37,10 +38,6 @@ class HTTPParser extends AsyncWrap {
   // When the message under way began, in nanoseconds; 0 between messages. Its headers have all come.
   began = 0;
   headersCompleted = false;
-
-  constructor() {
-    super('HTTPINCOMINGMESSAGE');
-  }
 
   initialize(type, resource, maxHeaderSize, lenientFlags = 0, connections = undefined) {
     this.#connections?.remove(this);
@@ -51,7 +48,7 @@ class HTTPParser extends AsyncWrap {
     this.#connections = connections;
     this.headersCompleted = false;
     this.began = 0;
-    this.asyncReset();
+    this.begin(type === REQUEST ? 'HTTPINCOMINGMESSAGE' : 'HTTPCLIENTREQUEST', resource);
     if (connections !== undefined) {
       // A connection that never sends anything counts from here.
       this.began = native.clockNs(1);
@@ -70,7 +67,9 @@ class HTTPParser extends AsyncWrap {
 
   #execute(buffer, offset, length) {
     const before = this.#buffer;
+    const offsetBefore = this.#offset;
     this.#buffer = buffer;
+    this.#offset = offset;
     this.#running = true;
     const bytes =
       buffer === undefined || buffer instanceof Uint8Array
@@ -81,6 +80,7 @@ class HTTPParser extends AsyncWrap {
     } finally {
       this.#running = false;
       this.#buffer = before;
+      this.#offset = offsetBefore;
       if (this.#pausePending) {
         this.#pausePending = false;
         native.httpPause(this.#state, true);
@@ -162,7 +162,7 @@ class HTTPParser extends AsyncWrap {
   #piece(offset, length) {
     const { Buffer } = context.requireBuiltin('buffer');
     const { buffer, byteOffset } = this.#buffer;
-    const piece = Buffer.from(buffer, byteOffset + offset, length);
+    const piece = Buffer.from(buffer, byteOffset + this.#offset + offset, length);
     return this.#stream === undefined ? piece : Buffer.from(piece);
   }
 

@@ -7,22 +7,24 @@ const { AsyncWrap } = require('../async-wrap.js');
 
 class Request {
   #wrap;
+  #ref = false;
 
   // The provider's name, as hooks see it.
   get provider() {
     return 'WRITEWRAP';
   }
-  // From now on it holds the loop.
-  dispatch() {
+  // From now on it holds the loop, unless `ref` is false.
+  dispatch(ref = true) {
     this.#wrap = new AsyncWrap(this.provider);
-    native.loop.keepAlive[0]++;
+    this.#ref = ref;
+    if (ref) native.loop.keepAlive[0]++;
   }
   // `oncomplete(status, ...)`
   finish(...args) {
     const wrap = this.#wrap;
     if (wrap === undefined) return;
     this.#wrap = undefined;
-    native.loop.keepAlive[0]--;
+    if (this.#ref) native.loop.keepAlive[0]--;
     try {
       if (typeof this.oncomplete === 'function') wrap.makeCallback(() => this.oncomplete(...args));
     } finally {

@@ -4,6 +4,7 @@
 // Next: socket-stream.js.
 'use strict';
 
+const { External } = require('../external.js');
 const { HandleWrap } = require('../async-wrap.js');
 const context = require('../context.js');
 const { ERRNO } = require('./calls.js');
@@ -38,6 +39,7 @@ const viewOf = (chunk) =>
 class StreamBase extends HandleWrap {
   #userBuffer;
   #listener;
+  #external;
   bytesRead = 0;
   bytesWritten = 0;
 
@@ -48,7 +50,8 @@ class StreamBase extends HandleWrap {
     return -1;
   }
   get _externalStream() {
-    return this;
+    this.#external ??= new External();
+    return this.#external;
   }
 
   // Something of the bindings that takes the reads instead of `onread`: `listener(nread, view)`; undefined gives them back.

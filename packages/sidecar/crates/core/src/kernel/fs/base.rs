@@ -16,6 +16,8 @@ const DIRECTORIES: &[(&str, u32, u32)] = &[
     ("/home/user", 0o755, GUEST),
     ("/proc", 0o555, 0),
     ("/proc/self", 0o555, 0),
+    ("/proc/sys", 0o555, 0),
+    ("/proc/sys/kernel", 0o555, 0),
     ("/tmp", 0o1777, 0),
     ("/usr", 0o755, 0),
     ("/usr/bin", 0o755, 0),
@@ -36,6 +38,7 @@ const FILES: &[(&str, &str)] = &[
     ("/etc/nsswitch.conf", "hosts: files dns\n"),
     ("/etc/shells", "/bin/sh\n"),
     ("/etc/os-release", "NAME=\"Coldframe\"\nID=coldframe\nID_LIKE=linux\nPRETTY_NAME=\"Coldframe\"\n"),
+    ("/proc/sys/kernel/hostname", "coldframe\n"),
     ("/proc/version", "Linux version 6.0.0 (coldframe)\n"),
 ];
 

@@ -138,6 +138,8 @@ impl Network {
         }
         if stream.incoming.is_empty() {
             return match socket.error.take() {
+                // A reset that answers what was written after the end: readers have the end, and writers are told by `broken`.
+                Some(Errno::EPIPE) if stream.ended => Ok(0),
                 Some(error) => Err(error),
                 None if stream.ended => Ok(0),
                 None => Err(Errno::EAGAIN),

@@ -85,6 +85,7 @@ fn closing_ends_the_stream_and_closing_over_unread_bytes_resets_it() {
     assert_eq!(read(&mut network, client).as_deref(), Ok(&b"last words"[..]));
     assert_eq!(read(&mut network, client), Ok(vec![]));
     assert_eq!(network.write(client, b"to nobody"), Ok(9), "as TCP, which learns of it by the answer");
+    assert_eq!(read(&mut network, client), Ok(vec![]), "the end came before that answer");
     assert_eq!(network.write(client, b"to nobody"), Err(Errno::EPIPE));
 
     let (client, server) = connected(&mut network);
