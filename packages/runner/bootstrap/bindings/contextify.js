@@ -1,10 +1,9 @@
-// What: compiling source text for `vm`, CommonJS and `eval` (node_contextify.cc). Contexts of their own (`vm.createContext`) do not exist yet.
-// Next: module_wrap.js for ES modules.
+// What: compiling source text for `vm`, CommonJS and `eval` (node_contextify.cc).
+// Next: ../contexts.js for contexts of their own, module_wrap.js for ES modules.
 'use strict';
 
 const context = require('../context.js');
-const { unavailableError } = require('../unavailable.js');
-
+const { handleOf, makeContext, runLimited } = require('../contexts.js');
 const { remember } = require('../referrers.js');
 const { sourceMapUrlOf } = require('../source-map-url.js');
 const { untouchedGlobal } = require('../untouched-realm.js');
@@ -14,47 +13,67 @@ const CJS_PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname
 
 module.exports = function contextify(binding) {
   // Node's library makes one context of its own, to have a RegExp that no program has touched.
+  const { SafeWeakMap } = context.primordials;
   let internal = NONE;
-  binding.makeContext = (object, name) => {
-    if (name !== 'internal') throw unavailableError('vm.createContext');
-    object[context.privateSymbols.contextify_context_private_symbol] = object;
-    internal = object;
-    return object;
+  binding.makeContext = (object, name, _origin, strings, _wasm, ownMicrotasks, option) => {
+    if (name === 'internal') {
+      object[context.privateSymbols.contextify_context_private_symbol] = object;
+      internal = object;
+      return object;
+    }
+    const result = makeContext(typeof object === 'symbol' ? undefined : object, strings, ownMicrotasks);
+    result[context.privateSymbols.host_defined_option_symbol] = option;
+    return result;
   };
   binding.ContextifyScript = class ContextifyScript {
-    #run;
-    constructor(code, filename, line = 0, column = 0, cachedData, _produceCachedData, parsingContext, option) {
-      if (parsingContext !== undefined && parsingContext !== internal) throw unavailableError('vm.createContext');
-      this.#run = parsingContext === internal ? untouchedGlobal : native.compileScript(code, filename, { line, column });
+    #text;
+    #parsed;
+    #inContexts;
+    constructor(code, filename, line = 0, column = 0, cachedData, produceCachedData, parsingContext, option) {
       const id = typeof option === 'symbol' ? option : Symbol(filename);
       this[context.privateSymbols.host_defined_option_symbol] = id;
-      if (parsingContext !== internal) remember(filename, id);
+      if (parsingContext === internal) {
+        this.#parsed = { run: untouchedGlobal };
+        return;
+      }
+      this.#text = [code, filename, line, column];
+      const handle = handleOf(parsingContext);
+      this.#parsed = { handle, run: this.#compile(handle) };
+      remember(filename, id);
       this.sourceMapURL = sourceMapUrlOf(code);
-      if (cachedData !== undefined) this.cachedDataRejected = true;
+      markCachedData(this, cachedData, produceCachedData);
     }
-    runInContext(contextified) {
-      if (contextified !== null && contextified !== undefined && contextified !== internal)
-        throw unavailableError('vm.createContext');
-      return this.#run();
+    #compile(handle) {
+      const [code, filename, line, column] = this.#text;
+      return native.compileScript(code, filename, { line, column, context: handle });
+    }
+    // A script belongs to the realm that it was compiled in: another one compiles it again, once.
+    #runIn(handle) {
+      if (this.#parsed.run === untouchedGlobal || this.#parsed.handle === handle) return this.#parsed.run;
+      if (handle === undefined) return this.#compile(undefined);
+      this.#inContexts ??= new SafeWeakMap();
+      let run = this.#inContexts.get(handle);
+      if (run === undefined) this.#inContexts.set(handle, (run = this.#compile(handle)));
+      return run;
+    }
+    runInContext(contextified, timeout = -1) {
+      const handle = contextified === internal ? undefined : handleOf(contextified);
+      return runLimited(this.#runIn(handle), timeout, handle);
     }
     createCachedData() {
       return context.requireBuiltin('buffer').Buffer.alloc(0);
     }
   };
   binding.compileFunction = (...given) => {
-    const [code, filename, line, column, cachedData, produceCachedData, parsingContext, , params = [], option] = given;
-    if (parsingContext !== undefined) throw unavailableError('vm.createContext');
-    const compiled = native.compileFunction(code, filename, params, { line, column });
+    const [code, filename, line, column, cachedData, produceCachedData, parsingContext, extensions, params = [], option] = given;
+    const options = { line, column, context: handleOf(parsingContext), scopes: extensions?.length };
+    let compiled = native.compileFunction(code, filename, params, options);
+    if (options.scopes) compiled = compiled(...extensions);
     const id = typeof option === 'symbol' ? option : Symbol(filename);
     compiled[context.privateSymbols.host_defined_option_symbol] = id;
     remember(filename, id);
     const result = { __proto__: null, function: compiled, sourceMapURL: sourceMapUrlOf(code) };
-    // The engine has no code cache: what is given is never used, what is asked for is empty.
-    if (cachedData !== undefined) result.cachedDataRejected = true;
-    if (produceCachedData) {
-      result.cachedDataProduced = true;
-      result.cachedData = context.requireBuiltin('buffer').Buffer.alloc(0);
-    }
+    markCachedData(result, cachedData, produceCachedData);
     return result;
   };
   binding.compileFunctionForCJSLoader = (code, filename, _isSeaMain, shouldDetectModule) => {
@@ -89,6 +108,14 @@ module.exports = function contextify(binding) {
   binding.stopSigintWatchdog = () => false;
   binding.watchdogHasPendingSigint = () => false;
 };
+
+// The engine has no code cache: what is given is never used, what is asked for is empty.
+function markCachedData(result, given, wanted) {
+  if (given !== undefined) result.cachedDataRejected = true;
+  if (!wanted) return;
+  result.cachedDataProduced = true;
+  result.cachedData = context.requireBuiltin('buffer').Buffer.alloc(0);
+}
 
 // Node puts the line that does not parse above the error; the loader's own frames are what the stack has.
 function showLine(error, code) {

@@ -5,9 +5,17 @@
 const context = require('../context.js');
 const { sourceMapUrlOf } = require('../source-map-url.js');
 const { instantiate, installCallbacks } = require('../modules.js');
+const { handleOf: contextHandleOf, runLimited } = require('../contexts.js');
 const { remember, setMain } = require('../referrers.js');
 
 const FACADE = "export * from 'original'; export { default } from 'original'; export const __esModule = true;";
+
+// The engine has no code cache to take it from.
+function cachedDataRejected() {
+  const error = new Error('cachedData buffer was rejected');
+  error.code = 'ERR_VM_MODULE_CACHED_DATA_REJECTED';
+  return error;
+}
 
 module.exports = function moduleWrap(binding, getInternalBinding) {
   const { kEvaluationPhase } = binding;
@@ -15,6 +23,7 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
 
   class ModuleWrap {
     #handle;
+    #context;
     #requests;
     #linked = [];
     #synthetic = false;
@@ -27,9 +36,11 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
         this.#handle = native.syntheticModule(url, source, () => third.call(this, this));
         native.linkModule(this.#handle, []);
       } else if (typeof source === 'string') {
-        this.#handle = native.compileModule(source, url, { line: third ?? 0, column: fourth ?? 0 });
+        this.#context = contextHandleOf(parsingContext);
+        this.#handle = native.compileModule(source, url, { line: third ?? 0, column: fourth ?? 0, context: this.#context });
         this.sourceMapURL = sourceMapUrlOf(source);
-        const id = typeof fifth === 'symbol' ? fifth : symbols.source_text_module_default_hdo;
+        if (ArrayBuffer.isView(fifth)) throw cachedDataRejected();
+        const id = typeof fifth === 'symbol' ? fifth : Symbol(url);
         this[context.privateSymbols.host_defined_option_symbol] = id;
         remember(url, id, this);
       } else {
@@ -71,8 +82,8 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
     instantiate() {
       instantiate(this.#handle);
     }
-    evaluate() {
-      return native.evaluateModule(this.#handle);
+    evaluate(timeout = -1) {
+      return runLimited(() => native.evaluateModule(this.#handle), timeout, this.#context);
     }
     evaluateSync() {
       return native.evaluateModuleSync(this.#handle);

@@ -37,7 +37,7 @@ typedef struct CfText {
 } CfText;
 
 /* Why the guest is being unwound by an error nothing can catch. */
-typedef enum CfStop { CF_RUNNING = 0, CF_STOP_EXIT, CF_STOP_INTERRUPT, CF_STOP_MEMORY } CfStop;
+typedef enum CfStop { CF_RUNNING = 0, CF_STOP_EXIT, CF_STOP_INTERRUPT, CF_STOP_MEMORY, CF_STOP_TIMEOUT } CfStop;
 
 enum {
     HOOK_START, HOOK_LINK, HOOK_TICK, HOOK_TIMERS, HOOK_IMMEDIATES, HOOK_COMPLETE, HOOK_UNCAUGHT,
@@ -53,6 +53,7 @@ static struct Coldframe {
     uint8_t tick_info[4];       /* hasTickScheduled, hasRejectionToWarn */
 
     CfStop stop;
+    double deadline_ns;         /* of a vm script with a timeout, else 0 */
     bool running_jobs;
     bool timer_ref;
     uint32_t exhaustions;       /* how often the heap was full in this process */

@@ -10,13 +10,18 @@ static const char *cf_source(JSContext *ctx, JSValueConst value, size_t *len)
     return JS_ToCStringLen(ctx, len, value);
 }
 
-static int cf_line_option(JSContext *ctx, JSValueConst options, int *line)
+static int cf_int_option(JSContext *ctx, JSValueConst options, const char *name, int *out)
 {
-    *line = 0;
+    *out = 0;
     if (!JS_IsObject(options))
         return 0;
-    JSValue value = JS_GetPropertyStr(ctx, options, "line");
-    return JS_IsUndefined(value) ? 0 : JS_ToInt32Free(ctx, line, value);
+    JSValue value = JS_GetPropertyStr(ctx, options, name);
+    return JS_IsUndefined(value) ? 0 : JS_ToInt32Free(ctx, out, value);
+}
+
+static int cf_line_option(JSContext *ctx, JSValueConst options, int *line)
+{
+    return cf_int_option(ctx, options, "line", line);
 }
 
 static bool cf_bool_option(JSContext *ctx, JSValueConst options, const char *name)
@@ -35,11 +40,17 @@ static JSValue cf_compile(JSContext *ctx, const char *text, size_t len, const ch
 
 /* "(function (a,b) {\n" + source + "\n})". The line before the source's first has a number of its own, so that the
    positions in the source are right. */
-static int cf_wrap_function(JSContext *ctx, DynBuf *out, JSValueConst params, const char *source, size_t len)
+static int cf_wrap_function(JSContext *ctx, DynBuf *out, JSValueConst params, int scopes, const char *source, size_t len)
 {
     int64_t count = 0;
 
     dbuf_putstr(out, "(function (");
+    if (scopes) { /* a function that makes it, with these objects around it: the later, the nearer */
+        dbuf_putstr(out, ") { ");
+        for (int i = 0; i < scopes; i++)
+            dbuf_printf(out, "with (arguments[%d] ?? {}) ", i);
+        dbuf_putstr(out, "return function (");
+    }
     if (!JS_IsUndefined(params) && js_get_length64(ctx, &count, params))
         return -1;
     for (int64_t i = 0; i < count; i++) {
@@ -57,7 +68,7 @@ static int cf_wrap_function(JSContext *ctx, DynBuf *out, JSValueConst params, co
     if (len > 1 && source[0] == '#' && source[1] == '!')
         dbuf_putstr(out, "//");
     dbuf_put(out, (const uint8_t *)source, len);
-    dbuf_putstr(out, "\n})");
+    dbuf_putstr(out, scopes ? "\n}})" : "\n})");
     dbuf_putc(out, 0);
     if (dbuf_error(out)) {
         JS_ThrowOutOfMemory(ctx);
@@ -80,27 +91,30 @@ static bool cf_is_one_function(JSValueConst program, size_t text_len)
 NATIVE(cf_compile_function)
 {
     size_t len;
-    int line;
+    int line, scopes = 0;
     DynBuf text;
+    JSContext *realm = cf_option_context(ctx, argv[3]);
     JSValue result = JS_EXCEPTION;
     const char *source = NULL, *filename = NULL;
 
+    if (!realm)
+        return JS_EXCEPTION;
     js_dbuf_init(ctx, &text);
-    if (cf_line_option(ctx, argv[3], &line))
+    if (cf_line_option(ctx, argv[3], &line) || cf_int_option(ctx, argv[3], "scopes", &scopes))
         goto done;
     source = cf_source(ctx, argv[0], &len);
     filename = source ? JS_ToCString(ctx, argv[1]) : NULL;
-    if (!filename || cf_wrap_function(ctx, &text, argv[2], source, len))
+    if (!filename || cf_wrap_function(ctx, &text, argv[2], scopes, source, len))
         goto done;
-    result = cf_compile(ctx, (char *)text.buf, text.size - 1, filename, line);
+    result = cf_compile(realm, (char *)text.buf, text.size - 1, filename, line);
     if (JS_IsException(result))
         goto done;
     if (!cf_is_one_function(result, text.size - 1)) {
         JS_FreeValue(ctx, result);
-        result = JS_ThrowSyntaxError(ctx, "Unexpected token '}'");
+        result = JS_ThrowSyntaxError(realm, "Unexpected token '}'");
         goto done;
     }
-    result = JS_EvalFunction(ctx, result);
+    result = JS_EvalFunction(realm, result);
 done:
     dbuf_free(&text);
     JS_FreeCString(ctx, filename);
@@ -114,12 +128,13 @@ static JSValue cf_compile_script_value(JSContext *ctx, JSValueConst *argv)
     int line;
     JSValue result = JS_EXCEPTION;
 
-    if (cf_line_option(ctx, argv[2], &line))
+    JSContext *realm = cf_option_context(ctx, argv[2]);
+    if (!realm || cf_line_option(ctx, argv[2], &line))
         return result;
     const char *source = cf_source(ctx, argv[0], &len);
     const char *filename = source ? JS_ToCString(ctx, argv[1]) : NULL;
     if (filename)
-        result = cf_compile(ctx, source, len, filename, line + 1);
+        result = cf_compile(realm, source, len, filename, line + 1);
     JS_FreeCString(ctx, filename);
     JS_FreeCString(ctx, source);
     return result;
@@ -141,7 +156,8 @@ NATIVE(cf_eval_script)
 
 static JSValue cf_run_script(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv, int magic, JSValueConst *data)
 {
-    return JS_EvalFunction(ctx, js_dup(data[0]));
+    JSFunctionBytecode *b = JS_VALUE_GET_PTR(data[0]);
+    return JS_EvalFunction(b->realm, js_dup(data[0]));
 }
 
 /* compileScript(source, filename, options): a function that runs it */

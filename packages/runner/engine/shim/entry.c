@@ -67,6 +67,8 @@ static JSContext *cf_make_engine(void)
     cf_make_class(rt, &cf_image.module_class, &cf_module_class_def);
     cf_make_class(rt, &cf_image.env_class, &cf_env_class_def);
     cf_make_class(rt, &cf_image.log_class, &cf_log_class_def);
+    cf_make_class(rt, &cf_context_global_class, &cf_context_global_class_def);
+    cf_make_class(rt, &cf_context_handle_class, &cf_context_handle_class_def);
 
     /* the C stack is [0, CF_STACK_SIZE) and a turn always begins at its top */
     rt->stack_size = CF_STACK_SIZE - CF_STACK_MARGIN;

@@ -22,6 +22,10 @@ static int cf_interrupted(JSRuntime *rt, void *opaque)
 {
     if (cf.stop)
         return 1;
+    if (cf.deadline_ns && (double)host_clock(HOST_CLOCK_MONOTONIC) >= cf.deadline_ns) {
+        cf.stop = CF_STOP_TIMEOUT;
+        return 1;
+    }
     if (!cf_image.booted || !host_poll())
         return 0;
     cf.stop = CF_STOP_INTERRUPT;

@@ -62,10 +62,11 @@ NATIVE(cf_native_compile_module)
 {
     size_t len;
     JSModuleDef *m = NULL;
-    const char *source = cf_source(ctx, argv[0], &len);
+    JSContext *realm = cf_option_context(ctx, argv[2]);
+    const char *source = realm ? cf_source(ctx, argv[0], &len) : NULL;
     const char *url = source ? JS_ToCString(ctx, argv[1]) : NULL;
     if (url)
-        m = cf_compile_module(ctx, source, len, url);
+        m = cf_compile_module(realm, source, len, url);
     JS_FreeCString(ctx, url);
     JS_FreeCString(ctx, source);
     return cf_module_handle(ctx, m);
@@ -195,27 +196,63 @@ NATIVE(cf_evaluate_module)
     return m ? cf_evaluate(ctx, m) : JS_EXCEPTION;
 }
 
-static bool cf_graph_is_async(JSModuleDef *m, JSModuleDef **seen, int *count, int capacity)
+/* Modules that a walk has met: an open hash table of their addresses, so that a graph of thousands costs what it has edges. */
+typedef struct CfModuleSet {
+    JSModuleDef **slots, **order;
+    uint32_t count, capacity; /* a power of two, never more than half full */
+} CfModuleSet;
+
+static bool cf_module_set_grow(CfModuleSet *set)
 {
-    for (int i = 0; i < *count; i++)
-        if (seen[i] == m)
-            return false;
-    if (m->has_tla)
-        return true;
-    if (*count == capacity) /* larger graphs: say async, the safe answer */
-        return true;
-    seen[(*count)++] = m;
-    for (int i = 0; i < m->req_module_entries_count; i++)
-        if (m->req_module_entries[i].module && cf_graph_is_async(m->req_module_entries[i].module, seen, count, capacity))
-            return true;
-    return false;
+    uint32_t capacity = set->capacity ? set->capacity * 2 : 64;
+    JSModuleDef **slots = calloc(capacity, sizeof(*slots));
+    JSModuleDef **order = slots ? realloc(set->order, capacity / 2 * sizeof(*order)) : NULL;
+
+    if (!order) {
+        free(slots);
+        return false;
+    }
+    for (uint32_t i = 0; i < set->count; i++) {
+        uint32_t at = ((uintptr_t)order[i] >> 4) * 2654435761u;
+        while (slots[at & (capacity - 1)])
+            at++;
+        slots[at & (capacity - 1)] = order[i];
+    }
+    free(set->slots);
+    *set = (CfModuleSet){ slots, order, set->count, capacity };
+    return true;
 }
 
-static bool cf_is_graph_async(JSModuleDef *m)
+/* False when there is no memory for it. */
+static bool cf_module_set_add(CfModuleSet *set, JSModuleDef *m)
 {
-    JSModuleDef *seen[512];
-    int count = 0;
-    return cf_graph_is_async(m, seen, &count, countof(seen));
+    if (set->count * 2 >= set->capacity && !cf_module_set_grow(set))
+        return false;
+    uint32_t at = ((uintptr_t)m >> 4) * 2654435761u;
+    for (; set->slots[at & (set->capacity - 1)]; at++)
+        if (set->slots[at & (set->capacity - 1)] == m)
+            return true;
+    set->slots[at & (set->capacity - 1)] = m;
+    set->order[set->count++] = m;
+    return true;
+}
+
+/* Whether a module that this one needs has top-level await. Without memory: yes, the safe answer. */
+static bool cf_is_graph_async(JSModuleDef *root)
+{
+    CfModuleSet set = { 0 };
+    bool is_async = !cf_module_set_add(&set, root);
+
+    for (uint32_t i = 0; i < set.count && !is_async; i++) {
+        JSModuleDef *m = set.order[i];
+        is_async = m->has_tla;
+        for (int j = 0; j < m->req_module_entries_count && !is_async; j++)
+            if (m->req_module_entries[j].module)
+                is_async = !cf_module_set_add(&set, m->req_module_entries[j].module);
+    }
+    free(set.slots);
+    free(set.order);
+    return is_async;
 }
 
 /* evaluateModuleSync(handle): the namespace, or the module's error thrown */

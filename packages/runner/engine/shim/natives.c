@@ -52,6 +52,8 @@ static const struct {
 
     { "setZoneNames", cf_set_zone_names, 1 }, { "zoneOffset", cf_native_zone_offset, 3 },
 
+    { "makeContext", cf_make_context, 3 }, { "runLimited", cf_run_limited, 3 },
+
     { "gc", cf_gc, 0 }, { "memoryUsage", cf_memory_usage, 0 }, { "memoryDetails", cf_memory_details, 0 },
 };
 
