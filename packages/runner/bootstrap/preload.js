@@ -74,6 +74,9 @@ const INTERNAL = [
   'internal/abort_controller',
 ];
 
+// How a child process runs (command-line.js).
+const MAIN = ['check_syntax', 'eval_stdin', 'eval_string'];
+
 // Not for this guest: V8's log processors (ES modules, read by the profiler's own program), a TypeScript parser in WebAssembly, the debugger's command
 // line, and what Node itself offers only behind an experimental flag (QUIC, iterable streams).
 const LEFT_OUT = /^(?:internal\/(?:deps\/(?:amaro|v8)|debugger|quic|streams\/iter)\/|internal\/v8_prof_|stream\/iter$|quic$)/;
@@ -86,6 +89,7 @@ module.exports = function preload() {
   prepareFacades();
   dummies.run();
   for (const id of ids) if (!isLoaded(id) && !LEFT_OUT.test(id)) compileAhead(id);
+  for (const name of MAIN) compileAhead(`internal/main/${name}`);
 };
 
 function isLoaded(id) {
