@@ -23,6 +23,11 @@ const ALIASES = {
   '--loader': '--experimental-loader',
   '--es-module-specifier-resolution': '--experimental-specifier-resolution',
 };
+// Values that an option may have, where not every text is one.
+const CHOICES = {
+  __proto__: null,
+  '--unhandled-rejections': ['warn-with-error-codes', 'throw', 'strict', 'warn', 'none'],
+};
 // V8's, which mean nothing to this engine and change no result.
 const ENGINE =
   /^--(?:(?:no-)?(?:expose[-_]gc|harmony[-\w]*|opt|stress[-\w]*|jitless|lite-mode|use-strict|interpreted-frames-native-stack|abort-on-uncaught-exception)|(?:max|min|stack|initial|gc|predictable|random|v8|turbo|sparkplug|maglev|concurrent|optimize|trace-gc|huge|single|perf)[-_\w]*)(?:=.*)?$/;
@@ -112,6 +117,7 @@ function parse(flags, values, isCommandLine = false) {
     if (equals === -1 && (i + 1 === flags.length || flags[i + 1].startsWith('-')))
       return { bad: `${written} requires an argument` };
     const text = equals === -1 ? flags[++i] : flags[i].slice(equals + 1);
+    if (CHOICES[name]?.includes(text) === false) return { bad: `invalid value for ${name}` };
     if (Array.isArray(known)) values[name] = [...known, text];
     else values[name] = typeof known === 'number' ? Number(text) : text;
   }

@@ -14,6 +14,9 @@ pub(crate) const MAGIC: &[u8] = b"\x7fCOLDFRAME ";
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// Scripts that are run by scripts, as on Linux, and one for `env`.
 const MAX_STEPS: usize = 6;
+/// What `env` does when it has no command, or when it finds none: programs for `node`.
+const PRINT: &str = "for (const key in process.env) console.log(`${key}=${process.env[key]}`)";
+const MISSING: &str = "console.error(`env: '${process.argv[1]}': No such file or directory`); process.exitCode = 127";
 
 /// What runs a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,14 +54,19 @@ pub(crate) fn resolve(
     mut env: Vec<(String, String)>,
 ) -> Result<Command, Errno> {
     let mut file = file.to_vec();
-    let mut searches = true;
+    let (mut searches, mut by_env) = (true, false);
     for _ in 0..MAX_STEPS {
-        let (path, head) = if searches { search(view, &file, &env)? } else { (file.clone(), view.executable(&file)?) };
+        let found = if searches { search(view, &file, &env) } else { view.executable(&file).map(|head| (file.clone(), head)) };
+        if by_env && found == Err(Errno::ENOENT) {
+            return Ok(evaluated(MISSING, argv.into_iter().next(), env));
+        }
+        let (path, head) = found?;
         match Image::of(&head) {
             Some(Image::Env) => {
                 argv = env_arguments(argv, &mut env)?;
-                file = argv.first().ok_or(Errno::EINVAL)?.clone().into_bytes();
-                searches = true;
+                let Some(first) = argv.first() else { return Ok(evaluated(PRINT, None, env)) };
+                file = first.clone().into_bytes();
+                (searches, by_env) = (true, true);
             }
             Some(image) => return Ok(Command { image, argv, env }),
             None => {
@@ -72,6 +80,12 @@ pub(crate) fn resolve(
         }
     }
     Err(Errno::ELOOP)
+}
+
+/// `node` with a program of ours.
+fn evaluated(program: &str, argument: Option<String>, env: Vec<(String, String)>) -> Command {
+    let argv = ["env", "-e", program, "--"].map(str::to_owned).into_iter().chain(argument).collect();
+    Command { image: Image::Node, argv, env }
 }
 
 /// The path of a command and its first bytes. A name without a slash is looked for in PATH; `EACCES` when it was there and never executable.
@@ -110,7 +124,7 @@ fn interpreter(head: &[u8]) -> Result<(String, Option<String>), Errno> {
     Ok((interpreter.to_owned(), (!option.is_empty()).then(|| option.to_owned())))
 }
 
-/// `env [-i] [-S TEXT] [NAME=VALUE]... COMMAND ARGUMENTS`: changes the environment, and the command is left.
+/// `env [-i] [-S TEXT] [NAME=VALUE]... COMMAND ARGUMENTS`: changes the environment, and the command is left, if there is one.
 fn env_arguments(argv: Vec<String>, env: &mut Vec<(String, String)>) -> Result<Vec<String>, Errno> {
     let mut rest: std::collections::VecDeque<_> = argv.into_iter().skip(1).collect();
     while let Some(first) = rest.pop_front() {
@@ -138,7 +152,7 @@ fn env_arguments(argv: Vec<String>, env: &mut Vec<(String, String)>) -> Result<V
             },
         }
     }
-    Err(Errno::EINVAL)
+    Ok(Vec::new())
 }
 
 #[cfg(test)]
@@ -171,6 +185,7 @@ mod tests {
         );
         assert_eq!(env_arguments(words("env -i node"), &mut env), Ok(words("node")));
         assert!(env.is_empty());
-        assert_eq!(env_arguments(words("env"), &mut env), Err(Errno::EINVAL));
+        assert_eq!(env_arguments(words("env"), &mut env), Ok(vec![]));
+        assert_eq!(env_arguments(words("env --unknown"), &mut env), Err(Errno::EINVAL));
     }
 }
