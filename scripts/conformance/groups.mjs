@@ -6,7 +6,7 @@ export const GROUPS = [
   ...['stream', 'stream2', 'stream3', 'timers', 'next', 'microtask', 'async', 'promise', 'promises', 'readline', 'console'],
   ...['os', 'process', 'global', 'module', 'require', 'internal', 'fs', 'file', 'filehandle', 'blob', 'abortcontroller'],
   ...['errors', 'error', 'webstream', 'webstreams', 'diagnostics', 'performance', 'perf', 'mime', 'punycode', 'stdin'],
-  ...['stdout', 'vm', 'http', 'net', 'zlib'],
+  ...['stdout', 'vm', 'http', 'net', 'zlib', 'child'],
 ];
 
 /** `test-fs-open.js` → `fs`; undefined for a file that is no test. */

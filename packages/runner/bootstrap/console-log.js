@@ -6,13 +6,19 @@
 'use strict';
 
 const context = require('./context.js');
+const stdio = require('./stdio.js');
 
 function install() {
   const { process } = context;
   const globalConsole = context.requireBuiltin('internal/console/global');
   const replaced = { stdout: false, stderr: false };
-  watchStream(globalConsole, '_stdout', replaced, 'stdout');
-  watchStream(globalConsole, '_stderr', replaced, 'stderr');
+  const streams = { stdout: undefined, stderr: undefined };
+  stdio.install(() => {
+    replaced.stdout = replaced.stderr = true;
+    streams.stdout = streams.stderr = undefined;
+  });
+  watchStream(globalConsole, '_stdout', replaced, streams, 'stdout');
+  watchStream(globalConsole, '_stderr', replaced, streams, 'stderr');
   const stdoutGuards = guardsFor(globalConsole, replaced, 'stdout', process.stdout);
   const stderrGuards = guardsFor(globalConsole, replaced, 'stderr', process.stderr);
   for (const name of ['log', 'info', 'debug']) replace(globalConsole, name, 1, stdoutGuards);
@@ -28,19 +34,20 @@ function replace(globalConsole, name, fd, guards) {
 }
 
 // Node's console takes its stream at the first use; `console._stdout = stream` replaces it. The same here, and noted for the guards.
-function watchStream(globalConsole, key, replaced, name) {
+function watchStream(globalConsole, key, replaced, streams, name) {
   const { process } = context;
-  let stream;
   Object.defineProperty(globalConsole, key, {
     configurable: true,
     enumerable: false,
     get() {
-      stream ||= process[name];
-      return stream;
+      // Looked at first: what the getter finds may make this one another.
+      const now = process[name];
+      streams[name] ||= now;
+      return streams[name];
     },
     set(value) {
       replaced[name] = true;
-      stream = value;
+      streams[name] = value;
     },
   });
 }

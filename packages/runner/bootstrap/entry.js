@@ -9,7 +9,7 @@ const { uncaught } = require('./fatal.js');
 const loopClock = require('./loop-clock.js');
 const { complete } = require('./operations.js');
 const { applyOptions } = require('./options.js');
-const { checkUnsettled, runFile } = require('./run-file.js');
+const { checkUnsettled, main } = require('./run-file.js');
 
 const EXITING = 0;
 const RUN = 1;
@@ -23,7 +23,7 @@ function install() {
   native.setHooks({
     link,
     options: applyOptions,
-    main: runFile,
+    main,
     tick: context.tickCallback,
     complete: timed(complete),
     timers: timed((now) => context.processTimers(now)),

@@ -8,34 +8,71 @@ const { applyConditions } = require('./conditions.js');
 const context = require('./context.js');
 const { evaluate } = require('./evaluate.js');
 
+const FILE = 3;
 const BAD_OPTION_EXIT_CODE = 9;
 const ALIASES = {
   __proto__: null,
   '-r': '--require',
   '-C': '--conditions',
+  '-c': '--check',
+  '-e': '--eval',
+  '-h': '--help',
+  '-i': '--interactive',
+  '-p': '--print',
+  '-v': '--version',
   '--loader': '--experimental-loader',
   '--es-module-specifier-resolution': '--experimental-specifier-resolution',
+};
+// Values that an option may have, where not every text is one.
+const CHOICES = {
+  __proto__: null,
+  '--unhandled-rejections': ['warn-with-error-codes', 'throw', 'strict', 'warn', 'none'],
 };
 // V8's, which mean nothing to this engine and change no result.
 const ENGINE =
   /^--(?:(?:no-)?(?:expose[-_]gc|harmony[-\w]*|opt|stress[-\w]*|jitless|lite-mode|use-strict|interpreted-frames-native-stack|abort-on-uncaught-exception)|(?:max|min|stack|initial|gc|predictable|random|v8|turbo|sparkplug|maglev|concurrent|optimize|trace-gc|huge|single|perf)[-_\w]*)(?:=.*)?$/;
 
 function applyOptions() {
+  // A process with a command line reads it later, with what the environment says.
+  if (native.mode() === FILE && native.source() === '') return;
   const { process } = context;
   const flags = native.execArgv();
   const fromEnvironment = splitEnvironment(process.env.NODE_OPTIONS ?? '');
   // Every process has its own values; those of the image stay as they are.
   const values = { ...context.internalBinding('options').getCLIOptionsValues() };
-  const bad = parse([...fromEnvironment, ...flags], values);
-  if (bad !== undefined) {
-    native.write(2, `node: ${bad}\n`);
-    native.exit(BAD_OPTION_EXIT_CODE);
-  }
-  context.cliOptions = values;
+  refuse(parse([...fromEnvironment, ...flags], values).bad);
   process.execArgv = flags.filter((flag) => !flag.startsWith('--eval='));
+  use(values, flags);
+  if (flags.some((flag) => flag.startsWith('--eval='))) evaluate(values);
+}
+
+// The same for a whole command line, `node` first: the process's values, and what comes after the options.
+function applyCommandLine([called, ...line]) {
+  const { process } = context;
+  const values = { ...context.internalBinding('options').getCLIOptionsValues(), '--input-type': '', '--eval': null };
+  refuse(parse(splitEnvironment(process.env.NODE_OPTIONS ?? ''), values).bad);
+  const { bad, at } = parse(line, values, true);
+  refuse(bad, called);
+  const flags = line.slice(0, at);
+  const rest = line.slice(line[at] === '--' ? at + 1 : at);
+  process.execArgv = flags;
+  process.argv = [process.execPath, ...rest];
+  if (values['--eval'] === null) values['--eval'] = undefined;
+  else process._eval = values['--eval'];
+  use(values, flags);
+  return { values, rest };
+}
+
+function refuse(bad, called = 'node') {
+  if (bad === undefined) return;
+  native.write(2, `${called}: ${bad}\n`);
+  native.exit(BAD_OPTION_EXIT_CODE);
+}
+
+function use(values, flags) {
+  context.cliOptions = values;
   context.requireBuiltin('internal/options').refreshOptions();
   takeEffect(values, flags);
-  if (flags.some((flag) => flag.startsWith('--eval='))) evaluate(values);
 }
 
 // Spaces separate, double quotes keep together, a backslash in them escapes.
@@ -46,32 +83,45 @@ function splitEnvironment(text) {
   return parts;
 }
 
-// What is wrong, or undefined.
-function parse(flags, values) {
-  for (let i = 0; i < flags.length; i++) {
+// `bad`: what is wrong, or undefined; `at`: how many of the flags were read. A command line ends its options with the first text that is none.
+function parse(flags, values, isCommandLine = false) {
+  let i = 0;
+  for (; i < flags.length; i++) {
+    if (isCommandLine && (flags[i] === '--' || flags[i] === '-' || !flags[i].startsWith('-'))) break;
     const equals = flags[i].indexOf('=');
     const written = equals === -1 ? flags[i] : flags[i].slice(0, equals);
     const dashed = written.startsWith('--') ? written.replaceAll('_', '-') : written;
+    if (isCommandLine && dashed === '-pe') {
+      setSwitch(values, '--print');
+      flags = flags.with(i, '-e');
+      i--;
+      continue;
+    }
     const name = ALIASES[dashed] ?? dashed;
     if (!Object.hasOwn(values, name) || values[name] === undefined) {
       if (ENGINE.test(flags[i])) {
         if (/^--expose[-_]gc$/.test(flags[i])) defineGc();
         continue;
       }
-      return `bad option: ${flags[i]}`;
+      return { bad: `bad option: ${flags[i]}` };
     }
     const known = values[name];
     if (typeof known === 'boolean') {
-      if (equals !== -1) return `${written} does not take an argument`;
+      if (equals !== -1) return { bad: `${written} does not take an argument` };
       setSwitch(values, name);
+      // `--print` takes the program if there is one.
+      if (isCommandLine && name === '--print' && i + 1 < flags.length && !flags[i + 1].startsWith('-'))
+        values['--eval'] = flags[++i];
       continue;
     }
-    if (equals === -1 && (i + 1 === flags.length || flags[i + 1].startsWith('-'))) return `${written} requires an argument`;
+    if (equals === -1 && (i + 1 === flags.length || flags[i + 1].startsWith('-')))
+      return { bad: `${written} requires an argument` };
     const text = equals === -1 ? flags[++i] : flags[i].slice(equals + 1);
+    if (CHOICES[name]?.includes(text) === false) return { bad: `invalid value for ${name}` };
     if (Array.isArray(known)) values[name] = [...known, text];
     else values[name] = typeof known === 'number' ? Number(text) : text;
   }
-  return undefined;
+  return { bad: undefined, at: i };
 }
 
 function setSwitch(values, name) {
@@ -124,4 +174,4 @@ function pendDeprecations() {
   process._tickCallback = deprecate(process._tickCallback, 'process._tickCallback() is deprecated', 'DEP0134');
 }
 
-module.exports = { applyOptions };
+module.exports = { applyCommandLine, applyOptions };

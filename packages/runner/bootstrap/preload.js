@@ -74,6 +74,9 @@ const INTERNAL = [
   'internal/abort_controller',
 ];
 
+// How a child process runs (command-line.js).
+const MAIN = ['check_syntax', 'eval_stdin', 'eval_string'];
+
 // Not for this guest: V8's log processors (ES modules, read by the profiler's own program), a TypeScript parser in WebAssembly, the debugger's command
 // line, and what Node itself offers only behind an experimental flag (QUIC, iterable streams).
 const LEFT_OUT = /^(?:internal\/(?:deps\/(?:amaro|v8)|debugger|quic|streams\/iter)\/|internal\/v8_prof_|stream\/iter$|quic$)/;
@@ -91,6 +94,7 @@ module.exports = function preload() {
 // The largest first, and all before anything is loaded: what compiling them leaves free is then used by the rest, and is no hole in the image.
 function compileAll() {
   const wanted = ids.filter((id) => !isLoaded(id) && !LEFT_OUT.test(id));
+  wanted.push(...MAIN.map((name) => `internal/main/${name}`));
   const size = new Map(wanted.map((id) => [id, sourceOf(id).length]));
   for (const id of wanted.sort((a, b) => size.get(b) - size.get(a))) compileAhead(id);
   native.gc();

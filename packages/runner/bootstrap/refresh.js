@@ -5,7 +5,8 @@
 // |---|---|
 // | `process.env` | one exotic object of the shim that reads the start block's table; nothing of the build's environment exists in it |
 // | `process.argv`, `process.argv0` | lazy: the array is made from the start block at the first access |
-// | `process.pid`, `process.ppid` | lazy, from the start block |
+// | `process.pid` | lazy, from the start block |
+// | `process.ppid` | asked of the kernel at each access |
 // | `process.cwd()`, and Node's cache of it | the cache is empty in the image (`prepare` below checks it); the first call reads the start block |
 // | `process.execArgv`, `node`'s options | empty, unless the start block has some: then options.js makes the process's own |
 // | `process.execPath`, `process.title` | constants: the same for everyone and true of no machine |
@@ -31,6 +32,7 @@
 const context = require('./context.js');
 const loopClock = require('./loop-clock.js');
 const { forget: forgetPackages } = require('./packages.js');
+const { NUMBERS, sys } = require('./processes/calls.js');
 
 const EXEC_PATH = '/usr/local/bin/node';
 
@@ -55,11 +57,17 @@ function prepare() {
   });
   native.defineLazyProperty(process, 'argv0', () => native.argv()[0] ?? 'node');
   native.defineLazyProperty(process, 'pid', () => native.pid());
-  native.defineLazyProperty(process, 'ppid', () => native.ppid());
+  Object.defineProperty(process, 'ppid', { get: parent, enumerable: true, configurable: true });
   // Node caches the working directory; changing it is the one way to empty that cache.
   process.chdir('/');
   forgetPackages();
   context.trackRejections();
+}
+
+// A process whose parent ends gets another.
+function parent() {
+  const pid = sys(NUMBERS.getppid);
+  return pid < 0 ? native.ppid() : pid;
 }
 
 module.exports = { defineProcessState, prepare };

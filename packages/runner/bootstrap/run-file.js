@@ -3,12 +3,19 @@
 'use strict';
 
 const context = require('./context.js');
+const { runCommandLine } = require('./command-line.js');
 const { quote } = require('./source-lines.js');
 
 const PENDING = 0;
 const HAS_EXIT_CODE = 2;
 const MAIN_ASYNC_ID = 1;
 const UNSETTLED_EXIT_CODE = 13;
+
+// The shim's `main` hook. A path that is empty: the process was started by another one, with a command line.
+function main(path) {
+  if (path === '') runCommandLine(runFile);
+  else runFile(path);
+}
 
 function runFile(path) {
   const { process, requireBuiltin } = context;
@@ -38,4 +45,4 @@ function checkUnsettled() {
   process.exitCode = UNSETTLED_EXIT_CODE;
 }
 
-module.exports = { runFile, checkUnsettled };
+module.exports = { main, checkUnsettled };

@@ -1,51 +1,52 @@
-// What: signals that a process sends to itself: its listeners hear of them, or the default action ends it, as on Linux.
-// Why only to itself: no other process can be seen from here.
+// What: the signals that this process listens to. The kernel keeps the list: what stands in it is told here, and for everything else it does what
+// Linux does by default, which mostly is the process's end.
+// Why one operation for all signals: the kernel completes it with the number of the next one, in a turn of its own.
 // Next: bindings/signal_wrap.js, which listens; bindings/process_methods.js, which has `_kill`.
 'use strict';
 
-const EINVAL = -22;
-const ESRCH = -3;
-const EPERM = -1;
-
-const LAST = 64;
-const SIGKILL = 9;
-const SIGSTOP = 19;
-// SIGCHLD, SIGCONT, SIGURG, SIGWINCH: nothing happens to a process that does not listen.
-const IGNORED = new Set([17, 18, 23, 28]);
-// SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU: nobody could wake it.
-const STOPPING = new Set([19, 20, 21, 22]);
-// What a shell reports for a process that a signal ended.
-const EXIT_CODE_BASE = 128;
+const operations = require('./operations.js');
+const { NUMBERS, sys } = require('./processes/calls.js');
 
 /** Signal number → handles that listen. */
 const listeners = new Map();
+let waiting = false;
 
 function listen(signal, handle) {
-  if (!Number.isInteger(signal) || signal < 1 || signal > LAST || signal === SIGKILL || signal === SIGSTOP) return EINVAL;
-  if (!listeners.has(signal)) listeners.set(signal, new Set());
-  listeners.get(signal).add(handle);
+  let handles = listeners.get(signal);
+  if (handles === undefined) {
+    const status = sys(NUMBERS.listen, signal, 1);
+    if (status < 0) return status;
+    handles = new Set();
+    listeners.set(signal, handles);
+    waitForNext();
+  }
+  handles.add(handle);
   return 0;
 }
 
 function forget(signal, handle) {
-  listeners.get(signal)?.delete(handle);
+  const handles = listeners.get(signal);
+  if (handles === undefined || !handles.delete(handle) || handles.size > 0) return;
+  listeners.delete(signal);
+  sys(NUMBERS.listen, signal, 0);
 }
 
-function send(pid, signal) {
-  if (signal < 0 || signal > LAST) return EINVAL;
-  const own = native.pid();
-  // 0 and -own are the group of this process, which is all of it.
-  if (pid !== own && pid !== 0 && pid !== -own) return ESRCH;
-  if (signal === 0) return 0;
-  const heard = listeners.get(signal);
-  if (heard !== undefined && heard.size > 0) {
-    for (const handle of heard) native.enqueueTask(() => handle.deliver(signal));
-    return 0;
-  }
-  if (IGNORED.has(signal)) return 0;
-  if (STOPPING.has(signal)) return EPERM;
-  native.exit(EXIT_CODE_BASE + signal);
-  return 0;
+// The handles hold the loop, if anything does.
+function waitForNext() {
+  if (waiting) return;
+  const operation = sys(NUMBERS.nextSignal);
+  if (operation < 0) return;
+  waiting = true;
+  operations.expect(operation, tell, false);
 }
+
+function tell(signal) {
+  waiting = false;
+  waitForNext();
+  // Each in its own callback: one of them may throw.
+  for (const handle of listeners.get(signal) ?? []) native.enqueueTask(() => handle.deliver(signal));
+}
+
+const send = (pid, signal) => sys(NUMBERS.kill, pid, signal);
 
 module.exports = { listen, forget, send };

@@ -1,25 +1,40 @@
-// What: Unix sockets, which Node calls pipes (pipe_wrap.cc). A name that begins with NUL lies outside the filesystem.
+// What: Unix sockets and the ends of pipes, which Node calls pipes (pipe_wrap.cc). A name that begins with NUL lies outside the filesystem.
 // Next: ../net/socket-stream.js.
 'use strict';
 
-const { ERRNO, NUMBERS, UNIX, nameOf, sys } = require('../net/calls.js');
+const { ERRNO, NUMBERS, PIPE_KIND, UNIX, nameOf, sys } = require('../net/calls.js');
 const { NUMBERS: FILES } = require('../fs/calls.js');
 const { PipeConnectWrap } = require('../net/requests.js');
 const { SocketStream } = require('../net/socket-stream.js');
 
 const SERVER = 1;
+const IPC = 2;
 const UV_READABLE = 1;
 const UV_WRITABLE = 2;
 
 class Pipe extends SocketStream {
   #bound;
   #mode = 0;
+  #isChannel;
 
   constructor(type) {
     super(type === SERVER ? 'PIPESERVERWRAP' : 'PIPEWRAP');
+    this.#isChannel = type === IPC;
   }
   newConnection() {
     return new Pipe(0);
+  }
+  open(fd) {
+    return this.takeOver(fd, PIPE_KIND);
+  }
+  // Its end of a pipe to a child.
+  takePipe(fd) {
+    this.adopt(fd, UNIX);
+  }
+  // The channel between processes carries messages and no handles.
+  writeUtf8String(req, text, handle) {
+    if (this.#isChannel && handle) return ERRNO.ENOTSUP;
+    return super.writeUtf8String(req, text);
   }
 
   bind(name) {
@@ -32,7 +47,7 @@ class Pipe extends SocketStream {
     return status;
   }
   listen(backlog) {
-    if (this.socket === 0) return ERRNO.EINVAL;
+    if (this.socket < 0) return ERRNO.EINVAL;
     return this.startListening(backlog);
   }
   connect(req, name) {
@@ -45,7 +60,7 @@ class Pipe extends SocketStream {
   }
   fchmod(mode) {
     if ((mode & ~(UV_READABLE | UV_WRITABLE)) !== 0 || mode === 0) return ERRNO.EINVAL;
-    if (this.socket === 0) return ERRNO.EBADF;
+    if (this.socket < 0) return ERRNO.EBADF;
     const name = nameOf(this.socket, false);
     if (typeof name === 'number') return name;
     this.#mode |= (mode & UV_READABLE ? 0o444 : 0) | (mode & UV_WRITABLE ? 0o222 : 0);

@@ -10,7 +10,8 @@ const { unavailableError } = require('../unavailable.js');
 
 const { NUMBERS, sys } = require('../fs/calls.js');
 
-const SIGABRT_EXIT_CODE = 134;
+const SIGABRT = 6;
+const SIGNAL_EXIT_CODE = 128;
 const ENOSYS = -38;
 const PATH_SIZE = 4096;
 
@@ -27,7 +28,11 @@ module.exports = function processMethods(binding) {
   binding.cwd = native.cwd;
   binding.chdir = chdir;
   binding.reallyExit = native.exit;
-  binding.abort = () => native.exit(SIGABRT_EXIT_CODE);
+  binding.abort = () => {
+    send(native.pid(), SIGABRT);
+    // Where there is no kernel.
+    native.exit(SIGNAL_EXIT_CODE + SIGABRT);
+  };
   binding._rawDebug = (text) => {
     native.write(2, `${text}\n`);
   };

@@ -3,7 +3,7 @@
 // Next: ../net/socket-stream.js.
 'use strict';
 
-const { ERRNO, INET, INET6, NUMBERS, bare, sys } = require('../net/calls.js');
+const { ERRNO, INET, INET6, NUMBERS, TCP_KIND, bare, sys } = require('../net/calls.js');
 const { TCPConnectWrap } = require('../net/requests.js');
 const { SocketStream } = require('../net/socket-stream.js');
 
@@ -19,6 +19,9 @@ class TCP extends SocketStream {
   newConnection() {
     return new TCP(0);
   }
+  open(fd) {
+    return this.takeOver(fd, TCP_KIND);
+  }
 
   bind(address, port, flags) {
     return this.#bind(INET, address, port, flags);
@@ -32,7 +35,7 @@ class TCP extends SocketStream {
     return status === ERRNO.EADDRINUSE ? this.delay(status) : status;
   }
   listen(backlog) {
-    const status = this.socket === 0 ? this.make(INET) : 0;
+    const status = this.socket < 0 ? this.make(INET) : 0;
     return status < 0 ? status : this.startListening(backlog);
   }
   connect(req, address, port) {
@@ -42,7 +45,7 @@ class TCP extends SocketStream {
     return this.#connect(INET6, req, address, port);
   }
   #connect(domain, req, address, port) {
-    const status = this.socket === 0 ? this.make(domain) : 0;
+    const status = this.socket < 0 ? this.make(domain) : 0;
     return status < 0 ? status : this.startConnecting(req, bare(address), port);
   }
 
@@ -53,19 +56,19 @@ class TCP extends SocketStream {
     return this.putName(true, target);
   }
   setNoDelay() {
-    return this.socket === 0 ? ERRNO.EBADF : 0;
+    return this.socket < 0 ? ERRNO.EBADF : 0;
   }
   setKeepAlive() {
-    return this.socket === 0 ? ERRNO.EBADF : 0;
+    return this.socket < 0 ? ERRNO.EBADF : 0;
   }
   setTypeOfService(value) {
-    if (this.socket === 0) return ERRNO.EBADF;
+    if (this.socket < 0) return ERRNO.EBADF;
     if (value < 0 || value > MAX_TOS) return ERRNO.EINVAL;
     this.#typeOfService = value;
     return 0;
   }
   getTypeOfService() {
-    return this.socket === 0 ? ERRNO.EBADF : this.#typeOfService;
+    return this.socket < 0 ? ERRNO.EBADF : this.#typeOfService;
   }
 }
 

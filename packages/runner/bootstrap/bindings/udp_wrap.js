@@ -12,7 +12,7 @@ const { ERRNO, IN, INET, INET6, NUMBERS, Waiting, bare, sys } = net;
 // Longest message, and reads before others have their turn (libuv's numbers).
 const MESSAGE_SIZE = 65_536;
 const READS_IN_A_ROW = 32;
-const FIRST_FD = 0x10000;
+const NONE = -1;
 const IPV6ONLY = 1;
 const REUSE = 4 | 64;
 const BUFFER_SIZE = 65_536;
@@ -20,7 +20,7 @@ const BUFFER_SIZE = 65_536;
 let scratch;
 
 class UDP extends HandleWrap {
-  #socket = 0;
+  #socket = NONE;
   #domain = 0;
   #bound = false;
   #connected = false;
@@ -32,7 +32,7 @@ class UDP extends HandleWrap {
     super('UDPWRAP');
   }
   get fd() {
-    return this.#socket === 0 ? ERRNO.EBADF : FIRST_FD + this.#socket;
+    return this.#socket < 0 ? ERRNO.EBADF : this.#socket;
   }
   open() {
     return ERRNO.ENOTSUP;
@@ -44,7 +44,7 @@ class UDP extends HandleWrap {
     return this.#bind(INET6, address, port, flags);
   }
   #make(domain) {
-    if (this.#socket !== 0) return this.#domain === domain ? 0 : ERRNO.EINVAL;
+    if (this.#socket >= 0) return this.#domain === domain ? 0 : ERRNO.EINVAL;
     const socket = sys(NUMBERS.socket, domain, net.DATAGRAM);
     if (socket < 0) return socket;
     this.#socket = socket;
@@ -94,7 +94,7 @@ class UDP extends HandleWrap {
   }
 
   recvStart() {
-    if (this.#socket === 0) return ERRNO.EBADF;
+    if (this.#socket < 0) return ERRNO.EBADF;
     this.#receiving = true;
     this.setActive(true);
     return this.#input.start(this.#socket);
@@ -126,14 +126,14 @@ class UDP extends HandleWrap {
   }
 
   getsockname(target) {
-    return this.#socket === 0 ? ERRNO.EBADF : net.putName(net.nameOf(this.#socket, false), target);
+    return this.#socket < 0 ? ERRNO.EBADF : net.putName(net.nameOf(this.#socket, false), target);
   }
   getpeername(target) {
-    return this.#socket === 0 ? ERRNO.EBADF : net.putName(net.nameOf(this.#socket, true), target);
+    return this.#socket < 0 ? ERRNO.EBADF : net.putName(net.nameOf(this.#socket, true), target);
   }
   // The sizes are kept and given back; Linux too doubles what is set.
   bufferSize(size, isReceive, ctx) {
-    if (this.#socket === 0) {
+    if (this.#socket < 0) {
       ctx.errno = ERRNO.EBADF;
       ctx.code = 'EBADF';
       ctx.message = 'bad file descriptor';
@@ -153,8 +153,8 @@ class UDP extends HandleWrap {
   release() {
     this.#receiving = false;
     this.#input.stop();
-    if (this.#socket !== 0) sys(NUMBERS.close, this.#socket, 0);
-    this.#socket = 0;
+    if (this.#socket >= 0) sys(NUMBERS.close, this.#socket, 0);
+    this.#socket = NONE;
   }
   setBroadcast() {
     return this.#option();
@@ -169,7 +169,7 @@ class UDP extends HandleWrap {
     return this.#option();
   }
   #option(ttl = 1) {
-    if (this.#socket === 0) return ERRNO.EBADF;
+    if (this.#socket < 0) return ERRNO.EBADF;
     return ttl < 1 || ttl > 255 ? ERRNO.EINVAL : 0;
   }
 }

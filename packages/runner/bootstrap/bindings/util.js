@@ -5,10 +5,8 @@
 const context = require('../context.js');
 const { External } = require('../external.js');
 const { parseEnv } = require('../dotenv.js');
-
-// node::UVHandleType, in the order of Node's guessHandleType.
-const FILE = 3;
-const INVALID = 6;
+const { NUMBERS, sys } = require('../fs/calls.js');
+const { FILE_KIND } = require('../net/calls.js');
 
 module.exports = function util(binding, getInternalBinding) {
   const symbols = binding.privateSymbols;
@@ -56,7 +54,11 @@ module.exports = function util(binding, getInternalBinding) {
   binding.markPromiseAsHandled = (promise) => {
     promise.then(undefined, () => {});
   };
-  binding.guessHandleType = (fd) => (fd >= 0 && fd <= 2 ? FILE : INVALID);
+  binding.guessHandleType = (fd) => {
+    const kind = sys(NUMBERS.kind, fd);
+    // There is no kernel while the image is made: process.stdout is made as it is for most programs (../stdio.js).
+    return kind < 0 ? FILE_KIND : kind;
+  };
   binding.isConstructor = native.isConstructor;
 
   binding.defineLazyProperties = (target, id, keys, enumerable = true) => {

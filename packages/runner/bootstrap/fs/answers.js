@@ -8,6 +8,8 @@
 const { AsyncWrap } = require('../async-wrap.js');
 const activeRequests = require('../active-requests.js');
 const { uvException } = require('../errno.js');
+const operations = require('../operations.js');
+const { arm: ARM } = require('../net/calls.js').NUMBERS;
 const { sys } = require('./calls.js');
 
 class FSReqCallback extends AsyncWrap {
@@ -20,6 +22,21 @@ class FSReqCallback extends AsyncWrap {
 class FSReqPromise extends AsyncWrap {
   constructor() {
     super('FSREQPROMISE');
+  }
+}
+
+// What `run` returns when a descriptor must be waited for: the operation goes on when it is ready.
+class NotReady {
+  constructor(fd, mask, errno) {
+    this.fd = fd;
+    this.mask = mask;
+    this.errno = errno;
+  }
+  wait(callback) {
+    const operation = sys(ARM, this.fd, this.mask);
+    if (operation < 0) return false;
+    operations.expect(operation, callback);
+    return true;
   }
 }
 
@@ -90,6 +107,8 @@ function finish(request, settle, syscall, path, dest, run) {
   let value;
   try {
     value = run();
+    if (value instanceof NotReady && value.wait(() => finish(request, settle, syscall, path, dest, run))) return;
+    if (value instanceof NotReady) value = value.errno;
     if (isFailure(value)) error = failure(value, syscall, path, dest);
   } catch (thrown) {
     error = thrown;
@@ -105,6 +124,7 @@ function finish(request, settle, syscall, path, dest, run) {
 
 module.exports = {
   FSReqCallback,
+  NotReady,
   answer,
   value,
   effect,

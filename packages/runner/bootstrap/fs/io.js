@@ -1,11 +1,12 @@
 // What: opening, reading and writing.
-// Why descriptors 0, 1 and 2 are special only when a call would have to wait: the kernel's file calls never wait, and the ABI's own imports, which serve
-// the process's streams, block this VM alone. A program may also close these numbers and get them back for a file.
+// Why the ABI's own imports come in when a call would have to wait: the kernel's file calls never wait, and the imports block this VM alone. A read that
+// is answered later does not block: it waits for the descriptor as a socket does.
 // Next: names.js.
 'use strict';
 
 const { NUMBERS, ERRNO, O_RDONLY, sys } = require('./calls.js');
-const { answer, value, effect, failure, isFailure } = require('./answers.js');
+const { FILE_KIND, IN } = require('../net/calls.js');
+const { NotReady, answer, value, effect, failure, isFailure } = require('./answers.js');
 const { checkFd } = require('./checks.js');
 
 const CHUNK = 65536;
@@ -19,18 +20,26 @@ function positionOf(position) {
   return typeof position === 'number' && position >= 0 ? position : NO_POSITION;
 }
 
-// The kernel would have to wait, or there is none: the imports `read` and `write` serve a stream then.
-const isForImports = (fd, result) => isStandard(fd) && (result === ERRNO.EAGAIN || result === ERRNO.ENOSYS);
+// The kernel would have to wait, or there is none: the imports `read` and `write` do then.
+const isForImports = (fd, result) => result === ERRNO.EAGAIN || (result === ERRNO.ENOSYS && isStandard(fd));
 
 function readSome(fd, view, offset, length, position) {
   const count = sys(NUMBERS.read, fd, part(view, offset, length), positionOf(position));
   return isForImports(fd, count) ? native.read(fd, view, offset, length) : count;
 }
 
+// The same for a call that is answered later.
+function readLater(fd, view, offset, length, position) {
+  const count = sys(NUMBERS.read, fd, part(view, offset, length), positionOf(position));
+  if (count === ERRNO.EAGAIN) return new NotReady(fd, IN, count);
+  return isForImports(fd, count) ? native.read(fd, view, offset, length) : count;
+}
+
 function writeSome(fd, view, offset, length, position) {
   const bytes = part(view, offset, length);
   const count = sys(NUMBERS.write, fd, bytes, positionOf(position));
-  if (count === length || !isStandard(fd) || (count < 0 && !isForImports(fd, count))) return count;
+  if (count === length || (count < 0 && !isForImports(fd, count))) return count;
+  if (count >= 0 && !isStandard(fd) && sys(NUMBERS.kind, fd) === FILE_KIND) return count;
   return writeRest(fd, bytes, Math.max(count, 0));
 }
 
@@ -60,7 +69,10 @@ function encodingNumber(encoding) {
 
 function writeText(fd, text, encoding, position) {
   const number = encodingNumber(encoding);
-  if (number === native.encodings.utf8 && !isStandard(fd)) return sys(NUMBERS.write, fd, text, positionOf(position));
+  if (number === native.encodings.utf8 && !isStandard(fd)) {
+    const count = sys(NUMBERS.write, fd, text, positionOf(position));
+    if (!isForImports(fd, count)) return count;
+  }
   const bytes = new Uint8Array(native.encode(text, number));
   return writeSome(fd, bytes, 0, bytes.byteLength, position);
 }
@@ -140,7 +152,7 @@ module.exports = function installIo(binding) {
   };
   binding.read = (fd, view, offset, length, position, req) => {
     checkFd(fd);
-    if (req !== undefined) return answer(req, 'read', undefined, undefined, () => readSome(fd, view, offset, length, position));
+    if (req !== undefined) return answer(req, 'read', undefined, undefined, () => readLater(fd, view, offset, length, position));
     const count = readSome(fd, view, offset, length, position);
     if (count < 0) throw failure(count, 'read');
     return count;

@@ -20,12 +20,14 @@ const NUMBERS = {
   arm: 0x20d,
   disarm: 0x20e,
   error: 0x20f,
+  pair: 0x210,
 };
 
 // Linux's numbers, and libuv's end of file.
 const ERRNO = {
   EBADF: -9,
   EAGAIN: -11,
+  EBUSY: -16,
   EINVAL: -22,
   EPIPE: -32,
   EPROTO: -71,
@@ -46,6 +48,12 @@ const ERRNO = {
 const UNIX = 1;
 const INET = 2;
 const INET6 = 10;
+// libuv's kinds of descriptors, in the order of Node's `guessHandleType`.
+const TCP_KIND = 0;
+const FILE_KIND = 3;
+const PIPE_KIND = 4;
+const INVALID_KIND = 6;
+
 const STREAM = 1;
 const DATAGRAM = 2;
 const IN = 1;
@@ -90,6 +98,13 @@ class Waiting {
 
 const NAME_SIZE = 256;
 
+// Two descriptors that are connected with each other, or a negative errno.
+function pair() {
+  const ends = new Uint32Array(2);
+  const status = sys(NUMBERS.pair, ends);
+  return status < 0 ? status : ends;
+}
+
 // [family, port, text], or a negative errno.
 function nameOf(socket, ofPeer) {
   const bytes = new Uint8Array(NAME_SIZE);
@@ -123,12 +138,17 @@ module.exports = {
   INET6,
   STREAM,
   DATAGRAM,
+  TCP_KIND,
+  FILE_KIND,
+  PIPE_KIND,
+  INVALID_KIND,
   IN,
   OUT,
   NAME_SIZE,
   sys,
   Waiting,
   nameOf,
+  pair,
   readName,
   putName,
   bare,

@@ -4,9 +4,11 @@
 // Next: bindings/tcp_wrap.js and bindings/pipe_wrap.js, what the two kinds add.
 'use strict';
 
-const { ERRNO, IN, NUMBERS, OUT, STREAM, Waiting, nameOf, putName, sys } = require('./calls.js');
+const { NUMBERS: FILES } = require('../fs/calls.js');
+const { ERRNO, IN, INVALID_KIND, NUMBERS, OUT, STREAM, Waiting, nameOf, putName, sys } = require('./calls.js');
 const { StreamBase } = require('./stream-base.js');
 
+const NONE = -1;
 const READ_SIZE = 65_536;
 // Reads of one stream before others have their turn (libuv's number).
 const READS_IN_A_ROW = 32;
@@ -15,7 +17,7 @@ const READS_IN_A_ROW = 32;
 let scratch;
 
 class SocketStream extends StreamBase {
-  #socket = 0;
+  #socket = NONE;
   #domain = 0;
   #reading = false;
   #listening = false;
@@ -30,7 +32,7 @@ class SocketStream extends StreamBase {
   #output = new Waiting(OUT, () => this.#onOutput());
 
   get fd() {
-    return this.#socket === 0 ? -1 : FIRST_FD + this.#socket;
+    return this.#socket;
   }
   get writeQueueSize() {
     let size = 0;
@@ -47,14 +49,22 @@ class SocketStream extends StreamBase {
   get domain() {
     return this.#domain;
   }
-  // A descriptor of the process: none is a socket.
-  open() {
-    return ERRNO.ENOTSUP;
+  // Takes a descriptor of the process as its own, if it is a stream of that kind.
+  takeOver(fd, kind) {
+    if (this.#socket !== NONE) return ERRNO.EBUSY;
+    const found = sys(FILES.kind, fd);
+    if (found !== kind) return found === INVALID_KIND ? ERRNO.EBADF : ERRNO.EINVAL;
+    const name = nameOf(fd, false);
+    if (typeof name === 'number') return name;
+    this.#socket = fd;
+    this.#domain = name[0];
+    this.#connected = typeof nameOf(fd, true) !== 'number';
+    return 0;
   }
 
   // Makes the socket when there is none yet.
   make(domain) {
-    if (this.#socket !== 0) return this.#domain === domain ? 0 : ERRNO.EINVAL;
+    if (this.#socket !== NONE) return this.#domain === domain ? 0 : ERRNO.EINVAL;
     const socket = sys(NUMBERS.socket, domain, STREAM);
     if (socket < 0) return socket;
     this.#socket = socket;
@@ -77,7 +87,7 @@ class SocketStream extends StreamBase {
   }
   putName(ofPeer, target) {
     if (this.#delayedError !== 0) return this.#delayedError;
-    if (this.#socket === 0) return ERRNO.EBADF;
+    if (this.#socket === NONE) return ERRNO.EBADF;
     return putName(nameOf(this.#socket, ofPeer), target);
   }
 
@@ -170,11 +180,11 @@ class SocketStream extends StreamBase {
 
   tryWrite(view) {
     if (this.#writes.length > 0 || this.#connecting !== undefined) return ERRNO.EAGAIN;
-    if (this.#socket === 0) return ERRNO.EBADF;
+    if (this.#socket === NONE) return ERRNO.EBADF;
     return sys(NUMBERS.write, this.#socket, view);
   }
   queueWrite(req, views) {
-    if (this.#socket === 0) return ERRNO.EBADF;
+    if (this.#socket === NONE) return ERRNO.EBADF;
     req.dispatch();
     this.#writes.push({ req, views });
     return this.#connecting === undefined ? this.#output.start(this.#socket) : 0;
@@ -234,8 +244,8 @@ class SocketStream extends StreamBase {
     this.#reading = false;
     this.#input.stop();
     this.#output.stop();
-    if (this.#socket !== 0) sys(NUMBERS.close, this.#socket, this.#abort ? 1 : 0);
-    this.#socket = 0;
+    if (this.#socket !== NONE) sys(NUMBERS.close, this.#socket, this.#abort ? 1 : 0);
+    this.#socket = NONE;
     const connecting = this.#connecting;
     const writes = this.#writes.splice(0);
     const shutdown = this.#shutdown;
@@ -250,8 +260,5 @@ class SocketStream extends StreamBase {
     });
   }
 }
-
-// Sockets are no files: their numbers begin where the kernel gives no descriptors.
-const FIRST_FD = 0x10000;
 
 module.exports = { SocketStream };

@@ -79,6 +79,7 @@ export interface WireLimits {
   filesystemBytes?: number;
   inodes?: number;
   descriptors?: number;
+  processes?: number;
 }
 
 /** runtime.dispose. */

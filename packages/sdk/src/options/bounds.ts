@@ -16,6 +16,8 @@ export const WHOLE = {
   inodes: { min: 0, max: 16_777_216 },
   /** Descriptors; three of them are the standard streams. */
   descriptors: { min: 3, max: 65_536 },
+  /** Processes of a runtime; one is what `exec` starts. */
+  processes: { min: 1, max: 65_536 },
   /** Threads. */
   workers: { min: 1, max: 256 },
   /** Slots. */

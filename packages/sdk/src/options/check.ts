@@ -54,6 +54,7 @@ const limits: Tests = {
   filesystemBytes: isWhole(WHOLE.filesystemBytes),
   inodes: isWhole(WHOLE.inodes),
   descriptors: isWhole(WHOLE.descriptors),
+  processes: isWhole(WHOLE.processes),
 };
 const folder: Tests = { __proto__: null, guestPath: isPath, hostPath: isHostPath };
 const mount: Tests = { __proto__: null, ...folder, readOnly: isFlag };

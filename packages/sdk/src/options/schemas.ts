@@ -41,6 +41,7 @@ const limits = strict(
     filesystemBytes: whole(WHOLE.filesystemBytes, 'bytes'),
     inodes: whole(WHOLE.inodes, 'files'),
     descriptors: whole(WHOLE.descriptors, 'descriptors'),
+    processes: whole(WHOLE.processes, 'processes'),
   },
   'an object with limits',
 );

@@ -74,6 +74,12 @@ export interface Limits {
    * @default 256
    */
   descriptors?: number;
+  /**
+   * Processes that may exist in the runtime at a time: what `exec` and its siblings start, runners, and the children of all of them, until
+   * their parents have asked how they ended. Beyond it `spawn` is `EAGAIN` for the program, and `exec` fails with `ERR_RESOURCE_EXHAUSTED`.
+   * @default 256
+   */
+  processes?: number;
 }
 
 /** A folder of this machine in the guest's tree. */

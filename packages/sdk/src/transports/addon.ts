@@ -70,6 +70,7 @@ export interface AddonCore {
     filesystemBytes?: number,
     inodes?: number,
     descriptors?: number,
+    processes?: number,
     mounts?: readonly string[],
   ): number;
   disposeRuntime(runtime: number): void;

@@ -74,10 +74,10 @@ class EmbeddedConnection implements SidecarConnection {
 
   async createRuntime({ env, cwd, limits = {}, files, mounts }: RuntimeCreate): Promise<RuntimeCreated> {
     const begin = performance.now();
-    const { memoryBytes, cpuMs, outputBytes, filesystemBytes, inodes, descriptors } = limits;
+    const { memoryBytes, cpuMs, outputBytes, filesystemBytes, inodes, descriptors, processes } = limits;
     const flat = mounts?.flatMap(({ guestPath, hostPath, readOnly }) => [guestPath, hostPath, readOnly ? 'ro' : 'rw']);
     const runtime = this.#call((core) =>
-      core.createRuntime(env, cwd, memoryBytes, cpuMs, outputBytes, filesystemBytes, inodes, descriptors, flat),
+      core.createRuntime(env, cwd, memoryBytes, cpuMs, outputBytes, filesystemBytes, inodes, descriptors, processes, flat),
     );
     if (files !== undefined) this.#seed(runtime, files);
     return { runtime, configureNs: (performance.now() - begin) * 1e6 };

@@ -64,7 +64,7 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
     new Map(),
   ),
   fc.dictionary(
-    fc.constantFrom('memoryBytes', 'cpuMs', 'outputBytes', 'filesystemBytes', 'inodes', 'descriptors', 'cpu'),
+    fc.constantFrom('memoryBytes', 'cpuMs', 'outputBytes', 'filesystemBytes', 'inodes', 'descriptors', 'processes', 'cpu'),
     fc.constantFrom(undefined, -1, 0, 1, 2 ** 31, 2 ** 32, '1'),
   ),
 );

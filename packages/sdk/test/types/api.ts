@@ -25,7 +25,7 @@ export async function everything(): Promise<void> {
     sidecar,
     env: { A: '1' },
     cwd: '/workspace',
-    limits: { memoryBytes: 1, cpuMs: 1, outputBytes: 1, filesystemBytes: 1, inodes: 1, descriptors: 3 },
+    limits: { memoryBytes: 1, cpuMs: 1, outputBytes: 1, filesystemBytes: 1, inodes: 1, descriptors: 3, processes: 1 },
     files: { '/a': 'text', '/b': new Uint8Array(1) },
     mounts: [{ guestPath: '/a', hostPath: '.', readOnly: false } satisfies Mount],
     nodeModules: { hostPath: 'node_modules' },

@@ -11,7 +11,7 @@ use crate::sys;
 use crate::vm::Factory;
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,6 @@ pub struct Core {
 pub(crate) struct Shared {
     factory: Arc<Factory>,
     scheduler: Arc<Scheduler>,
-    next_pid: AtomicU32,
     next_runtime: AtomicU64,
     live: AtomicU64,
     runtimes: Mutex<HashMap<u64, Weak<Inner>>>,
@@ -55,7 +54,6 @@ impl Core {
         let shared = Shared {
             factory: Arc::new(factory),
             scheduler: Scheduler::new(workers, options.spin),
-            next_pid: AtomicU32::new(1),
             next_runtime: AtomicU64::new(1),
             live: AtomicU64::new(0),
             runtimes: Mutex::default(),
@@ -135,11 +133,6 @@ impl Shared {
 
     pub(crate) fn image_len(&self) -> u64 {
         self.factory.image().len() as u64
-    }
-
-    /// Unique among live processes: the counter wraps after four billion starts.
-    pub(crate) fn next_pid(&self) -> u32 {
-        self.next_pid.fetch_add(1, Ordering::Relaxed).max(1)
     }
 
     pub(crate) fn program_began(&self) {

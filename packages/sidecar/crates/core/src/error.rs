@@ -52,6 +52,11 @@ pub enum Error {
     },
     /// the program was ended by its caller
     Canceled,
+    /// a signal ended the program: {signal}
+    Signal {
+        /// Its number. This reason stays inside: outside it is the exit code.
+        signal: u8,
+    },
     /// the runner has ended with exit code {exit_code}
     RunnerExited {
         /// The code with which the program in the runner ended.
@@ -100,6 +105,7 @@ impl Error {
             Self::MemoryLimit { .. } => "ERR_MEMORY_LIMIT",
             Self::OutputLimit { .. } => "ERR_OUTPUT_LIMIT",
             Self::Canceled => "ERR_CANCELED",
+            Self::Signal { .. } => "ERR_SIGNAL",
             Self::RunnerExited { .. } => "ERR_RUNNER_EXITED",
             Self::EngineFault { .. } => "ERR_ENGINE_FAULT",
             Self::ResourceExhausted { .. } => "ERR_RESOURCE_EXHAUSTED",
@@ -124,6 +130,7 @@ impl Error {
             Self::OutputLimit { fd, bytes } => {
                 vec![("fd", Fact::Number(i64::from(*fd))), ("outputBytes", number(*bytes))]
             }
+            Self::Signal { signal } => vec![("signal", Fact::Number(i64::from(*signal)))],
             Self::RunnerExited { exit_code } => vec![("exitCode", Fact::Number(i64::from(*exit_code)))],
             Self::EngineFault { reason } => vec![("reason", Fact::Text(reason.clone()))],
             Self::ResourceExhausted { resource, limit } => {
@@ -144,6 +151,7 @@ impl Error {
         match self {
             Self::Timeout { .. } | Self::CpuLimit { .. } => 124,
             Self::MemoryLimit { .. } => 134,
+            Self::Signal { signal } => 128 + i32::from(*signal),
             _ => 137,
         }
     }

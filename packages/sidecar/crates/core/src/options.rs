@@ -31,6 +31,8 @@ pub struct Limits {
     pub inodes: u64,
     /// Descriptors that one process may have open.
     pub descriptors: u32,
+    /// Processes that may exist, ended ones that nobody has asked about included.
+    pub processes: u32,
 }
 
 /// A folder of the host in the guest's tree.
@@ -122,6 +124,7 @@ impl Default for Limits {
             filesystem_bytes: 64 << 20,
             inodes: 16_384,
             descriptors: 256,
+            processes: 256,
         }
     }
 }

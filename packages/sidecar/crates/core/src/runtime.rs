@@ -4,9 +4,10 @@
 
 use crate::core::Shared;
 use crate::error::Error;
-use crate::kernel::{Kernel, Outside};
+use crate::kernel::processes::Child;
+use crate::kernel::{INIT, Kernel, Outside, Process as KernelProcess};
 use crate::options::{Dispatch, Limits, Mode, ProcessOptions, RuntimeOptions, Streams};
-use crate::outcome::{Entry, FileStat, Sink};
+use crate::outcome::{Entry, FileStat, Outcome, Sink, Timings};
 use crate::program::{Launch, Parts, Program, run};
 use crate::sched::Task;
 use parking_lot::Mutex;
@@ -18,8 +19,6 @@ use std::time::Duration;
 const DEFAULT_CWD: &str = "/workspace";
 /// Bytes of arguments and of environment, each.
 const MAX_ARGUMENT_BYTES: usize = 1 << 20;
-/// Programs of one runtime that may be alive at a time.
-const MAX_PROCESSES: usize = 256;
 
 /// One sandbox. Cheap to clone.
 #[derive(Clone)]
@@ -78,32 +77,31 @@ impl Runtime {
             // As for the runtime's own: a directory that is not there is made, and where it cannot be made, it is missing.
             let _ = inner.kernel.outside().mkdir(&launch.cwd, true);
         }
-        let scheduler = inner.core.scheduler().clone();
+        let pid = inner.kernel.processes.enter_root().map_err(|_| Error::ResourceExhausted {
+            resource: "processes in the runtime",
+            limit: u64::from(inner.limits.processes),
+        })?;
+        let process = KernelProcess::new(inner.kernel.clone(), pid, &launch.cwd);
         let program = Program::new(Parts {
-            pid: inner.core.next_pid(),
+            ppid: INIT,
             mode: options.mode,
             limits: inner.limits,
             streams: options.streams,
             stdin: options.stdin,
-            scheduler: scheduler.clone(),
+            scheduler: inner.core.scheduler().clone(),
             sink,
-            kernel: inner.kernel.clone(),
-            cwd: launch.cwd.clone(),
+            home: Arc::downgrade(inner),
+            process,
         });
-        inner.enter(&program)?;
-        let done = {
-            let (inner, pid) = (inner.clone(), program.pid);
-            move || inner.leave(pid)
-        };
+        if inner.enter(&program).is_err() {
+            program.process.close();
+            inner.kernel.processes.remove(pid);
+            return Err(Error::RuntimeDisposed);
+        }
         if let Some(timeout) = options.timeout {
             program.end_after(timeout);
         }
-        let life = run(program.clone(), inner.core.factory().clone(), launch, done);
-        let task = Task::new(program.clone(), Box::pin(life), &scheduler);
-        match dispatch {
-            Dispatch::Worker => scheduler.enqueue(task),
-            Dispatch::Inline(budget) => scheduler.run_inline(&task, budget),
-        }
+        inner.begin(&program, launch, dispatch);
         Ok(Process { program })
     }
 
@@ -151,11 +149,53 @@ impl Inner {
         if programs.disposed {
             return Err(Error::RuntimeDisposed);
         }
-        if programs.live.len() >= MAX_PROCESSES {
-            return Err(Error::ResourceExhausted { resource: "processes in the runtime", limit: MAX_PROCESSES as u64 });
-        }
         programs.live.insert(program.pid, program.clone());
+        self.kernel.processes.register(program);
         self.core.program_began();
+        Ok(())
+    }
+
+    /// Has a program that was entered take its first steps.
+    fn begin(self: &Arc<Self>, program: &Arc<Program>, launch: Launch, dispatch: Dispatch) {
+        let scheduler = self.core.scheduler();
+        let done = {
+            let (inner, pid) = (self.clone(), program.pid);
+            move || inner.leave(pid)
+        };
+        let life = run(program.clone(), self.core.factory().clone(), launch, done);
+        let task = Task::new(program.clone(), Box::pin(life), scheduler);
+        match dispatch {
+            Dispatch::Worker => scheduler.enqueue(task),
+            Dispatch::Inline(budget) => scheduler.run_inline(&task, budget),
+        }
+    }
+
+    /// Makes a program of a child. Gives it back when the runtime has been disposed of.
+    pub(crate) fn start_child(self: &Arc<Self>, parent: &Program, child: Child) -> Result<(), KernelProcess> {
+        let Child { process, parent: ppid, command, cwd } = child;
+        if self.programs.lock().disposed {
+            return Err(process);
+        }
+        // An empty path: the guest reads the command line itself.
+        let launch = Launch { code: String::new(), argv: command.argv, exec_argv: Vec::new(), env: command.env, cwd };
+        let program = Program::new(Parts {
+            ppid,
+            mode: Mode::File,
+            limits: *parent.limits(),
+            streams: Streams::default(),
+            stdin: Vec::new(),
+            scheduler: self.core.scheduler().clone(),
+            sink: Arc::new(Nobody),
+            home: Arc::downgrade(self),
+            process,
+        });
+        if self.enter(&program).is_err() {
+            // It was disposed of meanwhile: the parent is ending too, and sees no error.
+            program.process.close();
+            self.kernel.processes.remove(program.pid);
+            return Ok(());
+        }
+        self.begin(&program, launch, Dispatch::Worker);
         Ok(())
     }
 
@@ -177,10 +217,26 @@ impl Inner {
         }
     }
 
+    /// Entries of the process table, programs in it, and sockets.
+    #[cfg(test)]
+    pub(crate) fn counts(&self) -> (usize, usize, usize) {
+        self.kernel.counts()
+    }
+
     /// Bytes of output that wait for their readers.
     pub(crate) fn buffered(&self) -> u64 {
         self.programs.lock().live.values().map(|program| program.buffered()).sum()
     }
+}
+
+/// Hears of children: what they write goes to their descriptors, and their parents hear of their ends.
+struct Nobody;
+
+impl Sink for Nobody {
+    fn output(&self, _eval: u32, _fd: u8, _data: Vec<u8>) {}
+    fn evaluated(&self, _eval: u32, _outcome: Outcome) {}
+    fn ready(&self, _timings: Timings) {}
+    fn exited(&self, _outcome: Outcome) {}
 }
 
 impl Drop for Inner {

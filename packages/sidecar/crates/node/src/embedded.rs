@@ -171,12 +171,10 @@ impl Embedded {
             output_bytes: arguments.optional_whole(4, "outputBytes")?.unwrap_or(default.output_bytes),
             filesystem_bytes: arguments.optional_whole(5, "filesystemBytes")?.unwrap_or(default.filesystem_bytes),
             inodes: arguments.optional_whole(6, "inodes")?.unwrap_or(default.inodes),
-            descriptors: match arguments.optional_whole(7, "descriptors")? {
-                Some(count) => u32::try_from(count).unwrap_or(u32::MAX),
-                None => default.descriptors,
-            },
+            descriptors: arguments.optional_whole(7, "descriptors")?.map_or(default.descriptors, narrowed),
+            processes: arguments.optional_whole(8, "processes")?.map_or(default.processes, narrowed),
         };
-        let mounts = files::mounts(&arguments, 8)?;
+        let mounts = files::mounts(&arguments, 9)?;
         let core = self.core(env)?;
         let options = RuntimeOptions { env: env_vars, cwd, limits, files: Vec::new(), mounts };
         let mut runtimes = self.runtimes.borrow_mut();
@@ -416,4 +414,9 @@ impl Embedded {
         *self.runners.borrow_mut() = Table::new("runners", MAX_RUNNERS);
         *self.runtimes.borrow_mut() = Table::new("runtimes", MAX_RUNTIMES);
     }
+}
+
+/// A limit of 32 bits.
+fn narrowed(limit: u64) -> u32 {
+    u32::try_from(limit).unwrap_or(u32::MAX)
 }

@@ -172,6 +172,9 @@ pub struct Limits {
     /// Descriptors that one process may have open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub descriptors: Option<u32>,
+    /// Processes that may exist in the runtime.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes: Option<u32>,
 }
 
 /// `runtime.dispose`.

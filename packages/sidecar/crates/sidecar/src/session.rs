@@ -122,6 +122,7 @@ impl Session {
             filesystem_bytes: given.filesystem_bytes.unwrap_or(default.filesystem_bytes),
             inodes: given.inodes.unwrap_or(default.inodes),
             descriptors: given.descriptors.unwrap_or(default.descriptors),
+            processes: given.processes.unwrap_or(default.processes),
         };
         let options = RuntimeOptions {
             env: wire::pairs(create.env),

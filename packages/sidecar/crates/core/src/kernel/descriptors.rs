@@ -1,10 +1,11 @@
-//! A process's descriptors: small numbers for what it has open. 0, 1 and 2 are its standard streams from the start.
+//! A process's descriptors: small numbers for what it has open. 0, 1 and 2 are its standard streams from the start: those of the caller
+//! outside, or what its parent has given it.
 //!
-//! Descriptions are shared (`/dev/stdin` opens the one of descriptor 0 again), so each carries its own position. Closing the last
-//! descriptor of a file lets go of its node; the end of the process closes all. Next: `fs/io.rs`.
+//! Descriptions are shared (`/dev/stdin` opens the one of descriptor 0 again, a child inherits its parent's), so each carries its own position.
+//! Closing the last descriptor of a file or socket lets go of it; the end of the process closes all. Next: `fs/io.rs`.
 
-use super::Errno;
 use super::fs::{Device, HostFile, Ino, Listing, Place};
+use super::{Errno, net};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -18,13 +19,24 @@ pub(crate) struct Description {
 
 /// See [`Description`].
 pub(crate) enum Target {
-    /// One of the standard streams: 0, 1 or 2.
-    Stream(u8),
+    /// A standard stream of the program `owner`, as its caller outside sees it: 0, 1 or 2.
+    Stream {
+        owner: u32,
+        fd: u8,
+    },
+    Socket(net::Id),
     File(Ino),
     Directory(Place),
     Device(Device, Ino),
     /// A file of a mounted folder.
     Host(HostFile),
+}
+
+/// What must be let go of with the last descriptor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Held {
+    Node(Ino),
+    Socket(net::Id),
 }
 
 /// Where the next read or write happens.
@@ -45,6 +57,7 @@ pub(crate) struct Descriptors {
 
 const READ_ONLY: u32 = 0;
 const WRITE_ONLY: u32 = 1;
+pub(crate) const READ_WRITE: u32 = 2;
 const ACCESS: u32 = 3;
 
 impl Description {
@@ -60,20 +73,27 @@ impl Description {
         self.flags & ACCESS != READ_ONLY
     }
 
-    /// The node that it holds on to.
-    pub(crate) fn held(&self) -> Option<Ino> {
+    /// What it holds on to.
+    pub(crate) fn held(&self) -> Option<Held> {
         match self.target {
-            Target::File(ino) | Target::Directory(Place::Here(ino)) | Target::Device(_, ino) => Some(ino),
-            Target::Stream(_) | Target::Host(_) | Target::Directory(Place::There(..)) => None,
+            Target::File(ino) | Target::Directory(Place::Here(ino)) | Target::Device(_, ino) => Some(Held::Node(ino)),
+            Target::Socket(id) => Some(Held::Socket(id)),
+            Target::Stream { .. } | Target::Host(_) | Target::Directory(Place::There(..)) => None,
         }
     }
 }
 
 impl Descriptors {
-    pub(crate) fn new(limit: usize) -> Self {
+    /// With the streams of the caller outside.
+    pub(crate) fn new(owner: u32, limit: usize) -> Self {
         let streams = [(0, READ_ONLY), (1, WRITE_ONLY), (2, WRITE_ONLY)];
-        let slots = streams.map(|(fd, flags)| Some(Arc::new(Description::new(Target::Stream(fd), flags))));
+        let slots = streams.map(|(fd, flags)| Some(Arc::new(Description::new(Target::Stream { owner, fd }, flags))));
         Self { slots: slots.into(), limit }
+    }
+
+    /// With what a parent gives.
+    pub(crate) fn inherited(slots: Vec<Option<Arc<Description>>>, limit: usize) -> Self {
+        Self { slots, limit }
     }
 
     /// Gives the lowest free number. `EMFILE` when there is none.
@@ -99,17 +119,16 @@ impl Descriptors {
         self.slots.get(at).cloned().flatten().ok_or(Errno::EBADF)
     }
 
-    /// Frees the number. The node that nobody holds any more because of it, if there is one, must be released.
-    pub(crate) fn close(&mut self, fd: i64) -> Result<Option<Ino>, Errno> {
+    /// Frees the number. What nobody holds any more because of it, if there is something, must be released.
+    pub(crate) fn close(&mut self, fd: i64) -> Result<Option<Held>, Errno> {
         let at = usize::try_from(fd).map_err(|_| Errno::EBADF)?;
         let description = self.slots.get_mut(at).and_then(Option::take).ok_or(Errno::EBADF)?;
         Ok(Arc::into_inner(description).and_then(|last| last.held()))
     }
 
-    /// Closes all; the nodes to release.
-    pub(crate) fn close_all(&mut self) -> Vec<Ino> {
-        let slots = std::mem::take(&mut self.slots);
-        slots.into_iter().flatten().filter_map(|description| Arc::into_inner(description)?.held()).collect()
+    /// Closes all.
+    pub(crate) fn take_all(&mut self) -> Vec<Arc<Description>> {
+        std::mem::take(&mut self.slots).into_iter().flatten().collect()
     }
 }
 
@@ -119,11 +138,11 @@ mod tests {
 
     #[test]
     fn the_lowest_number_is_given_and_the_limit_holds() {
-        let mut descriptors = Descriptors::new(5);
+        let mut descriptors = Descriptors::new(1, 5);
         let file = || Arc::new(Description::new(Target::File(9), 0));
         assert_eq!((descriptors.add(file()), descriptors.add(file())), (Ok(3), Ok(4)));
         assert_eq!(descriptors.add(file()), Err(Errno::EMFILE));
-        assert_eq!(descriptors.close(3), Ok(Some(9)));
+        assert_eq!(descriptors.close(3), Ok(Some(Held::Node(9))));
         assert_eq!(descriptors.close(3), Err(Errno::EBADF));
         assert_eq!(descriptors.add(file()), Ok(3));
         for fd in [-1, 5, i64::MAX, i64::MIN] {
@@ -133,11 +152,11 @@ mod tests {
 
     #[test]
     fn what_is_open_twice_is_released_with_the_second() {
-        let mut descriptors = Descriptors::new(10);
+        let mut descriptors = Descriptors::new(1, 10);
         let file = Arc::new(Description::new(Target::File(9), 0));
         descriptors.add(file.clone()).expect("room");
         descriptors.add(file).expect("room");
         assert_eq!(descriptors.close(3), Ok(None));
-        assert_eq!(descriptors.close_all(), [9]);
+        assert_eq!(descriptors.close(4), Ok(Some(Held::Node(9))));
     }
 }

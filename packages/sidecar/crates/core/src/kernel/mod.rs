@@ -11,24 +11,32 @@ pub(crate) mod crypto;
 mod descriptors;
 mod errno;
 mod fs;
+mod handles;
 mod net;
 mod operations;
+pub(crate) mod processes;
 
 pub(crate) use arguments::Arguments;
 pub(crate) use errno::Errno;
+pub(crate) use handles::{read, wait_ready, write};
+pub(crate) use net::{IN, OUT};
 pub(crate) use operations::{Event, Operations};
+pub(crate) use processes::{INIT, Status};
 
 use crate::options::Limits;
 use crate::program::Program;
+use descriptors::Descriptors;
 pub(crate) use fs::Outside;
 use fs::{FileSystem, ProcessFiles, Space};
 use parking_lot::Mutex;
+use processes::{Processes, Signals};
 use std::sync::Arc;
 
 /// What all programs of a runtime share.
 pub(crate) struct Kernel {
     files: Mutex<FileSystem>,
     sockets: net::Sockets,
+    pub(crate) processes: Processes,
     /// Descriptors that one process may have open.
     descriptors: usize,
 }
@@ -37,37 +45,52 @@ impl Kernel {
     pub(crate) fn new(limits: &Limits) -> Self {
         let space = Space { bytes: limits.filesystem_bytes, inodes: limits.inodes };
         let (files, sockets) = (Mutex::new(fs::base(space)), net::Sockets::default());
-        Self { files, sockets, descriptors: limits.descriptors as usize }
+        let processes = Processes::new(limits.processes as usize);
+        Self { files, sockets, processes, descriptors: limits.descriptors as usize }
     }
 
     /// Its files, for the caller outside.
     pub(crate) fn outside(&self) -> Outside<'_> {
         Outside::new(&self.files)
     }
+
+    #[cfg(test)]
+    pub(crate) fn counts(&self) -> (usize, usize, usize) {
+        let (entries, programs) = self.processes.counts();
+        (entries, programs, self.sockets.count())
+    }
+
+    /// Does something with the program `pid`, which may be the one that asks; none when it has ended.
+    fn with_program<R>(&self, asking: &Program, pid: u32, run: impl FnOnce(&Program) -> R) -> Option<R> {
+        if asking.pid == pid { Some(run(asking)) } else { self.processes.program(pid).map(|program| run(&program)) }
+    }
 }
 
 /// What the kernel keeps for one program.
 pub(crate) struct Process {
     pub(crate) kernel: Arc<Kernel>,
+    /// Its number in the process table.
+    pub(crate) pid: u32,
     /// Shared with what may complete them.
     pub(crate) operations: Arc<Operations>,
     pub(crate) crypto: crypto::Crypto,
+    pub(crate) signals: Signals,
+    /// What the next waiting call waits for: a descriptor and a mask, or a child and 0.
+    watched: Mutex<Vec<(u32, u32)>>,
     files: ProcessFiles,
-    sockets: net::ProcessSockets,
 }
 
 impl Process {
-    /// A process that begins in the directory `cwd`.
-    pub(crate) fn new(kernel: Arc<Kernel>, cwd: &str) -> Self {
-        let files = ProcessFiles::new(&kernel.files, cwd, kernel.descriptors);
-        let (crypto, sockets) = (crypto::Crypto::default(), net::ProcessSockets::default());
-        Self { kernel, operations: Arc::default(), crypto, files, sockets }
+    /// A process that the caller outside starts in the directory `cwd`.
+    pub(crate) fn new(kernel: Arc<Kernel>, pid: u32, cwd: &str) -> Self {
+        let descriptors = Descriptors::new(pid, kernel.descriptors);
+        let files = ProcessFiles::new(&kernel.files, cwd, descriptors);
+        Self::with_files(kernel, pid, files)
     }
 
-    /// It has ended: lets go of what it holds in the kernel.
-    pub(crate) fn close(&self) {
-        self.sockets.close(&self.kernel.sockets);
-        self.files.close(&self.kernel.files, &self.operations);
+    fn with_files(kernel: Arc<Kernel>, pid: u32, files: ProcessFiles) -> Self {
+        let (crypto, signals) = (crypto::Crypto::default(), Signals::default());
+        Self { kernel, pid, operations: Arc::default(), crypto, signals, watched: Mutex::default(), files }
     }
 }
 
@@ -80,6 +103,7 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
         0x1 => fs::call(program, number, arguments),
         0x2 => net::call(program, number, arguments),
         0x3 => crypto::call(program, number, arguments),
+        0x4 => processes::call(program, number, arguments),
         0x5 => clock::call(number, arguments),
         _ => Err(Errno::ENOSYS),
     }
@@ -90,6 +114,7 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
 pub(crate) async fn call_and_wait(program: &Arc<Program>, number: u32, integers: [i64; 8]) -> Answer {
     match number >> 8 {
         0x3 => crypto::call_and_wait(program, number, integers).await,
+        0x4 => processes::call_and_wait(program, number, integers).await,
         _ => Err(Errno::ENOSYS),
     }
 }

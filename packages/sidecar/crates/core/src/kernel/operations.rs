@@ -2,7 +2,7 @@
 //! here and returns it; whoever finishes the work completes that number, and the program gets it as a COMPLETE event in a later turn.
 
 use parking_lot::Mutex;
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
@@ -34,32 +34,82 @@ struct State {
     pending: HashSet<u32>,
     done: VecDeque<Event>,
     waiting: Option<Waker>,
+    /// Those of a call that blocks the VM, and their results.
+    blocking: HashMap<u32, Option<i32>>,
+    blocked: Option<Waker>,
+}
+
+impl State {
+    fn allot(&mut self) -> Result<u32, Errno> {
+        if self.pending.len() + self.done.len() + self.blocking.len() >= MAX_OPERATIONS {
+            return Err(Errno::ENOBUFS);
+        }
+        loop {
+            // Positive as an i32, and never 0.
+            self.last = self.last % 0x7fff_ffff + 1;
+            if !self.pending.contains(&self.last) && !self.blocking.contains_key(&self.last) {
+                return Ok(self.last);
+            }
+        }
+    }
 }
 
 impl Operations {
     /// A number for a new operation. `ENOBUFS` when too many are under way.
     pub(crate) fn begin(&self) -> Result<u32, Errno> {
         let mut state = self.state.lock();
-        if state.pending.len() + state.done.len() >= MAX_OPERATIONS {
-            return Err(Errno::ENOBUFS);
+        let number = state.allot()?;
+        state.pending.insert(number);
+        Ok(number)
+    }
+
+    /// The same for a call that waits for it itself; it must be ended with [`Operations::end_blocking`].
+    pub(crate) fn begin_blocking(&self) -> Result<u32, Errno> {
+        let mut state = self.state.lock();
+        let number = state.allot()?;
+        state.blocking.insert(number, None);
+        Ok(number)
+    }
+
+    /// Whether one of the blocking operations has completed; if not, `waker` is called when that happens.
+    pub(crate) fn is_unblocked(&self, waker: &Waker) -> bool {
+        let mut state = self.state.lock();
+        if state.blocking.values().any(Option::is_some) {
+            return true;
         }
-        loop {
-            // Positive as an i32, and never 0.
-            state.last = state.last % 0x7fff_ffff + 1;
-            let number = state.last;
-            if state.pending.insert(number) {
-                return Ok(number);
-            }
+        state.blocked = Some(waker.clone());
+        false
+    }
+
+    /// Forgets a blocking operation: its result, if it has completed.
+    pub(crate) fn end_blocking(&self, number: u32) -> Option<i32> {
+        self.state.lock().blocking.remove(&number).flatten()
+    }
+
+    /// Has the VM look again whether it may go on.
+    pub(crate) fn wake(&self) {
+        let blocked = self.state.lock().blocked.take();
+        if let Some(blocked) = blocked {
+            blocked.wake();
         }
     }
 
     /// Completes an operation. Nothing happens when it was cancelled.
     pub(crate) fn complete(&self, operation: u32, result: Result<i32, Errno>, bytes: Vec<u8>) {
         let mut state = self.state.lock();
+        let result = result.unwrap_or_else(|errno| i32::try_from(errno.negative()).unwrap_or(-5));
+        if let Some(slot) = state.blocking.get_mut(&operation) {
+            *slot = Some(result);
+            let blocked = state.blocked.take();
+            drop(state);
+            if let Some(blocked) = blocked {
+                blocked.wake();
+            }
+            return;
+        }
         if !state.pending.remove(&operation) {
             return;
         }
-        let result = result.unwrap_or_else(|errno| i32::try_from(errno.negative()).unwrap_or(-5));
         state.done.push_back(Event { operation, result, bytes });
         self.news.store(true, Ordering::Release);
         let waiting = state.waiting.take();
@@ -115,6 +165,18 @@ mod tests {
         assert_eq!(operations.take(), [Event { operation: first, result: 3, bytes: vec![1] }]);
         assert_eq!(operations.take(), []);
         assert!(!operations.are_under_way());
+    }
+
+    #[test]
+    fn a_blocking_operation_keeps_its_result_and_is_no_event() {
+        let operations = Operations::default();
+        let number = operations.begin_blocking().expect("room");
+        assert!(!operations.is_unblocked(Waker::noop()));
+        operations.complete(number, Err(Errno::EPIPE), vec![]);
+        assert!(operations.is_unblocked(Waker::noop()));
+        assert_eq!((operations.end_blocking(number), operations.take()), (Some(-32), vec![]));
+        assert!(!operations.is_unblocked(Waker::noop()));
+        assert_eq!(operations.end_blocking(number), None);
     }
 
     #[test]

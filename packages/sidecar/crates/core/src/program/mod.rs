@@ -1,6 +1,6 @@
 //! One program: what its VM, its task, its callers and the alarms share about it.
 //!
-//! A program is started once and ends once. Whoever wants it ended says why ([`Program::end`], the first reason counts); its
+//! A program is started once and ends once: by the caller outside, or as the child of another. Whoever wants it ended says why ([`Program::end`], the first reason counts); its
 //! task notices at the guest's next poll, or before it would run it again, and after [`KILL_GRACE`] its memory is taken away. `run.rs` is
 //! the program's life, `evaluations.rs` the snippets of a resident one, `output.rs` what it writes.
 
@@ -13,11 +13,12 @@ pub(crate) use output::Written;
 pub(crate) use run::{Launch, run};
 
 use crate::error::Error;
-use crate::kernel;
+use crate::kernel::{self, Errno, Status};
 use crate::memory::Gate;
 use crate::options::{Limits, Mode, Streams};
 use crate::outcome::Sink;
-use crate::sched::{Alarm, Meter, Scheduler, Task};
+use crate::runtime::Inner;
+use crate::sched::{Alarm, Meter, Scheduler, Task, Timers};
 use crate::sys;
 use evaluations::Evaluations;
 use output::{Effect, Output};
@@ -44,18 +45,17 @@ pub(crate) enum Checkpoint {
     End,
 }
 
-/// The program must end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ended;
-
 /// See the module.
 pub(crate) struct Program {
-    /// Unique in this process; what the program sees as its pid.
+    /// Its number in the runtime's process table.
     pub(crate) pid: u32,
+    /// Its parent when it began; 1 for one that the caller outside started.
+    ppid: u32,
     mode: Mode,
     limits: Limits,
     scheduler: Arc<Scheduler>,
     sink: Arc<dyn Sink>,
+    home: Weak<Inner>,
     pub(crate) process: kernel::Process,
     gate: Arc<Gate>,
     meter: Arc<Meter>,
@@ -71,6 +71,8 @@ pub(crate) struct Program {
     slice_end: AtomicU64,
     /// CPU time when the current evaluation began.
     cpu_baseline: AtomicU64,
+    /// CPU time that its root has been charged for.
+    charged: AtomicU64,
     this: Weak<Program>,
     /// What polls it. Set once, when the task is made.
     task: OnceLock<Weak<Task>>,
@@ -96,27 +98,29 @@ struct Input {
 
 /// What a program is made with.
 pub(crate) struct Parts {
-    pub(crate) pid: u32,
+    pub(crate) ppid: u32,
     pub(crate) mode: Mode,
     pub(crate) limits: Limits,
     pub(crate) streams: Streams,
     pub(crate) stdin: Vec<u8>,
     pub(crate) scheduler: Arc<Scheduler>,
     pub(crate) sink: Arc<dyn Sink>,
-    pub(crate) kernel: Arc<kernel::Kernel>,
-    /// Where it begins.
-    pub(crate) cwd: String,
+    /// The runtime.
+    pub(crate) home: Weak<Inner>,
+    pub(crate) process: kernel::Process,
 }
 
 impl Program {
     pub(crate) fn new(parts: Parts) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
-            pid: parts.pid,
+            pid: parts.process.pid,
+            ppid: parts.ppid,
             mode: parts.mode,
             limits: parts.limits,
             scheduler: parts.scheduler,
             sink: parts.sink,
-            process: kernel::Process::new(parts.kernel, &parts.cwd),
+            home: parts.home,
+            process: parts.process,
             gate: Arc::default(),
             meter: Arc::default(),
             control: Mutex::default(),
@@ -127,6 +131,7 @@ impl Program {
             yielded: AtomicBool::new(false),
             slice_end: AtomicU64::new(0),
             cpu_baseline: AtomicU64::new(0),
+            charged: AtomicU64::new(0),
             this: this.clone(),
             task: OnceLock::new(),
         })
@@ -134,6 +139,20 @@ impl Program {
 
     pub(crate) fn mode(&self) -> Mode {
         self.mode
+    }
+
+    /// Whether the caller outside started it.
+    pub(crate) fn is_root(&self) -> bool {
+        self.ppid == kernel::INIT
+    }
+
+    /// The runtime, while it lives.
+    pub(crate) fn home(&self) -> Option<Arc<Inner>> {
+        self.home.upgrade()
+    }
+
+    pub(crate) fn timers(&self) -> &Timers {
+        self.scheduler.timers()
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -181,7 +200,14 @@ impl Program {
         self.check_cpu(self.meter.charge(cpu_ns));
     }
 
+    /// What a child computes counts for the program under which it began as well.
     fn check_cpu(&self, total: u64) {
+        if !self.is_root() {
+            let before = self.charged.swap(total, Ordering::Relaxed);
+            if let Some(root) = self.process.kernel.processes.root_of(self.pid) {
+                root.charge(total.saturating_sub(before));
+            }
+        }
         let used = total.saturating_sub(self.cpu_baseline.load(Ordering::Relaxed));
         if used > nanos(self.limits.cpu) {
             let reason = Error::CpuLimit { cpu_ms: u64::try_from(self.limits.cpu.as_millis()).unwrap_or(u64::MAX) };
@@ -199,6 +225,7 @@ impl Program {
         let reason = Error::EngineFault { reason: "the host failed while it ran the program".to_owned() };
         self.must_end.store(true, Ordering::Release);
         self.control.lock().failure.get_or_insert(reason);
+        self.process.close();
         self.tell_exit(137, None, crate::outcome::Timings::default());
     }
 
@@ -242,7 +269,7 @@ impl Program {
         self.must_interrupt.load(Ordering::Acquire).then_some(Checkpoint::Interrupt)
     }
 
-    /// The guest writes to descriptor 1 or 2.
+    /// Something is written to the stream 1 or 2 of the caller outside: by the program, or by a child that has inherited it.
     pub(crate) fn write(&self, fd: u8, bytes: &[u8]) -> Written {
         let (written, effect) = self.output.lock().write(fd, bytes);
         let Effect { piece, over_limit } = effect;
@@ -258,17 +285,25 @@ impl Program {
         written
     }
 
-    /// Waits until a write to a streamed descriptor would be taken.
-    pub(crate) async fn writable(&self) -> Result<(), Ended> {
+    /// Writes all that can be taken, for whoever writes without asking what a descriptor is.
+    pub(crate) fn write_stream(&self, fd: u8, bytes: &[u8]) -> kernel::Answer {
+        match self.write(fd, bytes) {
+            Written::Taken(taken) => i64::try_from(taken).map_err(|_| Errno::EINVAL),
+            Written::Full => Err(Errno::EAGAIN),
+        }
+    }
+
+    /// Waits until a write to a streamed descriptor of `owner` would be taken.
+    pub(crate) async fn writable(&self, owner: &Self) -> Result<(), Errno> {
         poll_fn(|context| {
             if self.must_end.load(Ordering::Acquire) {
-                return Poll::Ready(Err(Ended));
+                return Poll::Ready(Err(Errno::EINTR));
             }
-            let mut output = self.output.lock();
-            if output.has_room() || self.must_interrupt.load(Ordering::Acquire) {
+            let mut output = owner.output.lock();
+            if output.has_room() || owner.is_ending() || self.must_interrupt.load(Ordering::Acquire) {
                 return Poll::Ready(Ok(()));
             }
-            output.waiting = Some(context.waker().clone());
+            output.waiting.push(context.waker().clone());
             Poll::Pending
         })
         .await
@@ -283,6 +318,16 @@ impl Program {
         buffer[..count].copy_from_slice(&rest[..count]);
         *read += count;
         count
+    }
+
+    /// A turn is over: sends on what was gathered, of what it wrote to its root's streams too.
+    fn flush_all(&self) {
+        self.flush();
+        if !self.is_root()
+            && let Some(root) = self.process.kernel.processes.root_of(self.pid)
+        {
+            root.flush();
+        }
     }
 
     /// Sends on what was gathered.
@@ -303,9 +348,7 @@ impl Program {
     /// The reader has consumed `bytes` of streamed output.
     pub(crate) fn credit(&self, bytes: u64) {
         let waiting = self.output.lock().credit(bytes);
-        if let Some(waiting) = waiting {
-            waiting.wake();
-        }
+        waiting.into_iter().for_each(Waker::wake);
     }
 
     /// Ends the program, within [`KILL_GRACE`] and a little whatever its guest does.
@@ -345,10 +388,13 @@ impl Program {
     }
 
     fn wake(&self, waiting: Option<Waker>) {
-        let writing = self.output.lock().waiting.take();
+        let writing = std::mem::take(&mut self.output.lock().waiting);
         self.process.crypto.jobs.wake();
-        for waker in [waiting, writing].into_iter().flatten() {
-            waker.wake();
+        self.process.operations.wake();
+        writing.into_iter().chain(waiting).for_each(Waker::wake);
+        // It may wait for someone else's stream.
+        if let Some(task) = self.task() {
+            Waker::from(task).wake();
         }
     }
 
@@ -359,15 +405,19 @@ impl Program {
             return;
         }
         let failure = control.failure.take();
+        let status = Status::of(exit_code, failure.as_ref());
         let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
         control.exited = Some(exit_code);
         let alarms = std::mem::take(&mut control.alarms);
         let evaluations = control.evaluations.close();
         control.waiting = None;
         drop(control);
+        // A signal is the program's own affair; the caller outside sees it as an exit code.
+        let failure = failure.filter(|reason| !matches!(reason, Error::Signal { .. }));
         for alarm in alarms {
             self.scheduler.timers().cancel(alarm);
         }
+        self.process.kernel.processes.exited(self.pid, status, failure.is_some());
         self.tell_unfinished(evaluations, exit_code, failure.as_ref());
         let outcome = self.outcome(exit_code, value, failure, timings);
         self.sink.exited(outcome);

@@ -45,13 +45,13 @@ pub(crate) struct Output {
     limit: u64,
     /// Streamed bytes without credit, gathered ones included.
     unread: u64,
-    /// The guest's task, while it waits for the window.
-    pub(crate) waiting: Option<Waker>,
+    /// Tasks that wait for the window.
+    pub(crate) waiting: Vec<Waker>,
 }
 
 impl Output {
     pub(crate) fn new(streams: Streams, limit: u64) -> Self {
-        Self { descriptors: Default::default(), streams, limit, unread: 0, waiting: None }
+        Self { descriptors: Default::default(), streams, limit, unread: 0, waiting: Vec::new() }
     }
 
     /// From now on these descriptors are sent on: another evaluation begins. What was captured since the last one stays.
@@ -93,10 +93,10 @@ impl Output {
         self.unread < WINDOW
     }
 
-    /// The reader has caught up by `bytes`; the guest's task, if it can go on now.
-    pub(crate) fn credit(&mut self, bytes: u64) -> Option<Waker> {
+    /// The reader has caught up by `bytes`; the tasks that can go on now.
+    pub(crate) fn credit(&mut self, bytes: u64) -> Vec<Waker> {
         self.unread = self.unread.saturating_sub(bytes);
-        if self.has_room() { self.waiting.take() } else { None }
+        if self.has_room() { std::mem::take(&mut self.waiting) } else { Vec::new() }
     }
 
     /// What was gathered and must be sent on, because the guest pauses or ends.
@@ -152,7 +152,7 @@ mod tests {
         }
         assert_eq!(output.write(1, b"more").0, Written::Full);
         assert_eq!(output.write(2, b"more").0, Written::Full, "the window is one for both");
-        assert!(output.credit(3).is_none());
+        assert!(output.credit(3).is_empty());
         assert_eq!(output.write(1, b"more").0, Written::Taken(3));
         assert_eq!(output.flush(), [(1, b"mor".to_vec())]);
         assert_eq!(output.buffered(), 10);

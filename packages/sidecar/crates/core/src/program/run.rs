@@ -48,6 +48,7 @@ pub(crate) async fn run(program: Arc<Program>, factory: Arc<Factory>, launch: La
         Ok(made) => made,
         Err(error) => {
             program.control.lock().failure.get_or_insert(error);
+            program.process.close();
             done();
             program.tell_exit(137, None, Timings::default());
             return;
@@ -80,7 +81,7 @@ pub(crate) async fn run(program: Arc<Program>, factory: Arc<Factory>, launch: La
 async fn live(program: &Arc<Program>, vm: &mut Vm, launch: &Launch, ready: impl FnOnce(&Vm) -> Timings) -> Exit {
     let block = Start {
         pid: program.pid,
-        ppid: 1,
+        ppid: program.ppid,
         cwd: &launch.cwd,
         url: &entry_url(&launch.cwd),
         source: &launch.code,
@@ -106,7 +107,7 @@ async fn live(program: &Arc<Program>, vm: &mut Vm, launch: &Launch, ready: impl 
         if let Some(ready) = ready.take() {
             program.sink.ready(ready(vm));
         }
-        program.flush();
+        program.flush_all();
         if state.eval_done != 0 && state.eval_done == program.control.lock().evaluations.current_id() {
             let failure = (state.eval_reason == REASON_MEMORY).then(|| memory_limit(program));
             program.finish_evaluation(state.eval_exit_code, failure);

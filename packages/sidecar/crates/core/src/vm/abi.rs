@@ -2,8 +2,6 @@
 
 /// Linux error numbers that imports answer with.
 pub(crate) mod errno {
-    pub(crate) const EBADF: i32 = -9;
-    pub(crate) const EAGAIN: i32 = -11;
     pub(crate) const EFAULT: i32 = -14;
     pub(crate) const ENOSYS: i32 = -38;
     /// The same in WASI's numbering.

@@ -5,7 +5,7 @@
 
 use super::abi::errno;
 use crate::kernel::{self, Arguments};
-use crate::program::{Checkpoint, Program, Written};
+use crate::program::{Checkpoint, Program};
 use crate::sys;
 use std::sync::Arc;
 use wasmtime::{Caller, Engine, Linker, Memory, Module, ResourceLimiter, Val};
@@ -84,22 +84,23 @@ const MODULE: &str = "coldframe";
 
 fn output(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "write", |mut caller: Call<'_>, fd: i32, ptr: u32, len: u32| {
-        let fd = match fd {
-            1 | 2 => fd as u8,
-            _ => return Ok(errno::EBADF),
-        };
-        let written = with_bytes(&mut caller, ptr, len, |bytes, program| program.write(fd, bytes))?;
-        Ok(match written {
-            Ok(Written::Taken(taken)) => i32::try_from(taken).unwrap_or(i32::MAX),
-            Ok(Written::Full) => errno::EAGAIN,
-            Err(error) => error,
-        })
+        let written = with_bytes(&mut caller, ptr, len, |bytes, program| kernel::write(program, i64::from(fd), bytes))?;
+        Ok(written.map_or_else(|error| error, short))
     })?;
-    linker.func_wrap_async(MODULE, "wait_writable", |caller: Call<'_>, (_fd,): (i32,)| {
+    waiting(linker, "wait_writable", kernel::OUT)
+}
+
+/// A result of 32 bits.
+fn short(answer: kernel::Answer) -> i32 {
+    i32::try_from(answer.unwrap_or_else(kernel::Errno::negative)).unwrap_or(i32::MAX)
+}
+
+fn waiting(linker: &mut Linker<Host>, name: &str, mask: u32) -> wasmtime::Result<()> {
+    linker.func_wrap_async(MODULE, name, move |caller: Call<'_>, (fd,): (i32,)| {
         let program = caller.data().program.clone();
         Box::new(async move {
-            program.writable().await.map_err(|_| stopped())?;
-            Ok(0_i32)
+            let ready = kernel::wait_ready(&program, i64::from(fd), mask).await;
+            if program.is_ending() { Err(stopped()) } else { Ok(short(ready)) }
         })
     })?;
     Ok(())
@@ -107,15 +108,10 @@ fn output(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
 
 fn input(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "read", |mut caller: Call<'_>, fd: i32, ptr: u32, len: u32| {
-        if fd != 0 {
-            return Ok(errno::EBADF);
-        }
-        let read = with_bytes(&mut caller, ptr, len, |bytes, program| program.read(bytes))?;
-        Ok(read.map_or_else(|error| error, |read| i32::try_from(read).unwrap_or(i32::MAX)))
+        let read = with_bytes(&mut caller, ptr, len, |bytes, program| kernel::read(program, i64::from(fd), bytes))?;
+        Ok(read.map_or_else(|error| error, short))
     })?;
-    // All of a program's input is there when it starts, so nothing ever waits for more.
-    linker.func_wrap(MODULE, "wait_readable", |_fd: i32| 0_i32)?;
-    Ok(())
+    waiting(linker, "wait_readable", kernel::IN)
 }
 
 type Integers = (i32, i64, i64, i64, i64, i64, i64, i64, i64);
@@ -130,6 +126,10 @@ fn system_calls(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
             let Ok(_open) = program.gate().enter() else { return Err(stopped()) };
             let mut arguments = Arguments::new([a, b, c, d, e, f, g, h], memory.data_mut(&mut caller));
             let answer = kernel::call(&program, number.cast_unsigned(), &mut arguments);
+            // A program that has sent itself a signal goes no further.
+            if program.is_ending() {
+                return Err(stopped());
+            }
             Ok(answer.unwrap_or_else(kernel::Errno::negative))
         },
     )?;
@@ -137,6 +137,9 @@ fn system_calls(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
         let program = caller.data().program.clone();
         Box::new(async move {
             let answer = kernel::call_and_wait(&program, number.cast_unsigned(), [a, b, c, d, e, f, g, h]).await;
+            if program.is_ending() {
+                return Err(stopped());
+            }
             Ok(answer.unwrap_or_else(kernel::Errno::negative))
         })
     })?;

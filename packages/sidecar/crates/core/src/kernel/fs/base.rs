@@ -5,6 +5,7 @@
 use super::content::Content;
 use super::node::{Body, Device, Directory, Ino};
 use super::tree::{FileSystem, GUEST, ROOT, Space};
+use crate::kernel::processes::MAGIC;
 use std::sync::{Arc, LazyLock};
 
 const DIRECTORIES: &[(&str, u32, u32)] = &[
@@ -41,6 +42,9 @@ const FILES: &[(&str, &str)] = &[
     ("/proc/sys/kernel/hostname", "coldframe\n"),
     ("/proc/version", "Linux version 6.0.0 (coldframe)\n"),
 ];
+
+/// Programs, by the names that `kernel/processes/resolve.rs` knows.
+const PROGRAMS: &[(&str, &str)] = &[("/usr/local/bin/node", "node"), ("/usr/bin/env", "env")];
 
 const DEVICES: &[(&str, Device)] = &[
     ("/dev/null", Device::Null),
@@ -86,6 +90,10 @@ fn build() -> FileSystem {
     for (path, text) in FILES {
         put(path, Body::File(Content::of(text.as_bytes())), 0o644, 0);
     }
+    for (path, name) in PROGRAMS {
+        let content = Content::of(&[MAGIC, name.as_bytes(), b"\n"].concat());
+        put(path, Body::File(content), 0o755, 0);
+    }
     for (path, device) in DEVICES {
         put(path, Body::Device(*device), 0o666, 0);
     }
@@ -119,7 +127,7 @@ mod tests {
     #[test]
     fn everything_in_the_tables_is_where_it_should_be() {
         let tree = base(Space { bytes: 0, inodes: 0 });
-        let paths = DIRECTORIES.iter().map(|entry| entry.0).chain(FILES.iter().map(|entry| entry.0));
+        let paths = DIRECTORIES.iter().map(|entry| entry.0).chain(FILES.iter().chain(PROGRAMS).map(|entry| entry.0));
         for path in paths.chain(DEVICES.iter().map(|entry| entry.0)).chain(LINKS.iter().map(|entry| entry.0)) {
             assert!(spot(&tree, path).node.is_some(), "{path}");
         }

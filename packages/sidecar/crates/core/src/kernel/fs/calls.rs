@@ -13,7 +13,7 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
     let process = &program.process;
     match number & 0xff {
         0x00 => io::open(process, &arguments.path(0)?, arguments.number(2)?, arguments.number(3)?),
-        0x01 => io::close(process, arguments.int(0)),
+        0x01 => process.close_descriptor(arguments.int(0), false),
         0x02 => {
             let (fd, offset) = (arguments.int(0), offset(arguments.int(3))?);
             io::read(program, fd, arguments.bytes_mut(1)?, offset)
@@ -35,6 +35,7 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
             let reason = process.files.view(&process.kernel.files).reason().unwrap_or_default();
             arguments.put(0, reason.as_bytes())
         }
+        0x24 => process.kind_of(arguments.int(0)),
         0x20 => watch::unwatch(process, arguments.int(0)),
         0x21 => Ok(i64::from(process.files.set_umask(arguments.number(0)?))),
         call @ 0x04..=0x22 => by_path(process, call, arguments),

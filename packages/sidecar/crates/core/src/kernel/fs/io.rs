@@ -6,7 +6,7 @@ use super::process::ProcessFiles;
 use super::stat::Stat;
 use super::tree::{GUEST, User, now};
 use super::walk::Place;
-use crate::kernel::descriptors::{Description, Position, Target};
+use crate::kernel::descriptors::{Description, Held, Position, Target};
 use crate::kernel::{Answer, Arguments, Errno, Process};
 use crate::program::{Program, Written};
 use crate::sys;
@@ -35,18 +35,10 @@ pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Ans
         Opened::Host(file) => Target::Host(file),
     };
     let description = Description::new(target, flags);
-    if let Some(ino) = description.held() {
+    if let Some(Held::Node(ino)) = description.held() {
         tree.hold(ino);
     }
     descriptors.add(Arc::new(description))
-}
-
-pub(crate) fn close(process: &Process, fd: i64) -> Answer {
-    let left = process.files.descriptors.lock().close(fd)?;
-    if let Some(ino) = left {
-        process.kernel.files.lock().release(ino);
-    }
-    Ok(0)
 }
 
 /// Reads from a position on.
@@ -68,8 +60,9 @@ pub(crate) fn read(program: &Program, fd: i64, buffer: &mut [u8], offset: Option
         Ok(count)
     };
     let count = match &description.target {
-        Target::Stream(_) if offset.is_some() => return Err(Errno::ESPIPE),
-        Target::Stream(_) => program.read(buffer),
+        Target::Stream { .. } | Target::Socket(_) if offset.is_some() => return Err(Errno::ESPIPE),
+        Target::Stream { owner, .. } => process.kernel.with_program(program, *owner, |owner| owner.read(buffer)).unwrap_or(0),
+        Target::Socket(id) => process.kernel.sockets.read(*id, buffer)?,
         Target::Directory(_) => return Err(Errno::EISDIR),
         Target::Device(device, _) => read_device(*device, buffer)?,
         Target::File(ino) => positioned(&mut |at, buffer| process.kernel.files.lock().read(*ino, at, buffer), buffer)?,
@@ -100,11 +93,14 @@ pub(crate) fn write(program: &Program, fd: i64, bytes: &[u8], offset: Option<u64
         return Err(Errno::EBADF);
     }
     let count = match &description.target {
-        Target::Stream(_) if offset.is_some() => return Err(Errno::ESPIPE),
-        Target::Stream(stream) => match program.write(*stream, bytes) {
-            Written::Taken(count) => count,
-            Written::Full => return Err(Errno::EAGAIN),
+        Target::Stream { .. } | Target::Socket(_) if offset.is_some() => return Err(Errno::ESPIPE),
+        Target::Stream { owner, fd } => match process.kernel.with_program(program, *owner, |owner| owner.write(*fd, bytes)) {
+            Some(Written::Taken(count)) => count,
+            Some(Written::Full) => return Err(Errno::EAGAIN),
+            // Nobody reads what an orphan writes to the streams of a program that has ended.
+            None => bytes.len(),
         },
+        Target::Socket(id) => process.kernel.sockets.write(*id, bytes)?,
         Target::Directory(_) => return Err(Errno::EBADF),
         Target::Device(Device::Full, _) => return Err(Errno::ENOSPC),
         Target::Device(..) => bytes.len(),
@@ -136,7 +132,8 @@ pub(crate) fn fstat(process: &Process, fd: i64) -> Result<Stat, Errno> {
     let description = process.files.descriptors.lock().get(fd)?;
     let tree = process.kernel.files.lock();
     match &description.target {
-        Target::Stream(stream) => Ok(Stat::of_stream(u64::from(*stream), GUEST, now())),
+        Target::Stream { fd, .. } => Ok(Stat::of_stream(u64::from(*fd), GUEST, now())),
+        Target::Socket(id) => Ok(Stat::of_socket(u64::from(*id), GUEST, now())),
         Target::File(ino) | Target::Device(_, ino) | Target::Directory(Place::Here(ino)) => Ok(Stat::of(*ino, tree.node(*ino)?)),
         Target::Directory(Place::There(mount, path)) => tree.mount(*mount)?.stat(*mount, path),
         Target::Host(file) => file.stat(),
@@ -155,7 +152,7 @@ pub(crate) fn ftruncate(process: &Process, fd: i64, len: u64) -> Answer {
 
 pub(crate) fn lseek(process: &Process, fd: i64, offset: i64, whence: i64) -> Answer {
     let description = process.files.descriptors.lock().get(fd)?;
-    if let Target::Stream(_) = description.target {
+    if let Target::Stream { .. } | Target::Socket(_) = description.target {
         return Err(Errno::ESPIPE);
     }
     let size = if whence == 2 { fstat(process, fd)?.size } else { 0 };
@@ -178,8 +175,8 @@ pub(crate) fn change(process: &Process, call: u32, arguments: &Arguments<'_>) ->
     let mut tree = process.kernel.files.lock();
     let (first, second) = (arguments.int(1), arguments.int(2));
     match (&description.target, call) {
-        (Target::Stream(_), 0x16) => Err(Errno::EINVAL),
-        (Target::Stream(_), _) => Ok(()),
+        (Target::Stream { .. } | Target::Socket(_), 0x16) => Err(Errno::EINVAL),
+        (Target::Stream { .. } | Target::Socket(_), _) => Ok(()),
         (Target::File(ino) | Target::Device(_, ino) | Target::Directory(Place::Here(ino)), _) => match call {
             0x11 => tree.chmod(User::Guest, *ino, first as u32),
             0x13 => tree.chown(User::Guest, *ino, super::calls::owner(first)?, super::calls::owner(second)?),

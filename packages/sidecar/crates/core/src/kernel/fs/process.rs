@@ -4,10 +4,9 @@ use super::node::Ino;
 use super::tree::{FileSystem, SEARCH, User};
 use super::view::View;
 use super::walk::Place;
+use crate::kernel::Errno;
 use crate::kernel::descriptors::Descriptors;
-use crate::kernel::{Errno, Operations};
 use parking_lot::Mutex;
-use std::sync::Arc;
 
 /// The umask that a process begins with.
 const UMASK: u32 = 0o022;
@@ -30,9 +29,23 @@ fn held(place: Option<&Place>) -> Option<Ino> {
     if let Some(Place::Here(ino)) = place { Some(*ino) } else { None }
 }
 
+/// A directory that the guest may make its own.
+fn enter(tree: &FileSystem, from: Option<&Place>, path: &[u8]) -> Result<Place, Errno> {
+    let place = tree.place(User::Guest, from, path)?;
+    if !tree.is_directory(&place) {
+        return Err(Errno::ENOTDIR);
+    }
+    match &place {
+        Place::Here(ino) => tree.check(User::Guest, *ino, SEARCH)?,
+        Place::There(mount, path) if tree.mount(*mount)?.stat(*mount, path)?.allows(User::Guest, SEARCH) => {}
+        Place::There(..) => return Err(Errno::EACCES),
+    }
+    Ok(place)
+}
+
 impl ProcessFiles {
     /// Begins in `cwd`; if that is no directory, relative paths lead nowhere.
-    pub(crate) fn new(tree: &Mutex<FileSystem>, cwd: &str, descriptors: usize) -> Self {
+    pub(crate) fn new(tree: &Mutex<FileSystem>, cwd: &str, descriptors: Descriptors) -> Self {
         let mut tree = tree.lock();
         let found = tree.place(User::Guest, None, cwd.as_bytes()).ok();
         let directory = found.filter(|place| tree.is_directory(place));
@@ -40,7 +53,7 @@ impl ProcessFiles {
             tree.hold(ino);
         }
         let standing = Standing { directory, path: cwd.into(), umask: UMASK };
-        Self { descriptors: Mutex::new(Descriptors::new(descriptors)), standing: Mutex::new(standing) }
+        Self { descriptors: Mutex::new(descriptors), standing: Mutex::new(standing) }
     }
 
     /// The filesystem as this process sees it.
@@ -57,15 +70,7 @@ impl ProcessFiles {
     pub(crate) fn chdir(&self, files: &Mutex<FileSystem>, path: &[u8]) -> Result<(), Errno> {
         let mut tree = files.lock();
         let mut standing = self.standing.lock();
-        let place = tree.place(User::Guest, standing.directory.as_ref(), path)?;
-        if !tree.is_directory(&place) {
-            return Err(Errno::ENOTDIR);
-        }
-        match &place {
-            Place::Here(ino) => tree.check(User::Guest, *ino, SEARCH)?,
-            Place::There(mount, path) if tree.mount(*mount)?.stat(*mount, path)?.allows(User::Guest, SEARCH) => {}
-            Place::There(..) => return Err(Errno::EACCES),
-        }
+        let place = enter(&tree, standing.directory.as_ref(), path)?;
         if let Some(ino) = held(Some(&place)) {
             tree.hold(ino);
         }
@@ -85,13 +90,28 @@ impl ProcessFiles {
         }
     }
 
-    /// The process has ended.
-    pub(crate) fn close(&self, tree: &Mutex<FileSystem>, operations: &Arc<Operations>) {
-        let open = self.descriptors.lock().close_all();
+    /// What a child begins with: the directory `cwd`, as seen from here, and this umask.
+    pub(crate) fn child(
+        &self,
+        files: &Mutex<FileSystem>,
+        cwd: &[u8],
+        descriptors: Descriptors,
+    ) -> Result<(Self, Vec<u8>), Errno> {
+        let mut tree = files.lock();
+        let standing = self.standing.lock();
+        let place = enter(&tree, standing.directory.as_ref(), cwd)?;
+        if let Some(ino) = held(Some(&place)) {
+            tree.hold(ino);
+        }
+        let path = tree.path_of(&place)?;
+        let standing = Standing { directory: Some(place), path: path.clone(), umask: standing.umask };
+        Ok((Self { descriptors: Mutex::new(descriptors), standing: Mutex::new(standing) }, path))
+    }
+
+    /// The process has ended: it is nowhere any more.
+    pub(crate) fn leave(&self, tree: &mut FileSystem) {
         let cwd = self.standing.lock().directory.take();
-        let mut tree = tree.lock();
-        tree.unwatch_all(operations);
-        for ino in open.into_iter().chain(held(cwd.as_ref())) {
+        if let Some(ino) = held(cwd.as_ref()) {
             tree.release(ino);
         }
     }

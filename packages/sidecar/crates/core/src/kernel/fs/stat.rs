@@ -86,6 +86,11 @@ impl Stat {
         }
     }
 
+    /// A socket or one end of a pipe.
+    pub(crate) fn of_socket(id: u64, uid: u32, at: i64) -> Self {
+        Self { dev: DEVICE + 0xfffe, kind: Type::Socket, mode: 0o777, ..Self::of_stream(id, uid, at) }
+    }
+
     /// Writes Node's array: dev, mode, nlink, uid, gid, rdev, blksize, ino, size, blocks, and four times as seconds and nanoseconds.
     pub(crate) fn put(&self, out: &mut [u8]) -> Result<(), Errno> {
         let numbers = [

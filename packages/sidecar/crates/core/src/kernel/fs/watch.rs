@@ -127,7 +127,7 @@ pub(crate) fn unwatch(process: &Process, operation: i64) -> Answer {
 
 impl FileSystem {
     /// Ends all watches of a process.
-    pub(super) fn unwatch_all(&mut self, operations: &Arc<Operations>) {
+    pub(crate) fn unwatch_all(&mut self, operations: &Arc<Operations>) {
         let watchers = std::mem::take(&mut self.watchers.0);
         let (gone, left) = watchers.into_iter().partition(|watcher: &Watcher| Arc::ptr_eq(&watcher.operations, operations));
         self.watchers.0 = left;

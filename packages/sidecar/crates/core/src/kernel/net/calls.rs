@@ -1,90 +1,71 @@
-//! The family's table: which number is which call, and what its integers mean (`docs/internals/guest-abi.md`). Operations are allotted
-//! and completed here, outside the table's lock.
+//! The family's table: which number is which call, and what its integers mean (`docs/internals/guest-abi.md`). A program names a socket by its
+//! descriptor. Operations are allotted and completed here, outside the table's lock. Next: `ends.rs`, what others do with sockets.
 
 use super::address::{Address, unbound};
+use super::ends::State;
 use super::names;
 use super::socket::{Datagram, Domain, Id, Role, Socket};
 use super::stream::Progress;
-use super::table::{Network, Wake};
-use crate::kernel::{Answer, Arguments, Errno};
+use crate::kernel::descriptors::Target;
+use crate::kernel::{Answer, Arguments, Errno, Process};
 use crate::program::Program;
-use parking_lot::Mutex;
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Weak};
-
-/// A runtime's sockets, and the programs that hear of them.
-#[derive(Default)]
-pub(crate) struct Sockets {
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    network: Network,
-    programs: HashMap<u32, Weak<Program>>,
-}
-
-/// What a process remembers: the number under which it has sockets, or 0.
-#[derive(Default)]
-pub(crate) struct ProcessSockets {
-    owner: AtomicU32,
-}
-
-impl ProcessSockets {
-    /// The process has ended.
-    pub(crate) fn close(&self, sockets: &Sockets) {
-        let owner = self.owner.swap(0, Ordering::Relaxed);
-        if owner == 0 {
-            return;
-        }
-        let mut state = sockets.state.lock();
-        state.network.close_all(owner);
-        state.programs.remove(&owner);
-        state.tell();
-    }
-}
-
-impl State {
-    /// Completes what has become ready.
-    fn tell(&mut self) {
-        for Wake { owner, operation, ready } in self.network.take_wakes() {
-            if let Some(program) = self.programs.get(&owner).and_then(Weak::upgrade) {
-                program.process.operations.complete(operation, Ok(ready.cast_signed()), Vec::new());
-            }
-        }
-    }
-}
+use std::sync::Arc;
 
 /// Carries out a call of the family.
 pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
-    let sockets = &program.process.kernel.sockets;
-    if number == 0x200 || number == 0x210 {
-        // From its first socket on the program is known here.
-        program.process.sockets.owner.store(program.pid, Ordering::Relaxed);
-        sockets.state.lock().programs.entry(program.pid).or_insert_with(|| Arc::downgrade(program));
-    } else {
-        sockets.state.lock().network.check_owner(program.pid, arguments.number(0)?)?;
+    let process = &program.process;
+    let sockets = &process.kernel.sockets;
+    if number == 0x200 {
+        let (domain, role) = (domain(arguments.int(0))?, role(arguments.int(0), arguments.int(1))?);
+        let id = sockets.with(|state| state.network.add(Socket::new(domain, role)))?;
+        return process.install_socket(id);
     }
-    let prepared = prepare(program, number, arguments)?;
-    let mut state = sockets.state.lock();
-    let answer = carry_out(&mut state.network, program, number, arguments, prepared);
-    state.tell();
-    answer
+    if number == 0x210 {
+        return pair(process, arguments);
+    }
+    let id = process.socket(arguments.int(0))?;
+    match number {
+        0x201 => process.close_descriptor(arguments.int(0), arguments.int(1) != 0),
+        0x204 => {
+            if !process.files.descriptors.lock().has_room() {
+                return Err(Errno::EMFILE);
+            }
+            let accepted = sockets.with(|state| state.network.accept(id))?;
+            process.install_socket(accepted)
+        }
+        _ => {
+            let address = address(process, id, number, arguments)?;
+            sockets.with(|state| carry_out(state, program, id, number, arguments, address))
+        }
+    }
 }
 
-/// What a call needs before the table is locked: an address, as far as the filesystem knows it.
-fn prepare(program: &Program, number: u32, arguments: &Arguments<'_>) -> Result<Option<Address>, Errno> {
-    let process = &program.process;
+/// Two descriptors that are connected with each other.
+fn pair(process: &Process, arguments: &mut Arguments<'_>) -> Answer {
+    if arguments.bytes_mut(0)?.len() < 8 {
+        return Err(Errno::EINVAL);
+    }
+    let (one, other) = process.kernel.sockets.with(|state| state.network.pair())?;
+    let first = process.install_socket(one).inspect_err(|_| process.kernel.sockets.close(other, false))?;
+    let second = process.install_socket(other).inspect_err(|_| {
+        let _ = process.close_descriptor(first, false);
+    })?;
+    let ends = arguments.bytes_mut(0)?;
+    ends[..4].copy_from_slice(&(first as u32).to_le_bytes());
+    ends[4..8].copy_from_slice(&(second as u32).to_le_bytes());
+    Ok(0)
+}
+
+/// The address that a call names, as far as the filesystem knows it: looked up before the table is locked.
+fn address(process: &Process, id: Id, number: u32, arguments: &Arguments<'_>) -> Result<Option<Address>, Errno> {
     let at = if number == 0x20b { 3 } else { 1 };
     if !matches!(number, 0x202 | 0x205 | 0x20b) {
         return Ok(None);
     }
-    let (bound, domain, datagram) = {
-        let state = process.kernel.sockets.state.lock();
-        let socket = state.network.get(arguments.number(0)?)?;
-        (socket.local.is_some(), socket.domain, socket.is_datagram())
-    };
+    let (bound, domain, datagram) = process.kernel.sockets.with(|state| {
+        let socket = state.network.get(id)?;
+        Ok((socket.local.is_some(), socket.domain, socket.is_datagram()))
+    })?;
     let text = arguments.bytes(at)?;
     match (domain, number) {
         (Domain::Unix, 0x202) if bound => Err(Errno::EINVAL),
@@ -97,41 +78,28 @@ fn prepare(program: &Program, number: u32, arguments: &Arguments<'_>) -> Result<
 }
 
 fn carry_out(
-    network: &mut Network,
-    program: &Program,
+    state: &mut State,
+    program: &Arc<Program>,
+    id: Id,
     number: u32,
     arguments: &mut Arguments<'_>,
     address: Option<Address>,
 ) -> Answer {
-    if number == 0x200 {
-        let socket = Socket::new(program.pid, domain(arguments.int(0))?, role(arguments.int(0), arguments.int(1))?);
-        return network.add(socket).map(i64::from);
-    }
-    if number == 0x210 {
-        let ends = arguments.bytes_mut(0)?;
-        if ends.len() < 8 {
-            return Err(Errno::EINVAL);
-        }
-        let (one, other) = network.pair(program.pid)?;
-        ends[..4].copy_from_slice(&one.to_le_bytes());
-        ends[4..8].copy_from_slice(&other.to_le_bytes());
-        return Ok(0);
-    }
-    let id: Id = arguments.number(0)?;
     let operations = &program.process.operations;
+    if number == 0x20d {
+        let (operation, mask) = (operations.begin()?, arguments.number(1));
+        let armed = mask.and_then(|mask| state.arm(program, id, operation, mask));
+        return armed.map(|()| i64::from(operation)).inspect_err(|_| {
+            operations.cancel(operation);
+        });
+    }
+    let network = &mut state.network;
     match number {
-        0x201 => {
-            for waiter in &network.get(id)?.waiters {
-                operations.cancel(waiter.operation);
-            }
-            network.close(id, arguments.int(1) != 0).map(|()| 0)
-        }
         0x202 => {
             let flags = arguments.int(4);
             network.bind(id, address.ok_or(Errno::EINVAL)?, flags & 1 != 0, flags & 2 != 0).map(|()| 0)
         }
         0x203 => network.listen(id, usize::try_from(arguments.int(1)).unwrap_or(0)).map(|()| 0),
-        0x204 => network.accept(id).map(i64::from),
         0x205 if network.get(id)?.is_datagram() => network.set_remote(id, address).map(|()| 0),
         0x205 => match network.connect(id, address.ok_or(Errno::EINVAL)?)? {
             Progress::Connected => Ok(0),
@@ -155,19 +123,9 @@ fn carry_out(
             arguments.put(3, &shown(&from, domain))?;
             arguments.put(1, &message)
         }
-        0x20d => {
-            let operation = operations.begin()?;
-            match network.arm(id, operation, arguments.number(1)?) {
-                Ok(()) => Ok(i64::from(operation)),
-                Err(error) => {
-                    operations.cancel(operation);
-                    Err(error)
-                }
-            }
-        }
         0x20e => {
             let operation = arguments.number(1)?;
-            network.disarm(id, operation)?;
+            network.disarm(id, program.pid, operation)?;
             Ok(i64::from(operations.cancel(operation)))
         }
         0x20f => match network.get_mut(id)?.error.take() {
@@ -175,6 +133,16 @@ fn carry_out(
             None => Ok(0),
         },
         _ => Err(Errno::ENOSYS),
+    }
+}
+
+impl Process {
+    /// The socket that a descriptor stands for.
+    fn socket(&self, fd: i64) -> Result<Id, Errno> {
+        match self.files.descriptors.lock().get(fd)?.target {
+            Target::Socket(id) => Ok(id),
+            _ => Err(Errno::ENOTSOCK),
+        }
     }
 }
 

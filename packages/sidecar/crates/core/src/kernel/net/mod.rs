@@ -12,6 +12,7 @@
 mod address;
 mod calls;
 mod datagram;
+mod ends;
 mod names;
 mod socket;
 mod stream;
@@ -20,4 +21,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use calls::{ProcessSockets, Sockets, call};
+pub(crate) use calls::call;
+pub(crate) use ends::{Kind, Sockets};
+pub(crate) use socket::{IN, Id, OUT};

@@ -5,7 +5,7 @@ use crate::kernel::Errno;
 use std::collections::VecDeque;
 
 /// A socket's number: never used twice in one runtime.
-pub(super) type Id = u32;
+pub(crate) type Id = u32;
 
 /// Bytes that may wait in one direction of a connection, or at a datagram socket.
 pub(super) const BUFFER: usize = 64 << 10;
@@ -13,8 +13,8 @@ pub(super) const BUFFER: usize = 64 << 10;
 const ENOUGH: usize = BUFFER / 4;
 
 /// Readiness, with the numbers of Linux's `epoll`.
-pub(super) const IN: u32 = 1;
-pub(super) const OUT: u32 = 4;
+pub(crate) const IN: u32 = 1;
+pub(crate) const OUT: u32 = 4;
 pub(super) const ERR: u32 = 8;
 pub(super) const HUP: u32 = 16;
 
@@ -27,8 +27,6 @@ pub(super) enum Domain {
 
 #[derive(Clone, Debug)]
 pub(super) struct Socket {
-    /// The program that has it.
-    pub(super) owner: u32,
     pub(super) domain: Domain,
     pub(super) role: Role,
     pub(super) local: Option<Address>,
@@ -36,14 +34,17 @@ pub(super) struct Socket {
     pub(super) only_v6: bool,
     /// Shares its port with others that say the same.
     pub(super) shares_port: bool,
+    /// One end of a pair: counted apart from the sockets that a program makes.
+    pub(super) is_pipe: bool,
     /// What went wrong meanwhile; the next call that fails because of it takes it.
     pub(super) error: Option<Errno>,
     pub(super) waiters: Vec<Waiter>,
 }
 
-/// Who hears of readiness, once.
+/// Who hears of readiness, once: a program and its operation. Programs share what they have inherited, and each waits for itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Waiter {
+    pub(super) owner: u32,
     pub(super) operation: u32,
     pub(super) mask: u32,
 }
@@ -91,9 +92,9 @@ pub(super) struct Datagram {
 }
 
 impl Socket {
-    pub(super) fn new(owner: u32, domain: Domain, role: Role) -> Self {
+    pub(super) fn new(domain: Domain, role: Role) -> Self {
         let (local, error, waiters) = (None, None, Vec::new());
-        Self { owner, domain, role, local, only_v6: false, shares_port: false, error, waiters }
+        Self { domain, role, local, only_v6: false, shares_port: false, is_pipe: false, error, waiters }
     }
 
     pub(super) fn is_datagram(&self) -> bool {

@@ -81,9 +81,9 @@ impl Network {
 
     /// Makes the server's end and joins the two.
     fn establish(&mut self, listener: Id, client: Id, address: Address) -> Result<(), Errno> {
-        let (owner, domain) = self.get(listener).map(|listener| (listener.owner, listener.domain))?;
+        let domain = self.get(listener)?.domain;
         let from = self.get(client)?.local.clone().unwrap_or(Address::Unnamed);
-        let mut end = Socket::new(owner, domain, Role::Connected(Stream::new(client, from)));
+        let mut end = Socket::new(domain, Role::Connected(Stream::new(client, from)));
         end.local = Some(address.clone());
         let end = self.add(end)?;
         self.get_mut(client)?.role = Role::Connected(Stream::new(end, address));
@@ -115,16 +115,16 @@ impl Network {
     }
 
     /// Two sockets that are connected with each other.
-    pub(super) fn pair(&mut self, owner: u32) -> Result<(Id, Id), Errno> {
-        let one = self.add(Socket::new(owner, Domain::Unix, Role::Fresh))?;
-        let other = Socket::new(owner, Domain::Unix, Role::Connected(Stream::new(one, Address::Unnamed)));
-        match self.add(other) {
+    pub(super) fn pair(&mut self) -> Result<(Id, Id), Errno> {
+        let end = |role| Socket { is_pipe: true, ..Socket::new(Domain::Unix, role) };
+        let one = self.add(end(Role::Fresh))?;
+        match self.add(end(Role::Connected(Stream::new(one, Address::Unnamed)))) {
             Ok(other) => {
                 self.get_mut(one)?.role = Role::Connected(Stream::new(other, Address::Unnamed));
                 Ok((one, other))
             }
             Err(error) => {
-                self.sockets.remove(&one);
+                self.close(one, false)?;
                 Err(error)
             }
         }

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 /// Sockets that a runtime may have.
 pub(super) const MAX_SOCKETS: usize = 256;
-/// Operations that may wait for one socket: one to read, one to write, and as many again.
+/// Pairs that a runtime may have: three for each of its processes.
+pub(super) const MAX_PIPES: usize = 768;
+/// Operations of one program that may wait for one socket: one to read, one to write, and as many again.
 const MAX_WAITERS: usize = 4;
 /// Where ports begin that nobody chose (Linux's range).
 const EPHEMERAL: std::ops::Range<u16> = 32_768..60_999;
@@ -26,15 +28,20 @@ pub(super) struct Network {
     pub(super) sockets: BTreeMap<Id, Socket>,
     last: Id,
     last_port: u16,
+    /// How many of the sockets are ends of pairs.
+    pipe_ends: usize,
     /// What has to be told, to be taken after each call.
     wakes: Vec<Wake>,
 }
 
 impl Network {
     pub(super) fn add(&mut self, socket: Socket) -> Result<Id, Errno> {
-        if self.sockets.len() >= MAX_SOCKETS {
-            return Err(Errno::EMFILE);
+        let full =
+            if socket.is_pipe { self.pipe_ends >= 2 * MAX_PIPES } else { self.sockets.len() - self.pipe_ends >= MAX_SOCKETS };
+        if full {
+            return Err(Errno::ENFILE);
         }
+        self.pipe_ends += usize::from(socket.is_pipe);
         loop {
             self.last = self.last % 0x7fff_ffff + 1;
             if !self.sockets.contains_key(&self.last) {
@@ -51,11 +58,6 @@ impl Network {
 
     pub(super) fn get_mut(&mut self, id: Id) -> Result<&mut Socket, Errno> {
         self.sockets.get_mut(&id).ok_or(Errno::EBADF)
-    }
-
-    /// The socket, if it is the program's own.
-    pub(super) fn check_owner(&self, owner: u32, id: Id) -> Result<(), Errno> {
-        self.sockets.get(&id).filter(|socket| socket.owner == owner).map(|_| ()).ok_or(Errno::EBADF)
     }
 
     pub(super) fn take_wakes(&mut self) -> Vec<Wake> {
@@ -89,32 +91,41 @@ impl Network {
     /// Tells those who wait for what the socket is ready for now.
     pub(super) fn notify(&mut self, id: Id) {
         let Some(socket) = self.sockets.get(&id).filter(|socket| !socket.waiters.is_empty()) else { return };
-        let (ready, owner) = (self.readiness(socket), socket.owner);
+        let ready = self.readiness(socket);
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         let wakes = &mut self.wakes;
         socket.waiters.retain(|waiter| {
             let met = ready & (waiter.mask | ERR | HUP);
             if met != 0 {
-                wakes.push(Wake { owner, operation: waiter.operation, ready: met });
+                wakes.push(Wake { owner: waiter.owner, operation: waiter.operation, ready: met });
             }
             met == 0
         });
     }
 
     /// Has `operation` completed as soon as the socket is ready for something in `mask`; failures and the end always count.
-    pub(super) fn arm(&mut self, id: Id, operation: u32, mask: u32) -> Result<(), Errno> {
+    pub(super) fn arm(&mut self, id: Id, waiter: Waiter) -> Result<(), Errno> {
         let socket = self.get_mut(id)?;
-        if socket.waiters.len() >= MAX_WAITERS {
+        if socket.waiters.iter().filter(|other| other.owner == waiter.owner).count() >= MAX_WAITERS {
             return Err(Errno::ENOBUFS);
         }
-        socket.waiters.push(Waiter { operation, mask });
+        socket.waiters.push(waiter);
         self.notify(id);
         Ok(())
     }
 
-    pub(super) fn disarm(&mut self, id: Id, operation: u32) -> Result<(), Errno> {
-        self.get_mut(id)?.waiters.retain(|waiter| waiter.operation != operation);
+    pub(super) fn disarm(&mut self, id: Id, owner: u32, operation: u32) -> Result<(), Errno> {
+        self.get_mut(id)?.waiters.retain(|waiter| (waiter.owner, waiter.operation) != (owner, operation));
         Ok(())
+    }
+
+    /// The program lets go of the socket, which others may still have: its operations, which will not complete.
+    pub(super) fn forget(&mut self, id: Id, owner: u32) -> Vec<u32> {
+        let Some(socket) = self.sockets.get_mut(&id) else { return Vec::new() };
+        let own = |waiter: &Waiter| waiter.owner == owner;
+        let operations = socket.waiters.iter().filter(|waiter| own(waiter)).map(|waiter| waiter.operation).collect();
+        socket.waiters.retain(|waiter| !own(waiter));
+        operations
     }
 
     /// Gives the socket its own address. Whoever listens has it already, or comes too late, is found here; a port of 0 is chosen.
@@ -164,6 +175,7 @@ impl Network {
     /// Closes a socket. The other end sees the end of the stream, or a reset when something lay here unread or `abort` is set.
     pub(super) fn close(&mut self, id: Id, abort: bool) -> Result<(), Errno> {
         let socket = self.sockets.remove(&id).ok_or(Errno::EBADF)?;
+        self.pipe_ends -= usize::from(socket.is_pipe);
         match socket.role {
             Role::Listening(listener) => {
                 for ready in listener.ready {
@@ -207,14 +219,5 @@ impl Network {
         socket.role = Role::Fresh;
         socket.error = Some(error);
         self.notify(id);
-    }
-
-    /// The program has ended.
-    pub(super) fn close_all(&mut self, owner: u32) {
-        let own = self.sockets.iter().filter(|(_, socket)| socket.owner == owner).map(|(id, _)| *id);
-        for id in own.collect::<Vec<_>>() {
-            // A listener's closing closes its queue: those are gone already.
-            let _ = self.close(id, false);
-        }
     }
 }

@@ -1,9 +1,9 @@
 //! The table's behaviour, call by call, and random sequences of calls that must keep its promises.
 
 use super::address::Address;
-use super::socket::{BUFFER, Datagram, Domain, ERR, HUP, IN, Id, OUT, Role, Socket};
+use super::socket::{BUFFER, Datagram, Domain, ERR, HUP, IN, Id, OUT, Role, Socket, Waiter};
 use super::stream::Progress;
-use super::table::{MAX_SOCKETS, Network, Wake};
+use super::table::{MAX_PIPES, MAX_SOCKETS, Network, Wake};
 use crate::kernel::Errno;
 use proptest::prelude::*;
 
@@ -13,12 +13,16 @@ fn ip(text: &str, port: u16) -> Address {
         .expect("an address")
 }
 
+fn waiter(owner: u32, operation: u32, mask: u32) -> Waiter {
+    Waiter { owner, operation, mask }
+}
+
 fn stream(network: &mut Network) -> Id {
-    network.add(Socket::new(1, Domain::V4, Role::Fresh)).expect("room")
+    network.add(Socket::new(Domain::V4, Role::Fresh)).expect("room")
 }
 
 fn datagram(network: &mut Network) -> Id {
-    network.add(Socket::new(1, Domain::V4, Role::Datagram(Datagram::default()))).expect("room")
+    network.add(Socket::new(Domain::V4, Role::Datagram(Datagram::default()))).expect("room")
 }
 
 fn listener(network: &mut Network, address: Address, backlog: usize) -> Id {
@@ -66,7 +70,7 @@ fn a_full_buffer_stops_the_writer_until_enough_is_read() {
     let (client, server) = connected(&mut network);
     assert_eq!(network.write(client, &vec![7; BUFFER + 1]), Ok(BUFFER));
     assert_eq!(network.write(client, b"x"), Err(Errno::EAGAIN));
-    network.arm(client, 5, OUT).expect("armed");
+    network.arm(client, waiter(1, 5, OUT)).expect("armed");
     let mut little = [0; 100];
     network.read(server, &mut little).expect("bytes");
     assert_eq!(network.take_wakes(), []);
@@ -90,7 +94,7 @@ fn closing_ends_the_stream_and_closing_over_unread_bytes_resets_it() {
 
     let (client, server) = connected(&mut network);
     network.write(client, b"unread").expect("written");
-    network.arm(client, 9, IN).expect("armed");
+    network.arm(client, waiter(1, 9, IN)).expect("armed");
     network.close(server, false).expect("closes");
     assert_eq!(network.take_wakes(), [Wake { owner: 1, operation: 9, ready: IN | ERR | HUP }]);
     assert_eq!(read(&mut network, client), Err(Errno::ECONNRESET));
@@ -133,17 +137,21 @@ fn a_full_queue_makes_clients_wait_and_its_end_refuses_them() {
 }
 
 #[test]
-fn what_a_program_leaves_behind_is_freed() {
+fn a_socket_that_two_programs_have_forgets_only_who_leaves() {
     let mut network = Network::default();
-    let server = listener(&mut network, ip("127.0.0.1", 80), 8);
-    let other = network.add(Socket::new(2, Domain::V4, Role::Fresh)).expect("room");
-    network.connect(other, ip("127.0.0.1", 80)).expect("connects");
-    network.arm(other, 3, IN).expect("armed");
-    assert_eq!(network.check_owner(2, server), Err(Errno::EBADF));
-    network.close_all(1);
-    assert_eq!(network.sockets.keys().copied().collect::<Vec<_>>(), [other]);
-    assert_eq!(network.take_wakes().len(), 1);
-    network.close_all(2);
+    let (one, other) = network.pair().expect("room");
+    for owner in [1, 2] {
+        for operation in 1..=4 {
+            network.arm(one, waiter(owner, operation, IN)).expect("room for each program");
+        }
+        assert_eq!(network.arm(one, waiter(owner, 5, IN)), Err(Errno::ENOBUFS));
+    }
+    network.disarm(one, 2, 4).expect("there");
+    assert_eq!(network.forget(one, 1), [1, 2, 3, 4]);
+    network.close(other, false).expect("closes");
+    let told: Vec<_> = network.take_wakes().iter().map(|wake| (wake.owner, wake.operation)).collect();
+    assert_eq!(told, [(2, 1), (2, 2), (2, 3)]);
+    network.close(one, false).expect("closes");
     assert!(network.sockets.is_empty());
 }
 
@@ -170,14 +178,19 @@ fn messages_arrive_whole_with_their_sender() {
 #[test]
 fn the_number_of_sockets_is_limited() {
     let mut network = Network::default();
-    let (one, other) = network.pair(1).expect("room");
+    let (one, other) = network.pair().expect("room");
     assert_eq!(network.write(one, b"through"), Ok(7));
     assert_eq!(read(&mut network, other).as_deref(), Ok(&b"through"[..]));
-    while network.sockets.len() < MAX_SOCKETS {
-        stream(&mut network);
-    }
-    assert_eq!(network.add(Socket::new(1, Domain::V4, Role::Fresh)), Err(Errno::EMFILE));
-    assert_eq!(network.pair(1), Err(Errno::EMFILE));
+    let made: Vec<_> = (0..MAX_SOCKETS).map(|_| stream(&mut network)).collect();
+    assert_eq!(network.add(Socket::new(Domain::V4, Role::Fresh)), Err(Errno::ENFILE));
+    let pairs: Vec<_> = (1..MAX_PIPES).map(|_| network.pair().expect("pairs are counted apart")).collect();
+    assert_eq!(network.pair(), Err(Errno::ENFILE));
+    network.close(made[0], false).expect("closes");
+    network.close(pairs[0].0, false).expect("closes");
+    assert_eq!(network.pair(), Err(Errno::ENFILE), "one end is still there");
+    network.close(pairs[0].1, false).expect("closes");
+    assert!(network.pair().is_ok());
+    stream(&mut network);
 }
 
 #[derive(Debug, Clone)]
@@ -275,13 +288,16 @@ proptest! {
                 }
                 Step::Arm(index) => {
                     operation += 1;
-                    let _ = network.arm(at(index), operation, IN | OUT);
+                    let _ = network.arm(at(index), waiter(1, operation, IN | OUT));
                 }
             }
             network.take_wakes();
             check(&network);
         }
-        network.close_all(1);
+        for id in network.sockets.keys().copied().collect::<Vec<_>>() {
+            // A listener's closing closes its queue: those are gone already.
+            let _ = network.close(id, false);
+        }
         prop_assert!(network.sockets.is_empty());
     }
 

@@ -58,16 +58,17 @@ impl Guest {
 
     /// A process of `kernel`.
     pub(super) fn of(kernel: &Arc<Kernel>, cwd: &str) -> Self {
+        let pid = kernel.processes.enter_root().expect("room");
         let program = Program::new(Parts {
-            pid: 1,
+            ppid: crate::kernel::INIT,
             mode: Mode::Exec,
             limits: Limits::default(),
             streams: Streams::default(),
             stdin: b"input".to_vec(),
             scheduler: Scheduler::new(1, Duration::ZERO),
             sink: Arc::new(Deaf),
-            kernel: kernel.clone(),
-            cwd: cwd.to_owned(),
+            home: std::sync::Weak::new(),
+            process: crate::kernel::Process::new(kernel.clone(), pid, cwd),
         });
         Self { program, memory: Vec::new() }
     }

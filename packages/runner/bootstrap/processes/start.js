@@ -1,0 +1,53 @@
+// What: what Node's library hands over for a child, checked and turned into what the kernel takes: arguments, environment, user, and for each
+// descriptor of the child a descriptor of this process (process_wrap.cc, ParseOptions; libuv's uv_spawn).
+// Next: calls.js.
+'use strict';
+
+const context = require('../context.js');
+const { pair, sys, NUMBERS } = require('../net/calls.js');
+const { spawn } = require('./calls.js');
+
+const EPERM = -1;
+const USER = 1000;
+
+/**
+ * Starts a child. `stdio` is Node's list; `ends` becomes, by index, this process's end of each pipe, whose other end nobody has when there is no
+ * child. The child's number, or a negative errno.
+ */
+function start({ file, args, cwd, env, stdio, detached, uid, gid }, ends) {
+  // A program may become who it is, and nobody else.
+  if ((uid ?? USER) !== USER || (gid ?? USER) !== USER) return EPERM;
+  const fds = [];
+  const given = [];
+  let result = 0;
+  for (let i = 0; i < stdio.length && result === 0; i++) {
+    const fd = isPipe(stdio[i]) ? makePipe(i, ends, given) : descriptorOf(stdio[i]);
+    if (fd < NONE) result = fd;
+    fds.push(fd);
+  }
+  if (result === 0) result = spawn({ file, args: args ?? [file], cwd, env: env ?? ownEnvironment(), fds, detached });
+  for (const fd of given) sys(NUMBERS.close, fd, 0);
+  return result;
+}
+
+const NONE = -1;
+const EBADF = -9;
+const isPipe = ({ type }) => type === 'pipe' || type === 'overlapped';
+
+function makePipe(index, ends, given) {
+  const made = pair();
+  if (typeof made === 'number') return made;
+  ends[index] = made[0];
+  given.push(made[1]);
+  return made[1];
+}
+
+function descriptorOf({ type, fd, handle }) {
+  if (type === 'ignore') return NONE;
+  const number = type === 'wrap' ? handle.fd : fd;
+  return number >= 0 ? number : EBADF;
+}
+
+const ownEnvironment = () => Object.entries(context.process.env).map(([key, value]) => `${key}=${value}`);
+
+module.exports = { start };

@@ -1,0 +1,130 @@
+//! Descriptors across the parts of the kernel: giving numbers to sockets, reading and writing whatever a number stands for, closing.
+//! Next: `processes/`, which hands descriptors on to children.
+
+use super::descriptors::{Description, Held, READ_WRITE, Target};
+use super::{Answer, Errno, Process, fs, net};
+use crate::program::Program;
+use std::sync::Arc;
+
+/// libuv's words for what a descriptor is, in the order of Node's `guessHandleType`.
+const TCP: i64 = 0;
+const UDP: i64 = 2;
+const FILE: i64 = 3;
+const PIPE: i64 = 4;
+const INVALID: i64 = 6;
+
+impl Process {
+    /// Gives a socket the lowest free number; when there is none, the socket is closed.
+    pub(super) fn install_socket(&self, id: net::Id) -> Answer {
+        let description = Arc::new(Description::new(Target::Socket(id), READ_WRITE));
+        let added = self.files.descriptors.lock().add(description);
+        added.inspect_err(|_| self.kernel.sockets.close(id, false))
+    }
+
+    /// Frees a descriptor. `abort`: a connection is reset.
+    pub(super) fn close_descriptor(&self, fd: i64, abort: bool) -> Answer {
+        let (socket, left) = {
+            let mut descriptors = self.files.descriptors.lock();
+            let description = descriptors.get(fd)?;
+            let socket = if let Target::Socket(id) = description.target { Some(id) } else { None };
+            drop(description);
+            (socket, descriptors.close(fd)?)
+        };
+        if let Some(id) = socket {
+            self.forget_socket(id);
+        }
+        if let Some(held) = left {
+            self.release(held, abort);
+        }
+        Ok(0)
+    }
+
+    fn forget_socket(&self, id: net::Id) {
+        for operation in self.kernel.sockets.forget(id, self.pid) {
+            self.operations.cancel(operation);
+        }
+    }
+
+    fn release(&self, held: Held, abort: bool) {
+        match held {
+            Held::Node(ino) => self.kernel.files.lock().release(ino),
+            Held::Socket(id) => self.kernel.sockets.close(id, abort),
+        }
+    }
+
+    /// Lets go of descriptions that no table holds, or that one has held.
+    pub(super) fn drop_all(&self, descriptions: Vec<Arc<Description>>) {
+        for description in descriptions {
+            if let Some(held) = Arc::into_inner(description).and_then(|last| last.held()) {
+                self.release(held, false);
+            }
+        }
+    }
+
+    /// It has ended: lets go of what it holds in the kernel.
+    pub(crate) fn close(&self) {
+        let open = self.files.descriptors.lock().take_all();
+        for description in &open {
+            if let Target::Socket(id) = description.target {
+                self.forget_socket(id);
+            }
+        }
+        self.drop_all(open);
+        self.kernel.sockets.leave(self.pid);
+        let mut tree = self.kernel.files.lock();
+        tree.unwatch_all(&self.operations);
+        self.files.leave(&mut tree);
+    }
+
+    /// What a descriptor is, as Node's library asks.
+    pub(super) fn kind_of(&self, fd: i64) -> Answer {
+        let Ok(description) = self.files.descriptors.lock().get(fd) else { return Ok(INVALID) };
+        let Target::Socket(id) = description.target else { return Ok(FILE) };
+        Ok(match self.kernel.sockets.kind(id)? {
+            net::Kind::Tcp => TCP,
+            net::Kind::Udp => UDP,
+            net::Kind::Pipe => PIPE,
+        })
+    }
+
+    /// The socket behind a descriptor, if there is one.
+    pub(super) fn socket_of(&self, fd: i64) -> Result<Option<net::Id>, Errno> {
+        let description = self.files.descriptors.lock().get(fd)?;
+        Ok(if let Target::Socket(id) = description.target { Some(id) } else { None })
+    }
+}
+
+/// The import `write`: what a program writes to a descriptor without asking what it is. The caller outside hears what is written to a
+/// standard stream of its own program even when that descriptor has been closed: the engine's last words go there.
+pub(crate) fn write(program: &Program, fd: i64, bytes: &mut [u8]) -> Answer {
+    match fs::write(program, fd, bytes, None) {
+        Err(Errno::EBADF) if program.is_root() && (fd == 1 || fd == 2) => program.write_stream(fd as u8, bytes),
+        answer => answer,
+    }
+}
+
+/// The import `read`.
+pub(crate) fn read(program: &Program, fd: i64, bytes: &mut [u8]) -> Answer {
+    fs::read(program, fd, bytes, None)
+}
+
+/// Blocks the VM until a descriptor is ready for something in `mask`.
+pub(crate) async fn wait_ready(program: &Arc<Program>, fd: i64, mask: u32) -> Answer {
+    let process = &program.process;
+    let description = process.files.descriptors.lock().get(fd)?;
+    match description.target {
+        Target::Stream { owner, .. } if mask & net::OUT != 0 => {
+            drop(description);
+            let owner = if owner == program.pid { Some(program.clone()) } else { process.kernel.processes.program(owner) };
+            if let Some(owner) = owner {
+                program.writable(&owner).await?;
+            }
+            Ok(0)
+        }
+        Target::Socket(_) => {
+            drop(description);
+            super::processes::wait_for(program, &[(fd, mask)], &[], None).await
+        }
+        _ => Ok(0),
+    }
+}

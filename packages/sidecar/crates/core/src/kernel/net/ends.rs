@@ -1,0 +1,104 @@
+//! A runtime's sockets, and what the rest of the kernel does with them: reading and writing by descriptor, waiting, closing.
+
+use super::socket::{Domain, Id, Role, Waiter};
+use super::table::{Network, Wake};
+use crate::kernel::Errno;
+use crate::program::Program;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Sockets {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) network: Network,
+    /// Programs that have waited for a socket.
+    programs: HashMap<u32, Weak<Program>>,
+}
+
+/// What a descriptor's socket is, in libuv's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Tcp,
+    Udp,
+    Pipe,
+}
+
+impl State {
+    /// Completes what has become ready.
+    fn tell(&mut self) {
+        for Wake { owner, operation, ready } in self.network.take_wakes() {
+            if let Some(program) = self.programs.get(&owner).and_then(Weak::upgrade) {
+                program.process.operations.complete(operation, Ok(ready.cast_signed()), Vec::new());
+            }
+        }
+    }
+
+    /// Has the program's operation completed as soon as the socket is ready for something in `mask`.
+    pub(super) fn arm(&mut self, program: &Arc<Program>, id: Id, operation: u32, mask: u32) -> Result<(), Errno> {
+        self.programs.entry(program.pid).or_insert_with(|| Arc::downgrade(program));
+        self.network.arm(id, Waiter { owner: program.pid, operation, mask })
+    }
+}
+
+impl Sockets {
+    /// Does something with the table, then tells who waited for it.
+    pub(super) fn with<R>(&self, run: impl FnOnce(&mut State) -> Result<R, Errno>) -> Result<R, Errno> {
+        let mut state = self.state.lock();
+        let result = run(&mut state);
+        state.tell();
+        result
+    }
+
+    pub(crate) fn read(&self, id: Id, buffer: &mut [u8]) -> Result<usize, Errno> {
+        self.with(|state| state.network.read(id, buffer))
+    }
+
+    pub(crate) fn write(&self, id: Id, bytes: &[u8]) -> Result<usize, Errno> {
+        self.with(|state| state.network.write(id, bytes))
+    }
+
+    pub(crate) fn arm(&self, program: &Arc<Program>, id: Id, operation: u32, mask: u32) -> Result<(), Errno> {
+        self.with(|state| state.arm(program, id, operation, mask))
+    }
+
+    pub(crate) fn disarm(&self, program: &Program, id: Id, operation: u32) {
+        let _ = self.with(|state| state.network.disarm(id, program.pid, operation));
+    }
+
+    /// Nobody has it any more.
+    pub(crate) fn close(&self, id: Id, abort: bool) {
+        let _ = self.with(|state| state.network.close(id, abort));
+    }
+
+    /// The program lets go of a socket: its operations, which will not complete.
+    pub(crate) fn forget(&self, id: Id, pid: u32) -> Vec<u32> {
+        self.state.lock().network.forget(id, pid)
+    }
+
+    /// The program has ended.
+    pub(crate) fn leave(&self, pid: u32) {
+        self.state.lock().programs.remove(&pid);
+    }
+
+    pub(crate) fn kind(&self, id: Id) -> Result<Kind, Errno> {
+        self.with(|state| {
+            let socket = state.network.get(id)?;
+            Ok(match (&socket.role, socket.domain) {
+                (Role::Datagram(_), _) => Kind::Udp,
+                (_, Domain::Unix) => Kind::Pipe,
+                _ => Kind::Tcp,
+            })
+        })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        self.state.lock().network.sockets.len()
+    }
+}

@@ -1,0 +1,215 @@
+//! Processes: system calls 0x400 to 0x4ff.
+//!
+//! ```text
+//! spawn.rs ── spec.rs (what is asked for) ── resolve.rs (what runs it) ──► runtime.rs makes the program
+//!     └──► table.rs: parents, groups, sessions, ends ──► status.rs        signals.rs, waiting.rs
+//! ```
+//!
+//! One table per runtime. A child is another instance of the guest image with the same kernel; programs can see, signal and wait for one
+//! another, and nobody of another runtime. Next: `table.rs`.
+
+mod resolve;
+mod signals;
+mod spawn;
+mod spec;
+mod status;
+mod table;
+#[cfg(test)]
+mod tests;
+mod waiting;
+
+pub(crate) use resolve::MAGIC;
+pub(crate) use signals::Signals;
+pub(crate) use spawn::Child;
+pub(crate) use status::{SIGKILL, Status};
+pub(crate) use table::INIT;
+pub(crate) use waiting::wait_for;
+
+use super::{Answer, Arguments, Errno};
+use crate::error::Error;
+use crate::program::Program;
+use crate::sys;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use table::{Table, Waiter};
+
+/// Descriptors and children that one call can wait for.
+const MAX_WATCHED: usize = 64;
+
+/// A runtime's processes: the table, and the programs of those that live.
+pub(crate) struct Processes(Mutex<State>);
+
+struct State {
+    table: Table,
+    programs: HashMap<u32, Weak<Program>>,
+}
+
+impl Processes {
+    pub(super) fn new(limit: usize) -> Self {
+        Self(Mutex::new(State { table: Table::new(limit), programs: HashMap::new() }))
+    }
+
+    /// A number for a program that the caller outside starts.
+    pub(crate) fn enter_root(&self) -> Result<u32, Errno> {
+        self.0.lock().table.enter_root()
+    }
+
+    fn enter_child(&self, parent: u32, detached: bool) -> Result<u32, Errno> {
+        self.0.lock().table.enter_child(parent, detached)
+    }
+
+    /// The program of a number that was entered; if it must end already, it will.
+    pub(crate) fn register(&self, program: &Arc<Program>) {
+        let condemned = {
+            let mut state = self.0.lock();
+            state.programs.insert(program.pid, Arc::downgrade(program));
+            state.table.entries.get(&program.pid).is_some_and(|entry| entry.condemned)
+        };
+        if condemned {
+            program.end(Error::Signal { signal: SIGKILL });
+        }
+    }
+
+    /// A number whose program never began.
+    pub(crate) fn remove(&self, pid: u32) {
+        let mut state = self.0.lock();
+        state.table.remove(pid);
+        state.programs.remove(&pid);
+    }
+
+    /// The program of a process that lives.
+    pub(crate) fn program(&self, pid: u32) -> Option<Arc<Program>> {
+        self.0.lock().programs.get(&pid).and_then(Weak::upgrade)
+    }
+
+    /// The program of the process under which `pid` began that the caller outside started, unless that is itself.
+    pub(crate) fn root_of(&self, pid: u32) -> Option<Arc<Program>> {
+        let state = self.0.lock();
+        let root = state.table.entries.get(&pid)?.root;
+        if root == pid { None } else { state.programs.get(&root).and_then(Weak::upgrade) }
+    }
+
+    fn wait(&self, caller: u32, pid: u32, waiter: Waiter) -> Result<Option<Status>, Errno> {
+        self.0.lock().table.wait(caller, pid, waiter)
+    }
+
+    fn unwait(&self, pid: u32, operation: u32) {
+        self.0.lock().table.unwait(pid, operation);
+    }
+
+    /// A program has ended; its descriptors are closed already. `by_caller`: from outside, or because of a limit.
+    pub(crate) fn exited(&self, pid: u32, status: Status, by_caller: bool) {
+        let (told, ended) = {
+            let mut state = self.0.lock();
+            state.programs.remove(&pid);
+            let consequences = state.table.exited(pid, status, by_caller);
+            let find = |pid: &u32| state.programs.get(pid).and_then(Weak::upgrade);
+            let told = consequences.told.and_then(|(parent, operation)| Some((find(&parent)?, operation)));
+            (told, consequences.ended.iter().filter_map(find).collect::<Vec<_>>())
+        };
+        if let Some((parent, operation)) = told {
+            parent.process.operations.complete(operation, Ok(status.number()), Vec::new());
+        }
+        for program in ended {
+            program.end(Error::Signal { signal: SIGKILL });
+        }
+    }
+
+    /// Sends a signal as `caller` (0: tries only).
+    fn kill(&self, caller: u32, number: i64, signal: i64) -> Answer {
+        let signal = if signal == 0 { None } else { Some(signals::check(signal)?) };
+        let programs: Vec<_> = {
+            let state = self.0.lock();
+            let targets = state.table.targets(caller, number)?;
+            targets.iter().filter_map(|pid| state.programs.get(pid).and_then(Weak::upgrade)).collect()
+        };
+        if let Some(signal) = signal {
+            programs.iter().for_each(|program| signals::send(program, signal));
+        }
+        Ok(0)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let state = self.0.lock();
+        (state.table.entries.len(), state.programs.len())
+    }
+}
+
+/// Carries out a call of the family.
+pub(super) fn call(program: &Arc<Program>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
+    let process = &program.process;
+    let processes = &process.kernel.processes;
+    match number & 0xff {
+        0x00 => spawn::spawn(program, arguments.bytes(0)?, arguments.bytes(2)?),
+        0x01 => wait(program, arguments.number(0)?),
+        0x02 => processes.kill(program.pid, arguments.int(0), arguments.int(1)),
+        0x03 => Ok(i64::from(processes.0.lock().table.parent(program.pid))),
+        0x04 => process.signals.listen(signals::check(arguments.int(0))?, arguments.int(1) != 0),
+        0x05 => process.signals.next(&process.operations),
+        0x06 => processes.0.lock().table.group(pid_or(arguments, program.pid)?).map(i64::from),
+        0x07 => {
+            let (pid, group) = (arguments.number(0)?, arguments.number(1)?);
+            processes.0.lock().table.set_group(program.pid, pid, group).map(|()| 0)
+        }
+        0x08 => watch(program, arguments.bytes(0)?),
+        0x0a => {
+            let reaped = processes.wait(program.pid, arguments.number(0)?, Waiter { operation: 0, reaps: true });
+            match reaped {
+                Ok(Some(status)) => Ok(i64::from(status.number())),
+                // Nobody is told by operation 0.
+                Ok(None) => {
+                    processes.unwait(arguments.number(0)?, 0);
+                    Err(Errno::EAGAIN)
+                }
+                Err(error) => Err(error),
+            }
+        }
+        _ => Err(Errno::ENOSYS),
+    }
+}
+
+fn pid_or(arguments: &Arguments<'_>, own: u32) -> Result<u32, Errno> {
+    let pid = arguments.number(0)?;
+    Ok(if pid == 0 { own } else { pid })
+}
+
+/// An operation that completes with the child's wait status; the child is forgotten then.
+fn wait(program: &Arc<Program>, pid: u32) -> Answer {
+    let operations = &program.process.operations;
+    let operation = operations.begin()?;
+    match program.process.kernel.processes.wait(program.pid, pid, Waiter { operation, reaps: true }) {
+        Ok(Some(status)) => operations.complete(operation, Ok(status.number()), Vec::new()),
+        Ok(None) => {}
+        Err(error) => {
+            operations.cancel(operation);
+            return Err(error);
+        }
+    }
+    Ok(i64::from(operation))
+}
+
+/// Remembers what the next waiting call waits for: pairs of u32, a descriptor and its mask, or a child and 0.
+fn watch(program: &Program, bytes: &[u8]) -> Answer {
+    let pairs = bytes.chunks_exact(8);
+    if pairs.len() > MAX_WATCHED || !pairs.remainder().is_empty() {
+        return Err(Errno::EINVAL);
+    }
+    let number = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    *program.process.watched.lock() = pairs.map(|pair| (number(pair), number(&pair[4..]))).collect();
+    Ok(0)
+}
+
+/// Carries out a call of the family that blocks the VM.
+pub(super) async fn call_and_wait(program: &Arc<Program>, number: u32, integers: [i64; 8]) -> Answer {
+    if number != 0x409 {
+        return Err(Errno::ENOSYS);
+    }
+    let watched = std::mem::take(&mut *program.process.watched.lock());
+    let descriptors: Vec<_> = watched.iter().filter(|(_, mask)| *mask != 0).map(|(fd, mask)| (i64::from(*fd), *mask)).collect();
+    let children: Vec<_> = watched.iter().filter(|(_, mask)| *mask == 0).map(|(pid, _)| *pid).collect();
+    let timeout = u64::try_from(integers[0]).ok();
+    let deadline = timeout.map(|timeout| sys::monotonic_ns().saturating_add(timeout));
+    wait_for(program, &descriptors, &children, deadline).await
+}

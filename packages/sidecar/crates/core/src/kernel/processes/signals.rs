@@ -1,0 +1,120 @@
+//! Signals: which ones a program listens to, which wait to be told, and what the others do. Next: `spec.rs`.
+
+use super::status::SIGKILL;
+use crate::error::Error;
+use crate::kernel::{Answer, Errno, Operations};
+use crate::program::Program;
+use parking_lot::Mutex;
+
+const LAST: u8 = 64;
+const SIGSTOP: u8 = 19;
+/// SIGCHLD, SIGCONT, SIGURG, SIGWINCH: nothing happens to a process that does not listen.
+const IGNORED: [u8; 4] = [17, 18, 23, 28];
+/// SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU: no process is ever stopped.
+const STOPPING: [u8; 4] = [19, 20, 21, 22];
+
+/// See the module. One per program; each set is a bit per signal.
+#[derive(Default)]
+pub(crate) struct Signals(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    heard: u64,
+    pending: u64,
+    /// The operation that is told of the next one.
+    operation: Option<u32>,
+}
+
+/// A signal's number from 1 on; `EINVAL` for what is none.
+pub(super) fn check(number: i64) -> Result<u8, Errno> {
+    u8::try_from(number).ok().filter(|number| (1..=LAST).contains(number)).ok_or(Errno::EINVAL)
+}
+
+fn bit(signal: u8) -> u64 {
+    1 << (signal - 1)
+}
+
+impl State {
+    fn tell(&mut self, operations: &Operations) {
+        if self.pending == 0 {
+            return;
+        }
+        if let Some(operation) = self.operation.take() {
+            let signal = self.pending.trailing_zeros();
+            self.pending &= self.pending - 1;
+            operations.complete(operation, Ok(signal as i32 + 1), Vec::new());
+        }
+    }
+}
+
+impl Signals {
+    /// From now on the program hears of a signal, or not any more.
+    pub(super) fn listen(&self, signal: u8, on: bool) -> Answer {
+        if signal == SIGKILL || signal == SIGSTOP {
+            return Err(Errno::EINVAL);
+        }
+        let mut state = self.0.lock();
+        if on {
+            state.heard |= bit(signal);
+        } else {
+            state.heard &= !bit(signal);
+        }
+        Ok(0)
+    }
+
+    /// An operation that completes with the number of the next signal.
+    pub(super) fn next(&self, operations: &Operations) -> Answer {
+        let mut state = self.0.lock();
+        if state.operation.is_some() {
+            return Err(Errno::EBUSY);
+        }
+        let operation = operations.begin()?;
+        state.operation = Some(operation);
+        state.tell(operations);
+        Ok(i64::from(operation))
+    }
+}
+
+/// Sends a signal to a program: its listeners hear of it, or what Linux does by default happens.
+pub(crate) fn send(program: &Program, signal: u8) {
+    let process = &program.process;
+    {
+        let mut state = process.signals.0.lock();
+        if state.heard & bit(signal) != 0 {
+            state.pending |= bit(signal);
+            state.tell(&process.operations);
+            return;
+        }
+    }
+    if !IGNORED.contains(&signal) && !STOPPING.contains(&signal) {
+        program.end(Error::Signal { signal });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_wait_for_an_operation_and_each_is_told_once() {
+        let (signals, operations) = (Signals::default(), Operations::default());
+        assert_eq!(signals.listen(SIGKILL, true), Err(Errno::EINVAL));
+        signals.0.lock().pending = bit(15) | bit(2);
+        let first = signals.next(&operations).expect("room");
+        let events = operations.take();
+        assert_eq!((i64::from(events[0].operation), events[0].result), (first, 2));
+        signals.next(&operations).expect("room");
+        assert_eq!(operations.take()[0].result, 15);
+        signals.next(&operations).expect("room");
+        assert_eq!(signals.next(&operations), Err(Errno::EBUSY));
+        assert!(operations.take().is_empty());
+    }
+
+    #[test]
+    fn only_numbers_of_signals_are_signals() {
+        for number in [0, -1, 65, i64::MAX, i64::MIN] {
+            assert_eq!(check(number), Err(Errno::EINVAL), "{number}");
+        }
+        assert_eq!((check(1), check(64)), (Ok(1), Ok(64)));
+    }
+}

@@ -1,0 +1,76 @@
+//! Starting a child: what it is, where it begins, what its descriptors are; then the runtime makes a program of it. A child shares its
+//! parent's kernel and nothing else. Next: `waiting.rs`.
+
+use super::resolve::{Command, resolve};
+use super::spec::{Spec, Stdio};
+use crate::kernel::descriptors::{Description, Descriptors};
+use crate::kernel::{Answer, Errno, Process};
+use crate::program::Program;
+use std::sync::Arc;
+
+/// A child that has a number and can begin.
+pub(crate) struct Child {
+    pub(crate) process: Process,
+    pub(crate) parent: u32,
+    pub(crate) command: Command,
+    pub(crate) cwd: String,
+}
+
+/// `spawn`: the child's number.
+pub(super) fn spawn(program: &Arc<Program>, words: &[u8], texts: &[u8]) -> Answer {
+    let parent = &program.process;
+    let kernel = &parent.kernel;
+    let spec = Spec::read(words, texts, kernel.descriptors)?;
+    let home = program.home().ok_or(Errno::EAGAIN)?;
+    let cwd = if spec.cwd.is_empty() { b"." } else { &*spec.cwd };
+    // Its descriptors follow when it is certain that there is something to run.
+    let (files, cwd) = parent.files.child(&kernel.files, cwd, Descriptors::inherited(Vec::new(), kernel.descriptors))?;
+    let began = (|| {
+        let view = files.view(&kernel.files);
+        let command = resolve(&view, &spec.file, spec.argv, spec.env)?;
+        let slots = slots(parent, &spec.stdio)?;
+        match kernel.processes.enter_child(program.pid, spec.detached) {
+            Ok(pid) => Ok((pid, command, slots)),
+            Err(error) => {
+                parent.drop_all(slots.into_iter().flatten().collect());
+                Err(error)
+            }
+        }
+    })();
+    let (pid, command, slots) = match began {
+        Ok(began) => began,
+        Err(error) => {
+            files.leave(&mut kernel.files.lock());
+            return Err(error);
+        }
+    };
+    *files.descriptors.lock() = Descriptors::inherited(slots, kernel.descriptors);
+    let process = Process::with_files(kernel.clone(), pid, files);
+    let cwd = String::from_utf8_lossy(&cwd).into_owned();
+    if let Err(process) = home.start_child(program, Child { process, parent: program.pid, command, cwd }) {
+        // The runtime is going.
+        process.close();
+        kernel.processes.remove(pid);
+        return Err(Errno::EAGAIN);
+    }
+    Ok(i64::from(pid))
+}
+
+fn slots(parent: &Process, stdio: &[Stdio]) -> Result<Vec<Option<Arc<Description>>>, Errno> {
+    let mut slots = Vec::with_capacity(stdio.len().max(3));
+    for at in 0..stdio.len().max(3) {
+        let slot = match stdio.get(at) {
+            Some(Stdio::Inherit(fd)) => parent.files.descriptors.lock().get(*fd).map(Some),
+            _ if at > 2 => Ok(None),
+            _ => parent.files.view(&parent.kernel.files).open_null().map(|null| Some(Arc::new(null))),
+        };
+        match slot {
+            Ok(slot) => slots.push(slot),
+            Err(error) => {
+                parent.drop_all(slots.into_iter().flatten().collect());
+                return Err(error);
+            }
+        }
+    }
+    Ok(slots)
+}
