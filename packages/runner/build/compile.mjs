@@ -37,7 +37,8 @@ function readShim() {
 function inputsOf(unit, engine, shim, libraries, httpParser) {
   if (unit.files) return unit.files;
   if (unit.source === 'shim/engine.c') {
-    const isOwn = ([name]) => !name.startsWith('library-') && name !== 'libraries.c';
+    const others = ['libraries.c', 'codecs.c', 'unicode.c'];
+    const isOwn = ([name]) => !name.startsWith('library-') && !others.includes(name);
     return [...prefixed('src', engine), ...prefixed('shim', [...shim].filter(isOwn))];
   }
   if (unit.source.startsWith('src/')) {

@@ -26,6 +26,8 @@ export const UNITS = [
   { name: 'libunicode', source: 'src/libunicode.c', flags: [...COMMON, ...QUIET] },
   { name: 'dtoa', source: 'src/dtoa.c', flags: [...COMMON, ...QUIET] },
   { name: 'alloc', source: 'shim/alloc.c', flags: [...COMMON, ...STRICT] },
+  { name: 'codecs', source: 'shim/codecs.c', flags: [...COMMON, ...STRICT] },
+  { name: 'unicode', source: 'shim/unicode.c', flags: [...COMMON, ...STRICT] },
   { name: 'format', source: 'shim/format.c', flags: [...COMMON, ...STRICT, '-fno-builtin'] },
   { name: 'libc', source: 'shim/libc.c', flags: [...COMMON, ...STRICT] },
   {

@@ -7,6 +7,8 @@ const context = require('../context.js');
 const { ascii, utf8, base64, base64url, latin1, hex, utf16le } = native.encodings;
 const MAX_STRING_LENGTH = 536870888;
 const MAX_LENGTH = Number.MAX_SAFE_INTEGER;
+// No encoding makes a string of this many bytes too long.
+const SHORT = 2 ** 24;
 
 // The shim's numbers (-1 out of range, -2 nothing to fill with) in those of Node's binding.
 const FILL_RESULTS = { __proto__: null, '-1': -2, '-2': -1 };
@@ -60,6 +62,8 @@ module.exports = function buffer(binding) {
 
 function makeSlice(encoding) {
   return (view, start, end) => {
+    // What Buffer's own methods pass: two indexes of a short stretch. The native clamps them.
+    if (isIndex(start) && isIndex(end) && end - start <= SHORT) return native.decode(view, start, end, encoding);
     const length = view.byteLength;
     const from = start === undefined ? 0 : clampIndex(start, length);
     const to = end === undefined ? length : clampIndex(end, length);
@@ -90,13 +94,16 @@ function patternOf(value, encoding = utf8, room) {
 function makeWrite(encoding) {
   return (view, text, start, count) => {
     if (typeof text !== 'string') throw coded(new TypeError('argument must be a string'), 'ERR_INVALID_ARG_TYPE');
-    const offset = start === undefined ? 0 : clampIndex(start, Infinity);
+    const offset = isIndex(start) ? start : start === undefined ? 0 : clampIndex(start, Infinity);
     const room = view.byteLength - offset;
     if (room < 0) throw coded(new RangeError('"offset" is outside of buffer bounds'), 'ERR_BUFFER_OUT_OF_BOUNDS');
-    const most = count === undefined ? room : Math.min(room, clampIndex(count, Infinity));
+    let most = room;
+    if (count !== undefined && !(isIndex(count) && count >= room)) most = Math.min(room, clampIndex(count, Infinity));
     return most === 0 ? 0 : native.writeString(view, text, offset, most, encoding);
   };
 }
+
+const isIndex = (value) => typeof value === 'number' && value >>> 0 === value;
 
 function clampIndex(value, limit) {
   const index = Math.trunc(Number(value)) || 0;

@@ -128,34 +128,33 @@ NATIVE(cf_fill)
 #define CF_SEARCH_POLL (1u << 16)
 
 static int64_t cf_find(JSContext *ctx, const uint8_t *hay, size_t n, const uint8_t *needle, size_t m,
-                       int64_t at, bool forward, size_t step, bool *failed)
+                       int64_t at, bool forward, size_t unit, bool *failed)
 {
-    uint32_t budget = CF_SEARCH_POLL;
-    int64_t last = (int64_t)n - (int64_t)m, move = forward ? (int64_t)step : -(int64_t)step;
+    int64_t last = (int64_t)n - (int64_t)m;
 
     if (at > last) {
         if (forward)
             return -1;
         at = last;
     }
-    if (step == 2)
-        at = forward ? (at + 1) & ~(int64_t)1 : at & ~(int64_t)1;
-    for (; at >= 0 && at <= last; at += move) {
-        if (hay[at] == needle[0] && !memcmp(hay + at, needle, m))
+    if (unit == 2)
+        at &= ~(int64_t)1;
+    for (;;) {
+        uint32_t budget = CF_SEARCH_POLL;
+        at = forward ? codec_find(hay, at, last, needle, m, unit, &budget) : codec_find_last(hay, at, needle, m, unit, &budget);
+        if (at < 0 || at > last)
+            return -1;
+        if (budget)
             return at;
-        if (!--budget) {
-            if (__js_poll_interrupts(ctx)) {
-                *failed = true;
-                return -1;
-            }
-            budget = CF_SEARCH_POLL;
+        if (__js_poll_interrupts(ctx)) {
+            *failed = true;
+            return -1;
         }
     }
-    return -1;
 }
 
 /* indexOf(hay, needle, byteOffset, enc, forward) with Node's rules: a negative offset counts from the end, an empty needle is found
-   at the offset. */
+   at the offset, and UTF-16 is searched by whole units: an odd byte at the end counts for nothing, an odd offset is rounded down. */
 NATIVE(cf_index_of)
 {
     uint8_t *hay, *needle, byte;
@@ -197,12 +196,14 @@ NATIVE(cf_index_of)
         js_free(ctx, encoded);
         return JS_EXCEPTION;
     }
+    if (enc == ENC_UTF16LE && encoded)
+        n &= ~(size_t)1;
     if (isnan(offset))
         offset = forward ? 0 : (double)n;
     if (offset < 0)
         offset += n;
     if (offset < 0) {
-        if (!forward) {
+        if (!forward && m) {
             js_free(ctx, encoded);
             return js_int32(-1);
         }
@@ -211,7 +212,7 @@ NATIVE(cf_index_of)
     at = offset > (double)n ? (int64_t)n : (int64_t)offset;
     if (m == 0)
         found = at;
-    else if (m > n)
+    else if (m > n || (forward && m > n - at) || (enc == ENC_UTF16LE && (m &= ~(size_t)1) == 0))
         found = -1;
     else
         found = cf_find(ctx, hay, n, needle, m, at, forward, enc == ENC_UTF16LE ? 2 : 1, &failed);
@@ -225,12 +226,7 @@ static JSValue cf_swap(JSContext *ctx, JSValueConst view, size_t width)
     size_t n;
     if (cf_view(ctx, view, &p, &n))
         return JS_EXCEPTION;
-    for (size_t i = 0; i + width <= n; i += width)
-        for (size_t j = 0; j < width / 2; j++) {
-            uint8_t byte = p[i + j];
-            p[i + j] = p[i + width - 1 - j];
-            p[i + width - 1 - j] = byte;
-        }
+    codec_swap(p, n, width);
     return js_dup(view);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "alloc.h"
+#include "codecs.h"
 #include "host.h"
 #include "coldframe.h"
 #include "libraries.h"

@@ -135,7 +135,7 @@ static JSValue cf_log_line(JSContext *ctx, int fd, int argc, JSValueConst *argv)
 
     if (argc == 1 && JS_VALUE_GET_TAG(argv[0]) == JS_TAG_STRING) {
         JSString *s = JS_VALUE_GET_STRING(argv[0]);
-        if (!s->is_wide_char && s->len < CF_LOG_INLINE && cf_ascii_prefix(str8(s), s->len) == s->len) {
+        if (!s->is_wide_char && s->len < CF_LOG_INLINE && codec_ascii_prefix(str8(s), s->len) == s->len) {
             char line[CF_LOG_INLINE + 1];
             memcpy(line, str8(s), s->len);
             line[s->len] = '\n';

@@ -35,16 +35,11 @@ NATIVE(cf_decode_utf8)
         start = end;
     p += start;
     n = end - start;
-    if (fatal) {
-        const uint8_t *q = p + cf_ascii_prefix(p, n), *stop = p + n;
-        while (q < stop) {
-            if (cf_next_utf8(&q, stop) == 0xFFFFFFFF) {
-                JS_ThrowTypeError(ctx, "The encoded data was not valid for encoding utf-8");
-                JS_DefinePropertyValueStr(ctx, ctx->rt->current_exception, "code",
-                                          JS_NewString(ctx, "ERR_ENCODING_INVALID_ENCODED_DATA"), JS_PROP_C_W_E);
-                return JS_EXCEPTION;
-            }
-        }
+    if (fatal && !codec_utf8_valid(p, n)) {
+        JS_ThrowTypeError(ctx, "The encoded data was not valid for encoding utf-8");
+        JS_DefinePropertyValueStr(ctx, ctx->rt->current_exception, "code",
+                                  JS_NewString(ctx, "ERR_ENCODING_INVALID_ENCODED_DATA"), JS_PROP_C_W_E);
+        return JS_EXCEPTION;
     }
     if (!ignore_bom && n >= 3 && p[0] == 0xEF && p[1] == 0xBB && p[2] == 0xBF) {
         p += 3;
@@ -144,11 +139,7 @@ NATIVE(cf_is_utf8)
     size_t n;
     if (cf_view(ctx, argv[0], &p, &n))
         return JS_EXCEPTION;
-    const uint8_t *q = p + cf_ascii_prefix(p, n), *end = p + n;
-    while (q < end)
-        if (cf_next_utf8(&q, end) == 0xFFFFFFFF)
-            return JS_FALSE;
-    return JS_TRUE;
+    return js_bool(codec_utf8_valid(p, n));
 }
 
 NATIVE(cf_is_ascii)
@@ -157,7 +148,7 @@ NATIVE(cf_is_ascii)
     size_t n;
     if (cf_view(ctx, argv[0], &p, &n))
         return JS_EXCEPTION;
-    return js_bool(cf_ascii_prefix(p, n) == n);
+    return js_bool(codec_ascii_prefix(p, n) == n);
 }
 
 NATIVE(cf_btoa)
@@ -166,11 +157,9 @@ NATIVE(cf_btoa)
     if (JS_IsException(string))
         return string;
     JSString *s = JS_VALUE_GET_STRING(string);
-    bool latin1 = true;
-    if (s->is_wide_char)
-        for (uint32_t i = 0; i < s->len && latin1; i++)
-            latin1 = str16(s)[i] <= 0xFF;
-    if (!latin1) {
+    if (!s->is_wide_char) {
+        result = cf_to_base64(ctx, str8(s), s->len, CODEC_BASE64);
+    } else if (!codec_fits_latin1(str16(s), s->len)) {
         result = js_int32(-1);
     } else {
         uint8_t *bytes = js_malloc(ctx, s->len + 1);
@@ -178,8 +167,8 @@ NATIVE(cf_btoa)
             JS_FreeValue(ctx, string);
             return JS_EXCEPTION;
         }
-        size_t n = cf_encode_string(s, ENC_LATIN1, bytes, s->len);
-        result = cf_to_base64(ctx, bytes, n, false);
+        codec_narrow(bytes, str16(s), s->len);
+        result = cf_to_base64(ctx, bytes, s->len, CODEC_BASE64);
         js_free(ctx, bytes);
     }
     JS_FreeValue(ctx, string);
@@ -189,13 +178,13 @@ NATIVE(cf_btoa)
 /* WHATWG forgiving-base64 decode: a string of latin1, or Node's error number. */
 NATIVE(cf_atob)
 {
-    enum { INVALID_CHARACTER = -1, SINGLE_CHARACTER = -2, OVERFLOW_POSSIBLE = -3 };
+    enum { SINGLE_CHARACTER = -1, INVALID_CHARACTER = -2 };
     JSValue string = cf_flat_string(ctx, argv[0]), result;
     if (JS_IsException(string))
         return string;
     JSString *s = JS_VALUE_GET_STRING(string);
     uint8_t *bytes = js_malloc(ctx, s->len / 4 * 3 + 4);
-    size_t k = 0, digits = 0, pads = 0;
+    size_t k = 0, digits = 0, pads = 0, plain;
     uint32_t bits = 0;
     int error = 0;
 
@@ -203,7 +192,9 @@ NATIVE(cf_atob)
         JS_FreeValue(ctx, string);
         return JS_EXCEPTION;
     }
-    for (uint32_t i = 0; i < s->len && !error; i++) {
+    plain = s->is_wide_char ? 0 : codec_base64_strict_prefix(bytes, str8(s), s->len);
+    k = plain / 4 * 3;
+    for (uint32_t i = plain; i < s->len && !error; i++) {
         uint32_t c = cf_char_at(s, i);
         if (c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r')
             continue;
@@ -212,7 +203,7 @@ NATIVE(cf_atob)
                 error = INVALID_CHARACTER;
             continue;
         }
-        int digit = c == '-' || c == '_' ? -1 : cf_base64_digit(c);
+        int digit = c == '-' || c == '_' ? -1 : codec_base64_digit(c);
         if (digit < 0 || pads) {
             error = INVALID_CHARACTER;
             break;

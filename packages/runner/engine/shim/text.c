@@ -1,24 +1,7 @@
-/* Text and bytes: Node's seven encodings in both directions, with WHATWG's rules for broken UTF-8. */
+/* Text and bytes: Node's seven encodings in both directions, with WHATWG's rules for broken UTF-8. The loops are codecs.c's and unicode.c's;
+   here are the engine's strings, and UTF-8 that is broken. Next: text-natives.c. */
 
 enum { ENC_ASCII, ENC_UTF8, ENC_BASE64, ENC_UTF16LE, ENC_LATIN1, ENC_HEX, ENC_BUFFER, ENC_BASE64URL, ENC_COUNT };
-
-static const char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-static const char base64url_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-/* Length of the prefix in which no byte is above 0x7f. */
-static size_t cf_ascii_prefix(const uint8_t *p, size_t n)
-{
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        uint64_t word;
-        memcpy(&word, p + i, 8);
-        if (word & 0x8080808080808080ull)
-            break;
-    }
-    while (i < n && p[i] < 0x80)
-        i++;
-    return i;
-}
 
 /* Reads one code point. 0xFFFFFFFF: broken, `*p` then stands after the maximal part that WHATWG replaces by one U+FFFD. */
 static uint32_t cf_next_utf8(const uint8_t **p, const uint8_t *end)
@@ -60,44 +43,56 @@ static uint32_t cf_next_utf8(const uint8_t **p, const uint8_t *end)
 }
 
 /* Broken parts become U+FFFD. */
-static JSValue cf_utf8(JSContext *ctx, const uint8_t *bytes, size_t len)
+static JSValue cf_broken_utf8(JSContext *ctx, const uint8_t *bytes, size_t len)
 {
     const uint8_t *p = bytes, *end = bytes + len;
-    size_t ascii = cf_ascii_prefix(bytes, len), units = ascii;
-    bool wide = false;
+    size_t units = 0;
+    JSString *s;
+
+    while (p < end) {
+        uint32_t c = cf_next_utf8(&p, end);
+        units += 1 + (c >= 0x10000 && c != 0xFFFFFFFF);
+    }
+    s = js_alloc_string(ctx, units, true);
+    if (!s)
+        return JS_EXCEPTION;
+    uint16_t *to = str16(s);
+    for (p = bytes; p < end;) {
+        uint32_t c = cf_next_utf8(&p, end);
+        if (c == 0xFFFFFFFF) {
+            *to++ = 0xFFFD;
+        } else if (c >= 0x10000) {
+            c -= 0x10000;
+            *to++ = 0xD800 + (c >> 10);
+            *to++ = 0xDC00 + (c & 0x3FF);
+        } else {
+            *to++ = c;
+        }
+    }
+    return JS_MKPTR(JS_TAG_STRING, s);
+}
+
+static JSValue cf_utf8(JSContext *ctx, const uint8_t *bytes, size_t len)
+{
+    size_t ascii = codec_ascii_prefix(bytes, len), units;
+    bool wide;
     JSString *s;
 
     if (len > JS_STRING_LEN_MAX)
         return JS_ThrowRangeError(ctx, "Cannot create a string longer than 0x%x characters", JS_STRING_LEN_MAX);
     if (ascii == len)
         return js_new_string8_len(ctx, (const char *)bytes, len);
-    for (p += ascii; p < end;) {
-        uint32_t c = cf_next_utf8(&p, end);
-        units += 1 + (c >= 0x10000 && c != 0xFFFFFFFF);
-        wide |= c > 0xFF;
-    }
+    if (!codec_utf8_valid(bytes, len))
+        return cf_broken_utf8(ctx, bytes, len);
+    units = codec_utf8_units(bytes, len, &wide);
     s = js_alloc_string(ctx, units, wide);
     if (!s)
         return JS_EXCEPTION;
-    p = bytes;
-    if (!wide) {
-        for (size_t i = 0; i < units; i++)
-            str8(s)[i] = cf_next_utf8(&p, end);
-        str8(s)[units] = 0;
+    if (wide) {
+        codec_utf8_to_utf16(str16(s), units, bytes, len);
     } else {
-        uint16_t *to = str16(s);
-        while (p < end) {
-            uint32_t c = cf_next_utf8(&p, end);
-            if (c == 0xFFFFFFFF) {
-                *to++ = 0xFFFD;
-            } else if (c >= 0x10000) {
-                c -= 0x10000;
-                *to++ = 0xD800 + (c >> 10);
-                *to++ = 0xDC00 + (c & 0x3FF);
-            } else {
-                *to++ = c;
-            }
-        }
+        codec_utf8_to_latin1(str8(s), units, bytes, len);
+        str8(s)[units] = 0;
     }
     return JS_MKPTR(JS_TAG_STRING, s);
 }
@@ -105,57 +100,32 @@ static JSValue cf_utf8(JSContext *ctx, const uint8_t *bytes, size_t len)
 static JSValue cf_utf16le(JSContext *ctx, const uint8_t *bytes, size_t len)
 {
     size_t units = len / 2;
-    bool wide = false;
-    JSString *s;
+    bool wide = !codec_fits_latin1(bytes, units);
+    JSString *s = js_alloc_string(ctx, units, wide);
 
-    for (size_t i = 0; i < units && !wide; i++)
-        wide = bytes[2 * i + 1] != 0;
-    s = js_alloc_string(ctx, units, wide);
     if (!s)
         return JS_EXCEPTION;
     if (wide) {
         memcpy(str16(s), bytes, units * 2);
     } else {
-        for (size_t i = 0; i < units; i++)
-            str8(s)[i] = bytes[2 * i];
+        codec_narrow(str8(s), bytes, units);
         str8(s)[units] = 0;
     }
     return JS_MKPTR(JS_TAG_STRING, s);
 }
 
-static JSValue cf_to_base64(JSContext *ctx, const uint8_t *p, size_t n, bool url)
+static JSValue cf_to_base64(JSContext *ctx, const uint8_t *p, size_t n, CodecAlphabet alphabet)
 {
-    const char *digits = url ? base64url_digits : base64_digits;
-    size_t rest = n % 3, units = n / 3 * 4 + (rest ? (url ? rest + 1 : 4) : 0), i;
+    size_t units = codec_base64_length(n, alphabet);
     JSString *s;
-    uint8_t *to;
 
     if (units > JS_STRING_LEN_MAX)
         return JS_ThrowRangeError(ctx, "Cannot create a string longer than 0x%x characters", JS_STRING_LEN_MAX);
     s = js_alloc_string(ctx, units, false);
     if (!s)
         return JS_EXCEPTION;
-    to = str8(s);
-    for (i = 0; i + 2 < n; i += 3) {
-        uint32_t x = p[i] << 16 | p[i + 1] << 8 | p[i + 2];
-        *to++ = digits[x >> 18];
-        *to++ = digits[x >> 12 & 63];
-        *to++ = digits[x >> 6 & 63];
-        *to++ = digits[x & 63];
-    }
-    if (rest) {
-        uint32_t x = p[i] << 16 | (rest == 2 ? p[i + 1] << 8 : 0);
-        *to++ = digits[x >> 18];
-        *to++ = digits[x >> 12 & 63];
-        if (rest == 2)
-            *to++ = digits[x >> 6 & 63];
-        if (!url) {
-            if (rest == 1)
-                *to++ = '=';
-            *to++ = '=';
-        }
-    }
-    *to = 0;
+    codec_base64_encode(str8(s), p, n, alphabet);
+    str8(s)[units] = 0;
     return JS_MKPTR(JS_TAG_STRING, s);
 }
 
@@ -167,10 +137,7 @@ static JSValue cf_to_hex(JSContext *ctx, const uint8_t *p, size_t n)
     s = js_alloc_string(ctx, n * 2, false);
     if (!s)
         return JS_EXCEPTION;
-    for (size_t i = 0; i < n; i++) {
-        str8(s)[2 * i] = "0123456789abcdef"[p[i] >> 4];
-        str8(s)[2 * i + 1] = "0123456789abcdef"[p[i] & 15];
-    }
+    codec_hex_encode(str8(s), p, n);
     str8(s)[n * 2] = 0;
     return JS_MKPTR(JS_TAG_STRING, s);
 }
@@ -180,8 +147,7 @@ static JSValue cf_to_ascii(JSContext *ctx, const uint8_t *p, size_t n)
     JSString *s = js_alloc_string(ctx, n, false);
     if (!s)
         return JS_EXCEPTION;
-    for (size_t i = 0; i < n; i++)
-        str8(s)[i] = p[i] & 0x7F;
+    codec_mask_ascii(str8(s), p, n);
     str8(s)[n] = 0;
     return JS_MKPTR(JS_TAG_STRING, s);
 }
@@ -195,8 +161,8 @@ static JSValue cf_decode_bytes(JSContext *ctx, const uint8_t *p, size_t n, int e
     case ENC_LATIN1: return js_new_string8_len(ctx, (const char *)p, n);
     case ENC_UTF16LE: return cf_utf16le(ctx, p, n);
     case ENC_HEX: return cf_to_hex(ctx, p, n);
-    case ENC_BASE64: return cf_to_base64(ctx, p, n, false);
-    case ENC_BASE64URL: return cf_to_base64(ctx, p, n, true);
+    case ENC_BASE64: return cf_to_base64(ctx, p, n, CODEC_BASE64);
+    case ENC_BASE64URL: return cf_to_base64(ctx, p, n, CODEC_BASE64URL);
     default: return cf_utf8(ctx, p, n);
     }
 }
@@ -205,95 +171,50 @@ static JSValue cf_decode_bytes(JSContext *ctx, const uint8_t *p, size_t n, int e
 
 static size_t cf_utf8_length(const JSString *s)
 {
-    size_t n = 0;
-    if (!s->is_wide_char) {
-        const uint8_t *p = str8((JSString *)s);
-        n = s->len;
-        for (uint32_t i = 0; i < s->len; i++)
-            n += p[i] >> 7;
-        return n;
-    }
-    for (uint32_t i = 0; i < s->len; i++) {
-        uint32_t c = str16((JSString *)s)[i];
-        if (c < 0x80) {
-            n++;
-        } else if (c < 0x800) {
-            n += 2;
-        } else if (is_hi_surrogate(c) && i + 1 < s->len && is_lo_surrogate(str16((JSString *)s)[i + 1])) {
-            n += 4;
-            i++;
-        } else {
-            n += 3;
-        }
-    }
-    return n;
+    return s->is_wide_char ? codec_utf8_length_utf16(str16((JSString *)s), s->len) : codec_utf8_length_latin1(str8((JSString *)s), s->len);
 }
 
 /* Whole characters only; `*read` gets the number of code units. */
 static size_t cf_write_utf8(const JSString *s, uint8_t *to, size_t max, uint32_t *read)
 {
-    size_t k = 0;
-    uint32_t i = 0;
-
-    while (i < s->len) {
-        uint32_t c = cf_char_at(s, i), used = 1;
-        if (c >= 0xD800 && c <= 0xDFFF) {
-            if (is_hi_surrogate(c) && i + 1 < s->len && is_lo_surrogate(cf_char_at(s, i + 1))) {
-                c = from_surrogate(c, cf_char_at(s, i + 1));
-                used = 2;
-            } else {
-                c = 0xFFFD;
-            }
-        }
-        size_t need = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-        if (k + need > max)
-            break;
-        k += utf8_encode(to + k, c);
-        i += used;
-    }
+    size_t units, k = s->is_wide_char ? codec_utf16_to_utf8(to, max, str16((JSString *)s), s->len, &units)
+                                      : codec_latin1_to_utf8(to, max, str8((JSString *)s), s->len, &units);
     if (read)
-        *read = i;
+        *read = units;
     return k;
 }
 
-static int cf_hex_digit(uint32_t c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 32;
-    return c >= 'a' && c <= 'f' ? (int)c - 'a' + 10 : -1;
-}
+/* Hexadecimal and base64 are read from bytes. Of wide characters the low bytes are, piece by piece: Node looks at nothing else, so that U+0141 is
+   an A there too. A piece has an even length: no pair of digits is divided. */
+#define CF_PIECE 512
 
-static int cf_base64_digit(uint32_t c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    if (c == '+' || c == '-')
-        return 62;
-    return c == '/' || c == '_' ? 63 : -1;
-}
-
-/* Node's forgiving rules: other characters are skipped, "=" ends. */
 static size_t cf_write_base64(const JSString *s, uint8_t *to, size_t max)
 {
+    CodecBase64 state = { 0 };
+    uint8_t piece[CF_PIECE];
     size_t k = 0;
-    uint32_t bits = 0;
-    int have = 0;
 
-    for (uint32_t i = 0; i < s->len && k < max; i++) {
-        uint32_t c = cf_char_at(s, i);
-        if (c == '=')
-            break;
-        int digit = cf_base64_digit(c);
-        if (digit < 0)
-            continue;
-        bits = bits << 6 | digit;
-        if ((have += 6) >= 8)
-            to[k++] = bits >> (have -= 8);
+    if (!s->is_wide_char)
+        return codec_base64_decode(&state, to, max, str8((JSString *)s), s->len);
+    for (uint32_t i = 0; i < s->len && k < max && !state.ended; i += CF_PIECE) {
+        size_t n = min_uint32(s->len - i, CF_PIECE);
+        codec_narrow(piece, str16((JSString *)s) + i, n);
+        k += codec_base64_decode(&state, to + k, max - k, piece, n);
+    }
+    return k;
+}
+
+static size_t cf_write_hex(const JSString *s, uint8_t *to, size_t max)
+{
+    uint8_t piece[CF_PIECE];
+    size_t k = 0;
+
+    if (!s->is_wide_char)
+        return codec_hex_decode(to, max, str8((JSString *)s), s->len);
+    for (uint32_t i = 0; i < s->len && k == i / 2; i += CF_PIECE) {
+        size_t n = min_uint32(s->len - i, CF_PIECE);
+        codec_narrow(piece, str16((JSString *)s) + i, n);
+        k += codec_hex_decode(to + k, max - k, piece, n);
     }
     return k;
 }
@@ -312,33 +233,27 @@ static size_t cf_encoded_bound(const JSString *s, int enc)
 
 static size_t cf_encode_string(const JSString *s, int enc, uint8_t *to, size_t max)
 {
-    size_t k = 0;
+    size_t n;
     switch (enc) {
     case ENC_ASCII:
     case ENC_LATIN1:
-        for (; k < s->len && k < max; k++)
-            to[k] = cf_char_at(s, k);
-        return k;
+        n = s->len < max ? s->len : max;
+        if (s->is_wide_char)
+            codec_narrow(to, str16((JSString *)s), n);
+        else
+            memcpy(to, str8((JSString *)s), n);
+        return n;
     case ENC_UTF16LE:
-        for (uint32_t i = 0; i < s->len && k + 2 <= max; i++) {
-            uint32_t c = cf_char_at(s, i);
-            to[k++] = c;
-            to[k++] = c >> 8;
-        }
-        return k;
-    case ENC_HEX:
-        for (uint32_t i = 0; i + 1 < s->len && k < max; i += 2) {
-            int high = cf_hex_digit(cf_char_at(s, i)), low = cf_hex_digit(cf_char_at(s, i + 1));
-            if (high < 0 || low < 0 || cf_char_at(s, i) > 0x7F || cf_char_at(s, i + 1) > 0x7F)
-                break;
-            to[k++] = high << 4 | low;
-        }
-        return k;
+        n = s->len < max / 2 ? s->len : max / 2;
+        if (s->is_wide_char)
+            memcpy(to, str16((JSString *)s), n * 2);
+        else
+            codec_widen(to, str8((JSString *)s), n);
+        return n * 2;
+    case ENC_HEX: return cf_write_hex(s, to, max);
     case ENC_BASE64:
-    case ENC_BASE64URL:
-        return cf_write_base64(s, to, max);
-    default:
-        return cf_write_utf8(s, to, max, NULL);
+    case ENC_BASE64URL: return cf_write_base64(s, to, max);
+    default: return cf_write_utf8(s, to, max, NULL);
     }
 }
 
