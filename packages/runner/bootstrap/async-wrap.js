@@ -39,9 +39,9 @@ class AsyncWrap {
   #triggerId = 0;
   #frame;
 
-  // `provider`: a name of Node's list, which is what hooks see as the type. Without one it is no event yet: `begin` makes it one.
+  // `provider`: a name of Node's list, which is what hooks see as the type. Without one it is no event yet: `beginEvent` makes it one.
   constructor(provider) {
-    if (provider !== undefined) this.begin(provider, this);
+    if (provider !== undefined) this.beginEvent(provider, this);
   }
 
   getAsyncId() {
@@ -58,9 +58,9 @@ class AsyncWrap {
   }
   // A new id: what is used again is another event. `resource` is what hooks see of it.
   asyncReset(resource = this) {
-    this.begin(this.#provider, resource);
+    this.beginEvent(this.#provider, resource);
   }
-  begin(provider, resource) {
+  beginEvent(provider, resource) {
     this.emitDestroy();
     this.#provider = provider;
     if (resource !== this) this[context.symbols.resource_symbol] = resource;
@@ -105,6 +105,7 @@ class HandleWrap extends AsyncWrap {
   #ref = true;
   #active = false;
   #closing = false;
+  #closed = false;
 
   // `false`: a stream of the bindings that is no handle of the loop.
   constructor(provider, isHandle = true) {
@@ -132,16 +133,17 @@ class HandleWrap extends AsyncWrap {
     if (this.#active) native.loop.keepAlive[0]--;
   }
   hasRef() {
-    return this.#ref && !this.#closing;
+    return this.#ref && !this.#closed;
   }
   // `release` lets go of what the handle stands for; the callback comes in the loop's next round.
   close(callback) {
     if (this.#closing) return;
     this.setActive(false);
     this.#closing = true;
-    activeHandles.remove(this);
     this.release();
     native.enqueueTask(() => {
+      this.#closed = true;
+      activeHandles.remove(this);
       if (typeof callback === 'function') this.makeCallback(callback);
       this.emitDestroy();
     });

@@ -14,12 +14,13 @@ function messageOf(errno) {
   return errorMap.get(errno)?.[1] ?? `Unknown system error ${errno}`;
 }
 
-// Node's UVException: `EBADF: bad file descriptor, write`.
-function uvException(errno, syscall, path, dest) {
+// Node's UVException: `EBADF: bad file descriptor, write`. `reason`: what there is to say besides, at the end and in brackets.
+function uvException(errno, syscall, path, dest, reason) {
   const code = nameOf(errno);
   let message = `${code}: ${messageOf(errno)}, ${syscall}`;
   if (path !== undefined) message += ` '${path}'`;
   if (dest !== undefined) message += ` -> '${dest}'`;
+  if (reason !== undefined) message += ` (${reason})`;
   const error = new Error(message);
   error.errno = errno;
   error.code = code;

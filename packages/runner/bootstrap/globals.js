@@ -3,6 +3,8 @@
 // Next: process.js.
 'use strict';
 
+const holdTokensWeakly = require('./finalization.js');
+
 // The engine's own versions of what Node defines. Node's must be the ones, and in Node's order.
 const REPLACED = ['queueMicrotask', 'btoa', 'atob', 'performance', 'navigator', 'DOMException', 'console', 'print', 'gc'];
 
@@ -10,6 +12,7 @@ module.exports = function prepareGlobals() {
   for (const name of REPLACED) delete globalThis[name];
   if (typeof Atomics === 'undefined') defineAtomics();
   completeCallSites();
+  holdTokensWeakly();
 };
 
 // There is one thread: an operation is atomic when it is done. `wait` may not block a thread that nobody else can wake.

@@ -26,7 +26,7 @@ const ALIASES = {
 // Values that an option may have, where not every text is one.
 const CHOICES = {
   __proto__: null,
-  '--unhandled-rejections': ['warn-with-error-codes', 'throw', 'strict', 'warn', 'none'],
+  '--unhandled-rejections': ['warn-with-error-code', 'throw', 'strict', 'warn', 'none'],
 };
 // V8's, which mean nothing to this engine and change no result.
 const ENGINE =

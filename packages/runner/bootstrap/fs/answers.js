@@ -10,7 +10,10 @@ const activeRequests = require('../active-requests.js');
 const { uvException } = require('../errno.js');
 const operations = require('../operations.js');
 const { arm: ARM } = require('../net/calls.js').NUMBERS;
-const { sys } = require('./calls.js');
+const { NUMBERS, sys } = require('./calls.js');
+
+const EACCES = -13;
+const LONGEST_REASON = 1024;
 
 class FSReqCallback extends AsyncWrap {
   constructor(bigint = false) {
@@ -48,7 +51,14 @@ function usePromisesSymbol(symbol) {
 
 // What an operation that failed is called: `paths` is [path, dest], as far as there are any. A result that fails is a negative number.
 function failure(errno, syscall, path, dest) {
-  return uvException(errno, syscall, textOf(path), textOf(dest));
+  return uvException(errno, syscall, textOf(path), textOf(dest), errno === EACCES ? reason() : undefined);
+}
+
+// What the kernel has to say about the call that it has just denied.
+function reason() {
+  const bytes = new Uint8Array(LONGEST_REASON);
+  const length = sys(NUMBERS.reason, bytes);
+  return length > 0 ? native.decode(bytes, 0, Math.min(length, LONGEST_REASON), native.encodings.utf8) : undefined;
 }
 
 function textOf(path) {

@@ -37,6 +37,7 @@ const NUMBERS = {
   watch: 0x11f,
   unwatch: 0x120,
   umask: 0x121,
+  reason: 0x123,
   kind: 0x124,
 };
 

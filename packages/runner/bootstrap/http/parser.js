@@ -48,7 +48,7 @@ class HTTPParser extends AsyncWrap {
     this.#connections = connections;
     this.headersCompleted = false;
     this.began = 0;
-    this.begin(type === REQUEST ? 'HTTPINCOMINGMESSAGE' : 'HTTPCLIENTREQUEST', resource);
+    this.beginEvent(type === REQUEST ? 'HTTPINCOMINGMESSAGE' : 'HTTPCLIENTREQUEST', resource);
     if (connections !== undefined) {
       // A connection that never sends anything counts from here.
       this.began = native.clockNs(1);

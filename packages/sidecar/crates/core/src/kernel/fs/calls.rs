@@ -10,6 +10,15 @@ use std::sync::Arc;
 
 /// Carries out a call of the family.
 pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
+    let answer = carry_out(program, number, arguments);
+    if answer == Err(Errno::EACCES) {
+        let process = &program.process;
+        process.files.view(&process.kernel.files).end_denied_call();
+    }
+    answer
+}
+
+fn carry_out(program: &Arc<Program>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
     let process = &program.process;
     match number & 0xff {
         0x00 => io::open(process, &arguments.path(0)?, arguments.number(2)?, arguments.number(3)?),

@@ -55,7 +55,32 @@ pub(crate) struct FileSystem {
 
 /// A sentence that belongs to one filesystem: a clone begins without.
 #[derive(Default)]
-pub(super) struct Reason(pub(super) Mutex<Option<String>>);
+pub(super) struct Reason(Mutex<Option<Sentence>>);
+
+struct Sentence {
+    text: String,
+    /// The call that failed so has ended.
+    is_of_an_ended_call: bool,
+}
+
+impl Reason {
+    pub(super) fn set(&self, text: String) {
+        *self.0.lock() = Some(Sentence { text, is_of_an_ended_call: false });
+    }
+
+    pub(super) fn take(&self) -> Option<String> {
+        self.0.lock().take().map(|sentence| sentence.text)
+    }
+
+    /// A call has failed with `EACCES`. A sentence that is older than the call says nothing about it.
+    pub(super) fn end_call(&self) {
+        let mut held = self.0.lock();
+        match held.as_mut() {
+            Some(sentence) if !sentence.is_of_an_ended_call => sentence.is_of_an_ended_call = true,
+            _ => *held = None,
+        }
+    }
+}
 
 impl Clone for Reason {
     fn clone(&self) -> Self {

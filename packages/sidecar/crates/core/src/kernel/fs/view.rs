@@ -49,7 +49,12 @@ impl View<'_> {
 
     /// What there is to say about the last `EACCES`, once.
     pub(crate) fn reason(&self) -> Option<String> {
-        self.lock().reason.0.lock().take()
+        self.lock().reason.take()
+    }
+
+    /// A call of the guest has failed with `EACCES`.
+    pub(super) fn end_denied_call(&self) {
+        self.lock().reason.end_call();
     }
 
     pub(crate) fn stat(&self, path: &[u8], follow: bool) -> Result<Stat, Errno> {

@@ -149,7 +149,7 @@ impl FileSystem {
             let (link, target) = (String::from_utf8_lossy(&link), String::from_utf8_lossy(&target));
             let reason =
                 format!("the link '{link}' leads out of its mounted folder, to '{target}': mount the folder that holds that too");
-            *self.reason.0.lock() = Some(reason);
+            self.reason.set(reason);
             return Err(Errno::EACCES);
         };
         let rest = rest.iter().copied().skip_while(|byte| *byte == b'/').collect();

@@ -78,6 +78,10 @@ fn no_path_and_no_link_leads_out() {
         let (len, reason) = guest.sys(0x23, &[Arg::Room(300)]);
         let reason = String::from_utf8_lossy(&reason[..len as usize]).into_owned();
         assert!(reason.contains("'/m/root'") && reason.contains("mount the folder"), "{reason}");
+        assert_eq!(guest.sys(0x23, &[Arg::Room(300)]).0, 0, "told once");
+        assert_eq!(guest.stat("/m/root", true), Err(EACCES));
+        assert_eq!(guest.plain(0x07, &["/etc/made".into(), 0o755.into()]), EACCES);
+        assert_eq!(guest.sys(0x23, &[Arg::Room(300)]).0, 0, "it was about another call");
         for path in ["/m/../outside/secret", "/m/dir/../../outside/secret", "/m/..", "/m/../m/../outside"] {
             let found = guest.stat(path, true);
             assert!(found == Err(ENOENT) || path == "/m/..", "{path}");
