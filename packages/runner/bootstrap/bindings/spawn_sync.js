@@ -109,7 +109,8 @@ class Run {
     const { Buffer } = context.requireBuiltin('buffer');
     const output = this.#options.stdio.map((_, index) => this.#pipes[index]?.output?.take(Buffer) ?? null);
     const result = { pid: this.#pid };
-    if (this.#error !== 0) result.error = this.#error;
+    const error = this.#pipes.reduce((first, pipe) => first || pipe?.input?.error || 0, this.#error);
+    if (error !== 0) result.error = error;
     result.status = signal > 0 ? null : exitCodeOf(this.#status);
     result.signal = signal > 0 ? signalName(signal) : null;
     result.output = output;

@@ -10,6 +10,8 @@ class Input {
   #fd;
   #rest;
   isOpen = true;
+  // What went wrong, if the child did not take everything.
+  error = 0;
 
   constructor(fd, input) {
     this.#fd = fd;
@@ -21,6 +23,7 @@ class Input {
       const taken = this.#rest.byteLength === 0 ? 0 : sys(NUMBERS.write, this.#fd, this.#rest);
       if (taken === ERRNO.EAGAIN) return true;
       if (taken > 0) this.#rest = this.#rest.subarray(taken);
+      if (taken < 0) this.error = taken;
       if (taken < 0 || this.#rest.byteLength === 0) {
         this.isOpen = false;
         sys(NUMBERS.shutdown, this.#fd);

@@ -170,6 +170,10 @@ impl Network {
             Role::Connecting(_) => return Err(Errno::EAGAIN),
             _ => return Err(socket.error.take().unwrap_or(Errno::EPIPE)),
         };
+        // A Unix socket does not tell of a reset here, and TCP does first.
+        if socket.domain == Domain::Unix && (stream.shut || stream.broken) {
+            return Err(Errno::EPIPE);
+        }
         if let Some(error) = socket.error.take() {
             return Err(error);
         }
