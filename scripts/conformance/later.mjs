@@ -2,7 +2,10 @@
 
 export const LATER = [
   ['`worker_threads` with threads', '`new Worker()` throws; ports, channels and `structuredClone` work'],
-  ['live `vm` contexts', '`vm.createContext()` throws; `vm.Script`, `runInThisContext` and `compileFunction` work'],
+  [
+    '`vm`: signals and columns',
+    '`breakOnSigint` does nothing; `columnOffset` neither; contexts, timeouts and modules in contexts work',
+  ],
   ['`Intl`', 'absent; `toLocaleString` and the like write English'],
   [
     '`WebAssembly` in the guest',

@@ -24,6 +24,7 @@ const MICROTASKS = Symbol('microtasks of its own');
 
 function prepare(handle, global) {
   for (const name of NOT_OF_A_CONTEXT) delete global[name];
+  delete global[Symbol.toStringTag];
   native.compileFunction(PREPARE, 'coldframe:context', ['global', 'Atomics_'], { context: handle })(global, Atomics);
 }
 
@@ -33,8 +34,7 @@ function makeContext(object, strings, ownMicrotasks) {
   handle[MICROTASKS] = ownMicrotasks;
   const key = context.privateSymbols.contextify_context_private_symbol;
   const result = object ?? global;
-  Object.defineProperty(result, key, { value: handle });
-  if (result !== global) Object.defineProperty(global, key, { value: handle });
+  result[key] = handle; // an assignment: on a proxy it is the proxy's own
   return result;
 }
 

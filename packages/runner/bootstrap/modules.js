@@ -108,14 +108,15 @@ function installCallbacks(symbols, kEvaluationPhase) {
   native.setImportMetaCallback((meta, _handle, url) => {
     const wrap = wrapFor(url) ?? { url, isMain: isMain(url) || EVALUATED.test(url) };
     const option = wrap[context.privateSymbols.host_defined_option_symbol] ?? symbols.source_text_module_default_hdo;
+    if (option !== symbols.source_text_module_default_hdo) delete meta.url;
     context.initializeImportMeta(option, meta, wrap);
   });
   native.setImportCallback((specifier, attributes, referrer) => {
-    const facade = attributes === undefined ? facades.get(specifier) : undefined;
+    const own = optionFor(referrer);
+    const facade = attributes === undefined && own === undefined ? facades.get(specifier) : undefined;
     if (facade !== undefined) return facade.namespace;
     const isUrl = typeof referrer === 'string' && /^[a-z][a-z0-9+.-]+:/.test(referrer);
-    const option =
-      optionFor(referrer) ?? (isUrl ? symbols.source_text_module_default_hdo : symbols.vm_dynamic_import_default_internal);
+    const option = own ?? (isUrl ? symbols.source_text_module_default_hdo : symbols.vm_dynamic_import_default_internal);
     return context.importModuleDynamically(
       option,
       specifier,

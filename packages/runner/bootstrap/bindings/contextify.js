@@ -3,6 +3,8 @@
 'use strict';
 
 const context = require('../context.js');
+const { createCachedData, isRejected } = require('../cached-data.js');
+const { decorateStack } = require('../decorate.js');
 const { handleOf, makeContext, runLimited } = require('../contexts.js');
 const { remember } = require('../referrers.js');
 const { sourceMapUrlOf } = require('../source-map-url.js');
@@ -38,10 +40,15 @@ module.exports = function contextify(binding) {
       }
       this.#text = [code, filename, line, column];
       const handle = handleOf(parsingContext);
-      this.#parsed = { handle, run: this.#compile(handle) };
+      try {
+        this.#parsed = { handle, run: this.#compile(handle) };
+      } catch (error) {
+        decorateStack(error, code, filename, line);
+        throw error;
+      }
       remember(filename, id);
       this.sourceMapURL = sourceMapUrlOf(code);
-      markCachedData(this, cachedData, produceCachedData);
+      markCachedData(this, code, cachedData, produceCachedData);
     }
     #compile(handle) {
       const [code, filename, line, column] = this.#text;
@@ -53,15 +60,25 @@ module.exports = function contextify(binding) {
       if (handle === undefined) return this.#compile(undefined);
       this.#inContexts ??= new SafeWeakMap();
       let run = this.#inContexts.get(handle);
-      if (run === undefined) this.#inContexts.set(handle, (run = this.#compile(handle)));
+      if (run === undefined) {
+        run = this.#compile(handle);
+        this.#inContexts.set(handle, run);
+      }
       return run;
     }
-    runInContext(contextified, timeout = -1) {
+    runInContext(contextified, timeout = -1, displayErrors = true) {
       const handle = contextified === internal ? undefined : handleOf(contextified);
-      return runLimited(this.#runIn(handle), timeout, handle);
+      const run = this.#runIn(handle);
+      try {
+        return runLimited(run, timeout, handle);
+      } catch (error) {
+        if (displayErrors && this.#text !== undefined && error?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT')
+          decorateStack(error, this.#text[0], this.#text[1], this.#text[2]);
+        throw error;
+      }
     }
     createCachedData() {
-      return context.requireBuiltin('buffer').Buffer.alloc(0);
+      return createCachedData(this.#text[0]);
     }
   };
   binding.compileFunction = (...given) => {
@@ -73,7 +90,7 @@ module.exports = function contextify(binding) {
     compiled[context.privateSymbols.host_defined_option_symbol] = id;
     remember(filename, id);
     const result = { __proto__: null, function: compiled, sourceMapURL: sourceMapUrlOf(code) };
-    markCachedData(result, cachedData, produceCachedData);
+    markCachedData(result, code, cachedData, produceCachedData);
     return result;
   };
   binding.compileFunctionForCJSLoader = (code, filename, _isSeaMain, shouldDetectModule) => {
@@ -109,12 +126,11 @@ module.exports = function contextify(binding) {
   binding.watchdogHasPendingSigint = () => false;
 };
 
-// The engine has no code cache: what is given is never used, what is asked for is empty.
-function markCachedData(result, given, wanted) {
-  if (given !== undefined) result.cachedDataRejected = true;
+function markCachedData(result, code, given, wanted) {
+  if (given !== undefined) result.cachedDataRejected = isRejected(given, code);
   if (!wanted) return;
   result.cachedDataProduced = true;
-  result.cachedData = context.requireBuiltin('buffer').Buffer.alloc(0);
+  result.cachedData = createCachedData(code);
 }
 
 // Node puts the line that does not parse above the error; the loader's own frames are what the stack has.

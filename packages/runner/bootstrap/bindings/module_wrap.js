@@ -3,6 +3,7 @@
 'use strict';
 
 const context = require('../context.js');
+const { createCachedData, isRejected } = require('../cached-data.js');
 const { sourceMapUrlOf } = require('../source-map-url.js');
 const { instantiate, installCallbacks } = require('../modules.js');
 const { handleOf: contextHandleOf, runLimited } = require('../contexts.js');
@@ -10,7 +11,6 @@ const { remember, setMain } = require('../referrers.js');
 
 const FACADE = "export * from 'original'; export { default } from 'original'; export const __esModule = true;";
 
-// The engine has no code cache to take it from.
 function cachedDataRejected() {
   const error = new Error('cachedData buffer was rejected');
   error.code = 'ERR_VM_MODULE_CACHED_DATA_REJECTED';
@@ -24,6 +24,7 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
   class ModuleWrap {
     #handle;
     #context;
+    #source;
     #requests;
     #linked = [];
     #synthetic = false;
@@ -39,8 +40,9 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
         this.#context = contextHandleOf(parsingContext);
         this.#handle = native.compileModule(source, url, { line: third ?? 0, column: fourth ?? 0, context: this.#context });
         this.sourceMapURL = sourceMapUrlOf(source);
-        if (ArrayBuffer.isView(fifth)) throw cachedDataRejected();
+        if (ArrayBuffer.isView(fifth) && isRejected(fifth, source)) throw cachedDataRejected();
         const id = typeof fifth === 'symbol' ? fifth : Symbol(url);
+        if (id !== symbols.source_text_module_default_hdo) this.#source = source; // for the marks of vm's modules
         this[context.privateSymbols.host_defined_option_symbol] = id;
         remember(url, id, this);
       } else {
@@ -101,7 +103,7 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
       native.setSyntheticExport(this.#handle, name, value);
     }
     createCachedData() {
-      return context.requireBuiltin('buffer').Buffer.alloc(0);
+      return createCachedData(this.#source ?? '');
     }
 
     static handleOf(wrap) {

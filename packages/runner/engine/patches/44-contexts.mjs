@@ -2,7 +2,8 @@ export default {
   title: 'contexts with a global of their own kind',
   why: `vm.createContext: a realm of the same runtime whose global object asks the program's object first (shim/contexts.c has that object; it is
 exotic and has no properties of its own, so the main realm's paths are what they were). Declarations, which look at the global's own properties, look
-at the realm's real ones; a name that is nowhere is a ReferenceError also behind an exotic getter; a realm may forbid code from strings. And a realm can
+at the realm's real ones; a name that is nowhere is a
+ReferenceError also behind an exotic getter; a realm may forbid code from strings. And a realm can
 die now: a job or a registry that will run in it holds it.`,
   edits: [
     {
@@ -13,6 +14,7 @@ die now: a job or a registry that will run in it holds it.`,
 /* shim/contexts.c */
 static JSClassID cf_context_global_class;
 static JSObject *cf_context_properties(JSObject *global);
+static int cf_context_set_function(JSContext *ctx, JSAtom prop, JSValueConst func);
 static int cf_context_define_var(JSContext *ctx, JSAtom prop, int flags);
 static inline bool cf_is_context_global(JSObject *p)
 {
@@ -23,6 +25,12 @@ static inline JSObject *cf_global_properties(JSContext *ctx)
 {
     JSObject *p = JS_VALUE_GET_OBJ(ctx->global_obj);
     return unlikely(cf_is_context_global(p)) ? cf_context_properties(p) : p;
+}
+static int cf_context_knows(JSContext *ctx, JSObject *global, JSAtom prop);
+static inline int cf_global_knows(JSContext *ctx, JSAtom prop)
+{
+    JSObject *p = JS_VALUE_GET_OBJ(ctx->global_obj);
+    return unlikely(cf_is_context_global(p)) ? cf_context_knows(ctx, p, prop) : JS_HasProperty(ctx, ctx->global_obj, prop);
 }
 #define CF_NO_CODE_FROM_STRINGS ((void *)1) /* a context's opaque */
 `,
@@ -37,7 +45,7 @@ static inline JSObject *cf_global_properties(JSContext *ctx)
       replace: `                        obj1 = js_dup(JS_MKPTR(JS_TAG_OBJECT, p));
                         retval = em->get_property(ctx, obj1, prop, this_obj);
                         if (unlikely(throw_ref_error) && JS_IsUndefined(retval)) {
-                            int has = JS_HasProperty(ctx, obj1, prop);
+                            int has = cf_global_knows(ctx, prop);
                             if (has < 0)
                                 retval = JS_EXCEPTION;
                             else if (!has)
@@ -78,7 +86,18 @@ static inline JSObject *cf_global_properties(JSContext *ctx)
     flags = JS_PROP_HAS_VALUE | JS_PROP_THROW;`,
       replace: `    p = cf_global_properties(ctx);
     prs = find_own_property1(p, prop);
-    flags = JS_PROP_HAS_VALUE | JS_PROP_THROW;`,
+    flags = JS_PROP_HAS_VALUE | JS_PROP_THROW;
+    if (unlikely(cf_is_context_global(JS_VALUE_GET_OBJ(ctx->global_obj)))) {
+        int set = cf_context_set_function(ctx, prop, func);
+        if (set <= 0)
+            return set;
+    }`,
+    },
+    {
+      file: 'quickjs.c',
+      find: 'ret = JS_HasProperty(ctx, ctx->global_obj, prop);',
+      replace: 'ret = cf_global_knows(ctx, prop);',
+      count: 2,
     },
     // V8 lets a function through that strict code assigns to a name nobody has
     {
@@ -101,8 +120,17 @@ static inline JSObject *cf_global_properties(JSContext *ctx)
     str = JS_ToCStringLen(ctx, &len, val);
 `,
     },
+    {
+      file: 'quickjs.c',
+      find: `"redeclaration of '%s'"`,
+      replace: `"Identifier '%s' has already been declared"`,
+    },
     // jobs hold their realm
-    { file: 'quickjs.c', find: '    e->ctx = ctx;\n    e->job_func', replace: '    e->ctx = JS_DupContext(ctx);\n    e->job_func' },
+    {
+      file: 'quickjs.c',
+      find: '    e->ctx = ctx;\n    e->job_func',
+      replace: '    e->ctx = JS_DupContext(ctx);\n    e->job_func',
+    },
     {
       file: 'quickjs.c',
       find: '    JS_FreeValue(ctx, res);\n    js_free(ctx, e);\n    *pctx = ctx;',

@@ -29,6 +29,14 @@ target does not lend its own. (The ordinary lookup of a proxy's own properties c
     }
 `,
     },
+    // marks go on frozen objects too
+    {
+      file: 'quickjs.c',
+      find: `    if (p == JS_VALUE_GET_OBJ(obj)) {
+        if (unlikely(!p->extensible)) {`,
+      replace: `    if (p == JS_VALUE_GET_OBJ(obj)) {
+        if (unlikely(!p->extensible) && JS_AtomGetKind(ctx, prop) != JS_ATOM_KIND_PRIVATE) {`,
+    },
     {
       file: 'quickjs.c',
       find: 'static int js_proxy_has(',

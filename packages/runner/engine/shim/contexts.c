@@ -70,15 +70,24 @@ static JSValue cf_context_get(JSContext *ctx, JSValueConst obj, JSAtom prop, JSV
     return value;
 }
 
+/* `in`: what the sandbox inherits is not there, although it can be read. */
 static int cf_context_has(JSContext *ctx, JSValueConst obj, JSAtom prop)
 {
     CfContextGlobal *g = cf_context_global(obj);
-    int has = JS_HasProperty(ctx, g->sandbox, prop);
+    int has = JS_GetOwnPropertyInternal(ctx, NULL, JS_VALUE_GET_OBJ(g->sandbox), prop);
     if (!has)
         has = JS_GetOwnPropertyInternal(ctx, NULL, JS_VALUE_GET_OBJ(g->real), prop);
     if (!has && JS_VALUE_GET_OBJ(obj)->shape->proto)
         has = JS_HasProperty(ctx, JS_MKPTR(JS_TAG_OBJECT, JS_VALUE_GET_OBJ(obj)->shape->proto), prop);
     return has;
+}
+
+/* Whether a bare name means something. */
+static int cf_context_knows(JSContext *ctx, JSObject *global, JSAtom prop)
+{
+    JSValueConst obj = JS_MKPTR(JS_TAG_OBJECT, global);
+    int has = JS_HasProperty(ctx, cf_context_global(obj)->sandbox, prop);
+    return has ? has : cf_context_has(ctx, obj, prop);
 }
 
 static int cf_context_set(JSContext *ctx, JSValueConst obj, JSAtom prop, JSValueConst value, JSValueConst receiver, int flags)
@@ -95,6 +104,15 @@ static int cf_context_set(JSContext *ctx, JSValueConst obj, JSAtom prop, JSValue
     on_sandbox = on_global < 0 ? -1 : cf_chain_flags(ctx, g->sandbox, prop, &sandbox_flags);
     if (on_sandbox < 0)
         return -1;
+    if (cf_is_read_only(on_sandbox, sandbox_flags)) {
+        int own = JS_GetOwnPropertyInternal(ctx, NULL, JS_VALUE_GET_OBJ(g->sandbox), prop);
+        if (own > 0 && ((flags & JS_PROP_THROW) || ((flags & JS_PROP_THROW_STRICT) && is_strict_mode(ctx)))) {
+            JS_ThrowTypeErrorAtom(ctx, "Cannot redefine property: %s", prop);
+            return -1;
+        }
+        if (own)
+            return own < 0 ? -1 : false;
+    }
     if (!cf_is_read_only(on_global, global_flags) && !cf_is_read_only(on_sandbox, sandbox_flags) &&
         (on_global || on_sandbox || !cf_is_symbol(ctx, prop))) {
         if (JS_SetPropertyInternal(ctx, g->sandbox, prop, js_dup(value), 0) < 0)
@@ -136,9 +154,10 @@ static int cf_context_define(JSContext *ctx, JSValueConst obj, JSAtom prop, JSVa
             sandbox_flags |= JS_PROP_HAS_GET | JS_PROP_HAS_SET;
         else
             sandbox_flags |= JS_PROP_HAS_VALUE | (flags & (JS_PROP_HAS_WRITABLE | JS_PROP_WRITABLE));
+        sandbox_flags |= flags & (JS_PROP_THROW | JS_PROP_THROW_STRICT);
         on_sandbox = JS_DefineProperty(ctx, g->sandbox, prop, value, getter, setter, sandbox_flags);
-        if (on_sandbox < 0)
-            return -1;
+        if (on_sandbox <= 0)
+            return on_sandbox;
     }
     return JS_DefineProperty(ctx, g->real, prop, value, getter, setter, flags);
 }
@@ -153,7 +172,7 @@ static int cf_context_delete(JSContext *ctx, JSValueConst obj, JSAtom prop)
 static int cf_context_names(JSContext *ctx, JSPropertyEnum **out, uint32_t *out_count, JSValueConst obj)
 {
     CfContextGlobal *g = cf_context_global(obj);
-    const int all = JS_GPN_STRING_MASK | JS_GPN_SYMBOL_MASK;
+    const int all = JS_GPN_STRING_MASK | JS_GPN_SYMBOL_MASK | JS_GPN_SET_ENUM;
     JSPropertyEnum *real, *own, *names;
     uint32_t real_count, own_count, count = 0;
 
@@ -164,11 +183,15 @@ static int cf_context_names(JSContext *ctx, JSPropertyEnum **out, uint32_t *out_
         return -1;
     }
     names = js_mallocz(ctx, (own_count + real_count + 1) * sizeof(*names));
+    /* the realm's own, then what only the sandbox shows: a builtin that the sandbox replaces counts as the sandbox's */
     for (uint32_t i = 0; names && i < real_count; i++)
-        names[count++] = (JSPropertyEnum){ .atom = JS_DupAtom(ctx, real[i].atom) };
-    for (uint32_t i = 0; names && i < own_count; i++)
-        if (!find_own_property1(JS_VALUE_GET_OBJ(g->real), own[i].atom))
+        if (real[i].is_enumerable || !find_own_property1(JS_VALUE_GET_OBJ(g->sandbox), real[i].atom))
+            names[count++] = (JSPropertyEnum){ .atom = JS_DupAtom(ctx, real[i].atom) };
+    for (uint32_t i = 0; names && i < own_count; i++) {
+        JSShapeProperty *prs = find_own_property1(JS_VALUE_GET_OBJ(g->real), own[i].atom);
+        if (!prs || !(prs->flags & JS_PROP_ENUMERABLE))
             names[count++] = (JSPropertyEnum){ .atom = JS_DupAtom(ctx, own[i].atom) };
+    }
     JS_FreePropertyEnum(ctx, real, real_count);
     JS_FreePropertyEnum(ctx, own, own_count);
     *out = names;
@@ -176,15 +199,26 @@ static int cf_context_names(JSContext *ctx, JSPropertyEnum **out, uint32_t *out_
     return names ? 0 : -1;
 }
 
-/* `var` of a script. */
+/* `var` of a script: it is the realm's own until something is assigned. */
 static int cf_context_define_var(JSContext *ctx, JSAtom prop, int flags)
 {
     JSValueConst obj = ctx->global_obj;
     int found = cf_context_get_own(ctx, NULL, obj, prop);
     if (found)
         return found < 0 ? -1 : 0;
-    return cf_context_define(ctx, obj, prop, JS_UNDEFINED, JS_UNDEFINED, JS_UNDEFINED,
+    return JS_DefineProperty(ctx, cf_context_global(obj)->real, prop, JS_UNDEFINED, JS_UNDEFINED, JS_UNDEFINED,
                              flags | JS_PROP_HAS_VALUE | JS_PROP_HAS_CONFIGURABLE | JS_PROP_HAS_WRITABLE | JS_PROP_HAS_ENUMERABLE) < 0 ? -1 : 0;
+}
+
+/* A function declaration is assigned on the sandbox and defined in the realm. 0 when that is done: the engine's
+   own way would define it on the global object, which is both. */
+static int cf_context_set_function(JSContext *ctx, JSAtom prop, JSValueConst func)
+{
+    CfContextGlobal *g = cf_context_global(ctx->global_obj);
+    if (JS_SetPropertyInternal(ctx, g->sandbox, prop, js_dup(func), 0) < 0)
+        return -1;
+    return JS_DefineProperty(ctx, g->real, prop, func, JS_UNDEFINED, JS_UNDEFINED,
+                             JS_PROP_HAS_VALUE | JS_PROP_HAS_WRITABLE | JS_PROP_WRITABLE | JS_PROP_HAS_ENUMERABLE | JS_PROP_ENUMERABLE) < 0 ? -1 : 0;
 }
 
 static JSClassExoticMethods cf_context_methods = {
@@ -242,11 +276,13 @@ static const JSClassDef cf_context_handle_class_def = {
 static int cf_contextify(JSContext *realm, JSValueConst sandbox)
 {
     CfContextGlobal *g = js_malloc(realm, sizeof(*g));
-    JSValue global;
+    JSValue global, proto;
 
     if (!g)
         return -1;
-    global = JS_NewObjectProtoClass(realm, realm->class_proto[JS_CLASS_OBJECT], cf_context_global_class);
+    proto = JS_NewObject(realm); /* V8 has one between the global object and Object.prototype */
+    global = JS_IsException(proto) ? proto : JS_NewObjectProtoClass(realm, proto, cf_context_global_class);
+    JS_FreeValue(realm, proto);
     if (JS_IsException(global)) {
         js_free(realm, g);
         return -1;
