@@ -104,7 +104,7 @@ static int cf_context_set(JSContext *ctx, JSValueConst obj, JSAtom prop, JSValue
     on_sandbox = on_global < 0 ? -1 : cf_chain_flags(ctx, g->sandbox, prop, &sandbox_flags);
     if (on_sandbox < 0)
         return -1;
-    if (cf_is_read_only(on_sandbox, sandbox_flags)) {
+    if (cf_is_read_only(on_sandbox, sandbox_flags) && !cf_is_read_only(on_global, global_flags)) {
         int own = JS_GetOwnPropertyInternal(ctx, NULL, JS_VALUE_GET_OBJ(g->sandbox), prop);
         if (own > 0 && ((flags & JS_PROP_THROW) || ((flags & JS_PROP_THROW_STRICT) && is_strict_mode(ctx)))) {
             JS_ThrowTypeErrorAtom(ctx, "Cannot redefine property: %s", prop);
