@@ -171,10 +171,10 @@ impl Inner {
     }
 
     /// Makes a program of a child. Gives it back when the runtime has been disposed of.
-    pub(crate) fn start_child(self: &Arc<Self>, parent: &Program, child: Child) -> Result<(), KernelProcess> {
+    pub(crate) fn start_child(self: &Arc<Self>, parent: &Program, child: Child) -> Result<(), Box<KernelProcess>> {
         let Child { process, parent: ppid, command, cwd } = child;
         if self.programs.lock().disposed {
-            return Err(process);
+            return Err(Box::new(process));
         }
         // An empty path: the guest reads the command line itself.
         let launch = Launch { code: String::new(), argv: command.argv, exec_argv: Vec::new(), env: command.env, cwd };
