@@ -15,7 +15,8 @@ export const LATER = [
   ['`inspector`', '`require` throws `ERR_INSPECTOR_NOT_AVAILABLE`, as in a Node that was built without it'],
   ['`sqlite`', 'its classes throw'],
   ['connections to the outside, and TLS', 'loopback inside a runtime works, with `fetch` and `WebSocket` too; TLS throws'],
-  ['other processes: `child_process`, `cluster`', 'their functions throw'],
+  ['a shell: `child_process.exec`, `spawn` with `shell: true`', '`ENOENT` for `/bin/sh`; children that are `node` work, in every form'],
+  ['`cluster`', 'its functions throw'],
   [
     '`TextDecoder` for Chinese, Japanese and Korean encodings',
     '`RangeError` with `ERR_ENCODING_NOT_SUPPORTED`; UTF-8, UTF-16 and all single-byte encodings work',
