@@ -33,7 +33,7 @@ module.exports = function util(binding, getInternalBinding) {
   // The first frame is Node's own function that calls this one.
   binding.getCallSites = (count) => native.callSites(1, count).map(toCallSite);
   binding.getCallerLocation = () => {
-    const site = native.callSites(2, 1)[0];
+    const site = native.callSites(1, 1)[0];
     return site === undefined ? undefined : [site.lineNumber, site.columnNumber, site.scriptName];
   };
   binding.isInsideNodeModules = () => {
