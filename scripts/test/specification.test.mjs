@@ -35,9 +35,13 @@ test('no row of the specification is malformed', () => {
 });
 
 test('the numbers that the matrix judges are those of the specification', () => {
-  const judged = promises.filter(({ id }) => /^(S|M)\d+$/.test(id) && !['M4', 'M5'].includes(id)).map(({ number }) => bound(number));
+  const judged = promises
+    .filter(({ id }) => /^(S|M)\d+$/.test(id) && !['M4', 'M5'].includes(id))
+    .map(({ number }) => bound(number));
   const targets = readText('packages/benchmarks/src/report/targets.ts');
-  const calls = [...targets.matchAll(/\bms\((?:'[^']+'|\"[^\"]+\"), ([\d.]+)|\bbound: ([\d.]+)/g)].map(([, ms, other]) => Number(ms ?? other));
+  const calls = [...targets.matchAll(/\bms\((?:'[^']+'|"[^"]+"), ([\d.]+)|\bbound: ([\d.]+)/g)].map(([, ms, other]) =>
+    Number(ms ?? other),
+  );
   expect(calls.sort()).toEqual(judged.sort());
 });
 

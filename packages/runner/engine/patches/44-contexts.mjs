@@ -102,7 +102,11 @@ static inline JSObject *cf_global_properties(JSContext *ctx)
 `,
     },
     // jobs hold their realm
-    { file: 'quickjs.c', find: '    e->ctx = ctx;\n    e->job_func', replace: '    e->ctx = JS_DupContext(ctx);\n    e->job_func' },
+    {
+      file: 'quickjs.c',
+      find: '    e->ctx = ctx;\n    e->job_func',
+      replace: '    e->ctx = JS_DupContext(ctx);\n    e->job_func',
+    },
     {
       file: 'quickjs.c',
       find: '    JS_FreeValue(ctx, res);\n    js_free(ctx, e);\n    *pctx = ctx;',

@@ -53,10 +53,10 @@ test('arguments stand in their places', async () => {
   });
   connection.evaluate(6, { runner: 7, code: 'c', timeoutMs: 8, stream: { stdout: true, stderr: true } });
   expect(fake.calls).toEqual([
-    ['createRuntime', { A: '1' }, '/', undefined, 2, 3, undefined, 4, undefined, undefined],
-    ['createRuntime', ...new Array(8).fill(undefined), ['/m', '/h', 'rw', '/m', '/h', 'ro']],
+    ['createRuntime', { A: '1' }, '/', undefined, 2, 3, undefined, 4, undefined, undefined, undefined],
+    ['createRuntime', ...new Array(9).fill(undefined), ['/m', '/h', 'rw', '/m', '/h', 'ro']],
     ['writeFile', 1, '/a', Buffer.from('x'), false],
-    ['start', 5, 1, 1, 'c', ['a'], {}, '/', stdin, 6, 2, undefined],
+    ['start', 5, 1, 1, 'c', ['a'], {}, '/', stdin, 6, 2, undefined, undefined],
     ['evaluate', 6, 7, 'c', 8, 3],
   ]);
 });
