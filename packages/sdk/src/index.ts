@@ -7,6 +7,7 @@ export type {
   BootPhase,
   BootTiming,
   BootTimingListener,
+  CommandOptions,
   Env,
   EvaluationOptions,
   Limits,
@@ -19,9 +20,12 @@ export type {
   SidecarEmbeddedOptions,
   SidecarOptions,
   SidecarSpawnOptions,
+  SignalName,
 } from './options/types.js';
 export type { ResidentRunner } from './runner/resident-runner.js';
 export type { DirectoryEntry, FileStatus } from './runtime/files.js';
+export type { GuestProcess } from './runtime/guest-process.js';
 export { NodeRuntime } from './runtime/node-runtime.js';
+export type { ProcessEntry } from './runtime/processes.js';
 export type { ExecResult, RunResult } from './runtime/result.js';
 export { Sidecar } from './sidecar/sidecar.js';

@@ -6,12 +6,15 @@
 
 import { type Deferred, deferred } from '../deferred.js';
 import { fromWire, protocolError, versionMismatch } from '../errors/make.js';
-import { hello, output, wireError } from './checks.js';
+import { hello, output, started, wireError } from './checks.js';
 import { type Frame, FrameReader, FrameWriter } from './frames.js';
 import { CONNECTION_ID, Kind, type SidecarHello } from './messages.js';
 
 /** Takes what a streamed descriptor wrote, for good: 1 is stdout, 2 is stderr. Does not throw. */
 export type OutputListener = (fd: 1 | 2, data: Uint8Array) => void;
+
+/** Takes the number of a live program, before its reply. Does not throw. */
+export type StartListener = (pid: number) => void;
 
 /** What the channel needs from who carries its bytes. */
 export interface ChannelOptions {
@@ -33,8 +36,18 @@ export interface ChannelOptions {
 export interface Channel {
   /** An id for a request that may be canceled or credited later. */
   nextId(): number;
-  /** Sends a request; `check` turns the reply's body into the result. `onOutput` gets the request's output frames. */
-  request<T>(kind: number, id: number, body: object, check: (body: unknown) => T, onOutput?: OutputListener): Promise<T>;
+  /**
+   * Sends a request; `check` turns the reply's body into the result. `onOutput` gets the request's output frames, `onStarted` what a live
+   * program begins with.
+   */
+  request<T>(
+    kind: number,
+    id: number,
+    body: object,
+    check: (body: unknown) => T,
+    onOutput?: OutputListener,
+    onStarted?: StartListener,
+  ): Promise<T>;
   /** Sends a frame that has no reply. */
   notify(kind: number, id: number, body: object): void;
   /** Resolves when no request waits any more, whatever became of them; `undefined` when none waits now. */
@@ -48,6 +61,7 @@ export interface Channel {
 interface Pending {
   check: (body: unknown) => unknown;
   onOutput: OutputListener | undefined;
+  onStarted: StartListener | undefined;
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
@@ -99,6 +113,7 @@ export function createChannel(options: ChannelOptions): Channel {
     if (!greeted) greet(frame);
     else if (frame.kind === Kind.reply || frame.kind === Kind.error) settle(frame);
     else if (frame.kind === Kind.output) deliver(frame);
+    else if (frame.kind === Kind.started) begun(frame);
     else throw protocolError(`a frame of kind ${frame.kind} does not come from a sidecar`);
   }
 
@@ -145,17 +160,25 @@ export function createChannel(options: ChannelOptions): Channel {
     listener(fd, new Uint8Array(data));
   }
 
+  function begun(frame: Frame): void {
+    const { pid } = started(frame.body);
+    const listener = pending.get(frame.id)?.onStarted;
+    if (listener === undefined) throw protocolError(`a start for request ${frame.id}, which did not ask to be told`);
+    listener(pid);
+  }
+
   function request<T>(
     kind: number,
     id: number,
     body: object,
     check: (body: unknown) => T,
     onOutput?: OutputListener,
+    onStarted?: StartListener,
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (closed !== undefined) throw closed;
       send(kind, id, body);
-      pending.set(id, { check, onOutput, resolve: resolve as (value: unknown) => void, reject });
+      pending.set(id, { check, onOutput, onStarted, resolve: resolve as (value: unknown) => void, reject });
       if (pending.size === 1) options.onBusy();
     });
   }

@@ -8,10 +8,12 @@ import type {
   FileStatus,
   Outcome,
   Output,
+  ProcessTable,
   ResourceSnapshot,
   RunnerCreated,
   RuntimeCreated,
   SidecarHello,
+  Started,
   Timings,
   WireError,
 } from './messages.js';
@@ -65,6 +67,24 @@ export function output(body: unknown): Output {
   if (map['fd'] !== 1 && map['fd'] !== 2) throw wrong('output', 'fd', '1 or 2');
   if (!(map['data'] instanceof Uint8Array)) throw wrong('output', 'data', 'binary');
   return map as unknown as Output;
+}
+
+/** started */
+export function started(body: unknown): Started {
+  const map = fields(body, 'started');
+  natural(map, 'started', 'pid');
+  return map as unknown as Started;
+}
+
+/** The reply to process.list. */
+export function processTable(body: unknown): ProcessTable {
+  const map = fields(body, 'reply');
+  const lists = ['pids', 'ppids', 'groups', 'commands'].map((field) => map[field]);
+  const [pids] = lists;
+  if (!Array.isArray(pids) || !lists.every((list) => Array.isArray(list) && list.length === pids.length)) {
+    throw protocolError('reply is not lists of one length');
+  }
+  return map as unknown as ProcessTable;
 }
 
 /** The reply to runtime.create. */

@@ -2,7 +2,17 @@
 
 import type { ProcessConnection } from '../sidecar/connection.js';
 import type { Channel } from './channel.js';
-import { done, fileData, fileNames, fileStatus, outcome, resources, runnerCreated, runtimeCreated } from './checks.js';
+import {
+  done,
+  fileData,
+  fileNames,
+  fileStatus,
+  outcome,
+  processTable,
+  resources,
+  runnerCreated,
+  runtimeCreated,
+} from './checks.js';
 import { Kind } from './messages.js';
 
 /** `process` is what only the transport knows: which process it is and how to end it. */
@@ -17,7 +27,7 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
     disposeRuntime: (runtime) => request(Kind.runtimeDispose, nextId(), { runtime }, done),
     createRunner: (options) => request(Kind.runnerCreate, nextId(), options, runnerCreated),
     disposeRunner: (runner) => request(Kind.runnerDispose, nextId(), { runner }, done),
-    start: (id, program, onOutput) => request(Kind.processStart, id, program, outcome, onOutput),
+    start: (id, program, onOutput, onStarted) => request(Kind.processStart, id, program, outcome, onOutput, onStarted),
     evaluate: (id, snippet, onOutput) => request(Kind.runnerEval, id, snippet, outcome, onOutput),
     cancel: (id) => notify(Kind.cancel, id, {}),
     credit: (id, bytes) => notify(Kind.credit, id, { bytes }),
@@ -29,6 +39,9 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
     statFile: (stat) => request(Kind.fileStat, nextId(), stat, fileStatus),
     makeDirectory: (tree) => request(Kind.fileMkdir, nextId(), tree, done),
     removeFile: (tree) => request(Kind.fileRemove, nextId(), tree, done),
+    writeProcess: (write) => request(Kind.processWrite, nextId(), write, done),
+    signalProcess: (signal) => request(Kind.processSignal, nextId(), signal, done),
+    listProcesses: (list) => request(Kind.processList, nextId(), list, processTable),
     renameFile: (rename) => request(Kind.fileRename, nextId(), rename, done),
   };
 }

@@ -14,6 +14,7 @@ export const Kind = {
   output: 4,
   credit: 5,
   cancel: 6,
+  started: 7,
   ping: 10,
   runtimeCreate: 11,
   runtimeDispose: 12,
@@ -29,6 +30,9 @@ export const Kind = {
   fileMkdir: 22,
   fileRemove: 23,
   fileRename: 24,
+  processWrite: 25,
+  processSignal: 26,
+  processList: 27,
 } as const;
 
 /** The id of frames that belong to the connection and not to a request. */
@@ -90,8 +94,8 @@ export interface RuntimeDispose {
 /** process.start. */
 export interface ProcessStart {
   runtime: number;
-  /** `file`: `code` is the path of the program's file. */
-  mode: 'exec' | 'run' | 'file';
+  /** `file`: `code` is the path of the program's file. `command`: it is a command, and `args` are its arguments. */
+  mode: 'exec' | 'run' | 'file' | 'command';
   code: string;
   args?: readonly string[];
   execArgv?: readonly string[];
@@ -100,6 +104,8 @@ export interface ProcessStart {
   stdin?: Uint8Array;
   timeoutMs?: number;
   stream?: Streams;
+  /** Whether `started` is sent, and stdin stays open. */
+  live?: boolean;
 }
 
 /** `stream` of process.start and runner.eval: which descriptors are sent on while the program runs. */
@@ -171,6 +177,26 @@ export interface FileRename {
   to: string;
 }
 
+/** process.write: more for the stdin of a live program, and with `end` the last of it. */
+export interface ProcessWrite {
+  runtime: number;
+  pid: number;
+  data: Uint8Array;
+  end?: boolean;
+}
+
+/** process.signal: Linux's number; 0 only looks. */
+export interface ProcessSignal {
+  runtime: number;
+  pid: number;
+  signal: number;
+}
+
+/** process.list. */
+export interface ProcessList {
+  runtime: number;
+}
+
 // What the sidecar sends.
 
 /** hello, of the sidecar. `image` is the guest image's content hash, `loadNs` what loading the precompiled module took. */
@@ -192,6 +218,11 @@ export interface WireError {
 export interface Output {
   fd: 1 | 2;
   data: Uint8Array;
+}
+
+/** started: a live program has its number. */
+export interface Started {
+  pid: number;
 }
 
 /** The reply to runtime.create. */
@@ -268,4 +299,12 @@ export interface FileStatus {
   mtimeUs: number;
   ctimeUs: number;
   birthtimeUs: number;
+}
+
+/** The reply to process.list: lists of one length, in the order of the numbers. */
+export interface ProcessTable {
+  pids: number[];
+  ppids: number[];
+  groups: number[];
+  commands: string[];
 }

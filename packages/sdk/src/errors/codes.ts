@@ -55,7 +55,10 @@ export interface LocalFacts {
   ERR_PROTOCOL: { reason: string };
 }
 
-/** What a file operation may be refused with: the name of Linux's error number. `path` is the guest path. */
+/**
+ * What an operation on files or processes may be refused with: the name of Linux's error number. `path` is the guest path, the command, or the
+ * process's number.
+ */
 export type FileErrorCode =
   | 'EACCES'
   | 'EBUSY'
@@ -67,12 +70,16 @@ export type FileErrorCode =
   | 'ELOOP'
   | 'EMFILE'
   | 'ENAMETOOLONG'
+  | 'ENOBUFS'
   | 'ENOENT'
+  | 'ENOEXEC'
   | 'ENOSPC'
   | 'ENOTDIR'
   | 'ENOTEMPTY'
   | 'EPERM'
+  | 'EPIPE'
   | 'EROFS'
+  | 'ESRCH'
   | 'EXDEV';
 
 /** Facts of a file operation's errors. */

@@ -75,6 +75,7 @@ const run: Tests = {
   language: isLanguage,
   stdin: isInput,
 };
+const command: Tests = { __proto__: null, ...place, ...evaluation, stdin: isInput };
 const sidecar: Tests = {
   __proto__: null,
   ...listener,
@@ -98,6 +99,9 @@ const SETS = {
   'exec()': run,
   'execFile()': run,
   'run()': run,
+  'spawn()': run,
+  'spawnCommand()': command,
+  'execCommand()': command,
   'createResidentRunner()': place,
   'ResidentRunner.exec()': evaluation,
   'mkdir()': recursive,

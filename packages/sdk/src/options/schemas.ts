@@ -68,6 +68,7 @@ const run = strict({
   language: custom(isLanguage, "'javascript' or 'typescript'"),
   stdin: custom(isInput, 'text or a Uint8Array'),
 });
+const command = strict({ ...evaluation, env, cwd, stdin: custom(isInput, 'text or a Uint8Array') });
 const sidecar = {
   onBootTiming: callback,
   workers: whole(WHOLE.workers, 'threads'),
@@ -94,6 +95,9 @@ export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
   'exec()': run,
   'execFile()': run,
   'run()': run,
+  'spawn()': run,
+  'spawnCommand()': command,
+  'execCommand()': command,
   'createResidentRunner()': strict({ env, cwd }),
   'ResidentRunner.exec()': strict(evaluation),
   'mkdir()': strict({ recursive: flag }),

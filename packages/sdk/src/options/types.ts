@@ -156,6 +156,19 @@ export interface RunOptions extends EvaluationOptions {
   stdin?: string | Uint8Array;
 }
 
+/** Options of `runtime.execCommand()` and `runtime.spawnCommand()`. */
+export interface CommandOptions extends EvaluationOptions {
+  /** Laid over the runtime's environment. */
+  env?: Env;
+  /** Instead of the runtime's working directory: an absolute guest path. */
+  cwd?: string;
+  /** What the command reads from stdin; of `spawnCommand()` and `spawn()` the beginning of it. @default nothing */
+  stdin?: string | Uint8Array;
+}
+
+/** A signal by its name on Linux. */
+export type SignalName = NodeJS.Signals;
+
 /** Options of `runtime.createResidentRunner()`. */
 export interface ResidentRunnerOptions {
   /** Laid over the runtime's environment. */

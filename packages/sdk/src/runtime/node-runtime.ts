@@ -1,11 +1,17 @@
 // The public handle of a runtime: checks what comes in, asks the connection, shapes what comes back.
 
 import { asyncDispose } from '../async-dispose.js';
-import type { ResourceSnapshot } from '../channel/messages.js';
+import type { ProcessStart, ResourceSnapshot } from '../channel/messages.js';
 import { invalidOption, runtimeDisposed } from '../errors/make.js';
 import { acceptable, explain } from '../options/check.js';
 import { show } from '../options/show.js';
-import type { BootTimingListener, NodeRuntimeOptions, ResidentRunnerOptions, RunOptions } from '../options/types.js';
+import type {
+  BootTimingListener,
+  CommandOptions,
+  NodeRuntimeOptions,
+  ResidentRunnerOptions,
+  RunOptions,
+} from '../options/types.js';
 import { createRunner, type ResidentRunner } from '../runner/resident-runner.js';
 import type { Outcome, ProcessConnection, SidecarConnection } from '../sidecar/connection.js';
 import { reportGuestRun, reportGuestStart } from './boot-timing.js';
@@ -24,7 +30,9 @@ import {
   toBytes,
   writeFile,
 } from './files.js';
-import { programOf } from './program.js';
+import { GuestProcess } from './guest-process.js';
+import { type ProcessEntry, entriesOf as processEntries } from './processes.js';
+import { bytesOf, checkText, programOf } from './program.js';
 import { ExecResult, RunResult } from './result.js';
 
 /**
@@ -90,6 +98,53 @@ export class NodeRuntime implements AsyncDisposable {
   async execFile(path: string, options?: RunOptions): Promise<ExecResult> {
     if (!acceptable('execFile()', options)) await explain('execFile()', options);
     return new ExecResult(await this.#start('execFile', path, options));
+  }
+
+  /**
+   * Runs a command to its end: a program of the guest that is found through PATH, or by its path.
+   *
+   * @throws as `exec()`; `ENOENT`, `EACCES` or `ENOEXEC` when there is no such command
+   */
+  async execCommand(command: string, args: readonly string[] = [], options: CommandOptions = {}): Promise<ExecResult> {
+    const program = await this.#command('execCommand()', command, args, options);
+    const connection = this.#connection;
+    return new ExecResult(
+      await evaluate(connection, options, (id, stream, onOutput) => connection.start(id, { ...program, stream }, onOutput)),
+    );
+  }
+
+  /**
+   * Starts `code`, an ES module, and gives a handle on it: its stdin stays open, its output can be read while it runs.
+   *
+   * @throws as `exec()`
+   */
+  async spawn(code: string, options: RunOptions = {}): Promise<GuestProcess> {
+    if (!acceptable('spawn()', options)) await explain('spawn()', options);
+    checkText('spawn()', 'code', code);
+    this.#assertAlive();
+    const { args, env, cwd, stdin, timeout: timeoutMs } = options;
+    const { text, execArgv } = programOf('exec', code, options);
+    const program = { runtime: this.#runtime, mode: 'exec', code: text, args, execArgv, env, cwd, timeoutMs } as const;
+    return GuestProcess.start(this.#connection, { ...program, stdin: bytesOf(stdin) }, options);
+  }
+
+  /**
+   * The same for a command: see `execCommand()`.
+   *
+   * @throws as `execCommand()`
+   */
+  async spawnCommand(command: string, args: readonly string[] = [], options: CommandOptions = {}): Promise<GuestProcess> {
+    return GuestProcess.start(this.#connection, await this.#command('spawnCommand()', command, args, options), options);
+  }
+
+  /**
+   * The processes that live in the runtime, children of programs included.
+   *
+   * @throws `ERR_RUNTIME_DISPOSED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
+   */
+  async processes(): Promise<ProcessEntry[]> {
+    this.#assertAlive();
+    return processEntries(await this.#connection.listProcesses({ runtime: this.#runtime }));
   }
 
   /**
@@ -224,10 +279,7 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   async #start(call: 'exec' | 'run' | 'execFile', code: string, options: RunOptions | undefined): Promise<Outcome> {
-    if (typeof code !== 'string') {
-      const option = call === 'execFile' ? 'path' : 'code';
-      throw invalidOption(`${call}()`, { option, expected: 'text', received: show(code) });
-    }
+    checkText(`${call}()`, call === 'execFile' ? 'path' : 'code', code);
     this.#assertAlive();
     const outcome = await this.#begin(call === 'execFile' ? 'file' : call, code, options);
     if (this.#onBootTiming !== undefined) {
@@ -243,10 +295,26 @@ export class NodeRuntime implements AsyncDisposable {
     if (options === undefined) return connection.start(connection.nextId(), { runtime, mode, code });
     const { args, env, cwd, timeout: timeoutMs } = options;
     const { text, execArgv } = programOf(mode, code, options);
-    const stdin = typeof options.stdin === 'string' ? Buffer.from(options.stdin) : options.stdin;
+    const stdin = bytesOf(options.stdin);
     return evaluate(connection, options, (id, stream, onOutput) =>
       connection.start(id, { runtime, mode, code: text, args, execArgv, env, cwd, stdin, timeoutMs, stream }, onOutput),
     );
+  }
+
+  async #command(
+    call: 'execCommand()' | 'spawnCommand()',
+    command: string,
+    args: readonly string[],
+    options: CommandOptions,
+  ): Promise<ProcessStart> {
+    if (!acceptable(call, options)) await explain(call, options);
+    checkText(call, 'command', command);
+    if (!Array.isArray(args) || !args.every((one) => typeof one === 'string' && !one.includes('\0'))) {
+      throw invalidOption(call, { option: 'args', expected: 'a list of text', received: show(args) });
+    }
+    this.#assertAlive();
+    const { env, cwd, stdin, timeout: timeoutMs } = options;
+    return { runtime: this.#runtime, mode: 'command', code: command, args, env, cwd, stdin: bytesOf(stdin), timeoutMs };
   }
 
   #checkFile(call: string, path: unknown, option = 'path'): void {

@@ -1,7 +1,7 @@
 // What runtimes and runners need from a sidecar, wherever it runs. `channel/connection.ts` is the one over frames, for a process;
 // `transports/embedded.ts` the one over the addon, in this process. Nothing above this line knows which of them it has.
 
-import type { OutputListener } from '../channel/channel.js';
+import type { OutputListener, StartListener } from '../channel/channel.js';
 import type {
   FileData,
   FileList,
@@ -12,7 +12,11 @@ import type {
   FileStatus,
   FileTree,
   FileWrite,
+  ProcessList,
+  ProcessSignal,
   ProcessStart,
+  ProcessTable,
+  ProcessWrite,
   ResourceSnapshot,
   RunnerCreate,
   RunnerCreated,
@@ -51,8 +55,11 @@ export interface SidecarConnection {
   disposeRunner(runner: number): Promise<void>;
   /** An id for `start` or `evaluate`, by which the program can be canceled and its output credited. */
   nextId(): number;
-  /** Runs a program. An outcome that is known before this returns is returned as it is, without a promise. */
-  start(id: number, program: ProcessStart, onOutput?: OutputListener): Outcome | Promise<Outcome>;
+  /**
+   * Runs a program. An outcome that is known before this returns is returned as it is, without a promise. `onStarted` is called for a live
+   * program, unless the call fails.
+   */
+  start(id: number, program: ProcessStart, onOutput?: OutputListener, onStarted?: StartListener): Outcome | Promise<Outcome>;
   /** Evaluates a snippet in a resident runner. The same. */
   evaluate(id: number, snippet: RunnerEval, onOutput?: OutputListener): Outcome | Promise<Outcome>;
   /** Ends a program or an evaluation; its outcome still comes. */
@@ -77,6 +84,12 @@ export interface SidecarConnection {
   removeFile(tree: FileTree): Promise<void>;
   /** Gives a file another name. */
   renameFile(rename: FileRename): Promise<void>;
+  /** Writes to the stdin of a live program. */
+  writeProcess(write: ProcessWrite): Promise<void>;
+  /** Sends a process a signal. */
+  signalProcess(signal: ProcessSignal): Promise<void>;
+  /** The processes of a runtime. */
+  listProcesses(list: ProcessList): Promise<ProcessTable>;
   /** Ends the sidecar; what waits rejects. Resolves when it is gone. */
   dispose(): Promise<void>;
 }

@@ -1,7 +1,15 @@
 // The addon's functions, as `packages/sidecar/crates/node` gives them. Arguments stand in fixed places because reading a property by
 // name costs as much there as the whole call. What does not end within a call is told by `OnEvent`.
 
-import type { FileData, FileNames, FileStatus, ResourceSnapshot, RunnerCreated, WireError } from '../channel/messages.js';
+import type {
+  FileData,
+  FileNames,
+  FileStatus,
+  ProcessTable,
+  ResourceSnapshot,
+  RunnerCreated,
+  WireError,
+} from '../channel/messages.js';
 import type { Outcome } from '../sidecar/connection.js';
 
 /** What an event is: the `kind` of `OnEvent`. */
@@ -74,7 +82,10 @@ export interface AddonCore {
     mounts?: readonly string[],
   ): number;
   disposeRuntime(runtime: number): void;
-  /** The outcome, when the program has ended within the call; else it comes as an event. `mode` is 0 for exec, 1 for run, 2 for file. */
+  /**
+   * The outcome, when the program has ended within the call; else it comes as an event. `mode` is 0 for exec, 1 for run, 2 for file, 3 for
+   * command. Of a live program it is the number.
+   */
   start(
     id: number,
     runtime: number,
@@ -87,7 +98,8 @@ export interface AddonCore {
     timeoutMs: number | undefined,
     streams: number,
     execArgv: readonly string[] | undefined,
-  ): Outcome | undefined;
+    live: boolean | undefined,
+  ): Outcome | number | undefined;
   createRunner(id: number, runtime: number, env?: Env, cwd?: string): RunnerCreated | undefined;
   evaluate(id: number, runner: number, code: string, timeoutMs: number | undefined, streams: number): Outcome | undefined;
   disposeRunner(runner: number): void;
@@ -101,5 +113,8 @@ export interface AddonCore {
   makeDirectory(runtime: number, path: string, recursive: boolean): void;
   removeFile(runtime: number, path: string, recursive: boolean): void;
   renameFile(runtime: number, from: string, to: string): void;
+  writeProcess(runtime: number, pid: number, data: Uint8Array, end: boolean): void;
+  signalProcess(runtime: number, pid: number, signal: number): void;
+  listProcesses(runtime: number): ProcessTable;
   shutdown(): void;
 }

@@ -4,7 +4,7 @@
 // call that starts it (see `inlineBudgetMs`) costs no promise. Next: `addon.ts`, what the addon offers.
 
 import { createRequire } from 'node:module';
-import type { OutputListener } from '../channel/channel.js';
+import type { OutputListener, StartListener } from '../channel/channel.js';
 import {
   type FileData,
   type FileList,
@@ -16,7 +16,11 @@ import {
   type FileTree,
   type FileWrite,
   MAX_OUTPUT_BYTES,
+  type ProcessList,
+  type ProcessSignal,
   type ProcessStart,
+  type ProcessTable,
+  type ProcessWrite,
   type ResourceSnapshot,
   type RunnerCreate,
   type RunnerCreated,
@@ -32,7 +36,7 @@ import { VERSION } from '../version.js';
 import { type Addon, type AddonCore, type AddonOptions, Event, makeOutcome } from './addon.js';
 
 /** The addon's numbers. */
-const MODES = { exec: 0, run: 1, file: 2 } as const;
+const MODES = { exec: 0, run: 1, file: 2, command: 3 } as const;
 
 /** Loads the addon at `path` and opens a core in it. */
 export function openAddon(path: string, options: AddonOptions): Opening {
@@ -102,14 +106,17 @@ class EmbeddedConnection implements SidecarConnection {
     return this.#lastId;
   }
 
-  start(id: number, program: ProcessStart, onOutput?: OutputListener): Outcome | Promise<Outcome> {
-    const { runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, stream } = program;
+  start(id: number, program: ProcessStart, onOutput?: OutputListener, onStarted?: StartListener): Outcome | Promise<Outcome> {
+    const { runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, stream, live } = program;
     const bits = streamBits(stream);
     const number = MODES[mode];
-    return (
-      this.#call((core) => core.start(id, runtime, number, code, args, env, cwd, stdin, timeoutMs, bits, execArgv)) ??
-      this.#wait<Outcome>(id, onOutput)
+    const answer = this.#call((core) =>
+      core.start(id, runtime, number, code, args, env, cwd, stdin, timeoutMs, bits, execArgv, live),
     );
+    if (typeof answer === 'object' && answer !== null) return answer;
+    const outcome = this.#wait<Outcome>(id, onOutput);
+    if (typeof answer === 'number') onStarted?.(answer);
+    return outcome;
   }
 
   evaluate(id: number, snippet: RunnerEval, onOutput?: OutputListener): Outcome | Promise<Outcome> {
@@ -169,6 +176,18 @@ class EmbeddedConnection implements SidecarConnection {
 
   async renameFile({ runtime, from, to }: FileRename): Promise<void> {
     this.#call((core) => core.renameFile(runtime, from, to));
+  }
+
+  async writeProcess({ runtime, pid, data, end = false }: ProcessWrite): Promise<void> {
+    this.#call((core) => core.writeProcess(runtime, pid, data, end));
+  }
+
+  async signalProcess({ runtime, pid, signal }: ProcessSignal): Promise<void> {
+    this.#call((core) => core.signalProcess(runtime, pid, signal));
+  }
+
+  async listProcesses({ runtime }: ProcessList): Promise<ProcessTable> {
+    return this.#call((core) => core.listProcesses(runtime));
   }
 
   #seed(runtime: number, files: Readonly<Record<string, Uint8Array>>): void {

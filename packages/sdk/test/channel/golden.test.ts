@@ -37,9 +37,11 @@ const replies: Record<string, (body: unknown) => unknown> = {
   'reply-file-read': checks.fileData,
   'reply-file-list': checks.fileNames,
   'reply-file-stat': checks.fileStatus,
+  'reply-process-list': checks.processTable,
   'sidecar-hello': checks.hello,
   error: checks.wireError,
   output: checks.output,
+  started: checks.started,
 };
 
 test.each(golden.filter(({ from }) => from === 'sidecar'))('$file passes its check', ({ file, body }) => {

@@ -131,10 +131,15 @@ const unknown: [OptionSet, unknown, string, RegExp][] = [
     'NodeRuntime.create()',
     { timeout: 5 },
     'timeout',
-    /It is an option of exec\(\), execFile\(\), run\(\), ResidentRunner\.exec\(\)\.$/,
+    /It is an option of exec\(\), execFile\(\), run\(\), spawn\(\), execCommand\(\), ResidentRunner\.exec\(\)\.$/,
   ],
   ['NodeRuntime.create()', { constructor: 5 }, 'constructor', /expected one of env, cwd/],
-  ['ResidentRunner.exec()', { stdin: '' }, 'stdin', /It is an option of exec\(\), execFile\(\), run\(\)\.$/],
+  [
+    'ResidentRunner.exec()',
+    { stdin: '' },
+    'stdin',
+    /It is an option of exec\(\), execFile\(\), run\(\), spawn\(\), execCommand\(\)\.$/,
+  ],
 ];
 
 test.each(unknown)('%s with %j, which has an unknown name', async (set, given, option, message) => {

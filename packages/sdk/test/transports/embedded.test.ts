@@ -56,7 +56,7 @@ test('arguments stand in their places', async () => {
     ['createRuntime', { A: '1' }, '/', undefined, 2, 3, undefined, 4, undefined, undefined, undefined],
     ['createRuntime', ...new Array(9).fill(undefined), ['/m', '/h', 'rw', '/m', '/h', 'ro']],
     ['writeFile', 1, '/a', Buffer.from('x'), false],
-    ['start', 5, 1, 1, 'c', ['a'], {}, '/', stdin, 6, 2, undefined],
+    ['start', 5, 1, 1, 'c', ['a'], {}, '/', stdin, 6, 2, undefined, undefined],
     ['evaluate', 6, 7, 'c', 8, 3],
   ]);
 });

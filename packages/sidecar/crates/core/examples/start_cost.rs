@@ -56,6 +56,7 @@ fn main() {
                 stdin: vec![],
                 timeout: None,
                 streams: Streams::default(),
+                live: false,
             };
             let began = Instant::now();
             runtime.start(options, ear, dispatch).expect("start");

@@ -26,6 +26,6 @@ pub use core::Core;
 pub use error::{Error, Fact};
 pub use image::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
 pub use options::{CoreOptions, Dispatch, Limits, Mode, MountOptions, ProcessOptions, RuntimeOptions, Streams};
-pub use outcome::{Entry, FileStat, FileType, Outcome, Resources, Sink, Timings};
-pub use runtime::{Files, Process, Runtime};
+pub use outcome::{Entry, FileStat, FileType, Outcome, ProcessEntry, Resources, Sink, Timings};
+pub use runtime::{Files, Process, Processes, Runtime};
 pub use vm::engine_config;

@@ -72,6 +72,8 @@ pub enum Mode {
     Resident,
     /// As `Exec`, and `code` is not the program but the path of its file in the guest.
     File,
+    /// As `Exec`, and `code` is a command, looked for as a shell does, with `args` as its arguments.
+    Command,
 }
 
 /// Which descriptors are sent on while the program runs.
@@ -104,6 +106,8 @@ pub struct ProcessOptions {
     pub timeout: Option<Duration>,
     /// Which descriptors are streamed.
     pub streams: Streams,
+    /// Its standard input is a pipe that stays open, and that more can be written to ([`crate::Processes::write`]).
+    pub live: bool,
 }
 
 /// Where a process takes its first steps.

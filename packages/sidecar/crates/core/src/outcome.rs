@@ -75,6 +75,19 @@ pub struct FileStat {
     pub birthtime_ns: i64,
 }
 
+/// One process of a runtime.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessEntry {
+    /// Its number.
+    pub pid: u32,
+    /// Its parent's; 1 for one that has none in the runtime.
+    pub ppid: u32,
+    /// Its group's.
+    pub group: u32,
+    /// What it was started as: the command and its arguments, cut off when they are long.
+    pub command: String,
+}
+
 /// Counts of what is in use, for the caller's eyes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Resources {
@@ -93,6 +106,8 @@ pub struct Resources {
 /// Who is told what happens to a process. Calls come from worker threads, or from the calling thread when a process ran inline;
 /// they must not block.
 pub trait Sink: Send + Sync {
+    /// The process has its number, and has not run yet.
+    fn started(&self, _pid: u32) {}
     /// A streamed descriptor has bytes. The caller gives credit back with [`crate::Process::credit`]. `eval` is the evaluation
     /// in a resident process, else 0.
     fn output(&self, eval: u32, fd: u8, data: Vec<u8>);

@@ -4,10 +4,10 @@
 
 use crate::core::Shared;
 use crate::error::Error;
-use crate::kernel::processes::Child;
-use crate::kernel::{INIT, Kernel, Outside, Process as KernelProcess};
+use crate::kernel::processes::{Child, find};
+use crate::kernel::{Errno, INIT, Kernel, Outside, Process as KernelProcess};
 use crate::options::{Dispatch, Limits, Mode, ProcessOptions, RuntimeOptions, Streams};
-use crate::outcome::{Entry, FileStat, Outcome, Sink, Timings};
+use crate::outcome::{Entry, FileStat, Outcome, ProcessEntry, Sink, Timings};
 use crate::program::{Launch, Parts, Program, run};
 use crate::sched::Task;
 use parking_lot::Mutex;
@@ -47,6 +47,11 @@ pub struct Files {
     inner: Arc<Inner>,
 }
 
+/// A runtime's processes, for its owner: all of them, children included.
+pub struct Processes {
+    inner: Arc<Inner>,
+}
+
 /// One guest program. Cheap to clone; dropping all clones does not end it.
 #[derive(Clone)]
 pub struct Process {
@@ -72,7 +77,7 @@ impl Runtime {
     /// Starts a program (or a resident runner). `sink` may be called before this returns when `dispatch` is inline.
     pub fn start(&self, options: ProcessOptions, sink: Arc<dyn Sink>, dispatch: Dispatch) -> Result<Process, Error> {
         let inner = &self.inner;
-        let launch = inner.launch(&options)?;
+        let mut launch = inner.launch(&options)?;
         if options.cwd.is_some() {
             // As for the runtime's own: a directory that is not there is made, and where it cannot be made, it is missing.
             let _ = inner.kernel.outside().mkdir(&launch.cwd, true);
@@ -82,14 +87,25 @@ impl Runtime {
             limit: u64::from(inner.limits.processes),
         })?;
         let process = KernelProcess::new(inner.kernel.clone(), pid, &launch.cwd);
+        let title = match options.mode {
+            Mode::File | Mode::Command => title(&launch.argv),
+            _ => "node".to_owned(),
+        };
+        let prepared = prepare(&process, &options, &mut launch);
+        if let Err(error) = prepared {
+            process.close();
+            inner.kernel.processes.remove(pid);
+            return Err(failed(error, "spawn", &options.code));
+        }
         let program = Program::new(Parts {
+            command: title,
             ppid: INIT,
             mode: options.mode,
             limits: inner.limits,
             streams: options.streams,
-            stdin: options.stdin,
+            stdin: if options.live { Vec::new() } else { options.stdin },
             scheduler: inner.core.scheduler().clone(),
-            sink,
+            sink: sink.clone(),
             home: Arc::downgrade(inner),
             process,
         });
@@ -101,6 +117,7 @@ impl Runtime {
         if let Some(timeout) = options.timeout {
             program.end_after(timeout);
         }
+        sink.started(pid);
         inner.begin(&program, launch, dispatch);
         Ok(Process { program })
     }
@@ -108,6 +125,11 @@ impl Runtime {
     /// Its files.
     pub fn files(&self) -> Files {
         Files { inner: self.inner.clone() }
+    }
+
+    /// Its processes.
+    pub fn processes(&self) -> Processes {
+        Processes { inner: self.inner.clone() }
     }
 
     /// Ends all its processes. Later starts fail with `ERR_RUNTIME_DISPOSED`.
@@ -135,7 +157,7 @@ impl Inner {
             }
         }
         let mut argv = Vec::with_capacity(1 + options.args.len());
-        argv.push("node".to_owned());
+        argv.push(if options.mode == Mode::Command { options.code.clone() } else { "node".to_owned() });
         if options.mode == Mode::File {
             argv.push(options.code.clone());
         }
@@ -179,6 +201,7 @@ impl Inner {
         // An empty path: the guest reads the command line itself.
         let launch = Launch { code: String::new(), argv: command.argv, exec_argv: Vec::new(), env: command.env, cwd };
         let program = Program::new(Parts {
+            command: title(&launch.argv),
             ppid,
             mode: Mode::File,
             limits: *parent.limits(),
@@ -286,7 +309,63 @@ impl Files {
     }
 }
 
+impl Processes {
+    /// Those that live.
+    pub fn list(&self) -> Vec<ProcessEntry> {
+        let live = self.inner.kernel.processes.list();
+        let entry = |(program, ppid, group): (Arc<Program>, u32, u32)| ProcessEntry {
+            pid: program.pid,
+            ppid,
+            group,
+            command: program.command.clone(),
+        };
+        live.into_iter().map(entry).collect()
+    }
+
+    /// Sends a signal; 0 only looks. `ESRCH` when there is no such process.
+    pub fn signal(&self, pid: u32, signal: u8) -> Result<(), Error> {
+        let sent = self.inner.kernel.processes.signal(pid, i64::from(signal));
+        sent.map_err(|error| failed(error, "kill", &pid.to_string()))
+    }
+
+    /// Writes to the standard input of a process that was started live, and ends it with `ends`. What the process has not read yet is
+    /// kept, 16 MiB at most (`ENOBUFS`); `EPIPE` when it will not read any more.
+    pub fn write(&self, pid: u32, bytes: &[u8], ends: bool) -> Result<(), Error> {
+        let program = self.inner.kernel.processes.program(pid).ok_or(Errno::EPIPE);
+        let written = program.and_then(|program| program.process.feed(bytes, ends));
+        written.map_err(|error| failed(error, "write", &pid.to_string()))
+    }
+}
+
+/// What a program needs before it is made: a pipe, the program behind a command.
+fn prepare(process: &KernelProcess, options: &ProcessOptions, launch: &mut Launch) -> Result<(), Errno> {
+    if options.live {
+        process.open_feed(&options.stdin)?;
+    }
+    if options.mode == Mode::Command {
+        let (argv, env) = (std::mem::take(&mut launch.argv), std::mem::take(&mut launch.env));
+        let command = find(process, &options.code, argv, env)?;
+        (launch.code, launch.argv, launch.env) = (String::new(), command.argv, command.env);
+    }
+    Ok(())
+}
+
+/// A command line for those who look.
+fn title(argv: &[String]) -> String {
+    const LONGEST: usize = 1_000;
+    argv.join(" ").chars().take(LONGEST).collect()
+}
+
+fn failed(errno: Errno, call: &'static str, path: &str) -> Error {
+    Error::File { errno: errno.name(), reason: errno.message().to_owned(), call, path: shorten(path) }
+}
+
 impl Process {
+    /// Its number in the runtime.
+    pub fn pid(&self) -> u32 {
+        self.program.pid
+    }
+
     /// Evaluates a snippet in a resident process; evaluations run one after the other. `eval` is the caller's number for it,
     /// not 0. Fails at once with `ERR_RUNNER_EXITED` when the process has ended.
     pub fn evaluate(

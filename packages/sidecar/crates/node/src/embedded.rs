@@ -20,6 +20,7 @@ use crate::files;
 use crate::held::Held;
 use crate::inline;
 use crate::outlet::{Event, EventArguments, Outlet, Program, Runner};
+use crate::processes;
 use crate::requests::Requests;
 use crate::table::{Place, Table};
 use crate::values::{self, OutcomeArguments, Raw};
@@ -139,7 +140,7 @@ impl Embedded {
         function("cancel", Self::cancel)?;
         function("credit", Self::credit)?;
         function("resources", Self::resources)?;
-        for (name, body) in files::FUNCTIONS {
+        for (name, body) in files::FUNCTIONS.iter().chain(processes::FUNCTIONS) {
             function(name, *body)?;
         }
         function("shutdown", |this, _, _| {
@@ -198,10 +199,11 @@ impl Embedded {
     fn start(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
         let id = self.new_id(env, &arguments)?;
         let number = arguments.number(1, "runtime")?;
-        let mode = match arguments.whole(2, "mode", 2)? {
+        let mode = match arguments.whole(2, "mode", 3)? {
             0 => Mode::Exec,
             1 => Mode::Run,
-            _ => Mode::File,
+            2 => Mode::File,
+            _ => Mode::Command,
         };
         let options = ProcessOptions {
             mode,
@@ -212,10 +214,18 @@ impl Embedded {
             stdin: arguments.optional::<&[u8]>(7, "stdin", "a Uint8Array")?.unwrap_or_default().to_vec(),
             timeout: arguments.milliseconds(8, "timeoutMs")?,
             streams: arguments.streams(9)?,
+            live: arguments.optional(11, "live", "true or false")?.unwrap_or(false),
             exec_argv: arguments.optional(10, "execArgv", "a list of strings")?.unwrap_or_default(),
         };
         let runtime = self.runtime(env, number)?;
         let sink = Arc::new(Program { id, place: Place { runtime: number, runner: 0 }, outlet: Arc::clone(&self.outlet) });
+        if options.live {
+            // Its number is the answer, and its end an event.
+            let process = runtime.start(options, sink, Dispatch::Worker).map_err(|error| values::thrown(env, &error, None))?;
+            let pid = process.pid();
+            self.wait(env, id, process, false, None)?;
+            return Raw::new(env, pid).map(Some);
+        }
         let (started, end) = self.begin(id, || runtime.start(options, sink, self.dispatch));
         let process = started.map_err(|error| values::thrown(env, &error, None))?;
         self.wait(env, id, process, false, end)
@@ -234,6 +244,7 @@ impl Embedded {
             stdin: Vec::new(),
             timeout: None,
             streams: Streams::default(),
+            live: false,
         };
         let runtime = self.runtime(env, number)?;
         self.runners.borrow().check_room().map_err(|error| values::thrown(env, &error, None))?;

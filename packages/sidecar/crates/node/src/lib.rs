@@ -15,6 +15,7 @@ mod held;
 mod inline;
 mod linger;
 mod outlet;
+mod processes;
 mod requests;
 mod values;
 

@@ -8,6 +8,7 @@ pub mod frames;
 mod invalid;
 mod maps;
 pub mod messages;
+mod processes;
 pub mod reader;
 
 pub use frames::{Decoder, Frame, FrameError, MAX_FRAME_BYTES, encode};

@@ -12,6 +12,7 @@ pub use crate::files::*;
 use crate::frames::Frame;
 use crate::invalid::Invalid;
 pub use crate::maps::{Blobs, Details, Fact, Pairs};
+pub use crate::processes::*;
 use crate::reader;
 
 /// The version that both sides must have: that of the packages, which are published together.
@@ -62,6 +63,8 @@ kinds! {
     Credit = 5 "credit";
     /// SDK: stop a request.
     Cancel = 6 "cancel";
+    /// Sidecar: a live program has its number.
+    Started = 7 "started";
     /// SDK: answer at once.
     Ping = 10 "ping";
     /// SDK: make a runtime.
@@ -92,6 +95,12 @@ kinds! {
     FileRemove = 23 "file.remove";
     /// SDK: give a file another name.
     FileRename = 24 "file.rename";
+    /// SDK: write to a live program's standard input.
+    ProcessWrite = 25 "process.write";
+    /// SDK: send a process a signal.
+    ProcessSignal = 26 "process.signal";
+    /// SDK: list a runtime's processes.
+    ProcessList = 27 "process.list";
 }
 
 // What the SDK sends.
@@ -195,6 +204,8 @@ pub enum Mode {
     Run,
     /// As `Exec`; `code` is the path of the program's file in the guest.
     File,
+    /// As `Exec`; `code` is a command and `args` are its arguments.
+    Command,
 }
 
 /// `stream` of `process.start` and `runner.eval`.
@@ -240,6 +251,9 @@ pub struct ProcessStart<'a> {
     /// Which descriptors are sent on while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<Stream>,
+    /// Whether `started` is sent and its standard input stays open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live: Option<bool>,
 }
 
 /// `runner.create`.
@@ -302,6 +316,9 @@ pub enum Request<'a> {
     FileMkdir(FileTree<'a>),
     FileRemove(FileTree<'a>),
     FileRename(FileRename<'a>),
+    ProcessWrite(ProcessWrite<'a>),
+    ProcessSignal(ProcessSignal),
+    ProcessList(ProcessList),
 }
 
 impl<'a> Request<'a> {
@@ -328,7 +345,10 @@ impl<'a> Request<'a> {
             Kind::FileMkdir => reader::read(body).map(Self::FileMkdir),
             Kind::FileRemove => reader::read(body).map(Self::FileRemove),
             Kind::FileRename => reader::read(body).map(Self::FileRename),
-            Kind::Reply | Kind::Error | Kind::Output => {
+            Kind::ProcessWrite => reader::read(body).map(Self::ProcessWrite),
+            Kind::ProcessSignal => reader::read(body).map(Self::ProcessSignal),
+            Kind::ProcessList => reader::read(body).map(Self::ProcessList),
+            Kind::Reply | Kind::Error | Kind::Output | Kind::Started => {
                 return Err(Invalid::new("a kind of message that the SDK sends", kind.name()).within("kind"));
             }
         };

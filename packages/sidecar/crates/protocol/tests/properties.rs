@@ -48,6 +48,7 @@ proptest! {
             stdin: stdin.as_deref(),
             timeout_ms,
             stream: stream.map(|(stdout, stderr)| Stream { stdout, stderr }),
+            live: None,
         };
         let bytes = encode(Kind::ProcessStart, id, &message, 0).unwrap();
         let frame = Frame::parse(&bytes[4..]).unwrap();

@@ -25,8 +25,8 @@ fn names_the_field_the_expectation_and_the_value() {
     let long = "x".repeat(100);
     for (received, expected) in [
         (start("code", json!(7)), "process.start.code: expected a string, received number 7"),
-        (start("mode", json!("exit")), "process.start.mode: expected one of exec, run, file, received string \"exit\""),
-        (start("mode", json!(1)), "process.start.mode: expected one of exec, run, file, received number 1"),
+        (start("mode", json!("exit")), "process.start.mode: expected one of exec, run, file, command, received string \"exit\""),
+        (start("mode", json!(1)), "process.start.mode: expected one of exec, run, file, command, received number 1"),
         (start("runtime", json!(-1)), "process.start.runtime: expected a whole number from 0 to 4294967295, received number -1"),
         (
             start("runtime", json!(1.5)),
@@ -51,7 +51,7 @@ fn names_the_field_the_expectation_and_the_value() {
         (refusal(Kind::Reply, json!({})), "kind: expected a kind of message that the SDK sends, received reply"),
         (
             start(&long, json!(1)).replace(&"x".repeat(60), "X"),
-            "process.start.X…: expected only the keys runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, stream, received an unknown key",
+            "process.start.X…: expected only the keys runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, stream, live, received an unknown key",
         ),
     ] {
         assert_eq!(received, expected);

@@ -13,6 +13,7 @@ mod arguments;
 mod channel;
 mod files;
 mod outgoing;
+mod processes;
 mod relief;
 mod requests;
 mod serve;

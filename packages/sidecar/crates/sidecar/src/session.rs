@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::files;
 use crate::outgoing::Outgoing;
+use crate::processes;
 use crate::sinks::{Answers, Program, Runner};
 use crate::table::{Place, Table};
 use crate::wire;
@@ -89,7 +90,7 @@ impl Session {
             Request::RunnerEval(eval) => return self.evaluate(id, eval, alone),
             Request::RunnerDispose(dispose) => self.dispose_runner(id, dispose.runner),
             Request::Resources => self.count(id),
-            request => self.files(id, &request),
+            request => self.inside(id, &request),
         }
         Ok(None)
     }
@@ -155,11 +156,16 @@ impl Session {
         }
     }
 
-    /// Requests about a runtime's files; see [`files`].
-    fn files(&self, id: u32, request: &Request<'_>) {
-        let Some(number) = files::runtime(request) else { return };
+    /// Requests about a runtime's files or processes; see [`files`] and [`processes`].
+    fn inside(&self, id: u32, request: &Request<'_>) {
+        let (number, about_files) = match (files::runtime(request), processes::runtime(request)) {
+            (Some(number), _) => (number, true),
+            (None, Some(number)) => (number, false),
+            (None, None) => return,
+        };
         let answer = match self.runtimes.get(number) {
-            Some(live) => files::answer(id, request, &live.runtime),
+            Some(live) if about_files => files::answer(id, request, &live.runtime),
+            Some(live) => processes::answer(id, request, &live.runtime),
             None => wire::error(id, &self.no_runtime(number)),
         };
         self.answers.outgoing.push(answer);
@@ -185,11 +191,13 @@ impl Session {
             stdin: start.stdin.unwrap_or_default().to_vec(),
             timeout: start.timeout_ms.map(Duration::from_millis),
             streams: wire::streams(start.stream),
+            live: start.live.unwrap_or(false),
         };
         let place = Place { runtime: number, runner: 0 };
         let answers = self.answers.clone();
-        let sink = Arc::new(Program { id, place, answers: answers.clone() });
-        Ok(self.run(alone, move |dispatch| match runtime.start(options, sink, dispatch) {
+        let live = options.live;
+        let sink = Arc::new(Program { id, place, live, answers: answers.clone() });
+        Ok(self.run(alone && !live, move |dispatch| match runtime.start(options, sink, dispatch) {
             Ok(process) => answers.requests.attach(id, process),
             Err(error) => answers.fail(id, &error, place),
         }))
@@ -229,6 +237,7 @@ impl Session {
             stdin: Vec::new(),
             timeout: None,
             streams: Streams::default(),
+            live: false,
         };
         let place = Place { runtime: number, runner };
         let answers = self.answers.clone();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use coldframe_core::{Error, Outcome, Sink, Timings};
-use coldframe_protocol::messages::{Kind, MAX_OUTPUT_BYTES, Output, RunnerCreated};
+use coldframe_protocol::messages::{Kind, MAX_OUTPUT_BYTES, Output, RunnerCreated, Started};
 
 use crate::outgoing::Outgoing;
 use crate::requests::Requests;
@@ -43,11 +43,18 @@ pub struct Program {
     pub id: u32,
     /// Where it runs.
     pub place: Place,
+    /// Whether its number is told.
+    pub live: bool,
     /// Where its answer goes.
     pub answers: Answers,
 }
 
 impl Sink for Program {
+    fn started(&self, pid: u32) {
+        if self.live {
+            self.answers.outgoing.push(wire::frame(Kind::Started, self.id, &Started { pid }, 32));
+        }
+    }
     fn output(&self, _eval: u32, fd: u8, data: Vec<u8>) {
         self.answers.output(self.id, fd, &data);
     }

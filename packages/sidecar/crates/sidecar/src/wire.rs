@@ -109,5 +109,6 @@ pub fn mode(mode: Mode) -> core::Mode {
         Mode::Exec => core::Mode::Exec,
         Mode::Run => core::Mode::Run,
         Mode::File => core::Mode::File,
+        Mode::Command => core::Mode::Command,
     }
 }

@@ -110,6 +110,13 @@ impl Descriptors {
         i64::try_from(at).map_err(|_| Errno::EMFILE)
     }
 
+    /// Puts something in the place of a descriptor that was never used.
+    pub(crate) fn put(&mut self, at: usize, description: Arc<Description>) {
+        if let Some(slot) = self.slots.get_mut(at) {
+            *slot = Some(description);
+        }
+    }
+
     pub(crate) fn has_room(&self) -> bool {
         self.slots.len() < self.limit || self.slots.iter().any(Option::is_none)
     }

@@ -43,6 +43,11 @@ impl Errno {
     pub(crate) fn message(self) -> &'static str {
         match self {
             Self::EPERM => "operation not permitted",
+            Self::ESRCH => "no such process",
+            Self::ENOEXEC => "exec format error",
+            Self::EBADF => "bad file descriptor",
+            Self::EPIPE => "broken pipe",
+            Self::ENOBUFS => "no buffer space available",
             Self::ENOENT => "no such file or directory",
             Self::EACCES => "permission denied",
             Self::EBUSY => "resource busy or locked",

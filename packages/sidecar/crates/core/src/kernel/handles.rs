@@ -70,10 +70,27 @@ impl Process {
             }
         }
         self.drop_all(open);
+        if let Some(feed) = self.feed.lock().take() {
+            self.kernel.sockets.close_feed(feed);
+        }
         self.kernel.sockets.leave(self.pid);
         let mut tree = self.kernel.files.lock();
         tree.unwatch_all(&self.operations);
         self.files.leave(&mut tree);
+    }
+
+    /// Makes its standard input a pipe that the caller outside writes to, `bytes` first.
+    pub(crate) fn open_feed(&self, bytes: &[u8]) -> Result<(), Errno> {
+        let (own, feed) = self.kernel.sockets.open_feed()?;
+        self.files.descriptors.lock().put(0, Arc::new(Description::new(Target::Socket(own), READ_WRITE)));
+        *self.feed.lock() = Some(feed);
+        self.feed(bytes, false)
+    }
+
+    /// More for its standard input.
+    pub(crate) fn feed(&self, bytes: &[u8], ends: bool) -> Result<(), Errno> {
+        let feed = *self.feed.lock();
+        self.kernel.sockets.feed(feed.ok_or(Errno::EBADF)?, bytes, ends)
     }
 
     /// What a descriptor is, as Node's library asks.

@@ -77,6 +77,8 @@ pub(crate) struct Process {
     pub(crate) signals: Signals,
     /// What the next waiting call waits for: a descriptor and a mask, or a child and 0.
     watched: Mutex<Vec<(u32, u32)>>,
+    /// The other end of its standard input, when the caller outside writes to it.
+    feed: Mutex<Option<net::Id>>,
     files: ProcessFiles,
 }
 
@@ -90,7 +92,16 @@ impl Process {
 
     fn with_files(kernel: Arc<Kernel>, pid: u32, files: ProcessFiles) -> Self {
         let (crypto, signals) = (crypto::Crypto::default(), Signals::default());
-        Self { kernel, pid, operations: Arc::default(), crypto, signals, watched: Mutex::default(), files }
+        Self {
+            kernel,
+            pid,
+            operations: Arc::default(),
+            crypto,
+            signals,
+            watched: Mutex::default(),
+            feed: Mutex::default(),
+            files,
+        }
     }
 }
 

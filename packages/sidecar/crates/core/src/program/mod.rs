@@ -49,6 +49,8 @@ pub(crate) enum Checkpoint {
 pub(crate) struct Program {
     /// Its number in the runtime's process table.
     pub(crate) pid: u32,
+    /// What it was started as, for those who look.
+    pub(crate) command: String,
     /// Its parent when it began; 1 for one that the caller outside started.
     ppid: u32,
     mode: Mode,
@@ -98,6 +100,7 @@ struct Input {
 
 /// What a program is made with.
 pub(crate) struct Parts {
+    pub(crate) command: String,
     pub(crate) ppid: u32,
     pub(crate) mode: Mode,
     pub(crate) limits: Limits,
@@ -114,6 +117,7 @@ impl Program {
     pub(crate) fn new(parts: Parts) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
             pid: parts.process.pid,
+            command: parts.command,
             ppid: parts.ppid,
             mode: parts.mode,
             limits: parts.limits,

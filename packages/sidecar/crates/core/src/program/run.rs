@@ -94,7 +94,7 @@ async fn live(program: &Arc<Program>, vm: &mut Vm, launch: &Launch, ready: impl 
         Mode::Exec => 0,
         Mode::Run => 1,
         Mode::Resident => 2,
-        Mode::File => 3,
+        Mode::File | Mode::Command => 3,
     };
     vm.deliver(Event::Start { mode, block: &block });
     drop(block);

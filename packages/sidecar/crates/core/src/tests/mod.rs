@@ -34,6 +34,7 @@ pub(super) fn exec(code: &str) -> ProcessOptions {
         stdin: vec![],
         timeout: None,
         streams: Streams::default(),
+        live: false,
     }
 }
 

@@ -88,6 +88,7 @@ pub fn start(runtime: &Runtime, code: &str, timeout: Option<u64>, dispatch: Disp
         stdin: vec![],
         timeout: timeout.map(Duration::from_millis),
         streams: Streams::default(),
+        live: false,
     };
     let process = runtime.start(options, Arc::new(Ear(Mutex::new(tell))), dispatch).expect("start");
     (process, told)

@@ -69,12 +69,13 @@ fn everything() -> ProcessStart<'static> {
         stdin: Some(BYTES),
         timeout_ms: Some(4_294_967_296),
         stream: Some(Stream { stdout: Some(true), stderr: Some(false) }),
+        live: Some(true),
     }
 }
 
 fn least(code: &'static str) -> ProcessStart<'static> {
     let (args, exec_argv, env, cwd, stdin, timeout_ms, stream) = (None, None, None, None, None, None, None);
-    ProcessStart { runtime: 1, mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, stream }
+    ProcessStart { runtime: 1, mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, stream, live: None }
 }
 
 fn outcome<'a>(stdout: &'a [u8], failure: Option<Failure<'a>>) -> Outcome<'a> {
@@ -107,8 +108,13 @@ pub fn all() -> Vec<Case> {
         RuntimeCreate { env, cwd: Some("/workspace"), limits: Some(limits), ..RuntimeCreate::default() }
     });
     sdk!(all, "runtime-create-files", RuntimeCreate, 2, RuntimeCreate, {
-        let limits =
-            Limits { filesystem_bytes: Some(67_108_864), inodes: Some(16_384), descriptors: Some(256), ..Limits::default() };
+        let limits = Limits {
+            filesystem_bytes: Some(67_108_864),
+            inodes: Some(16_384),
+            descriptors: Some(256),
+            processes: Some(256),
+            ..Limits::default()
+        };
         let mount = |guest_path, host_path, read_only| Mount { guest_path, host_path, read_only };
         let mounts = vec![mount("/workspace/node_modules", "/srv/größe/node_modules", true), mount("/data", "/", false)];
         let files = Blobs(vec![("/workspace/a.txt", BYTES), ("/empty", b"")]);
@@ -142,6 +148,15 @@ pub fn all() -> Vec<Case> {
     sdk!(all, "file-stat", FileStat, 9, FileStat, FileStat { runtime: 1, path, follow: Some(false) });
     sdk!(all, "file-mkdir", FileMkdir, 9, FileTree, FileTree { runtime: 1, path, recursive: Some(true) });
     sdk!(all, "file-remove", FileRemove, 9, FileTree, FileTree { runtime: 1, path, recursive: None });
+    sdk!(all, "process-write", ProcessWrite, 10, ProcessWrite, {
+        ProcessWrite { runtime: 1, pid: 2, data: BYTES, end: Some(true) }
+    });
+    sdk!(all, "process-signal", ProcessSignal, 11, ProcessSignal, ProcessSignal { runtime: 1, pid: 70_000, signal: 15 });
+    sdk!(all, "process-list", ProcessList, 12, ProcessList, ProcessList { runtime: 1 });
+    sidecar!(all, "started", Started, 3, Started, Started { pid: 2 });
+    reply!(all, "reply-process-list", ProcessList, 12, ProcessTable<'_>, {
+        ProcessTable { pids: vec![2, 3], ppids: vec![1, 2], groups: vec![2, 2], commands: vec!["node", "node größe.js"] }
+    });
     sdk!(all, "file-rename", FileRename, 9, FileRename, FileRename { runtime: 1, from: path, to: "/tmp/x" });
 
     sidecar!(all, "sidecar-hello", Hello, 0, SidecarHello, {

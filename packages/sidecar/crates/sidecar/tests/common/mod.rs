@@ -163,7 +163,7 @@ impl Drop for Parent {
 /// A program that ends at once with exit code 5.
 pub fn program(runtime: u32, code: &str) -> ProcessStart<'_> {
     let (args, exec_argv, env, cwd, stdin, timeout_ms, stream) = (None, None, None, None, None, None, None);
-    ProcessStart { runtime, mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, stream }
+    ProcessStart { runtime, mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, stream, live: None }
 }
 
 /// Waits for the end of a process, with patience.

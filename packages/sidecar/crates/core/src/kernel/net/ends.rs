@@ -1,11 +1,11 @@
 //! A runtime's sockets, and what the rest of the kernel does with them: reading and writing by descriptor, waiting, closing.
 
-use super::socket::{Domain, Id, Role, Waiter};
+use super::socket::{Domain, Id, OUT, Role, Waiter};
 use super::table::{Network, Wake};
 use crate::kernel::Errno;
 use crate::program::Program;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
 
 /// See the module.
@@ -19,7 +19,24 @@ pub(super) struct State {
     pub(super) network: Network,
     /// Programs that have waited for a socket.
     programs: HashMap<u32, Weak<Program>>,
+    /// Ends of pairs that the caller outside writes to.
+    feeds: HashMap<Id, Feed>,
 }
+
+/// What the caller outside has written and no program has taken yet.
+#[derive(Default)]
+struct Feed {
+    bytes: VecDeque<u8>,
+    /// Nothing more will come.
+    ends: bool,
+    /// Nobody will ever take it.
+    broken: bool,
+}
+
+/// Bytes that a feed may hold.
+const MAX_FEED: usize = 16 << 20;
+/// Who waits when it is a feed that waits; no program has that number.
+const NOBODY: u32 = 0;
 
 /// What a descriptor's socket is, in libuv's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,10 +49,42 @@ pub(crate) enum Kind {
 impl State {
     /// Completes what has become ready.
     fn tell(&mut self) {
-        for Wake { owner, operation, ready } in self.network.take_wakes() {
-            if let Some(program) = self.programs.get(&owner).and_then(Weak::upgrade) {
-                program.process.operations.complete(operation, Ok(ready.cast_signed()), Vec::new());
+        loop {
+            let wakes = self.network.take_wakes();
+            if wakes.is_empty() {
+                return;
             }
+            wakes.into_iter().for_each(|wake| self.tell_one(wake));
+        }
+    }
+
+    fn tell_one(&mut self, Wake { owner, operation, ready }: Wake) {
+        if owner == NOBODY {
+            self.pump(operation);
+        } else if let Some(program) = self.programs.get(&owner).and_then(Weak::upgrade) {
+            program.process.operations.complete(operation, Ok(ready.cast_signed()), Vec::new());
+        }
+    }
+
+    /// Moves what goes from a feed into its pipe; the rest goes when there is room. A feed's operation is its socket's number.
+    fn pump(&mut self, id: Id) {
+        let Some(feed) = self.feeds.get_mut(&id) else { return };
+        while !feed.bytes.is_empty() {
+            let piece = feed.bytes.as_slices().0;
+            match self.network.write(id, piece) {
+                Ok(count) => drop(feed.bytes.drain(..count)),
+                Err(Errno::EAGAIN) => {
+                    let _ = self.network.arm(id, Waiter { owner: NOBODY, operation: id, mask: OUT });
+                    return;
+                }
+                Err(_) => {
+                    feed.bytes = VecDeque::new();
+                    feed.broken = true;
+                }
+            }
+        }
+        if feed.ends {
+            let _ = self.network.shutdown(id);
         }
     }
 
@@ -69,6 +118,36 @@ impl Sockets {
 
     pub(crate) fn disarm(&self, program: &Program, id: Id, operation: u32) {
         let _ = self.with(|state| state.network.disarm(id, program.pid, operation));
+    }
+
+    /// A pipe whose second end the caller outside feeds.
+    pub(crate) fn open_feed(&self) -> Result<(Id, Id), Errno> {
+        self.with(|state| {
+            let (one, other) = state.network.pair()?;
+            state.feeds.insert(other, Feed::default());
+            Ok((one, other))
+        })
+    }
+
+    /// Has more for a feed: `ENOBUFS` when it holds too much already, `EPIPE` when nobody takes it.
+    pub(crate) fn feed(&self, id: Id, bytes: &[u8], ends: bool) -> Result<(), Errno> {
+        self.with(|state| {
+            let feed = state.feeds.get_mut(&id).filter(|feed| !feed.broken && !feed.ends).ok_or(Errno::EPIPE)?;
+            if feed.bytes.len().saturating_add(bytes.len()) > MAX_FEED {
+                return Err(Errno::ENOBUFS);
+            }
+            feed.bytes.extend(bytes);
+            feed.ends = ends;
+            state.pump(id);
+            Ok(())
+        })
+    }
+
+    pub(crate) fn close_feed(&self, id: Id) {
+        let _ = self.with(|state| {
+            state.feeds.remove(&id);
+            state.network.close(id, false)
+        });
     }
 
     /// Nobody has it any more.

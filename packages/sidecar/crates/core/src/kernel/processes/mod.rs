@@ -20,7 +20,7 @@ mod waiting;
 
 pub(crate) use resolve::MAGIC;
 pub(crate) use signals::Signals;
-pub(crate) use spawn::Child;
+pub(crate) use spawn::{Child, find};
 pub(crate) use status::{SIGKILL, Status};
 pub(crate) use table::INIT;
 pub(crate) use waiting::wait_for;
@@ -88,6 +88,26 @@ impl Processes {
         let state = self.0.lock();
         let root = state.table.entries.get(&pid)?.root;
         if root == pid { None } else { state.programs.get(&root).and_then(Weak::upgrade) }
+    }
+
+    /// Those that live: number, parent, group.
+    pub(crate) fn list(&self) -> Vec<(Arc<Program>, u32, u32)> {
+        let state = self.0.lock();
+        let live = state.table.entries.iter().filter(|(_, entry)| entry.ended.is_none());
+        let with_program = |(pid, entry): (&u32, &table::Entry)| {
+            Some((state.programs.get(pid).and_then(Weak::upgrade)?, entry.parent, entry.group))
+        };
+        live.filter_map(with_program).collect()
+    }
+
+    /// Sends a signal as the caller outside, to one process. 0 tries only.
+    pub(crate) fn signal(&self, pid: u32, signal: i64) -> Result<(), Errno> {
+        let signal = if signal == 0 { None } else { Some(signals::check(signal)?) };
+        let program = self.program(pid).ok_or(Errno::ESRCH)?;
+        if let Some(signal) = signal {
+            signals::send(&program, signal);
+        }
+        Ok(())
     }
 
     fn wait(&self, caller: u32, pid: u32, waiter: Waiter) -> Result<Option<Status>, Errno> {

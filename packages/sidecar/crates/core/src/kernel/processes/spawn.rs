@@ -16,6 +16,11 @@ pub(crate) struct Child {
     pub(crate) cwd: String,
 }
 
+/// What a command leads to that the caller outside starts.
+pub(crate) fn find(process: &Process, file: &str, argv: Vec<String>, env: Vec<(String, String)>) -> Result<Command, Errno> {
+    resolve(&process.files.view(&process.kernel.files), file.as_bytes(), argv, env)
+}
+
 /// `spawn`: the child's number.
 pub(super) fn spawn(program: &Arc<Program>, words: &[u8], texts: &[u8]) -> Answer {
     let parent = &program.process;

@@ -60,6 +60,7 @@ impl Guest {
     pub(super) fn of(kernel: &Arc<Kernel>, cwd: &str) -> Self {
         let pid = kernel.processes.enter_root().expect("room");
         let program = Program::new(Parts {
+            command: String::new(),
             ppid: crate::kernel::INIT,
             mode: Mode::Exec,
             limits: Limits::default(),

@@ -1,0 +1,137 @@
+// A program that runs: its number, its streams, its end. The runtime makes one with `spawn()` or `spawnCommand()`.
+
+import { constants } from 'node:os';
+import type { ProcessStart } from '../channel/messages.js';
+import { deferred } from '../deferred.js';
+import { isColdframeError } from '../errors/error.js';
+import { invalidOption } from '../errors/make.js';
+import { show } from '../options/show.js';
+import type { CommandOptions, SignalName } from '../options/types.js';
+import type { Outcome, SidecarConnection } from '../sidecar/connection.js';
+import { evaluate } from './evaluation.js';
+import { OutputStream } from './output-stream.js';
+import { ExecResult } from './result.js';
+
+const NOTHING = new Uint8Array(0);
+const SIGNALS: Readonly<Record<string, number | undefined>> = constants.signals;
+
+/** A program in a runtime, from its start on. */
+export class GuestProcess {
+  /** Its number in the runtime. */
+  readonly pid: number;
+  /**
+   * What it writes to stdout, when there is no `onStdout`. Up to 256 KiB are held for the reader, then the program waits. It is let go when only
+   * stderr is read, or when `wait()` or `result` is used.
+   */
+  readonly stdout: AsyncIterable<Uint8Array>;
+  /** The same for stderr. */
+  readonly stderr: AsyncIterable<Uint8Array>;
+  readonly #connection: SidecarConnection;
+  readonly #runtime: number;
+  readonly #streams: readonly OutputStream[];
+  readonly #result: Promise<ExecResult>;
+  #exitCode: number | undefined;
+
+  private constructor(
+    connection: SidecarConnection,
+    runtime: number,
+    pid: number,
+    streams: readonly [OutputStream, OutputStream],
+    outcome: Promise<Outcome>,
+  ) {
+    this.pid = pid;
+    [this.stdout, this.stderr] = streams;
+    this.#connection = connection;
+    this.#runtime = runtime;
+    this.#streams = streams;
+    this.#result = outcome.then((ended) => {
+      const result = new ExecResult(ended);
+      this.#exitCode = result.exitCode;
+      return result;
+    });
+    // Who never asks need not handle a failure.
+    this.#result.catch(() => {});
+  }
+
+  /** @internal */
+  static async start(connection: SidecarConnection, program: ProcessStart, options: CommandOptions): Promise<GuestProcess> {
+    const begun = deferred<number>();
+    const dropOther = (): void => {
+      for (const stream of streams) stream.drop();
+    };
+    const streams = [new OutputStream(dropOther), new OutputStream(dropOther)] as const;
+    const { signal, onStdout = (data) => streams[0].push(data), onStderr = (data) => streams[1].push(data) } = options;
+    const outcome = Promise.resolve(
+      evaluate(connection, { signal, onStdout, onStderr }, (id, stream, onOutput) =>
+        connection.start(id, { ...program, stream, live: true }, onOutput, begun.resolve),
+      ),
+    );
+    const end = (): void => {
+      for (const stream of streams) stream.end();
+    };
+    outcome.catch(begun.reject).finally(end);
+    return new GuestProcess(connection, program.runtime, await begun.promise, streams, outcome);
+  }
+
+  /** How it ended, all of it: output as far as it was captured (`limits.outputBytes`), exit code, `error`. */
+  get result(): Promise<ExecResult> {
+    for (const stream of this.#streams) stream.drop();
+    return this.#result;
+  }
+
+  /** Its exit code, once it has ended. */
+  get exitCode(): number | undefined {
+    return this.#exitCode;
+  }
+
+  /**
+   * Waits for its end, and gives its exit code.
+   *
+   * @throws the signal's reason, what an output handler threw, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
+   */
+  async wait(): Promise<number> {
+    return (await this.result).exitCode;
+  }
+
+  /**
+   * More for its stdin. What it has not read yet is kept for it, 16 MiB at most.
+   *
+   * @throws `EPIPE` when it reads no more, `ENOBUFS` when too much is waiting; what `exec()` throws about runtime and sidecar
+   */
+  async writeStdin(data: string | Uint8Array): Promise<void> {
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+    if (!(bytes instanceof Uint8Array)) {
+      throw invalidOption('writeStdin()', { option: 'data', expected: 'text or a Uint8Array', received: show(data) });
+    }
+    await this.#connection.writeProcess({ runtime: this.#runtime, pid: this.pid, data: bytes });
+  }
+
+  /** Ends its stdin; a program that reads no more is not disturbed. */
+  async closeStdin(): Promise<void> {
+    try {
+      await this.#connection.writeProcess({ runtime: this.#runtime, pid: this.pid, data: NOTHING, end: true });
+    } catch (error) {
+      if (!isColdframeError(error) || error.code !== 'EPIPE') throw error;
+    }
+  }
+
+  /**
+   * Sends it a signal, by name or number; whether it was there to get it. What it does not listen to ends it as on Linux, with exit code 128 and
+   * the signal's number.
+   *
+   * @throws `ERR_INVALID_OPTION`; what `exec()` throws about runtime and sidecar
+   */
+  async kill(signal: SignalName | number = 'SIGTERM'): Promise<boolean> {
+    const number = typeof signal === 'number' ? signal : SIGNALS[signal];
+    if (number === undefined || !Number.isInteger(number) || number < 0 || number > 64) {
+      throw invalidOption('kill()', { option: 'signal', expected: "a signal such as 'SIGTERM'", received: show(signal) });
+    }
+    try {
+      await this.#connection.signalProcess({ runtime: this.#runtime, pid: this.pid, signal: number });
+      return true;
+    } catch (error) {
+      if (isColdframeError(error) && error.code === 'ESRCH') return false;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,113 @@
+// Live programs, in every way to provision a runtime: numbers, streams both ways, signals, commands, the list of processes.
+
+import { describe, expect, test } from 'vitest';
+import { MODES, withRuntime } from './modes.js';
+
+const STAY = 'setInterval(() => {}, 1000);';
+const ECHO = 'process.stdin.on("data", (data) => process.stdout.write(String(data).toUpperCase()));';
+
+async function text(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'no error',
+    (error) => error.code,
+  );
+
+describe.each(MODES)('$name', (mode) => {
+  test('a program is talked to while it runs', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const child = await runtime.spawn(`${ECHO} console.log(process.pid)`);
+      const output = child.stdout[Symbol.asyncIterator]();
+      const next = async () => Buffer.from((await output.next()).value ?? []).toString();
+      expect(await next()).toBe(`${child.pid}\n`);
+      await child.writeStdin('one');
+      expect(await next()).toBe('ONE');
+      expect(child.exitCode).toBeUndefined();
+      await child.writeStdin(new Uint8Array([97, 98]));
+      expect(await next()).toBe('AB');
+      await child.closeStdin();
+      expect((await output.next()).done).toBe(true);
+      expect([await child.wait(), child.exitCode]).toEqual([0, 0]);
+      expect((await child.result).stdout).toBe(`${child.pid}\nONEAB`);
+      expect(await codeOf(child.writeStdin('late'))).toBe('EPIPE');
+      await child.closeStdin();
+    }));
+
+  test('more than a pipe holds goes in and comes out', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const child = await runtime.spawn('process.stdin.pipe(process.stdout)', { stdin: 'first ' });
+      const all = text(child.stdout);
+      for (let i = 0; i < 20; i++) await child.writeStdin('x'.repeat(50_000));
+      await child.closeStdin();
+      expect(await all).toBe(`first ${'x'.repeat(1_000_000)}`);
+      const deaf = await runtime.spawn(STAY);
+      const megabyte = new Uint8Array(1 << 20);
+      for (let i = 0; i < 16; i++) await deaf.writeStdin(megabyte);
+      expect(await codeOf(deaf.writeStdin(megabyte))).toBe('ENOBUFS');
+      await deaf.kill('SIGKILL');
+      expect(await deaf.wait()).toBe(137);
+    }));
+
+  test('signals reach it, and its children are seen and end with it', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const child = await runtime.spawn(`
+        import { spawn } from 'node:child_process';
+        const inner = spawn('node', ['-e', '${STAY}', 'inner'], { stdio: 'ignore' });
+        process.on('SIGUSR2', () => console.log('heard'));
+        console.log('ready'); ${STAY}`);
+      const output = child.stdout[Symbol.asyncIterator]();
+      await output.next();
+      const [own, inner] = await runtime.processes();
+      expect(own).toMatchObject({ pid: child.pid, ppid: 1, group: child.pid });
+      expect(inner).toMatchObject({ ppid: child.pid, group: child.pid, command: `node -e ${STAY} inner` });
+      expect(await child.kill('SIGUSR2')).toBe(true);
+      expect(Buffer.from((await output.next()).value ?? []).toString()).toBe('heard\n');
+      expect(await child.kill()).toBe(true);
+      expect(await child.wait()).toBe(143);
+      expect((await child.result).error).toBeUndefined();
+      expect(await child.kill()).toBe(false);
+      while ((await runtime.processes()).length > 0);
+      expect(await codeOf(child.kill('SIGNOTHING' as 'SIGTERM'))).toBe('ERR_INVALID_OPTION');
+    }));
+
+  test('commands are found as in a shell, and run to their end or live', () =>
+    withRuntime(
+      mode,
+      { files: { '/workspace/tool.js': '#!/usr/bin/env node\nconsole.log(process.argv.slice(2).join())' } },
+      async (runtime) => {
+        const result = await runtime.execCommand('node', ['-p', 'process.env.A + require("fs").readFileSync(0)'], {
+          env: { A: 'a' },
+          stdin: 'b',
+        });
+        expect([result.stdout, result.stderr, result.exitCode]).toEqual(['ab\n', '', 0]);
+        expect(await codeOf(runtime.execCommand('./tool.js'))).toBe('EACCES');
+        await runtime.exec('(await import("node:fs")).chmodSync("tool.js", 0o755)');
+        expect((await runtime.execCommand('./tool.js', ['x', 'y z'])).stdout).toBe('x,y z\n');
+        expect(await codeOf(runtime.execCommand('no-such-command'))).toBe('ENOENT');
+        expect(await codeOf(runtime.spawnCommand('no-such-command'))).toBe('ENOENT');
+        expect(await codeOf(runtime.execCommand('node', ['a\0b']))).toBe('ERR_INVALID_OPTION');
+        const live = await runtime.spawnCommand('node', ['-e', ECHO], { onStdout: (chunk) => void heard.push(chunk.length) });
+        const heard: number[] = [];
+        await live.writeStdin('12345');
+        await live.closeStdin();
+        expect([await live.wait(), heard, (await live.result).stdout]).toEqual([0, [5], '12345']);
+      },
+    ));
+
+  test('output that nobody reads does not stop it once its end is waited for', () =>
+    withRuntime(mode, { limits: { outputBytes: 1_000 } }, async (runtime) => {
+      const child = await runtime.spawn('for (let i = 0; i < 100; i++) console.log("x".repeat(10_000)); console.error("done")');
+      expect(await text(child.stderr)).toBe('done\n');
+      const result = await child.result;
+      expect([result.exitCode, result.stdout.length, result.stdoutTruncated]).toEqual([0, 1_000, true]);
+      const controller = new AbortController();
+      const stopped = await runtime.spawn(STAY, { signal: controller.signal });
+      controller.abort(new Error('enough'));
+      await expect(stopped.wait()).rejects.toThrow('enough');
+    }));
+});
