@@ -36,7 +36,7 @@ use std::sync::Arc;
 pub(crate) struct Kernel {
     files: Mutex<FileSystem>,
     sockets: net::Sockets,
-    pub(crate) processes: Processes,
+    pub(crate) processes: Arc<Processes>,
     /// Descriptors that one process may have open.
     descriptors: usize,
 }
@@ -44,8 +44,8 @@ pub(crate) struct Kernel {
 impl Kernel {
     pub(crate) fn new(limits: &Limits) -> Self {
         let space = Space { bytes: limits.filesystem_bytes, inodes: limits.inodes };
-        let (files, sockets) = (Mutex::new(fs::base(space)), net::Sockets::default());
-        let processes = Processes::new(limits.processes as usize);
+        let processes = Arc::new(Processes::new(limits.processes as usize));
+        let (files, sockets) = (Mutex::new(fs::base(space, processes.clone())), net::Sockets::default());
         Self { files, sockets, processes, descriptors: limits.descriptors as usize }
     }
 
@@ -78,6 +78,8 @@ pub(crate) struct Process {
     /// What the next waiting call waits for: a descriptor and a mask, or a child and 0.
     watched: Mutex<Vec<(u32, u32)>>,
     files: ProcessFiles,
+    /// What `/proc` tells of it besides.
+    pub(crate) facts: fs::Facts,
 }
 
 impl Process {
@@ -90,7 +92,16 @@ impl Process {
 
     fn with_files(kernel: Arc<Kernel>, pid: u32, files: ProcessFiles) -> Self {
         let (crypto, signals) = (crypto::Crypto::default(), Signals::default());
-        Self { kernel, pid, operations: Arc::default(), crypto, signals, watched: Mutex::default(), files }
+        Self {
+            kernel,
+            pid,
+            operations: Arc::default(),
+            crypto,
+            signals,
+            watched: Mutex::default(),
+            files,
+            facts: fs::Facts::default(),
+        }
     }
 }
 
@@ -99,6 +110,7 @@ pub(crate) type Answer = Result<i64, Errno>;
 
 /// Carries out a system call that finishes at once.
 pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
+    let _asking = fs::ask(program, arguments.memory_len());
     match number >> 8 {
         0x1 => fs::call(program, number, arguments),
         0x2 => net::call(program, number, arguments),
