@@ -73,6 +73,7 @@ export interface WireMount {
   guestPath: string;
   hostPath: string;
   readOnly: boolean;
+  overlay?: boolean;
 }
 
 /** `limits` of runtime.create; what is left out has the sidecar's default. */

@@ -57,7 +57,7 @@ const limits: Tests = {
   processes: isWhole(WHOLE.processes),
 };
 const folder: Tests = { __proto__: null, guestPath: isPath, hostPath: isHostPath };
-const mount: Tests = { __proto__: null, ...folder, readOnly: isFlag };
+const mount: Tests = { __proto__: null, ...folder, readOnly: isFlag, overlay: isFlag };
 const recursive: Tests = { __proto__: null, recursive: isFlag };
 const evaluation: Tests = {
   __proto__: null,

@@ -49,7 +49,7 @@ const FILES = 'a map of absolute guest paths to text or Uint8Arrays';
 const guestPath = matching(GUEST_PATH, 'an absolute guest path such as /workspace/data');
 const flag = z.optional(z.boolean({ error: 'true or false' }));
 const mount = strict(
-  { guestPath, hostPath: matching(HOST_PATH, 'a folder of this machine'), readOnly: flag },
+  { guestPath, hostPath: matching(HOST_PATH, 'a folder of this machine'), readOnly: flag, overlay: flag },
   'an object with a mount',
 );
 const isLanguage = (value: unknown): boolean => value === 'javascript' || value === 'typescript';
@@ -84,7 +84,7 @@ export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
     cwd,
     limits: z.optional(limits),
     files: z.optional(z.record(matching(GUEST_PATH, FILES), contents, { error: FILES })),
-    mounts: z.optional(z.array(mount, { error: 'a list of mounts: { guestPath, hostPath, readOnly? }' })),
+    mounts: z.optional(z.array(mount, { error: 'a list of mounts: { guestPath, hostPath, readOnly?, overlay? }' })),
     nodeModules: custom(isNodeModules, 'a folder of this machine, or { hostPath, guestPath? }'),
     onBootTiming: callback,
     sidecar: custom(

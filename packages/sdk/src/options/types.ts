@@ -90,6 +90,12 @@ export interface Mount {
   hostPath: string;
   /** Whether programs can change nothing in it. @default true */
   readOnly?: boolean;
+  /**
+   * Whether the folder is never written and programs may still change everything in it: what they change lies in the sandbox's memory, and
+   * counts there. `readOnly` has no meaning then.
+   * @default false
+   */
+  overlay?: boolean;
 }
 
 /** Options of `NodeRuntime.create()`. */

@@ -43,10 +43,11 @@ export function seedOf(files: NodeRuntimeOptions['files']): Seed {
 /** All mounts, `nodeModules` among them; outer ones before those inside them. */
 export function mountsOf({ mounts, nodeModules, cwd = DEFAULT_CWD }: NodeRuntimeOptions): WireMount[] | undefined {
   if (mounts === undefined && nodeModules === undefined) return undefined;
-  const all = (mounts ?? []).map(({ guestPath, hostPath, readOnly = true }) => ({
+  const all: WireMount[] = (mounts ?? []).map(({ guestPath, hostPath, readOnly = true, overlay = false }) => ({
     guestPath,
     hostPath: resolve(hostPath),
     readOnly,
+    ...(overlay ? { readOnly: true, overlay } : {}),
   }));
   if (nodeModules !== undefined) {
     const { hostPath, guestPath = `${cwd.replace(/\/+$/, '')}/node_modules` } =

@@ -29,6 +29,7 @@ import {
   type RuntimeCreated,
   type Streams,
   type WireError,
+  type WireMount,
 } from '../channel/messages.js';
 import { fromWire, sidecarDisposed, sidecarSpawn, versionMismatch } from '../errors/make.js';
 import type { Opening, Outcome, SidecarConnection } from '../sidecar/connection.js';
@@ -79,7 +80,8 @@ class EmbeddedConnection implements SidecarConnection {
   async createRuntime({ env, cwd, limits = {}, files, mounts }: RuntimeCreate): Promise<RuntimeCreated> {
     const begin = performance.now();
     const { memoryBytes, cpuMs, outputBytes, filesystemBytes, inodes, descriptors, processes } = limits;
-    const flat = mounts?.flatMap(({ guestPath, hostPath, readOnly }) => [guestPath, hostPath, readOnly ? 'ro' : 'rw']);
+    const access = ({ readOnly, overlay }: WireMount) => (overlay ? 'overlay' : readOnly ? 'ro' : 'rw');
+    const flat = mounts?.flatMap((mount) => [mount.guestPath, mount.hostPath, access(mount)]);
     const runtime = this.#call((core) =>
       core.createRuntime(env, cwd, memoryBytes, cpuMs, outputBytes, filesystemBytes, inodes, descriptors, processes, flat),
     );

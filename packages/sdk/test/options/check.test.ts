@@ -45,6 +45,8 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
     { a: 'text' },
     [{ guestPath: '/a', hostPath: 'b' }],
     [{ guestPath: '/a', hostPath: 'b', readOnly: false }],
+    [{ guestPath: '/a', hostPath: 'b', overlay: true }],
+    [{ guestPath: '/a', hostPath: 'b', overlay: 'yes' }],
     [{ guestPath: '/a', hostPath: '' }],
     [{ guestPath: 'a', hostPath: 'b' }],
     [{ guestPath: '/a' }],

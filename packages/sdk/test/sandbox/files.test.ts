@@ -1,6 +1,6 @@
 // Files of a runtime, from outside and from inside, in every way to provision one.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -102,6 +102,35 @@ describe.each(MODES)('$name', (mode) => {
       expect(readFileSync(join(host, 'data/out.txt'), 'utf8')).toBe('from the guest');
       await runtime.remove('/out/out.txt');
       expect(await reason(runtime.writeFile('/in/x', ''))).toEqual(['EROFS', '/in/x', 'open']);
+    });
+  });
+
+  test('an overlay: programs change everything, and the folder stays as it was', () => {
+    const folder = join(host, 'overlay');
+    cpSync(join(host, 'data'), folder, { recursive: true });
+    mkdirSync(join(folder, 'src/deep'), { recursive: true });
+    for (let n = 0; n < 30; n++) writeFileSync(join(folder, `src/deep/file${n}`), String(n));
+    const mounts = [{ guestPath: '/project', hostPath: folder, overlay: true }];
+    return withRuntime(mode, { mounts, cwd: '/project' }, async (runtime) => {
+      const { stdout, stderr } = await runtime.exec(`
+        import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+        appendFileSync('in.txt', '!');
+        writeFileSync('new.txt', 'new');
+        cpSync('src', 'copy', { recursive: true });
+        writeFileSync('copy/deep/file1', 'changed');
+        renameSync('src', 'lib');
+        rmSync('lib/deep/file0');
+        console.log(readFileSync('in.txt', 'utf8'), readFileSync('lib/deep/file1', 'utf8'), readFileSync('copy/deep/file1', 'utf8'));
+        console.log(readdirSync('.').sort().join(), readdirSync('lib/deep').length, readdirSync('copy', { recursive: true }).length);
+        rmSync('lib', { recursive: true });
+        console.log(existsSync('lib'), existsSync('src'));
+      `);
+      expect([stdout, stderr]).toEqual(['from the host! 1 changed\ncopy,in.txt,lib,new.txt 29 31\nfalse false\n', '']);
+      await runtime.remove('/project/in.txt');
+      expect(await runtime.readDir('/project')).toEqual(['copy', 'new.txt']);
+      expect(readdirSync(folder).sort()).toEqual(['in.txt', 'src']);
+      expect(readFileSync(join(folder, 'in.txt'), 'utf8')).toBe('from the host');
+      expect(readdirSync(join(folder, 'src/deep')).length).toBe(30);
     });
   });
 

@@ -38,7 +38,10 @@ test('arguments stand in their places', async () => {
   const connection = open();
   await connection.createRuntime({ env: { A: '1' }, cwd: '/', limits: { cpuMs: 2, outputBytes: 3, inodes: 4 } });
   const mount = { guestPath: '/m', hostPath: '/h', readOnly: false };
-  await connection.createRuntime({ files: { '/a': Buffer.from('x') }, mounts: [mount, { ...mount, readOnly: true }] });
+  await connection.createRuntime({
+    files: { '/a': Buffer.from('x') },
+    mounts: [mount, { ...mount, readOnly: true }, { ...mount, overlay: true }],
+  });
   const stdin = Buffer.from('x');
   connection.start(5, {
     runtime: 1,
@@ -54,7 +57,7 @@ test('arguments stand in their places', async () => {
   connection.evaluate(6, { runner: 7, code: 'c', timeoutMs: 8, stream: { stdout: true, stderr: true } });
   expect(fake.calls).toEqual([
     ['createRuntime', { A: '1' }, '/', undefined, 2, 3, undefined, 4, undefined, undefined, undefined],
-    ['createRuntime', ...new Array(9).fill(undefined), ['/m', '/h', 'rw', '/m', '/h', 'ro']],
+    ['createRuntime', ...new Array(9).fill(undefined), ['/m', '/h', 'rw', '/m', '/h', 'ro', '/m', '/h', 'overlay']],
     ['writeFile', 1, '/a', Buffer.from('x'), false],
     ['start', 5, 1, 1, 'c', ['a'], {}, '/', stdin, 6, 2, undefined, undefined],
     ['evaluate', 6, 7, 'c', 8, 3],

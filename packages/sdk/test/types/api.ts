@@ -27,7 +27,7 @@ export async function everything(): Promise<void> {
     cwd: '/workspace',
     limits: { memoryBytes: 1, cpuMs: 1, outputBytes: 1, filesystemBytes: 1, inodes: 1, descriptors: 3, processes: 1 },
     files: { '/a': 'text', '/b': new Uint8Array(1) },
-    mounts: [{ guestPath: '/a', hostPath: '.', readOnly: false } satisfies Mount],
+    mounts: [{ guestPath: '/a', hostPath: '.', readOnly: false, overlay: true } satisfies Mount],
     nodeModules: { hostPath: 'node_modules' },
   };
   await using runtime: NodeRuntime = await NodeRuntime.create(options);

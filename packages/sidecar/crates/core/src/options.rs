@@ -44,6 +44,8 @@ pub struct MountOptions {
     pub host_path: PathBuf,
     /// Whether the guest can change nothing in it.
     pub read_only: bool,
+    /// Whether the folder is never written, and what the guest changes in it lies in memory.
+    pub overlay: bool,
 }
 
 /// What a runtime is made with.

@@ -19,12 +19,13 @@ pub const FUNCTIONS: &[(&str, Body)] = &[
     ("renameFile", rename),
 ];
 
-/// Mounts as one list of text: guest path, host path, `ro` or `rw`, and so on.
+/// Mounts as one list of text: guest path, host path, `ro`, `rw` or `overlay`, and so on.
 pub fn mounts(arguments: &Arguments<'_>, at: usize) -> Result<Vec<MountOptions>> {
     let flat: Vec<String> = arguments.optional(at, "mounts", "a list of strings")?.unwrap_or_default();
     let mount = |three: &[String]| {
         let [guest_path, host_path, access] = three else { return None };
-        Some(MountOptions { guest_path: guest_path.clone(), host_path: host_path.into(), read_only: access != "rw" })
+        let (read_only, overlay) = (access != "rw", access == "overlay");
+        Some(MountOptions { guest_path: guest_path.clone(), host_path: host_path.into(), read_only, overlay })
     };
     Ok(flat.chunks(3).filter_map(mount).collect())
 }

@@ -157,6 +157,9 @@ pub struct Mount<'a> {
     pub host_path: &'a str,
     /// Whether the guest can change nothing in it.
     pub read_only: bool,
+    /// Whether the folder is never written, and what the guest changes in it lies in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlay: Option<bool>,
 }
 
 /// `limits` of `runtime.create`.

@@ -12,7 +12,12 @@ const MOST: u64 = (32 << 20) - 1_024;
 
 /// A mount of a message as the core takes it.
 pub fn mount(mount: Mount<'_>) -> MountOptions {
-    MountOptions { guest_path: mount.guest_path.to_owned(), host_path: mount.host_path.into(), read_only: mount.read_only }
+    MountOptions {
+        guest_path: mount.guest_path.to_owned(),
+        host_path: mount.host_path.into(),
+        read_only: mount.read_only,
+        overlay: mount.overlay == Some(true),
+    }
 }
 
 /// Whose files a request is about; none for a request that is not about files.

@@ -51,7 +51,7 @@ fn a_runtime_whose_files_do_not_fit_is_not_made() {
     let files = Some(Blobs(vec![("/a", &b"four"[..])]));
     let create = RuntimeCreate { limits, files, ..RuntimeCreate::default() };
     assert_eq!(parent.ask(Kind::RuntimeCreate, 1, &create).failure().code, "ENOSPC");
-    let mounts = Some(vec![Mount { guest_path: "/m", host_path: "/nowhere/at/all", read_only: true }]);
+    let mounts = Some(vec![Mount { guest_path: "/m", host_path: "/nowhere/at/all", read_only: true, overlay: None }]);
     let came = parent.ask(Kind::RuntimeCreate, 2, &RuntimeCreate { mounts, ..RuntimeCreate::default() });
     let failure = came.failure();
     assert_eq!((&*failure.code, fact(&failure, "what")), ("ERR_INVALID_REQUEST", text("mounts.hostPath")));

@@ -18,6 +18,11 @@ impl<'a> Arguments<'a> {
         Self { integers, memory }
     }
 
+    /// Bytes of the guest's memory.
+    pub(crate) fn memory_len(&self) -> usize {
+        self.memory.len()
+    }
+
     /// The integer at `index`; 0 beyond the last.
     pub(crate) fn int(&self, index: usize) -> i64 {
         self.integers.get(index).copied().unwrap_or(0)

@@ -126,6 +126,16 @@ impl Descriptors {
         self.slots.get(at).cloned().flatten().ok_or(Errno::EBADF)
     }
 
+    /// A look at what a number stands for, for as long as the table is locked.
+    pub(crate) fn peek(&self, fd: u32) -> Option<&Description> {
+        self.slots.get(fd as usize)?.as_deref()
+    }
+
+    /// The numbers in use.
+    pub(crate) fn numbers(&self) -> Vec<usize> {
+        self.slots.iter().enumerate().filter(|(_, slot)| slot.is_some()).map(|(fd, _)| fd).collect()
+    }
+
     /// Frees the number. What nobody holds any more because of it, if there is something, must be released.
     pub(crate) fn close(&mut self, fd: i64) -> Result<Option<Held>, Errno> {
         let at = usize::try_from(fd).map_err(|_| Errno::EBADF)?;

@@ -36,7 +36,7 @@ use std::sync::Arc;
 pub(crate) struct Kernel {
     files: Mutex<FileSystem>,
     sockets: net::Sockets,
-    pub(crate) processes: Processes,
+    pub(crate) processes: Arc<Processes>,
     /// Descriptors that one process may have open.
     descriptors: usize,
 }
@@ -44,8 +44,8 @@ pub(crate) struct Kernel {
 impl Kernel {
     pub(crate) fn new(limits: &Limits) -> Self {
         let space = Space { bytes: limits.filesystem_bytes, inodes: limits.inodes };
-        let (files, sockets) = (Mutex::new(fs::base(space)), net::Sockets::default());
-        let processes = Processes::new(limits.processes as usize);
+        let processes = Arc::new(Processes::new(limits.processes as usize));
+        let (files, sockets) = (Mutex::new(fs::base(space, processes.clone())), net::Sockets::default());
         Self { files, sockets, processes, descriptors: limits.descriptors as usize }
     }
 
@@ -80,6 +80,8 @@ pub(crate) struct Process {
     /// The other end of its standard input, when the caller outside writes to it.
     feed: Mutex<Option<net::Id>>,
     files: ProcessFiles,
+    /// What `/proc` tells of it besides.
+    pub(crate) facts: fs::Facts,
 }
 
 impl Process {
@@ -99,8 +101,13 @@ impl Process {
             crypto,
             signals,
             watched: Mutex::default(),
+<<<<<<< HEAD
             feed: Mutex::default(),
             files,
+=======
+            files,
+            facts: fs::Facts::default(),
+>>>>>>> files4
         }
     }
 }
@@ -110,6 +117,7 @@ pub(crate) type Answer = Result<i64, Errno>;
 
 /// Carries out a system call that finishes at once.
 pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
+    let _asking = fs::ask(program, arguments.memory_len());
     match number >> 8 {
         0x1 => fs::call(program, number, arguments),
         0x2 => net::call(program, number, arguments),

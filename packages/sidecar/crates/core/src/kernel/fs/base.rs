@@ -3,22 +3,24 @@
 //! Built once per process and cloned for each runtime, which costs a few words. Nothing in it tells of the host. Next: `tree.rs`.
 
 use super::content::Content;
+use super::host::Mount;
 use super::node::{Body, Device, Directory, Ino};
+use super::proc::Proc;
 use super::tree::{FileSystem, GUEST, ROOT, Space};
-use crate::kernel::processes::MAGIC;
+use super::walk::Place;
+use crate::kernel::processes::{MAGIC, Processes};
 use std::sync::{Arc, LazyLock};
 
 const DIRECTORIES: &[(&str, u32, u32)] = &[
     ("/bin", 0o755, 0),
     ("/dev", 0o755, 0),
-    ("/dev/fd", 0o555, 0),
+    ("/dev/shm", 0o1777, 0),
     ("/etc", 0o755, 0),
     ("/home", 0o755, 0),
     ("/home/user", 0o755, GUEST),
-    ("/proc", 0o555, 0),
-    ("/proc/self", 0o555, 0),
-    ("/proc/sys", 0o555, 0),
-    ("/proc/sys/kernel", 0o555, 0),
+    ("/opt", 0o755, 0),
+    ("/root", 0o700, 0),
+    ("/run", 0o755, 0),
     ("/tmp", 0o1777, 0),
     ("/usr", 0o755, 0),
     ("/usr/bin", 0o755, 0),
@@ -39,8 +41,6 @@ const FILES: &[(&str, &str)] = &[
     ("/etc/nsswitch.conf", "hosts: files dns\n"),
     ("/etc/shells", "/bin/sh\n"),
     ("/etc/os-release", "NAME=\"Coldframe\"\nID=coldframe\nID_LIKE=linux\nPRETTY_NAME=\"Coldframe\"\n"),
-    ("/proc/sys/kernel/hostname", "coldframe\n"),
-    ("/proc/version", "Linux version 6.0.0 (coldframe)\n"),
 ];
 
 /// Programs, by the names that `kernel/processes/resolve.rs` knows.
@@ -52,21 +52,27 @@ const DEVICES: &[(&str, Device)] = &[
     ("/dev/full", Device::Full),
     ("/dev/random", Device::Random),
     ("/dev/urandom", Device::Random),
-    ("/dev/stdin", Device::Descriptor(0)),
-    ("/dev/stdout", Device::Descriptor(1)),
-    ("/dev/stderr", Device::Descriptor(2)),
-    ("/dev/fd/0", Device::Descriptor(0)),
-    ("/dev/fd/1", Device::Descriptor(1)),
-    ("/dev/fd/2", Device::Descriptor(2)),
+    ("/dev/tty", Device::Tty),
 ];
 
-const LINKS: &[(&str, &str)] = &[("/proc/self/fd", "/dev/fd")];
+const LINKS: &[(&str, &str)] = &[
+    ("/dev/fd", "/proc/self/fd"),
+    ("/dev/stdin", "/proc/self/fd/0"),
+    ("/dev/stdout", "/proc/self/fd/1"),
+    ("/dev/stderr", "/proc/self/fd/2"),
+    ("/etc/mtab", "/proc/self/mounts"),
+    ("/usr/lib/os-release", "/etc/os-release"),
+];
 
-/// A filesystem that holds nothing else yet.
-pub(crate) fn base(limits: Space) -> FileSystem {
+/// Where `/proc` stands in the table of mounts.
+const PROC: usize = 0;
+
+/// A filesystem that holds nothing else yet, whose `/proc` shows `processes`.
+pub(crate) fn base(limits: Space, processes: Arc<Processes>) -> FileSystem {
     static BASE: LazyLock<FileSystem> = LazyLock::new(build);
     let mut made = BASE.clone();
     made.limits = limits;
+    made.mounts = vec![Arc::new(Mount::of_proc(Proc::new(processes), Place::Here(ROOT)))];
     made
 }
 
@@ -76,7 +82,7 @@ fn build() -> FileSystem {
         let (holder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let parent = find(&tree, holder);
         let body = if matches!(body, Body::Directory(_)) { Body::Directory(Directory::new()) } else { body };
-        let is_directory = matches!(body, Body::Directory(_));
+        let is_directory = matches!(body, Body::Directory(_) | Body::Mount(_));
         // The table above is ours and the space is unlimited: nothing here can fail.
         let Ok(ino) = tree.add(body, mode, (owner, owner)) else { return };
         let _ = tree.enter(parent, name.as_bytes(), ino);
@@ -87,6 +93,7 @@ fn build() -> FileSystem {
     for (path, mode, owner) in DIRECTORIES {
         put(path, Body::Directory(Directory::new()), *mode, *owner);
     }
+    put("/proc", Body::Mount(PROC), 0o555, 0);
     for (path, text) in FILES {
         put(path, Body::File(Content::of(text.as_bytes())), 0o644, 0);
     }
@@ -126,7 +133,7 @@ mod tests {
 
     #[test]
     fn everything_in_the_tables_is_where_it_should_be() {
-        let tree = base(Space { bytes: 0, inodes: 0 });
+        let tree = base(Space { bytes: 0, inodes: 0 }, Arc::new(Processes::new(1)));
         let paths = DIRECTORIES.iter().map(|entry| entry.0).chain(FILES.iter().chain(PROGRAMS).map(|entry| entry.0));
         for path in paths.chain(DEVICES.iter().map(|entry| entry.0)).chain(LINKS.iter().map(|entry| entry.0)) {
             assert!(spot(&tree, path).node.is_some(), "{path}");
@@ -136,8 +143,8 @@ mod tests {
 
     #[test]
     fn a_clone_does_not_see_what_another_does() {
-        let mut one = base(Space { bytes: 10, inodes: 10 });
-        let other = base(Space { bytes: 10, inodes: 10 });
+        let made = || base(Space { bytes: 10, inodes: 10 }, Arc::new(Processes::new(1)));
+        let (mut one, other) = (made(), made());
         let place = spot(&one, "/tmp/a");
         one.create(User::Guest, &place, Body::File(Content::new()), 0o644).expect("made");
         assert!(spot(&other, "/tmp/a").node.is_none());

@@ -19,8 +19,8 @@ const MOST_RANDOM: usize = 256 << 10;
 pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Answer {
     let files: &ProcessFiles = &process.files;
     let view = files.view(&process.kernel.files);
-    let mut descriptors = files.descriptors.lock();
-    if !descriptors.has_room() {
+    // Not locked while the path is walked: it may lead through `/proc`, which looks at descriptors.
+    if !files.descriptors.lock().has_room() {
         return Err(Errno::EMFILE);
     }
     let mut tree = view.lock();
@@ -28,6 +28,8 @@ pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Ans
         Opened::Memory(ino) => Target::File(ino),
         Opened::Directory(place) => Target::Directory(place),
         Opened::Device(Device::Descriptor(fd), _) => {
+            drop(tree);
+            let mut descriptors = files.descriptors.lock();
             let again = descriptors.get(i64::from(fd)).map_err(|_| Errno::ENOENT)?;
             return descriptors.add(again);
         }
@@ -38,7 +40,9 @@ pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Ans
     if let Some(Held::Node(ino)) = description.held() {
         tree.hold(ino);
     }
-    descriptors.add(Arc::new(description))
+    drop(tree);
+    // The number that was free still is: a process makes one call at a time.
+    files.descriptors.lock().add(Arc::new(description))
 }
 
 /// Reads from a position on.
@@ -73,7 +77,7 @@ pub(crate) fn read(program: &Program, fd: i64, buffer: &mut [u8], offset: Option
 
 fn read_device(device: Device, buffer: &mut [u8]) -> Result<usize, Errno> {
     match device {
-        Device::Null | Device::Descriptor(_) => Ok(0),
+        Device::Null | Device::Tty | Device::Descriptor(_) => Ok(0),
         Device::Zero | Device::Full => {
             buffer.fill(0);
             Ok(buffer.len())
@@ -109,7 +113,7 @@ pub(crate) fn write(program: &Program, fd: i64, bytes: &[u8], offset: Option<u64
             // A positioned write to a file that was opened for appending appends, on Linux.
             let at = if description.flags & APPEND != 0 { None } else { Some(offset.unwrap_or(position.offset)) };
             let (end, count) = process.kernel.files.lock().write(*ino, at, bytes)?;
-            if offset.is_none() {
+            if offset.is_none() && count > 0 {
                 position.offset = end;
             }
             count
@@ -118,7 +122,7 @@ pub(crate) fn write(program: &Program, fd: i64, bytes: &[u8], offset: Option<u64
             let mut position = description.position.lock();
             let at = offset.unwrap_or(position.offset);
             let count = file.write(at, bytes)?;
-            if offset.is_none() {
+            if offset.is_none() && count > 0 {
                 let appended = description.flags & APPEND != 0;
                 position.offset = if appended { file.stat()?.size } else { at + count as u64 };
             }
@@ -134,8 +138,8 @@ pub(crate) fn fstat(process: &Process, fd: i64) -> Result<Stat, Errno> {
     match &description.target {
         Target::Stream { fd, .. } => Ok(Stat::of_stream(u64::from(*fd), GUEST, now())),
         Target::Socket(id) => Ok(Stat::of_socket(u64::from(*id), GUEST, now())),
-        Target::File(ino) | Target::Device(_, ino) | Target::Directory(Place::Here(ino)) => Ok(Stat::of(*ino, tree.node(*ino)?)),
-        Target::Directory(Place::There(mount, path)) => tree.mount(*mount)?.stat(*mount, path),
+        Target::File(ino) | Target::Device(_, ino) => Ok(Stat::of(*ino, tree.node(*ino)?)),
+        Target::Directory(place) => tree.stat_of(place),
         Target::Host(file) => file.stat(),
     }
 }
@@ -209,8 +213,11 @@ pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: u
     let whole = room.len();
     let mut position = description.position.lock();
     let mut tree = process.kernel.files.lock();
+    let place = &tree.present(place.clone());
+    let merged = if let (Place::Here(ino), None) = (place, &position.listing) { tree.merged(*ino)? } else { None };
+    position.listing = position.listing.take().or(merged);
     match place {
-        Place::Here(ino) => {
+        Place::Here(ino) if position.listing.is_none() => {
             tree.was_read(*ino)?;
             let from = position.after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
             let mut last = None;
@@ -224,8 +231,8 @@ pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: u
                 position.after = Some(last.clone());
             }
         }
-        Place::There(mount, path) => {
-            if position.listing.is_none() {
+        place => {
+            if let (Place::There(mount, path), None) = (place, &position.listing) {
                 position.listing = Some(tree.mount(*mount)?.list(path)?);
             }
             drop(tree);

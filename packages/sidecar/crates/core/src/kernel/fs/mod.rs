@@ -4,6 +4,7 @@
 //! calls.rs ─ paths ─► view.rs ─► walk.rs ─► names.rs, attributes.rs ─► tree.rs ─► node.rs ─► content.rs
 //!     │                             └─────► host/  (mounted folders)     ▲
 //!     └─ descriptors ─► io.rs ────────────► data.rs ─────────────────────┘
+//! overlay.rs: what a call changes in an overlay comes into memory first        proc/: what `/proc` shows
 //! ```
 //!
 //! The rules are Linux's, down to the order of errors; a test compares random sequences of operations with a real Linux filesystem. Programs
@@ -21,6 +22,8 @@ mod names;
 mod node;
 mod open;
 mod outside;
+mod overlay;
+mod proc;
 mod process;
 mod stat;
 mod tree;
@@ -37,6 +40,7 @@ pub(crate) use host::{HostFile, Listing};
 pub(crate) use io::{read, write};
 pub(crate) use node::{Body, Device, Ino};
 pub(crate) use outside::Outside;
+pub(crate) use proc::{Facts, ask};
 pub(crate) use process::ProcessFiles;
 pub(crate) use tree::{FileSystem, Space, WRITE};
 pub(crate) use view::View;

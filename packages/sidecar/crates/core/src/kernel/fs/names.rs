@@ -79,7 +79,7 @@ impl FileSystem {
         };
         let ino = end.existing()?;
         self.may_remove(user, end.parent, ino)?;
-        if !self.directory(ino)?.names.is_empty() {
+        if !self.is_empty(ino)? {
             return Err(Errno::ENOTEMPTY);
         }
         self.leave(end.parent, name)?;
@@ -99,20 +99,19 @@ impl FileSystem {
             for child in self.directory(directory)?.names.values() {
                 match self.node(*child)?.body {
                     Body::Mount(_) => return Err(Errno::EBUSY),
+                    Body::Directory(_) if self.is_overlay_root(*child) => return Err(Errno::EBUSY),
                     Body::Directory(_) => left.push(*child),
                     _ => others.push(*child),
                 }
             }
         }
         self.leave(end.parent, name)?;
-        self.node_mut(end.parent)?.meta.links -= 1;
+        self.lose_directory(end.parent)?;
         for other in others {
             self.drop_link(other)?;
         }
         for directory in directories {
-            let node = self.node_mut(directory)?;
-            node.meta.links = 0;
-            node.body = Body::Directory(Directory::new());
+            self.empty(directory)?;
             self.tell_self(Change::Name, directory);
             self.collect(directory);
         }
@@ -155,7 +154,7 @@ impl FileSystem {
             self.check(user, ino, WRITE)?;
         }
         if let Some(target) = to.node {
-            if is_directory && !self.directory(target)?.names.is_empty() {
+            if is_directory && !self.is_empty(target)? {
                 return Err(Errno::ENOTEMPTY);
             }
             self.leave(to.parent, new_name)?;
@@ -169,7 +168,7 @@ impl FileSystem {
         self.enter(to.parent, new_name, ino)?;
         self.node_mut(ino)?.meta.ctime = now();
         if is_directory {
-            self.node_mut(from.parent)?.meta.links -= 1;
+            self.lose_directory(from.parent)?;
             self.node_mut(to.parent)?.meta.links += 1;
         }
         self.tell_name(Change::Name, from.parent, old_name);
@@ -197,12 +196,22 @@ impl FileSystem {
     }
 
     fn may_remove(&self, user: User, directory: Ino, ino: Ino) -> Result<(), Errno> {
+        self.may_remove_from(user, directory, self.node(ino)?.meta.uid)
+    }
+
+    /// Whether something that belongs to `owner` may be taken out of a directory.
+    pub(super) fn may_remove_from(&self, user: User, directory: Ino, owner: u32) -> Result<(), Errno> {
         self.may_change(user, directory)?;
         let holder: &Meta = &self.node(directory)?.meta;
-        if holder.mode & STICKY != 0 && !holder.owned_by(user) && !self.node(ino)?.meta.owned_by(user) {
+        if holder.mode & STICKY != 0 && !holder.owned_by(user) && user != User::Host && owner != GUEST {
             return Err(Errno::EPERM);
         }
         Ok(())
+    }
+
+    /// A directory has changed.
+    pub(super) fn touch(&mut self, directory: Ino) -> Result<(), Errno> {
+        self.change(directory, |_| {})
     }
 
     /// Whether `ino` is `ancestor` or lies below it.
@@ -228,6 +237,7 @@ impl FileSystem {
     }
 
     fn leave(&mut self, directory: Ino, name: &[u8]) -> Result<(), Errno> {
+        self.hide(directory, name)?;
         self.change(directory, |names| {
             names.names.remove_mut(name);
         })
@@ -256,11 +266,26 @@ impl FileSystem {
         Ok(())
     }
 
-    fn drop_directory(&mut self, parent: Ino, ino: Ino) -> Result<(), Errno> {
+    /// Nothing leads to or from a directory any more.
+    fn empty(&mut self, ino: Ino) -> Result<(), Errno> {
+        let hidden = self.node(ino)?.inodes() - 1;
+        let node = self.node_mut(ino)?;
+        (node.meta.links, node.meta.ctime) = (0, now());
+        node.body = Body::Directory(Directory::new());
+        self.give_back(0, hidden);
+        Ok(())
+    }
+
+    /// A directory has one directory less in it. What a host says about a folder below may be too little.
+    fn lose_directory(&mut self, ino: Ino) -> Result<(), Errno> {
         let meta = &mut self.node_mut(ino)?.meta;
-        meta.links = 0;
-        meta.ctime = now();
-        self.node_mut(parent)?.meta.links -= 1;
+        meta.links = meta.links.saturating_sub(1).max(2);
+        Ok(())
+    }
+
+    fn drop_directory(&mut self, parent: Ino, ino: Ino) -> Result<(), Errno> {
+        self.empty(ino)?;
+        self.lose_directory(parent)?;
         self.tell_self(Change::Name, ino);
         self.collect(ino);
         Ok(())

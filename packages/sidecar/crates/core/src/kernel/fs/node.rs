@@ -5,6 +5,7 @@
 //! meanwhile. Next: `tree.rs`.
 
 use super::content::Content;
+use super::overlay::Below;
 use rpds::RedBlackTreeMapSync;
 use std::sync::Arc;
 
@@ -56,6 +57,8 @@ pub(crate) enum Body {
 #[derive(Clone)]
 pub(crate) struct Directory {
     pub(crate) names: RedBlackTreeMapSync<Box<[u8]>, Ino>,
+    /// The folder of an overlay that lies below (`overlay.rs`).
+    pub(crate) below: Option<Box<Below>>,
 }
 
 /// Character devices.
@@ -65,8 +68,10 @@ pub(crate) enum Device {
     Zero,
     Full,
     Random,
-    /// One of the process's own descriptors: `/dev/stdin` and its like.
-    Descriptor(u8),
+    /// The terminal that a process has; here none has one.
+    Tty,
+    /// A stream or socket that the process has open already, as `/proc/self/fd` names it. No node has this.
+    Descriptor(u32),
 }
 
 /// A node's type, with the bits that `st_mode` has for it and the number that Node's `Dirent` has.
@@ -113,7 +118,7 @@ impl Type {
 
 impl Directory {
     pub(crate) fn new() -> Self {
-        Self { names: RedBlackTreeMapSync::new_sync() }
+        Self { names: RedBlackTreeMapSync::new_sync(), below: None }
     }
 }
 
@@ -143,6 +148,11 @@ impl Node {
             Body::Directory(_) | Body::Mount(_) => 4_096,
             Body::Device(_) | Body::Socket => 0,
         }
+    }
+
+    /// Inodes that count against the limit: the node, and names of an overlay that are hidden.
+    pub(crate) fn inodes(&self) -> u64 {
+        1 + self.directory().and_then(|directory| directory.below.as_ref()).map_or(0, |below| below.inodes())
     }
 
     /// Bytes that count against the limit.

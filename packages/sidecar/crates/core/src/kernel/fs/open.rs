@@ -3,6 +3,7 @@
 use super::content::Content;
 use super::host::{HostFile, How};
 use super::node::{Body, Device, Ino, Type};
+use super::overlay::Raise;
 use super::stat::Stat;
 use super::tree::{FileSystem, READ, User, WRITE};
 use super::view::View;
@@ -18,7 +19,7 @@ const NO_FOLLOW: u32 = 0o400_000;
 /// O_PATH and O_TMPFILE, which Node has no use for.
 const UNSUPPORTED: u32 = 0o10_000_000 | 0o20_000_000;
 /// Bytes that are copied at a time between a mount and memory.
-const PIECE: usize = 256 << 10;
+pub(super) const PIECE: usize = 256 << 10;
 
 /// What was opened.
 pub(crate) enum Opened {
@@ -58,6 +59,22 @@ pub(crate) fn find(tree: &mut FileSystem, view: &View<'_>, path: &[u8], flags: u
                     return Ok(Opened::Directory(Place::There(spot.mount, spot.path)));
                 }
             }
+            let changes = flags & 3 != 0 || flags & TRUNCATE != 0 || spot.stat.is_none();
+            if changes && tree.is_overlay(spot.mount) {
+                if spot.stat.is_none() && !creates {
+                    return Err(Errno::ENOENT);
+                }
+                if spot.stat.is_some_and(|stat| stat.kind != Type::File) {
+                    return Err(Errno::EACCES);
+                }
+                // What is cut at once need not be read; that it may be was looked at above.
+                tree.raise(&spot, Raise::Itself, flags & TRUNCATE == 0)?;
+                let Side::Memory(spot) = view.walk(tree, path, last)? else { return Err(Errno::EIO) };
+                return in_memory(tree, view.user, &spot, flags, mode);
+            }
+            if let Some(fd) = tree.mount(spot.mount)?.proc().map_or(Ok(None), |proc| proc.own_stream(&spot.path))? {
+                return Ok(Opened::Device(Device::Descriptor(fd), 0));
+            }
             host(tree, view.user, &spot, flags, mode).map(Opened::Host)
         }
     }
@@ -80,6 +97,8 @@ fn in_memory(tree: &mut FileSystem, user: User, spot: &Spot, flags: u32, mode: u
             Ok(Opened::Memory(ino))
         }
         Body::Directory(_) => Ok(Opened::Directory(Place::Here(ino))),
+        // Nobody has a terminal.
+        Body::Device(Device::Tty) => Err(Errno::ENXIO),
         Body::Device(device) => Ok(Opened::Device(device, ino)),
         Body::Link(_) | Body::Mount(_) => Err(Errno::ELOOP),
         Body::Socket => Err(Errno::ENXIO),
@@ -123,6 +142,10 @@ pub(super) fn host(tree: &FileSystem, user: User, spot: &HostSpot, flags: u32, m
     } else if flags & CREATE == 0 {
         return Err(Errno::ENOENT);
     }
+    let mount = tree.mount(spot.mount)?;
+    if let Some(proc) = mount.proc() {
+        return HostFile::of_text(mount.clone(), spot.mount, &spot.path, proc.text(tree, &spot.path)?);
+    }
     let how = How {
         read: flags & 3 != 1,
         write: flags & 3 != 0,
@@ -130,7 +153,7 @@ pub(super) fn host(tree: &FileSystem, user: User, spot: &HostSpot, flags: u32, m
         truncate: flags & TRUNCATE != 0,
         create: spot.stat.is_none().then_some(mode),
     };
-    tree.mount(spot.mount)?.open(spot.mount, &spot.path, how)
+    mount.open(spot.mount, &spot.path, how)
 }
 
 impl Opened {

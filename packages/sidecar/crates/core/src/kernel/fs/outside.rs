@@ -4,6 +4,7 @@
 use super::host::Listing;
 use super::node::{MAX_NAME, Type};
 use super::open::{self, Opened};
+use super::overlay::Raise;
 use super::stat::Stat;
 use super::tree::{FileSystem, User};
 use super::view::View;
@@ -113,6 +114,9 @@ impl<'k> Outside<'k> {
         let Opened::Directory(place) = open::find(&mut tree, &self.view, path, DIRECTORY, 0)? else { return Err(Errno::ENOTDIR) };
         match place {
             Place::Here(ino) => {
+                if let Some(mut listing) = tree.merged(ino)? {
+                    return std::iter::from_fn(|| listing.next().transpose()).collect();
+                }
                 let names = &tree.directory(ino)?.names;
                 names.iter().map(|(name, ino)| Ok((name.to_vec(), tree.node(*ino)?.kind()))).collect()
             }
@@ -159,7 +163,7 @@ impl<'k> Outside<'k> {
 
     fn remove_all(&self, path: &[u8]) -> Result<(), Errno> {
         let mut tree = self.view.lock();
-        match self.view.walk(&tree, path, Last::Name)? {
+        match self.view.walk_to(&mut tree, path, Last::Name, Raise::Itself)? {
             Side::Memory(spot) => tree.remove_all(self.view.user, &spot),
             Side::Host(spot) => tree.mount(spot.mount)?.remove_all(&spot),
         }

@@ -67,10 +67,21 @@ impl ProcessFiles {
         std::mem::replace(&mut self.standing.lock().umask, mask & 0o777)
     }
 
+    pub(crate) fn umask(&self) -> u32 {
+        self.standing.lock().umask
+    }
+
+    /// The working directory, if there is one.
+    pub(crate) fn standing_place(&self) -> Option<Place> {
+        self.standing.lock().directory.clone()
+    }
+
     pub(crate) fn chdir(&self, files: &Mutex<FileSystem>, path: &[u8]) -> Result<(), Errno> {
         let mut tree = files.lock();
+        // Not locked while the path is walked: `/proc/self/cwd` looks at it.
+        let from = self.standing_place();
+        let place = enter(&tree, from.as_ref(), path)?;
         let mut standing = self.standing.lock();
-        let place = enter(&tree, standing.directory.as_ref(), path)?;
         if let Some(ino) = held(Some(&place)) {
             tree.hold(ino);
         }
@@ -98,8 +109,9 @@ impl ProcessFiles {
         descriptors: Descriptors,
     ) -> Result<(Self, Vec<u8>), Errno> {
         let mut tree = files.lock();
+        let from = self.standing_place();
+        let place = enter(&tree, from.as_ref(), cwd)?;
         let standing = self.standing.lock();
-        let place = enter(&tree, standing.directory.as_ref(), cwd)?;
         if let Some(ino) = held(Some(&place)) {
             tree.hold(ino);
         }

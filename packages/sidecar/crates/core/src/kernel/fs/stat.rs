@@ -41,6 +41,7 @@ impl Stat {
             Body::Device(Device::Zero) => 0x105,
             Body::Device(Device::Full) => 0x107,
             Body::Device(Device::Random) => 0x109,
+            Body::Device(Device::Tty) => 0x500,
             _ => 0,
         };
         Self {

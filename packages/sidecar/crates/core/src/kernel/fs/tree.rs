@@ -11,7 +11,7 @@ use super::watch::Watchers;
 use crate::kernel::Errno;
 use crate::sys;
 use parking_lot::Mutex;
-use rpds::HashTrieMapSync;
+use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
@@ -48,6 +48,8 @@ pub(crate) struct FileSystem {
     /// As in Linux's tmpfs, every further name of a file counts as an inode.
     pub(crate) used: Space,
     pub(super) mounts: Vec<Arc<Mount>>,
+    /// The directories of overlays that have a node: by the overlay's number and the path below it.
+    pub(super) raised: RedBlackTreeMapSync<(usize, Box<[u8]>), Ino>,
     /// What there is to say about the last `EACCES` that a mount's link caused, for whoever asks before the next.
     pub(super) reason: Reason,
     pub(super) watchers: Watchers,
@@ -103,6 +105,7 @@ impl FileSystem {
             limits,
             used: Space { bytes: 0, inodes: 0 },
             mounts: Vec::new(),
+            raised: RedBlackTreeMapSync::new_sync(),
             reason: Reason::default(),
             watchers: Watchers::default(),
         };
@@ -190,9 +193,9 @@ impl FileSystem {
         if node.meta.links > 0 || self.holds.contains_key(&ino) {
             return;
         }
-        let stored = node.stored();
+        let (stored, inodes) = (node.stored(), node.inodes());
         self.nodes.remove_mut(&ino);
-        self.give_back(stored, 1);
+        self.give_back(stored, inodes);
     }
 }
 

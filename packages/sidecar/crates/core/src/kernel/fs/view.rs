@@ -5,6 +5,7 @@
 
 use super::node::{Body, Directory, Type};
 use super::open::{self, Opened};
+use super::overlay::Raise;
 use super::stat::Stat;
 use super::tree::{FileSystem, READ, User, WRITE, now};
 use super::walk::{HostSpot, Last, Place, Side, Spot};
@@ -78,7 +79,7 @@ impl View<'_> {
             Side::Memory(spot) => tree.check(self.user, spot.existing()?, wanted),
             Side::Host(spot) => {
                 let stat = spot.stat.ok_or(Errno::ENOENT)?;
-                if wanted & WRITE != 0 {
+                if wanted & WRITE != 0 && !tree.is_overlay(spot.mount) {
                     tree.mount(spot.mount)?.writable()?;
                 }
                 if stat.allows(self.user, wanted) { Ok(()) } else { Err(Errno::EACCES) }
@@ -91,6 +92,7 @@ impl View<'_> {
         self.change(
             path,
             Last::Name,
+            Raise::Holder,
             |tree, spot| tree.create(self.user, &spot, Body::Directory(Directory::new()), mode).map(drop),
             |tree, spot| tree.mount(spot.mount)?.mkdir(&spot, mode),
         )
@@ -98,17 +100,30 @@ impl View<'_> {
 
     pub(crate) fn rmdir(&self, path: &[u8]) -> Result<(), Errno> {
         let user = self.user;
-        self.change(path, Last::Name, |tree, spot| tree.rmdir(user, &spot), |tree, spot| tree.mount(spot.mount)?.rmdir(&spot))
+        self.change(
+            path,
+            Last::Name,
+            Raise::Itself,
+            |tree, spot| tree.rmdir(user, &spot),
+            |tree, spot| tree.mount(spot.mount)?.rmdir(&spot),
+        )
     }
 
     pub(crate) fn unlink(&self, path: &[u8]) -> Result<(), Errno> {
-        let user = self.user;
-        self.change(path, Last::Name, |tree, spot| tree.unlink(user, &spot), |tree, spot| tree.mount(spot.mount)?.unlink(&spot))
+        let mut tree = self.lock();
+        match self.walk(&tree, path, Last::Name)? {
+            Side::Memory(spot) => tree.unlink(self.user, &spot),
+            Side::Host(spot) if tree.is_overlay(spot.mount) => tree.unlink_below(self.user, &spot),
+            Side::Host(spot) => tree.mount(spot.mount)?.unlink(&spot),
+        }
     }
 
     pub(crate) fn rename(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
         let mut tree = self.lock();
-        match (self.walk(&tree, from, Last::Name)?, self.walk(&tree, to, Last::Name)?) {
+        // First the one, then the other as it is then: both may lie in an overlay.
+        self.walk_to(&mut tree, from, Last::Name, Raise::Itself)?;
+        let to = self.walk_to(&mut tree, to, Last::Name, Raise::Itself)?;
+        match (self.walk(&tree, from, Last::Name)?, to) {
             (Side::Memory(from), Side::Memory(to)) => tree.rename(self.user, &from, &to),
             (Side::Host(from), Side::Host(to)) if from.mount == to.mount => tree.mount(from.mount)?.rename(&from, &to),
             _ => Err(Errno::EXDEV),
@@ -117,7 +132,7 @@ impl View<'_> {
 
     pub(crate) fn link(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
         let mut tree = self.lock();
-        let from = self.walk(&tree, from, Last::Stay)?;
+        let from = self.walk_to(&mut tree, from, Last::Stay, Raise::Itself)?;
         let found = match &from {
             Side::Memory(spot) => spot.node.is_some(),
             Side::Host(spot) => spot.stat.is_some(),
@@ -125,7 +140,8 @@ impl View<'_> {
         if !found {
             return Err(Errno::ENOENT);
         }
-        match (from, self.walk(&tree, to, Last::Name)?) {
+        match (from, self.walk_to(&mut tree, to, Last::Name, Raise::Holder)?) {
+            (Side::Memory(_), Side::Host(to)) if to.stat.is_some() => Err(Errno::EEXIST),
             (Side::Memory(from), Side::Memory(to)) => tree.link(self.user, from.existing()?, &to),
             (Side::Host(from), Side::Host(to)) if from.mount == to.mount => tree.mount(from.mount)?.link(&from, &to),
             _ => Err(Errno::EXDEV),
@@ -139,6 +155,7 @@ impl View<'_> {
         self.change(
             path,
             Last::Name,
+            Raise::Holder,
             |tree, spot| tree.create(self.user, &spot, Body::Link(target.into()), 0o777).map(drop),
             |tree, spot| tree.mount(spot.mount)?.symlink(target, &spot),
         )
@@ -152,7 +169,8 @@ impl View<'_> {
                 _ => Err(Errno::EINVAL),
             },
             Side::Host(spot) if spot.stat.ok_or(Errno::ENOENT)?.kind == Type::Link => {
-                tree.mount(spot.mount)?.read_link(&spot.path)
+                let mount = tree.mount(spot.mount)?;
+                mount.proc().map_or_else(|| mount.read_link(&spot.path), |proc| proc.read_link(&tree, &spot.path))
             }
             Side::Host(_) => Err(Errno::EINVAL),
         }
@@ -163,6 +181,7 @@ impl View<'_> {
         self.change(
             path,
             last(follow),
+            Raise::Itself,
             |tree, spot| tree.chmod(user, spot.existing()?, mode),
             |tree, spot| tree.mount(spot.mount)?.chmod(&spot, mode),
         )
@@ -173,6 +192,7 @@ impl View<'_> {
         self.change(
             path,
             last(follow),
+            Raise::Itself,
             |tree, spot| tree.chown(user, spot.existing()?, uid, gid),
             |tree, spot| tree.mount(spot.mount)?.chown(&spot, uid, gid),
         )
@@ -183,6 +203,7 @@ impl View<'_> {
         self.change(
             path,
             last(follow),
+            Raise::Itself,
             |tree, spot| {
                 let ino = spot.existing()?;
                 let meta = tree.node(ino)?.meta;
@@ -197,7 +218,7 @@ impl View<'_> {
 
     pub(crate) fn truncate(&self, path: &[u8], len: u64) -> Result<(), Errno> {
         let mut tree = self.lock();
-        match self.walk(&tree, path, Last::Follow)? {
+        match self.walk_to(&mut tree, path, Last::Follow, Raise::Itself)? {
             Side::Memory(spot) => {
                 let ino = spot.existing()?;
                 tree.content(ino)?;
@@ -250,11 +271,12 @@ impl View<'_> {
         &self,
         path: &[u8],
         last: Last,
+        what: Raise,
         here: impl FnOnce(&mut FileSystem, Spot) -> Result<(), Errno>,
         there: impl FnOnce(&FileSystem, HostSpot) -> Result<(), Errno>,
     ) -> Result<(), Errno> {
         let mut tree = self.lock();
-        match self.walk(&tree, path, last)? {
+        match self.walk_to(&mut tree, path, last, what)? {
             Side::Memory(spot) => here(&mut tree, spot),
             Side::Host(spot) => there(&tree, spot),
         }
@@ -288,7 +310,7 @@ impl View<'_> {
                     done += count;
                 }
                 // It may have grown since: the caller asks again with what it needs now.
-                let len = if done == room.len() { file.stat()?.size.max(done as u64) } else { done as u64 };
+                let len = if done == room.len() { file.len()?.max(done as u64) } else { done as u64 };
                 Ok(len)
             }
         }

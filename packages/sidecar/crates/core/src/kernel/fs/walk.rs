@@ -127,7 +127,7 @@ impl FileSystem {
         if path.is_empty() {
             return Err(Errno::ENOENT);
         }
-        let mut at = if path[0] == b'/' { Place::Here(ROOT) } else { from.ok_or(Errno::ENOENT)?.clone() };
+        let mut at = if path[0] == b'/' { Place::Here(ROOT) } else { self.present(from.ok_or(Errno::ENOENT)?.clone()) };
         let mut rest = path.to_vec();
         let (mut position, mut links, mut passed, mut name) = (0, 0, 0, Name::Root);
         let mut asked_host = exact;
@@ -184,14 +184,14 @@ impl FileSystem {
                 }
                 let (start, target) = self.follow(at, &found.place)?;
                 rest = [&target[..], after].concat();
-                (at, position, name, asked_host) = (start, 0, Name::Root, exact);
+                (at, position, name, asked_host) = (self.present(start), 0, Name::Root, exact);
                 continue;
             }
             if is_last {
                 if slash && last != Last::Name && found.kind != Type::Directory {
                     return Err(Errno::ENOTDIR);
                 }
-                let name = if is_root(&found.place) { Name::Root } else { Name::Plain(part.into()) };
+                let name = if self.is_root(&found.place) { Name::Root } else { Name::Plain(part.into()) };
                 return Ok(End { parent: at, name, node: Some(found.place), slash, stat: found.stat });
             }
             if found.kind != Type::Directory {
@@ -200,6 +200,13 @@ impl FileSystem {
             // Once per mount: what the host cannot answer for a path, it cannot for the rest of it either.
             asked_host |= matches!(found.place, Place::There(..)) && matches!(at, Place::There(..));
             at = found.place;
+        }
+    }
+
+    fn is_root(&self, place: &Place) -> bool {
+        match place {
+            Place::Here(ino) => self.is_overlay_root(*ino),
+            Place::There(_, path) => path.is_empty(),
         }
     }
 
@@ -217,7 +224,8 @@ impl FileSystem {
     fn look(&self, at: &Place, name: &[u8]) -> Result<Option<Found>, Errno> {
         match at {
             Place::Here(ino) => {
-                let Some(&child) = self.directory(*ino)?.names.get(name) else { return Ok(None) };
+                let directory = self.directory(*ino)?;
+                let Some(&child) = directory.names.get(name) else { return self.look_below(directory, name) };
                 let node = self.node(child)?;
                 let place = if let Body::Mount(mount) = node.body { Place::There(mount, Vec::new()) } else { Place::Here(child) };
                 Ok(Some(Found { place, kind: node.kind(), stat: None }))
@@ -245,7 +253,7 @@ impl FileSystem {
             Place::There(mount, path) if path.is_empty() => Ok(self.mount(*mount)?.parent.clone()),
             Place::There(mount, path) => {
                 let end = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
-                Ok(Place::There(*mount, path[..end].to_vec()))
+                Ok(self.present(Place::There(*mount, path[..end].to_vec())))
             }
         }
     }
@@ -289,6 +297,13 @@ impl FileSystem {
                     parts.push(node.name.to_vec());
                     Place::Here(node.parent)
                 }
+                Place::There(mount, path) if self.is_overlay(mount) => {
+                    let (ino, rest) = self.nearest(mount, &path)?;
+                    if !rest.is_empty() {
+                        parts.push(rest);
+                    }
+                    Place::Here(ino)
+                }
                 Place::There(mount, path) => {
                     if !path.is_empty() {
                         parts.push(path);
@@ -302,10 +317,6 @@ impl FileSystem {
         parts.reverse();
         Ok([&b"/"[..], &parts.join(&b'/')].concat())
     }
-}
-
-fn is_root(place: &Place) -> bool {
-    matches!(place, Place::There(_, path) if path.is_empty())
 }
 
 /// A directory's path and a name in it.

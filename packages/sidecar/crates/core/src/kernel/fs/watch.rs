@@ -5,6 +5,7 @@
 //! folders cannot be watched: their changes come from outside. Next: `tree.rs`.
 
 use super::node::Ino;
+use super::overlay::Raise;
 use super::tree::FileSystem;
 use super::walk::{Last, Name, Side};
 use crate::kernel::operations::Operations;
@@ -84,7 +85,7 @@ impl Watcher {
 pub(crate) fn watch(process: &Process, path: &[u8], flags: i64) -> Answer {
     let view = process.files.view(&process.kernel.files);
     let mut tree = view.lock();
-    let Side::Memory(spot) = view.walk(&tree, path, Last::Follow)? else { return Err(Errno::ENOSYS) };
+    let Side::Memory(spot) = view.walk_to(&mut tree, path, Last::Follow, Raise::Itself)? else { return Err(Errno::ENOSYS) };
     let node = spot.existing()?;
     let name = match spot.name {
         Name::Plain(name) => name,

@@ -181,11 +181,11 @@ impl Network {
             return Err(Errno::EPIPE);
         }
         let Some(peer) = stream.peer else {
-            // TCP learns that nobody is there from the answer to this.
+            // TCP learns that nobody is there from the answer to this, which comes when its own buffer is full at the latest.
             stream.broken = true;
             socket.error = Some(Errno::EPIPE);
             self.notify(id);
-            return Ok(bytes.len());
+            return Ok(bytes.len().min(BUFFER));
         };
         let Role::Connected(other) = &mut self.get_mut(peer)?.role else { return Err(Errno::EPIPE) };
         let count = bytes.len().min(BUFFER - other.incoming.len().min(BUFFER));

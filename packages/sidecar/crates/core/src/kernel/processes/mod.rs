@@ -8,6 +8,7 @@
 //! One table per runtime. A child is another instance of the guest image with the same kernel; programs can see, signal and wait for one
 //! another, and nobody of another runtime. Next: `table.rs`.
 
+mod look;
 mod resolve;
 mod signals;
 mod spawn;
@@ -46,7 +47,7 @@ struct State {
 }
 
 impl Processes {
-    pub(super) fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self(Mutex::new(State { table: Table::new(limit), programs: HashMap::new() }))
     }
 

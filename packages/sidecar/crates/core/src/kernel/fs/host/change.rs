@@ -24,7 +24,7 @@ impl Mount {
 
     pub(in crate::kernel::fs) fn mkdir(&self, spot: &HostSpot, mode: u32) -> Result<(), Errno> {
         self.free(spot, true)?;
-        done(self.root.create_dir_with(path(&spot.path), DirBuilder::new().mode(mode & 0o777)))
+        done(self.root()?.create_dir_with(path(&spot.path), DirBuilder::new().mode(mode & 0o777)))
     }
 
     pub(in crate::kernel::fs) fn symlink(&self, target: &[u8], spot: &HostSpot) -> Result<(), Errno> {
@@ -33,7 +33,7 @@ impl Mount {
         if target.first() == Some(&b'/') || !super::walk::stays_inside(holder, target) {
             return Err(Errno::EACCES);
         }
-        done(self.root.symlink_contents(OsStr::from_bytes(target), path(&spot.path)))
+        done(self.root()?.symlink_contents(OsStr::from_bytes(target), path(&spot.path)))
     }
 
     pub(in crate::kernel::fs) fn link(&self, from: &HostSpot, to: &HostSpot) -> Result<(), Errno> {
@@ -41,7 +41,7 @@ impl Mount {
         if from.stat.is_some_and(|stat| stat.kind == super::super::node::Type::Directory) {
             return Err(Errno::EPERM);
         }
-        done(self.root.hard_link(path(&from.path), &self.root, path(&to.path)))
+        done(self.root()?.hard_link(path(&from.path), self.root()?, path(&to.path)))
     }
 
     pub(in crate::kernel::fs) fn unlink(&self, spot: &HostSpot) -> Result<(), Errno> {
@@ -56,7 +56,7 @@ impl Mount {
         if spot.slash {
             return Err(Errno::ENOTDIR);
         }
-        done(self.root.remove_file(path(&spot.path)))
+        done(self.root()?.remove_file(path(&spot.path)))
     }
 
     pub(in crate::kernel::fs) fn rmdir(&self, spot: &HostSpot) -> Result<(), Errno> {
@@ -71,7 +71,7 @@ impl Mount {
             return Err(Errno::EBUSY);
         }
         spot.stat.ok_or(Errno::ENOENT)?;
-        done(self.root.remove_dir(path(&spot.path)))
+        done(self.root()?.remove_dir(path(&spot.path)))
     }
 
     pub(in crate::kernel::fs) fn remove_all(&self, spot: &HostSpot) -> Result<(), Errno> {
@@ -82,7 +82,7 @@ impl Mount {
         if self.holds_mount(&spot.path) {
             return Err(Errno::EBUSY);
         }
-        done(self.root.remove_dir_all(path(&spot.path)))
+        done(self.root()?.remove_dir_all(path(&spot.path)))
     }
 
     pub(in crate::kernel::fs) fn rename(&self, from: &HostSpot, to: &HostSpot) -> Result<(), Errno> {
@@ -97,7 +97,7 @@ impl Mount {
         if stat.kind != super::super::node::Type::Directory && (from.slash || to.slash) {
             return Err(Errno::ENOTDIR);
         }
-        done(self.root.rename(path(&from.path), &self.root, path(&to.path)))
+        done(self.root()?.rename(path(&from.path), self.root()?, path(&to.path)))
     }
 
     pub(in crate::kernel::fs) fn chmod(&self, spot: &HostSpot, mode: u32) -> Result<(), Errno> {
@@ -106,7 +106,7 @@ impl Mount {
         if spot.stat.is_some_and(|stat| stat.kind == super::super::node::Type::Link) {
             return Err(Errno::EOPNOTSUPP);
         }
-        done(self.root.set_permissions(path(&spot.path), Permissions::from_mode(mode & 0o1777)))
+        done(self.root()?.set_permissions(path(&spot.path), Permissions::from_mode(mode & 0o1777)))
     }
 
     pub(in crate::kernel::fs) fn chown(&self, spot: &HostSpot, uid: Option<u32>, gid: Option<u32>) -> Result<(), Errno> {
@@ -121,11 +121,12 @@ impl Mount {
         self.writable()?;
         self.only_owner(spot)?;
         let stat = spot.stat.ok_or(Errno::ENOENT)?;
+        let root = self.root()?;
         let file = match stat.kind {
-            super::super::node::Type::Directory if spot.path.is_empty() => self.root.try_clone(),
-            super::super::node::Type::Directory => self.root.open_dir(path(&spot.path)),
+            super::super::node::Type::Directory if spot.path.is_empty() => root.try_clone(),
+            super::super::node::Type::Directory => root.open_dir(path(&spot.path)),
             super::super::node::Type::File => {
-                let opened = self.root.open(path(&spot.path)).and_then(|file| file.into_std().set_times(times(atime, mtime)));
+                let opened = root.open(path(&spot.path)).and_then(|file| file.into_std().set_times(times(atime, mtime)));
                 return done(opened);
             }
             _ => return Err(Errno::EOPNOTSUPP),
@@ -156,13 +157,13 @@ impl Mount {
 impl HostFile {
     pub(in crate::kernel::fs) fn utimes(&self, atime: i64, mtime: i64) -> Result<(), Errno> {
         self.mount.writable()?;
-        let file = self.file.try_clone().map_err(|error| Errno::of(&error))?;
+        let file = self.folder_file()?.try_clone().map_err(|error| Errno::of(&error))?;
         done(file.into_std().set_times(times(atime, mtime)))
     }
 
     pub(in crate::kernel::fs) fn chmod(&self, mode: u32) -> Result<(), Errno> {
         self.mount.writable()?;
-        done(self.file.set_permissions(Permissions::from_mode(mode & 0o1777)))
+        done(self.folder_file()?.set_permissions(Permissions::from_mode(mode & 0o1777)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Opening files and directories of a mount, and reading them. Next: `change.rs`.
+//! Opening files and directories of a mount, and reading them. What is opened in `/proc` is a text that was made for it. Next: `change.rs`.
 
 use super::super::node::{MAX_NAME, Type};
 use super::super::stat::Stat;
@@ -6,15 +6,22 @@ use super::Mount;
 use super::walk::{kind_of, path};
 use crate::kernel::Errno;
 use cap_std::fs::{File, FileExt, OpenOptions, OpenOptionsExt, ReadDir};
+use std::collections::HashSet;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
 /// An open file of the host.
 pub(crate) struct HostFile {
-    pub(crate) file: File,
+    bytes: Bytes,
     pub(crate) mount: Arc<Mount>,
     /// The mount's number and the path that it was opened by.
     pub(crate) number: usize,
+    pub(crate) path: Vec<u8>,
+}
+
+enum Bytes {
+    Folder(File),
+    Text { text: Vec<u8>, stat: Stat },
 }
 
 /// How a file is opened.
@@ -30,11 +37,11 @@ pub(crate) struct How {
 
 /// A directory's names, as they come.
 pub(crate) struct Listing {
-    entries: ReadDir,
-    more: Vec<Vec<u8>>,
+    entries: Option<ReadDir>,
+    more: Vec<(Vec<u8>, Type)>,
     /// An entry that did not fit into the last buffer.
     kept: Option<(Vec<u8>, Type)>,
-    hidden: Vec<Vec<u8>>,
+    hidden: HashSet<Vec<u8>>,
 }
 
 fn of(error: std::io::Error) -> Errno {
@@ -54,42 +61,91 @@ impl Mount {
         if let Some(mode) = how.create {
             options.write(true).create_new(true).mode(mode & 0o777);
         }
-        let file = self.root.open_with(path(at), &options).map_err(of)?;
+        let file = self.root()?.open_with(path(at), &options).map_err(of)?;
         if !file.metadata().map_err(of)?.is_file() {
             return Err(Errno::EACCES);
         }
         if how.truncate {
             file.set_len(0).map_err(of)?;
         }
-        Ok(HostFile { file, mount: self.clone(), number })
+        Ok(HostFile { bytes: Bytes::Folder(file), mount: self.clone(), number, path: at.to_vec() })
     }
 
     pub(crate) fn list(&self, at: &[u8]) -> Result<Listing, Errno> {
-        let entries = if at.is_empty() { self.root.entries() } else { self.root.read_dir(path(at)) }.map_err(of)?;
-        let more = self.inner_names(at);
-        Ok(Listing { entries, hidden: more.clone(), more, kept: None })
+        if let Some(proc) = self.proc() {
+            return Ok(Listing { entries: None, more: proc.list(at)?, kept: None, hidden: HashSet::new() });
+        }
+        let root = self.root()?;
+        let entries = if at.is_empty() { root.entries() } else { root.read_dir(path(at)) }.map_err(of)?;
+        let hidden = self.inner_names(at);
+        let more = hidden.iter().map(|name| (name.clone(), Type::Directory)).collect();
+        Ok(Listing { entries: Some(entries), more, kept: None, hidden: hidden.into_iter().collect() })
+    }
+
+    /// A folder as it shows under a directory that has names of its own and hides others. It may be gone.
+    pub(in crate::kernel::fs) fn list_under(
+        &self,
+        at: &[u8],
+        own: Vec<(Vec<u8>, Type)>,
+        gone: impl Iterator<Item = Vec<u8>>,
+    ) -> Result<Listing, Errno> {
+        let hidden = own.iter().map(|(name, _)| name.clone()).chain(gone).collect();
+        let entries = match self.list(at) {
+            Ok(listing) => listing.entries,
+            Err(Errno::ENOENT | Errno::ENOTDIR) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Listing { entries, more: own, kept: None, hidden })
     }
 }
 
 impl HostFile {
+    /// A file of `/proc`, with the text that it has at this moment.
+    pub(crate) fn of_text(mount: Arc<Mount>, number: usize, path: &[u8], text: Vec<u8>) -> Result<Self, Errno> {
+        let stat = mount.stat(number, path)?;
+        Ok(Self { bytes: Bytes::Text { text, stat }, mount, number, path: path.to_vec() })
+    }
+
+    /// The file on the host; `EROFS` when there is none.
+    pub(super) fn folder_file(&self) -> Result<&File, Errno> {
+        if let Bytes::Folder(file) = &self.bytes { Ok(file) } else { Err(Errno::EROFS) }
+    }
+
     pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
-        self.file.read_at(buffer, offset).map_err(of)
+        match &self.bytes {
+            Bytes::Folder(file) => file.read_at(buffer, offset).map_err(of),
+            Bytes::Text { text, .. } => {
+                let rest = usize::try_from(offset).ok().and_then(|offset| text.get(offset..)).unwrap_or_default();
+                let count = rest.len().min(buffer.len());
+                buffer[..count].copy_from_slice(&rest[..count]);
+                Ok(count)
+            }
+        }
     }
 
     pub(crate) fn write(&self, offset: u64, bytes: &[u8]) -> Result<usize, Errno> {
-        self.file.write_at(bytes, offset).map_err(of)
+        self.folder_file()?.write_at(bytes, offset).map_err(of)
     }
 
+    /// As Linux has it, a text of `/proc` has no size until it is read.
     pub(crate) fn stat(&self) -> Result<Stat, Errno> {
-        Ok(self.mount.stat_of(self.number, &self.file.metadata().map_err(of)?))
+        match &self.bytes {
+            Bytes::Folder(file) => Ok(self.mount.stat_of(self.number, &file.metadata().map_err(of)?)),
+            Bytes::Text { stat, .. } => Ok(*stat),
+        }
+    }
+
+    /// Bytes that can be read.
+    pub(crate) fn len(&self) -> Result<u64, Errno> {
+        if let Bytes::Text { text, .. } = &self.bytes { Ok(text.len() as u64) } else { Ok(self.stat()?.size) }
     }
 
     pub(crate) fn truncate(&self, len: u64) -> Result<(), Errno> {
-        self.file.set_len(len).map_err(of)
+        self.folder_file()?.set_len(len).map_err(of)
     }
 
     pub(crate) fn sync(&self) -> Result<(), Errno> {
-        self.file.sync_all().map_err(of)
+        self.folder_file()?.sync_all().map_err(of)
     }
 }
 
@@ -99,10 +155,10 @@ impl Listing {
         if let Some(kept) = self.kept.take() {
             return Ok(Some(kept));
         }
-        if let Some(name) = self.more.pop() {
-            return Ok(Some((name, Type::Directory)));
+        if let Some(entry) = self.more.pop() {
+            return Ok(Some(entry));
         }
-        for entry in self.entries.by_ref() {
+        for entry in self.entries.iter_mut().flatten() {
             let entry = entry.map_err(of)?;
             let name = entry.file_name().into_vec();
             if name.len() <= MAX_NAME && !self.hidden.contains(&name) {

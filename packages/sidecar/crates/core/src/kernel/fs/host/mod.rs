@@ -3,7 +3,8 @@
 //! A mount is a handle to one folder. Everything below it is opened relative to that handle and beneath it (`cap-std`), so neither `..` nor
 //! a link nor a race with another process leads out. Links are never followed by the host: the walk reads them and goes on itself, within
 //! the mount, or into another mount if that is where the link leads on the host; anywhere else is `EACCES`. Only regular files and
-//! directories can be opened. Nothing is read before the guest asks for it. Next: `walk.rs`, then `files.rs`.
+//! directories can be opened. Nothing is read before the guest asks for it. `/proc` is mounted here too, and is no folder (`proc/`).
+//! Next: `walk.rs`, then `files.rs`.
 
 mod change;
 mod files;
@@ -12,6 +13,8 @@ mod walk;
 pub(crate) use files::{HostFile, How, Listing};
 
 use super::node::{Body, Directory, MAX_NAME};
+use super::overlay::Raise;
+use super::proc::Proc;
 use super::tree::{FileSystem, GUEST, User, now};
 use super::walk::{Last, Name, Place, Side};
 use crate::error::Error;
@@ -24,17 +27,48 @@ use std::sync::Arc;
 
 /// One mounted folder.
 pub(crate) struct Mount {
-    root: Dir,
-    /// The folder's own path on the host, without links: what links on the host are compared with.
-    host_path: Vec<u8>,
+    source: Source,
     pub(super) read_only: bool,
+    /// Changes are made in memory (`overlay.rs`).
+    pub(super) overlay: bool,
     /// The directory in the guest that holds it, and its name there.
     pub(super) parent: Place,
     pub(super) name: Box<[u8]>,
     /// Mounts inside this one, by the path from its root.
     inner: parking_lot::RwLock<Vec<(Vec<u8>, usize)>>,
-    /// The user whose files are the guest's.
-    owner: u32,
+}
+
+/// What is mounted.
+enum Source {
+    Folder {
+        root: Dir,
+        /// The folder's own path on the host, without links: what links on the host are compared with.
+        host_path: Vec<u8>,
+        /// The user whose files are the guest's.
+        owner: u32,
+    },
+    /// `/proc`.
+    Proc(Proc),
+}
+
+impl Mount {
+    /// `/proc`, in the directory `parent`.
+    pub(super) fn of_proc(proc: Proc, parent: Place) -> Self {
+        let (name, inner) = (b"proc"[..].into(), parking_lot::RwLock::default());
+        Self { source: Source::Proc(proc), read_only: true, overlay: false, parent, name, inner }
+    }
+
+    pub(super) fn proc(&self) -> Option<&Proc> {
+        if let Source::Proc(proc) = &self.source { Some(proc) } else { None }
+    }
+
+    fn root(&self) -> Result<&Dir, Errno> {
+        if let Source::Folder { root, .. } = &self.source { Ok(root) } else { Err(Errno::EROFS) }
+    }
+
+    fn host_path(&self) -> Option<&[u8]> {
+        if let Source::Folder { host_path, .. } = &self.source { Some(host_path) } else { None }
+    }
 }
 
 impl FileSystem {
@@ -64,23 +98,28 @@ impl FileSystem {
         let guest_path = options.guest_path.trim_end_matches('/').as_bytes();
         let (parent, name) = self.mount_point(guest_path).map_err(wrong_place)?;
         let mount = Mount {
-            root,
-            host_path: path.into_os_string().into_vec(),
-            read_only: options.read_only,
+            source: Source::Folder { root, host_path: path.into_os_string().into_vec(), owner: crate::sys::user_id() },
+            read_only: options.read_only || options.overlay,
+            overlay: options.overlay,
             parent: parent.clone(),
             name: name.clone(),
             inner: parking_lot::RwLock::default(),
-            owner: crate::sys::user_id(),
         };
         let number = self.mounts.len();
         match &parent {
-            Place::Here(parent) => self.put_mount(*parent, &name, number).map_err(wrong_place)?,
+            // Its root is looked at below, when the mount is in the table.
+            Place::Here(_) if options.overlay => {}
+            Place::Here(parent) => self.put_mount(*parent, &name, Body::Mount(number)).map_err(wrong_place)?,
+            Place::There(..) if options.overlay => return Err(wrong_place(Errno::EBUSY)),
             Place::There(outer, path) => {
                 let at = if path.is_empty() { name.to_vec() } else { super::walk::join(path.clone(), &name) };
                 self.mount(*outer).map_err(wrong_place)?.inner.write().push((at, number));
             }
         }
         self.mounts.push(Arc::new(mount));
+        if let (true, Place::Here(parent)) = (options.overlay, &parent) {
+            self.put_mount(*parent, &name, Self::overlay_root(number)).map_err(wrong_place)?;
+        }
         Ok(())
     }
 
@@ -93,23 +132,32 @@ impl FileSystem {
         }
         let holder = if holder.is_empty() { b"/" } else { holder };
         self.make_directories(holder)?;
-        let place = self.place(User::Host, None, holder)?;
-        if let Place::Here(ino) = place {
-            self.directory(ino)?;
+        let place = match self.place(User::Host, None, holder)? {
+            Place::There(mount, path) if self.is_overlay(mount) => Place::Here(self.raise_path(mount, &path, true)?),
+            place => place,
+        };
+        match &place {
+            Place::Here(ino) => drop(self.directory(*ino)?),
+            Place::There(mount, _) if self.mount(*mount)?.proc().is_some() => return Err(Errno::EBUSY),
+            Place::There(..) => {}
         }
         Ok((place, name.into()))
     }
 
-    fn put_mount(&mut self, parent: u64, name: &[u8], number: usize) -> Result<(), Errno> {
+    fn put_mount(&mut self, parent: u64, name: &[u8], body: Body) -> Result<(), Errno> {
         if let Some(&hidden) = self.directory(parent)?.names.get(name) {
-            let is_mount = matches!(self.node(hidden)?.body, Body::Mount(_));
+            let is_mount = matches!(self.node(hidden)?.body, Body::Mount(_)) || self.is_overlay_root(hidden);
             if is_mount || !self.node(hidden)?.is_directory() {
                 return Err(if is_mount { Errno::EBUSY } else { Errno::ENOTDIR });
             }
             self.node_mut(parent)?.meta.links -= 1;
         }
-        let ino = self.add(Body::Mount(number), 0o755, (GUEST, GUEST))?;
+        let below = if let Body::Directory(directory) = &body { directory.below.clone() } else { None };
+        let ino = self.add(body, 0o755, (GUEST, GUEST))?;
         self.enter(parent, name, ino)?;
+        if let Some(below) = below {
+            self.take_root(ino, &below)?;
+        }
         self.node_mut(parent)?.meta.links += 1;
         Ok(())
     }
@@ -120,6 +168,10 @@ impl FileSystem {
         let ends: Vec<usize> = ends.chain([path.len()]).collect();
         for end in ends {
             match self.walk(User::Host, None, &path[..end], Last::Follow)? {
+                Side::Host(spot) if spot.stat.is_none() && self.is_overlay(spot.mount) => {
+                    self.raise(&spot, Raise::Holder, true)?;
+                    self.make_directories(&path[..end])?;
+                }
                 Side::Memory(spot) if spot.node.is_none() && matches!(spot.name, Name::Plain(_)) => {
                     self.create(User::Host, &spot, Body::Directory(Directory::new()), 0o755)?;
                 }

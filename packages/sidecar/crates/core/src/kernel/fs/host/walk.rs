@@ -4,7 +4,7 @@ use super::super::node::Type;
 use super::super::stat::{DEVICE, Stat};
 use super::super::tree::{FileSystem, GUEST};
 use super::super::walk::{End, Found, Last, Name, Place, join};
-use super::Mount;
+use super::{Mount, Source};
 use crate::kernel::Errno;
 use cap_std::fs::{FileTypeExt, Metadata, MetadataExt};
 use std::ffi::OsStr;
@@ -37,7 +37,7 @@ impl Mount {
     /// when it does not, or when what it found is not all there is to know; the walk then goes on name by name.
     pub(in crate::kernel::fs) fn leap(&self, number: usize, at: &[u8], rest: &[u8], last: Last) -> Result<Option<End>, Errno> {
         let simple = rest.split(|byte| *byte == b'/').all(|part| !part.is_empty() && part != b"." && part != b"..");
-        if !simple || !self.inner.read().is_empty() {
+        if !simple || self.overlay || self.proc().is_some() || !self.inner.read().is_empty() {
             return Ok(None);
         }
         let full = if at.is_empty() { rest.to_vec() } else { join(at.to_vec(), rest) };
@@ -74,7 +74,11 @@ impl Mount {
 
     /// The file or link itself.
     pub(in crate::kernel::fs) fn stat(&self, number: usize, at: &[u8]) -> Result<Stat, Errno> {
-        let metadata = if at.is_empty() { self.root.dir_metadata() } else { self.root.symlink_metadata(path(at)) };
+        if let Some(proc) = self.proc() {
+            return proc.stat(number, at);
+        }
+        let root = self.root()?;
+        let metadata = if at.is_empty() { root.dir_metadata() } else { root.symlink_metadata(path(at)) };
         Ok(self.stat_of(number, &metadata.map_err(|error| Errno::of(&error))?))
     }
 
@@ -83,7 +87,8 @@ impl Mount {
         let time =
             |seconds: i64, nanoseconds: i64| seconds.checked_mul(1_000_000_000).and_then(|time| time.checked_add(nanoseconds));
         let birthtime = metadata.created().ok().and_then(|time| time.into_std().duration_since(std::time::UNIX_EPOCH).ok());
-        let owner = |id: u32| if id == self.owner { GUEST } else { STRANGER };
+        let own = if let Source::Folder { owner, .. } = &self.source { Some(*owner) } else { None };
+        let owner = |id: u32| if Some(id) == own { GUEST } else { STRANGER };
         let ctime = super::or_now(time(metadata.ctime(), metadata.ctime_nsec()));
         Stat {
             dev: DEVICE + 1 + number as u64,
@@ -104,7 +109,7 @@ impl Mount {
     }
 
     pub(in crate::kernel::fs) fn read_link(&self, at: &[u8]) -> Result<Vec<u8>, Errno> {
-        let target = self.root.read_link_contents(path(at)).map_err(|error| Errno::of(&error))?;
+        let target = self.root()?.read_link_contents(path(at)).map_err(|error| Errno::of(&error))?;
         Ok(target.into_os_string().into_vec())
     }
 }
@@ -128,6 +133,9 @@ impl FileSystem {
     /// folder that the link leads to.
     pub(in crate::kernel::fs) fn follow_on_host(&self, at: Place, number: usize, link: &[u8]) -> Result<(Place, Vec<u8>), Errno> {
         let mount = self.mount(number)?;
+        if let Some(proc) = mount.proc() {
+            return proc.follow(self, link);
+        }
         // What was a link a moment ago may be something else by now: then the name is gone.
         let gone = |error| if error == Errno::EINVAL { Errno::ENOENT } else { error };
         let target = mount.read_link(link).map_err(gone)?;
@@ -136,15 +144,16 @@ impl FileSystem {
         if relative && stays_inside(holder, &target) {
             return Ok((at, target));
         }
-        let base = [&mount.host_path, &b"/"[..], holder].concat();
+        let base = [mount.host_path().unwrap_or_default(), b"/", holder].concat();
         let wanted = plain(if relative { &base } else { b"" }, &target);
         let inside = |other: &Mount| {
-            let rest = wanted.strip_prefix(&other.host_path[..])?;
-            (rest.is_empty() || rest[0] == b'/' || other.host_path == b"/").then(|| rest.to_vec())
+            let host_path = other.host_path()?;
+            let rest = wanted.strip_prefix(host_path)?;
+            (rest.is_empty() || rest[0] == b'/' || host_path == b"/").then(|| rest.to_vec())
         };
         let candidates = self.mounts.iter().enumerate().filter_map(|(number, other)| Some((number, other, inside(other)?)));
         // The one whose folder is the nearest.
-        let Some((number, _, rest)) = candidates.max_by_key(|(_, other, _)| other.host_path.len()) else {
+        let Some((number, _, rest)) = candidates.max_by_key(|(_, other, _)| other.host_path().map_or(0, <[u8]>::len)) else {
             let link = self.path_of(&Place::There(number, link.to_vec()))?;
             let (link, target) = (String::from_utf8_lossy(&link), String::from_utf8_lossy(&target));
             let reason =

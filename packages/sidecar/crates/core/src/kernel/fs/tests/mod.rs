@@ -4,7 +4,9 @@ mod cost;
 mod hostile;
 mod mounts;
 mod oracle;
+mod overlay;
 mod posix;
+mod proc;
 mod watching;
 
 use super::super::{Arguments, Kernel, call};
@@ -71,6 +73,7 @@ impl Guest {
             home: std::sync::Weak::new(),
             process: crate::kernel::Process::new(kernel.clone(), pid, cwd),
         });
+        kernel.processes.register(&program);
         Self { program, memory: Vec::new() }
     }
 

@@ -41,7 +41,7 @@ impl Host {
     }
 
     fn mount(&self, guest_path: &str, path: &str, read_only: bool) -> MountOptions {
-        MountOptions { guest_path: guest_path.to_owned(), host_path: self.path(path), read_only }
+        MountOptions { guest_path: guest_path.to_owned(), host_path: self.path(path), read_only, overlay: false }
     }
 
     fn guest(&self, read_only: bool) -> Guest {

@@ -1,5 +1,5 @@
 //! Random sequences of operations, here and in a temporary directory of the real Linux: every result and what is there in the end must be
-//! equal.
+//! equal; in memory, in a mounted folder, and in an overlay over a folder that has something in it, which must be as it was afterwards.
 //!
 //! Set `COLDFRAME_ORACLE_STEPS` to try more than the default. Permissions are left out, because tests may run as root, and Linux lets
 //! root do everything; `posix.rs` has them.
@@ -39,6 +39,24 @@ const FLAGS: &[i32] = &[
 /// Directories between the root of what is compared and where paths begin: `..` and links to it stay inside, on both sides.
 const DEPTH: &str = "1/2/3/4/5/6/7/8/9/10/11/w";
 
+/// Where the guest works.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Where {
+    Memory,
+    Mounted,
+    Overlay,
+}
+
+/// What lies in an overlay's folder from the start.
+fn populate(folder: &Path) {
+    std::fs::create_dir_all(folder.join("a/b")).expect("a directory");
+    std::fs::create_dir_all(folder.join("d")).expect("a directory");
+    std::fs::write(folder.join("a/b/c"), b"0123456789").expect("a file");
+    std::fs::write(folder.join("a/c"), vec![b'x'; 70_000]).expect("a file");
+    std::fs::write(folder.join("b"), b"below").expect("a file");
+    std::os::unix::fs::symlink("a/b", folder.join("c")).expect("a link");
+}
+
 /// A small generator with a seed that a failure names.
 struct Dice(u64);
 
@@ -69,9 +87,12 @@ impl Drop for Real {
 }
 
 impl Real {
-    fn new(seed: u64, mounted: bool) -> Self {
-        let root = std::env::temp_dir().join(format!("coldframe-oracle-{mounted}-{}-{seed}", std::process::id()));
+    fn new(seed: u64, place: Where) -> Self {
+        let root = std::env::temp_dir().join(format!("coldframe-oracle-{place:?}-{}-{seed}", std::process::id()));
         std::fs::create_dir_all(root.join(DEPTH)).expect("a temporary directory");
+        if place == Where::Overlay {
+            populate(&root.join(DEPTH));
+        }
         Self { root, open: Vec::new() }
     }
 
@@ -107,17 +128,23 @@ struct Pair {
     guest: Guest,
     real: Real,
     open: Vec<i64>,
-    _folder: Option<Folder>,
+    place: Where,
+    folder: Option<Folder>,
 }
 
 impl Pair {
-    /// With `mounted` the guest works in a folder of the host.
-    fn new(seed: u64, mounted: bool) -> Self {
+    fn new(seed: u64, place: Where) -> Self {
         let kernel = Arc::new(Kernel::new(&Limits::default()));
-        let folder = mounted.then(|| {
-            let folder = std::env::temp_dir().join(format!("coldframe-mounted-{}-{seed}", std::process::id()));
+        let folder = (place != Where::Memory).then(|| {
+            let folder = std::env::temp_dir().join(format!("coldframe-{place:?}-{}-{seed}", std::process::id()));
             std::fs::create_dir_all(&folder).expect("a temporary directory");
-            let mount = MountOptions { guest_path: "/workspace".to_owned(), host_path: folder.clone(), read_only: false };
+            if place == Where::Overlay {
+                std::fs::create_dir_all(folder.join(DEPTH)).expect("a temporary directory");
+                populate(&folder.join(DEPTH));
+            }
+            let overlay = place == Where::Overlay;
+            let mount =
+                MountOptions { guest_path: "/workspace".to_owned(), host_path: folder.clone(), read_only: false, overlay };
             kernel.outside().furnish(&[mount], &[], "/workspace").expect("mounted");
             Folder(folder)
         });
@@ -126,7 +153,7 @@ impl Pair {
             guest.plain(0x07, &[name.into(), 0o755.into()]);
             guest.plain(0x1a, &[name.into()]);
         }
-        Self { guest, real: Real::new(seed, mounted), open: Vec::new(), _folder: folder }
+        Self { guest, real: Real::new(seed, place), open: Vec::new(), place, folder }
     }
 
     fn open(&mut self, path: &str, flags: i32) -> (i64, i64) {
@@ -138,6 +165,10 @@ impl Pair {
         }
         if theirs >= 0 {
             self.real.open.push(theirs as i32);
+        }
+        if self.place == Where::Overlay && flags & 3 == 0 && ours >= 0 && theirs >= 0 {
+            // Who reads a file before another changes it keeps the bytes below, as with Linux's own overlay filesystem.
+            return self.close(self.open.len() - 1);
         }
         (ours.min(0), theirs.min(0))
     }
@@ -211,6 +242,16 @@ impl Pair {
     }
 
     /// Everything that is there: paths and contents or targets.
+    /// The overlay's folder is as it was.
+    fn is_untouched(&self) -> bool {
+        let Some(Folder(folder)) = &self.folder else { return false };
+        let at = folder.join(DEPTH);
+        let read = |path: &str| std::fs::read(at.join(path)).unwrap_or_default();
+        let count =
+            std::fs::read_dir(&at).expect("a directory").count() + std::fs::read_dir(at.join("a")).expect("a directory").count();
+        (read("a/b/c"), read("a/c"), read("b"), count) == (b"0123456789".to_vec(), vec![b'x'; 70_000], b"below".to_vec(), 6)
+    }
+
     fn everything(&mut self) -> (BTreeMap<String, Vec<u8>>, BTreeMap<String, Vec<u8>>) {
         let (mut ours, mut theirs) = (BTreeMap::new(), BTreeMap::new());
         let mut left = vec!["/workspace/1".to_owned()];
@@ -303,10 +344,10 @@ fn step(pair: &mut Pair, dice: &mut Dice) -> (String, String, String) {
     }
 }
 
-fn compare(steps: usize, mounted: bool) {
+fn compare(steps: usize, place: Where) {
     let steps = std::env::var("COLDFRAME_ORACLE_STEPS").ok().and_then(|text| text.parse().ok()).unwrap_or(steps);
     for seed in 1..=steps.div_ceil(SEQUENCE) as u64 {
-        let mut pair = Pair::new(seed, mounted);
+        let mut pair = Pair::new(seed, place);
         let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut done = Vec::new();
         for _ in 0..SEQUENCE {
@@ -318,15 +359,21 @@ fn compare(steps: usize, mounted: bool) {
         let (ours, theirs) = pair.everything();
         assert_eq!(ours.keys().collect::<Vec<_>>(), theirs.keys().collect::<Vec<_>>(), "seed {seed}");
         assert!(ours == theirs, "seed {seed}: contents differ\n{}", done.join("\n"));
+        assert!(place != Where::Overlay || pair.is_untouched(), "seed {seed}");
     }
 }
 
 #[test]
 fn random_operations_do_in_memory_what_linux_does() {
-    compare(STEPS, false);
+    compare(STEPS, Where::Memory);
 }
 
 #[test]
 fn random_operations_do_in_a_mounted_folder_what_linux_does() {
-    compare(STEPS, true);
+    compare(STEPS, Where::Mounted);
+}
+
+#[test]
+fn random_operations_do_in_an_overlay_what_linux_does() {
+    compare(STEPS, Where::Overlay);
 }

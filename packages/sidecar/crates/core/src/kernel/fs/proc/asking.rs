@@ -1,0 +1,71 @@
+//! Who asks, and what a process has told of itself. `/proc/self` is somebody else for each program, and a walk does not know in whose call it
+//! runs: the thread that carries out a call does. Next: `machine.rs`.
+
+use crate::program::Program;
+use crate::sys;
+use std::cell::Cell;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+thread_local! {
+    static ASKING: Cell<Option<u32>> = const { Cell::new(None) };
+}
+
+/// While it lives, this thread's calls are those of a program.
+pub(crate) struct Asking(Option<u32>);
+
+/// `program` makes a call; its memory has `memory` bytes.
+pub(crate) fn ask(program: &Program, memory: usize) -> Asking {
+    program.process.facts.memory.store(memory as u64, Ordering::Relaxed);
+    Asking(ASKING.replace(Some(program.pid)))
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        ASKING.set(self.0);
+    }
+}
+
+/// The process whose call this is; none for the caller outside.
+pub(super) fn asking() -> Option<u32> {
+    ASKING.get()
+}
+
+/// What a process has told of itself.
+pub(crate) struct Facts {
+    /// Arguments and environment, as it began.
+    told: OnceLock<(Vec<String>, Vec<(String, String)>)>,
+    /// Bytes of its memory when it last made a call.
+    memory: AtomicU64,
+    /// When it began, by the monotonic clock.
+    began_ns: u64,
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Self { told: OnceLock::new(), memory: AtomicU64::new(0), began_ns: sys::monotonic_ns() }
+    }
+}
+
+impl Facts {
+    /// Once, when it begins.
+    pub(crate) fn tell(&self, argv: &[String], env: &[(String, String)]) {
+        let _ = self.told.set((argv.to_vec(), env.to_vec()));
+    }
+
+    pub(super) fn argv(&self) -> &[String] {
+        self.told.get().map_or(&[], |(argv, _)| argv)
+    }
+
+    pub(super) fn env(&self) -> &[(String, String)] {
+        self.told.get().map_or(&[], |(_, env)| env)
+    }
+
+    pub(super) fn memory(&self) -> u64 {
+        self.memory.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn age_ns(&self) -> u64 {
+        sys::monotonic_ns().saturating_sub(self.began_ns)
+    }
+}
