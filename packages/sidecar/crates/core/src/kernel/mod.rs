@@ -101,13 +101,9 @@ impl Process {
             crypto,
             signals,
             watched: Mutex::default(),
-<<<<<<< HEAD
             feed: Mutex::default(),
             files,
-=======
-            files,
             facts: fs::Facts::default(),
->>>>>>> files4
         }
     }
 }

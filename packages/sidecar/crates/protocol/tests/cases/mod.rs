@@ -115,7 +115,7 @@ pub fn all() -> Vec<Case> {
             processes: Some(256),
             ..Limits::default()
         };
-        let mount = |guest_path, host_path, read_only| Mount { guest_path, host_path, read_only };
+        let mount = |guest_path, host_path, read_only| Mount { guest_path, host_path, read_only, overlay: None };
         let mounts = vec![mount("/workspace/node_modules", "/srv/größe/node_modules", true), mount("/data", "/", false)];
         let files = Blobs(vec![("/workspace/a.txt", BYTES), ("/empty", b"")]);
         RuntimeCreate { limits: Some(limits), files: Some(files), mounts: Some(mounts), ..RuntimeCreate::default() }

@@ -31,10 +31,12 @@ pub(super) fn asking() -> Option<u32> {
     ASKING.get()
 }
 
+/// Arguments and environment of a process, as it began.
+type Told = (Vec<String>, Vec<(String, String)>);
+
 /// What a process has told of itself.
 pub(crate) struct Facts {
-    /// Arguments and environment, as it began.
-    told: OnceLock<(Vec<String>, Vec<(String, String)>)>,
+    told: OnceLock<Told>,
     /// Bytes of its memory when it last made a call.
     memory: AtomicU64,
     /// When it began, by the monotonic clock.
