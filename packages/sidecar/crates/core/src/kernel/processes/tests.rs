@@ -1,8 +1,15 @@
-//! The table's behaviour, call by call.
+//! The table's behaviour, call by call, and calls with numbers that nobody should send.
 
 use super::status::Status;
 use super::table::{INIT, Table, Waiter};
-use crate::kernel::Errno;
+use crate::kernel::{Arguments, Errno, Kernel, Process, call};
+use crate::options::{Limits, Mode, Streams};
+use crate::outcome::{Outcome, Sink, Timings};
+use crate::program::{Parts, Program};
+use crate::sched::Scheduler;
+use proptest::prelude::*;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 const DONE: Status = Status::Code(0);
 
@@ -111,5 +118,55 @@ fn a_number_in_use_as_a_group_is_not_given_again() {
         assert!(pid != root && pid > INIT);
         table.exited(pid, DONE, false);
         table.wait(root, pid, waiter(1, true)).expect("a child");
+    }
+}
+
+struct Deaf;
+
+impl Sink for Deaf {
+    fn output(&self, _eval: u32, _fd: u8, _data: Vec<u8>) {}
+    fn evaluated(&self, _eval: u32, _outcome: Outcome) {}
+    fn ready(&self, _timings: Timings) {}
+    fn exited(&self, _outcome: Outcome) {}
+}
+
+/// A program without a VM, in a runtime that is gone: it can start nothing.
+fn program(kernel: &Arc<Kernel>) -> Arc<Program> {
+    let pid = kernel.processes.enter_root().expect("room");
+    let program = Program::new(Parts {
+        command: String::new(),
+        ppid: INIT,
+        mode: Mode::Exec,
+        limits: Limits::default(),
+        streams: Streams::default(),
+        stdin: Vec::new(),
+        scheduler: Scheduler::new(1, Duration::ZERO),
+        sink: Arc::new(Deaf),
+        home: Weak::new(),
+        process: Process::new(kernel.clone(), pid, "/"),
+    });
+    kernel.processes.register(&program);
+    program
+}
+
+fn number() -> impl Strategy<Value = i64> {
+    prop_oneof![4 => -3_i64..70, 1 => any::<i64>(), 1 => Just(i64::MIN), 1 => Just(i64::MAX), 1 => Just(1 << 32)]
+}
+
+proptest! {
+    /// Whatever a program sends: nothing breaks, its own table entry stays, and the neighbour is not ended except by a signal it may be sent.
+    #[test]
+    fn forged_calls_do_no_harm(calls in prop::collection::vec((0x400_u32..0x40c, prop::array::uniform8(number())), 1..60)) {
+        let (own, other) = (Arc::new(Kernel::new(&Limits::default())), Arc::new(Kernel::new(&Limits::default())));
+        let (program, stranger) = (program(&own), program(&other));
+        let mut memory = vec![0_u8; 256];
+        for (at, integers) in calls {
+            let answer = call(&program, at, &mut Arguments::new(integers, &mut memory));
+            if let Ok(value) = answer {
+                prop_assert!(value >= 0);
+            }
+        }
+        prop_assert!(!stranger.is_ending(), "nobody of another runtime is reached");
+        prop_assert_eq!(own.counts().0, 1);
     }
 }
