@@ -130,9 +130,12 @@ function readToEnd(fd) {
   return bytes;
 }
 
+// Added to the errno of a file that could not be opened: the error tells of another call then.
+const NOT_OPENED = -10_000;
+
 function writeAll(target, text, flags, mode) {
   const fd = typeof target === 'number' ? target : sys(NUMBERS.open, target, flags, mode);
-  if (fd < 0) return fd === target ? ERRNO.EBADF : fd;
+  if (fd < 0) return fd === target ? ERRNO.EBADF : fd + NOT_OPENED;
   const bytes = typeof text === 'string' ? new Uint8Array(native.encode(text, native.encodings.utf8)) : text;
   let at = 0;
   let result = 0;
@@ -141,7 +144,7 @@ function writeAll(target, text, flags, mode) {
     at += Math.max(result, 0);
   }
   if (fd !== target) sys(NUMBERS.close, fd);
-  return result < 0 ? result : undefined;
+  return result;
 }
 
 module.exports = function installIo(binding) {
@@ -187,8 +190,8 @@ module.exports = function installIo(binding) {
   };
   binding.writeFileUtf8 = (target, text, flags, mode) => {
     const result = writeAll(target, text, flags, mode);
-    if (result === undefined) return;
-    throw typeof target === 'number' ? failure(result, 'write') : failure(result, 'open', target);
+    if (result >= 0) return;
+    throw result < NOT_OPENED ? failure(result - NOT_OPENED, 'open', target) : failure(result, 'write');
   };
   const flush = (name) => {
     binding[name] = (fd, req) => {

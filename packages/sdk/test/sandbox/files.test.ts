@@ -105,6 +105,29 @@ describe.each(MODES)('$name', (mode) => {
     });
   });
 
+  test('a mounted folder tells of changes, whoever makes them', () => {
+    const folder = join(host, 'watched');
+    mkdirSync(folder);
+    const mounts = [
+      { guestPath: '/in', hostPath: folder },
+      { guestPath: '/out', hostPath: folder, readOnly: false },
+    ];
+    return withRuntime(mode, { mounts }, async (runtime) => {
+      const { stdout, stderr } = await runtime.exec(
+        `
+        import { watch, writeFileSync } from 'node:fs';
+        const watcher = watch('/in', (kind, name) => {
+          console.log(kind, name);
+          watcher.close();
+        });
+        setTimeout(() => writeFileSync('/out/new', ''), 10);
+        `,
+        { timeout: 10_000 },
+      );
+      expect([stdout, stderr]).toEqual(['rename new\n', '']);
+    });
+  });
+
   test('an overlay: programs change everything, and the folder stays as it was', () => {
     const folder = join(host, 'overlay');
     cpSync(join(host, 'data'), folder, { recursive: true });

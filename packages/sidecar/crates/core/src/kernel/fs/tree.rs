@@ -4,7 +4,7 @@
 //! change copies the node and the path of the table that leads to it, once, if somebody else still holds them. Next: `walk.rs`, how a
 //! path becomes an inode; `names.rs` and `attributes.rs`, what can be done with it.
 
-use super::host::Mount;
+use super::host::{HostWatchers, Mount};
 use super::node::{Body, Directory, Ino, Meta, Node, Type};
 use super::walk::Place;
 use super::watch::Watchers;
@@ -53,6 +53,7 @@ pub(crate) struct FileSystem {
     /// What there is to say about the last `EACCES` that a mount's link caused, for whoever asks before the next.
     pub(super) reason: Reason,
     pub(super) watchers: Watchers,
+    pub(super) host_watchers: HostWatchers,
 }
 
 /// A sentence that belongs to one filesystem: a clone begins without.
@@ -108,6 +109,7 @@ impl FileSystem {
             raised: RedBlackTreeMapSync::new_sync(),
             reason: Reason::default(),
             watchers: Watchers::default(),
+            host_watchers: HostWatchers::default(),
         };
         let now = now();
         let meta = Meta { mode: 0o755, uid: 0, gid: 0, links: 2, atime: now, mtime: now, ctime: now, birthtime: now };

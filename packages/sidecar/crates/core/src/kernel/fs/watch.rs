@@ -1,8 +1,8 @@
 //! Watching: programs that want to be told of changes. The tree tells of each as it happens; nobody looks for any.
 //!
 //! What is told is what Linux's inotify tells libuv: the watched file's own changes, and those of the names in a watched directory. An
-//! operation carries one batch; what happens before the program asks again is kept for it, so that nothing is lost in between. Mounted
-//! folders cannot be watched: their changes come from outside. Next: `tree.rs`.
+//! operation carries one batch; what happens before the program asks again is kept for it, so that nothing is lost in between. Of mounted
+//! folders the host tells (`host/watching.rs`). Next: `tree.rs`.
 
 use super::node::Ino;
 use super::overlay::Raise;
@@ -13,7 +13,7 @@ use crate::kernel::{Answer, Errno, Process};
 use std::sync::Arc;
 
 /// Watchers that one runtime may have.
-const MAX_WATCHERS: usize = 1_024;
+pub(super) const MAX_WATCHERS: usize = 1_024;
 /// Bytes that are kept for a watcher that does not ask.
 const MAX_KEPT: usize = 64 << 10;
 /// Directories between a change and a watcher of everything below it.
@@ -30,7 +30,7 @@ pub(super) enum Change {
     Content = 2,
 }
 
-struct Watcher {
+pub(super) struct Watcher {
     node: Ino,
     /// What changes of the watched thing itself are told under.
     name: Box<[u8]>,
@@ -54,7 +54,37 @@ impl Clone for Watchers {
 }
 
 impl Watcher {
-    fn tell(&mut self, change: Change, name: &[u8]) {
+    pub(super) fn new(node: Ino, name: Box<[u8]>, recursive: bool, operations: Arc<Operations>) -> Self {
+        let (kept, last) = (Vec::new(), Vec::new());
+        Self { node, name, recursive, operations, operation: 0, armed: false, kept, last }
+    }
+
+    pub(super) fn belongs_to(&self, operations: &Arc<Operations>) -> bool {
+        Arc::ptr_eq(&self.operations, operations)
+    }
+
+    /// Whether it has told a process's last batch and the process has not asked for the next.
+    pub(super) fn waits_for(&self, operations: &Arc<Operations>) -> bool {
+        !self.armed && self.belongs_to(operations)
+    }
+
+    /// Whether its last operation is this one.
+    pub(super) fn is(&self, operation: i64, operations: &Arc<Operations>) -> bool {
+        i64::from(self.operation) == operation && self.belongs_to(operations)
+    }
+
+    pub(super) fn cancel(&self) {
+        self.operations.cancel(self.operation);
+    }
+
+    /// What is watched has changed itself.
+    pub(super) fn tell_itself(&mut self, change: Change) {
+        let name = std::mem::take(&mut self.name);
+        self.tell(change, &name);
+        self.name = name;
+    }
+
+    pub(super) fn tell(&mut self, change: Change, name: &[u8]) {
         let name = &name[..name.len().min(usize::from(u16::MAX))];
         let mut entry = vec![change as u8, 0];
         entry.extend_from_slice(&(name.len() as u16).to_le_bytes());
@@ -70,7 +100,7 @@ impl Watcher {
         }
     }
 
-    fn arm(&mut self) -> Answer {
+    pub(super) fn arm(&mut self) -> Answer {
         self.operation = self.operations.begin()?;
         self.armed = self.kept.is_empty();
         if !self.armed {
@@ -85,7 +115,16 @@ impl Watcher {
 pub(crate) fn watch(process: &Process, path: &[u8], flags: i64) -> Answer {
     let view = process.files.view(&process.kernel.files);
     let mut tree = view.lock();
-    let Side::Memory(spot) = view.walk_to(&mut tree, path, Last::Follow, Raise::Itself)? else { return Err(Errno::ENOSYS) };
+    let spot = match view.walk_to(&mut tree, path, Last::Follow, Raise::Itself)? {
+        Side::Memory(spot) => spot,
+        Side::Host(spot) => {
+            let mount = tree.mount(spot.mount)?.clone();
+            if flags & RECURSIVE != 0 || mount.proc().is_some() {
+                return Err(Errno::ENOSYS);
+            }
+            return tree.host_watchers.watch(&mount, &spot, &process.operations);
+        }
+    };
     let node = spot.existing()?;
     let name = match spot.name {
         Name::Plain(name) => name,
@@ -93,21 +132,15 @@ pub(crate) fn watch(process: &Process, path: &[u8], flags: i64) -> Answer {
     };
     let recursive = flags & RECURSIVE != 0;
     let watchers = &mut tree.watchers.0;
-    let waits = |watcher: &&mut Watcher| {
-        !watcher.armed
-            && watcher.node == node
-            && watcher.recursive == recursive
-            && Arc::ptr_eq(&watcher.operations, &process.operations)
-    };
+    let waits =
+        |watcher: &&mut Watcher| watcher.node == node && watcher.recursive == recursive && watcher.waits_for(&process.operations);
     if let Some(watcher) = watchers.iter_mut().find(waits) {
         return watcher.arm();
     }
     if watchers.len() >= MAX_WATCHERS {
         return Err(Errno::ENOSPC);
     }
-    let operations = process.operations.clone();
-    let (kept, last) = (Vec::new(), Vec::new());
-    let mut watcher = Watcher { node, name, recursive, operations, operation: 0, armed: false, kept, last };
+    let mut watcher = Watcher::new(node, name, recursive, process.operations.clone());
     let operation = watcher.arm()?;
     watchers.push(watcher);
     tree.hold(node);
@@ -117,11 +150,13 @@ pub(crate) fn watch(process: &Process, path: &[u8], flags: i64) -> Answer {
 /// Ends the watch whose last operation this is.
 pub(crate) fn unwatch(process: &Process, operation: i64) -> Answer {
     let mut tree = process.kernel.files.lock();
-    let is_it =
-        |watcher: &Watcher| i64::from(watcher.operation) == operation && Arc::ptr_eq(&watcher.operations, &process.operations);
+    if tree.host_watchers.unwatch(operation, &process.operations) {
+        return Ok(0);
+    }
+    let is_it = |watcher: &Watcher| watcher.is(operation, &process.operations);
     let at = tree.watchers.0.iter().position(is_it).ok_or(Errno::EINVAL)?;
     let watcher = tree.watchers.0.swap_remove(at);
-    process.operations.cancel(watcher.operation);
+    watcher.cancel();
     tree.release(watcher.node);
     Ok(0)
 }
@@ -129,8 +164,9 @@ pub(crate) fn unwatch(process: &Process, operation: i64) -> Answer {
 impl FileSystem {
     /// Ends all watches of a process.
     pub(crate) fn unwatch_all(&mut self, operations: &Arc<Operations>) {
+        self.host_watchers.unwatch_all(operations);
         let watchers = std::mem::take(&mut self.watchers.0);
-        let (gone, left) = watchers.into_iter().partition(|watcher: &Watcher| Arc::ptr_eq(&watcher.operations, operations));
+        let (gone, left) = watchers.into_iter().partition(|watcher: &Watcher| watcher.belongs_to(operations));
         self.watchers.0 = left;
         let gone: Vec<Watcher> = gone;
         gone.iter().for_each(|watcher| self.release(watcher.node));

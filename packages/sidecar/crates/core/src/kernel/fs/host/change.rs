@@ -121,17 +121,13 @@ impl Mount {
         self.writable()?;
         self.only_owner(spot)?;
         let stat = spot.stat.ok_or(Errno::ENOENT)?;
-        let root = self.root()?;
-        let file = match stat.kind {
-            super::super::node::Type::Directory if spot.path.is_empty() => root.try_clone(),
-            super::super::node::Type::Directory => root.open_dir(path(&spot.path)),
-            super::super::node::Type::File => {
-                let opened = root.open(path(&spot.path)).and_then(|file| file.into_std().set_times(times(atime, mtime)));
-                return done(opened);
+        match stat.kind {
+            super::super::node::Type::Directory | super::super::node::Type::File => {
+                let opened = self.root()?.open(path(&spot.path));
+                done(opened.and_then(|file| file.into_std().set_times(times(atime, mtime))))
             }
-            _ => return Err(Errno::EOPNOTSUPP),
-        };
-        done(file.and_then(|folder| folder.into_std_file().set_times(times(atime, mtime))))
+            _ => Err(Errno::EOPNOTSUPP),
+        }
     }
 
     fn only_owner(&self, spot: &HostSpot) -> Result<(), Errno> {

@@ -9,8 +9,10 @@
 mod change;
 mod files;
 mod walk;
+mod watching;
 
 pub(crate) use files::{HostFile, How, Listing};
+pub(super) use watching::HostWatchers;
 
 use super::node::{Body, Directory, MAX_NAME};
 use super::overlay::Raise;

@@ -2,6 +2,7 @@
 
 mod cost;
 mod hostile;
+mod many;
 mod mounts;
 mod oracle;
 mod overlay;

@@ -231,3 +231,53 @@ fn a_folder_that_cannot_be_mounted_is_refused() {
     kernel.outside().furnish(&[host.mount("/m", "inside", true)], &[], "/workspace").expect("mounted");
     assert_eq!(refusal(host.mount("/m", "outside", true)), "mounts.guestPath");
 }
+
+/// Names and kinds of what has been told by then; waits for the host to tell something.
+fn heard(guest: &Guest) -> Vec<(u8, String)> {
+    let until = Instant::now() + Duration::from_secs(5);
+    loop {
+        let mut found = Vec::new();
+        for event in guest.program.process.operations.take() {
+            let mut rest = &event.bytes[..];
+            while let [kind, _, len, _, others @ ..] = rest {
+                let (name, others) = others.split_at(usize::from(*len));
+                found.push((*kind, String::from_utf8_lossy(name).into_owned()));
+                rest = others;
+            }
+        }
+        if !found.is_empty() || Instant::now() > until {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn changes_of_a_mounted_folder_are_told_whoever_makes_them() {
+    const WATCH: u32 = 0x1f;
+    let host = Host::new("watch");
+    let mut guest = host.guest(false);
+    let watching = |guest: &Guest| guest.program.process.kernel.files.lock().host_watchers.count();
+    assert!(guest.plain(WATCH, &["/m/dir".into(), 0.into()]) > 0);
+    assert_eq!(watching(&guest), Some(1));
+    std::fs::write(host.path("inside/dir/new"), b"").expect("a file");
+    assert_eq!(heard(&guest), [(1, "new".to_owned())], "from outside");
+    assert_eq!(guest.plain(0x09, &["/m/dir/new".into()]), 0);
+    // Nobody has asked since: what happened is kept, and told at once.
+    std::thread::sleep(Duration::from_millis(50));
+    let operation = guest.plain(WATCH, &["/m/dir".into(), 0.into()]);
+    assert!(heard(&guest).contains(&(1, "new".to_owned())), "from the guest");
+    assert_eq!(watching(&guest), Some(1), "the same watch");
+    assert_eq!(guest.plain(0x20, &[operation.into()]), 0);
+    assert_eq!(guest.plain(0x20, &[operation.into()]), -22);
+    assert_eq!(watching(&guest), None, "the last one takes thread and descriptor along");
+    assert!(guest.plain(WATCH, &["/m/dir/file".into(), 0.into()]) > 0);
+    std::fs::write(host.path("inside/dir/file"), b"changed").expect("a file");
+    assert!(heard(&guest).contains(&(2, "file".to_owned())));
+    symlink(host.path("outside"), host.path("inside/out")).expect("a link");
+    assert_eq!(guest.plain(WATCH, &["/m/out".into(), 0.into()]), EACCES);
+    assert_eq!(guest.plain(WATCH, &["/m/nothing".into(), 0.into()]), ENOENT);
+    assert_eq!(guest.plain(WATCH, &["/proc".into(), 0.into()]), -38);
+    guest.program.process.close();
+    assert_eq!(watching(&guest), None, "a process's watches end with it");
+}

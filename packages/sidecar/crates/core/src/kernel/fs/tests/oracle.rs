@@ -242,6 +242,94 @@ impl Pair {
     }
 
     /// Everything that is there: paths and contents or targets.
+    /// Moves a file's position; a directory's is the filesystem's own affair.
+    fn seek(&mut self, at: usize, offset: i64, whence: i32) -> (i64, i64) {
+        if self.stat_open(at).1[0] & 0o170_000 == 0o040_000 {
+            return (0, 0);
+        }
+        let ours = self.guest.plain(0x19, &[self.open[at].into(), offset.into(), i64::from(whence).into()]);
+        // SAFETY: the descriptor is ours.
+        (ours, result(unsafe { libc::lseek(self.real.open[at], offset, whence) }))
+    }
+
+    fn truncate_open(&mut self, at: usize, len: i64) -> (i64, i64) {
+        let ours = self.guest.plain(0x0f, &[self.open[at].into(), len.into()]);
+        // SAFETY: the descriptor is ours.
+        (ours, result(unsafe { libc::ftruncate(self.real.open[at], len) }))
+    }
+
+    /// Type and permissions, links, and a file's size.
+    fn stat_open(&mut self, at: usize) -> ([u64; 3], [u64; 3]) {
+        // SAFETY: all zeros are a `stat`; the descriptor is ours.
+        let real = unsafe {
+            let mut real: libc::stat = std::mem::zeroed();
+            assert_eq!(libc::fstat(self.real.open[at], &raw mut real), 0);
+            real
+        };
+        if self.place != Where::Memory && real.st_mode & 0o170_000 == 0o040_000 {
+            // An open directory of the host is known by its path, and may have another one by now.
+            return ([0o040_000; 3], [0o040_000; 3]);
+        }
+        let (answer, bytes) = self.guest.sys(0x05, &[self.open[at].into(), Arg::Room(144)]);
+        assert_eq!(answer, 0);
+        let stat: [f64; 18] = super::numbers(&bytes);
+        let plain = |stat: [u64; 3]| if stat[0] & 0o170_000 == 0o040_000 { [stat[0], stat[1], 0] } else { stat };
+        let theirs = [u64::from(real.st_mode), real.st_nlink, real.st_size as u64];
+        (plain([stat[1], stat[2], stat[8]].map(|number| number as u64)), plain(theirs))
+    }
+
+    fn chmod(&mut self, path: &str, mode: u32) -> (i64, i64) {
+        let ours = self.guest.plain(0x10, &[path.into(), i64::from(mode).into(), 1.into()]);
+        // SAFETY: the path ends with a NUL.
+        (ours, result(unsafe { libc::chmod(self.real.path(path).as_ptr(), mode) }))
+    }
+
+    /// Sets both times, in seconds, and reads them again.
+    fn times(&mut self, path: &str, atime: i64, mtime: i64) -> (Result<[i64; 2], i64>, Result<[i64; 2], i64>) {
+        const SECOND: i64 = 1_000_000_000;
+        let set = self.guest.plain(0x14, &[path.into(), (atime * SECOND).into(), (mtime * SECOND).into(), 1.into()]);
+        let ours = if set < 0 { Err(set) } else { self.guest.stat(path, true).map(|stat| [stat[10] as i64, stat[12] as i64]) };
+        let real = self.real.path(path);
+        let time = |seconds| libc::timespec { tv_sec: seconds, tv_nsec: 0 };
+        // SAFETY: the path ends with a NUL, and there are two times.
+        let set = result(unsafe { libc::utimensat(libc::AT_FDCWD, real.as_ptr(), [time(atime), time(mtime)].as_ptr(), 0) });
+        let found = std::fs::metadata(Path::new(real.to_str().expect("text")));
+        let theirs = found.map(|found| [found.atime(), found.mtime()]).map_err(|_| 0);
+        (ours, if set < 0 { Err(set) } else { theirs })
+    }
+
+    /// What a directory holds: names and types.
+    fn names(&mut self, path: &str) -> (Result<Vec<(String, u8)>, i64>, Result<Vec<(String, u8)>, i64>) {
+        let ours = self.guest.list(path, 512).map(|mut names| {
+            names.sort();
+            names
+        });
+        let real = self.real.path(path);
+        // SAFETY: the path ends with a NUL.
+        let fd = result(unsafe { libc::open(real.as_ptr(), libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC) });
+        if fd < 0 {
+            return (ours, Err(fd));
+        }
+        // SAFETY: the descriptor is ours.
+        unsafe { libc::close(fd as i32) };
+        let entries = std::fs::read_dir(real.to_str().expect("text")).expect("a directory").flatten();
+        let mut theirs: Vec<(String, u8)> = entries
+            .map(|entry| {
+                let kind = entry.file_type().expect("a type");
+                let kind = if kind.is_dir() {
+                    2
+                } else if kind.is_symlink() {
+                    3
+                } else {
+                    1
+                };
+                (entry.file_name().to_string_lossy().into_owned(), kind)
+            })
+            .collect();
+        theirs.sort();
+        (ours, Ok(theirs))
+    }
+
     /// The overlay's folder is as it was.
     fn is_untouched(&self) -> bool {
         let Some(Folder(folder)) = &self.folder else { return false };
@@ -296,7 +384,7 @@ fn step(pair: &mut Pair, dice: &mut Dice) -> (String, String, String) {
     let (path, other) = (dice.pick(NAMES), dice.pick(NAMES));
     let any_open = |pair: &Pair, dice: &mut Dice| (!pair.open.is_empty()).then(|| dice.roll(pair.open.len()));
     let show = |what: String, (ours, theirs): (i64, i64)| (what, ours.to_string(), theirs.to_string());
-    match dice.roll(16) {
+    match dice.roll(22) {
         0 | 1 => {
             let flags = dice.pick(FLAGS);
             show(format!("open {path} {flags:o}"), pair.open(path, flags))
@@ -307,7 +395,8 @@ fn step(pair: &mut Pair, dice: &mut Dice) -> (String, String, String) {
         },
         3 | 4 => match any_open(pair, dice) {
             Some(at) => {
-                let offset = dice.pick(&[-1, -1, 0, 3, 70_000, 131_071]);
+                // The last leaves a hole.
+                let offset = dice.pick(&[-1, -1, 0, 3, 70_000, 131_071, 1 << 20]);
                 let bytes = vec![b'a' + dice.roll(26) as u8; dice.pick(&[0, 1, 10, 5_000, 66_000])];
                 show(format!("write {at} {offset} {}", bytes.len()), pair.write(at, offset, &bytes))
             }
@@ -335,6 +424,40 @@ fn step(pair: &mut Pair, dice: &mut Dice) -> (String, String, String) {
         14 => {
             let len = dice.pick(&[0, 1, 65_536, 70_000, -1]);
             show(format!("truncate {path} {len}"), pair.truncate(path, len))
+        }
+        15 => match any_open(pair, dice) {
+            Some(at) => {
+                let (offset, whence) = (dice.pick(&[0, 5, -3, 70_000, -70_001]), dice.pick(&[0, 1, 2, 2]));
+                show(format!("lseek {at} {offset} {whence}"), pair.seek(at, offset, whence))
+            }
+            None => Default::default(),
+        },
+        16 => match any_open(pair, dice) {
+            Some(at) => {
+                let len = dice.pick(&[0, 3, 65_537, -1]);
+                show(format!("ftruncate {at} {len}"), pair.truncate_open(at, len))
+            }
+            None => Default::default(),
+        },
+        17 => match any_open(pair, dice) {
+            Some(at) => {
+                let (ours, theirs) = pair.stat_open(at);
+                (format!("fstat {at}"), format!("{ours:?}"), format!("{theirs:?}"))
+            }
+            None => Default::default(),
+        },
+        18 => {
+            let mode = dice.pick(&[0o700, 0o755, 0o777, 0o744]);
+            show(format!("chmod {path} {mode:o}"), pair.chmod(path, mode))
+        }
+        19 => {
+            let (atime, mtime) = (dice.pick(&[0, 1, 1_500_000_000]), dice.pick(&[-1, 7, 1_600_000_000]));
+            let (ours, theirs) = pair.times(path, atime, mtime);
+            (format!("utimes {path} {atime} {mtime}"), format!("{ours:?}"), format!("{theirs:?}"))
+        }
+        20 => {
+            let (ours, theirs) = pair.names(path);
+            (format!("readdir {path}"), format!("{ours:?}"), format!("{theirs:?}"))
         }
         _ => {
             let follow = dice.roll(2) == 0;
