@@ -1,7 +1,7 @@
 // What the build is made of: for every step what it reads, what it makes, what must be there before, and how it is done.
 //
 //   guest ──► image      packages/runner/dist   the guest image and its precompiled module
-//   imager ─┘
+//   imager ─┴► shell     packages/runner/dist   the same with the shell in it
 //   native               packages/sidecar/dist  the sidecar's binary and the Node-API addon
 //   runner, sidecar ► sdk ► benchmarks          TypeScript
 //   notices              packages/*             the licence and the notices, into each package that is published
@@ -42,9 +42,10 @@ async function buildImager(report) {
 }
 
 // The imager itself writes beside and renames, the module before the image that names it.
-async function buildImage(report) {
-  const inputs = ['--wasm', `${RUNNER_DIST}/guest.wasm`, '--inputs', `${RUNNER_DIST}/inputs`];
-  await run(fromRoot(IMAGER), [...inputs, '--out', RUNNER_DIST], { onLine: report });
+async function makeImage(name, inputs, report) {
+  const folders = inputs.flatMap((folder) => ['--inputs', `${RUNNER_DIST}/${folder}`]);
+  const options = ['--wasm', `${RUNNER_DIST}/guest.wasm`, ...folders, '--out', RUNNER_DIST, '--name', name];
+  await run(fromRoot(IMAGER), options, { onLine: report });
 }
 
 async function buildNative(report) {
@@ -52,6 +53,12 @@ async function buildNative(report) {
   placeFile(join(folder, 'coldframe-sidecar'), fromRoot(SIDECAR), 0o755);
   placeFile(join(folder, 'libcoldframe_node.so'), fromRoot(ADDON), 0o755);
 }
+
+/** The files of an image that is made. */
+const imageFiles = (name) =>
+  listFiles([RUNNER_DIST], ['inputs', 'shell-inputs']).filter((path) =>
+    new RegExp(`/${name}(\\.image|-[0-9a-f]+\\.cwasm)$`).test(path),
+  );
 
 const PUBLISHED = ['runner', 'sdk', 'sidecar'];
 const NOTICES = ['LICENSE', 'NOTICE'];
@@ -89,7 +96,7 @@ export const steps = () =>
       needs: [],
       inputs: ['packages/runner'],
       skip: ['dist', 'src', 'README.md', ...NOTICES, ...TESTS],
-      outputs: [`${RUNNER_DIST}/guest.wasm`, `${RUNNER_DIST}/inputs`],
+      outputs: [`${RUNNER_DIST}/guest.wasm`, `${RUNNER_DIST}/inputs`, `${RUNNER_DIST}/shell-inputs`],
       expectedSeconds: 90,
       run: buildGuest,
     },
@@ -121,9 +128,19 @@ export const steps = () =>
       needs: ['guest', 'imager'],
       inputs: [`${RUNNER_DIST}/guest.wasm`, `${RUNNER_DIST}/inputs`, IMAGER],
       outputs: [`${RUNNER_DIST}/guest.image`],
-      listOutputs: () => listFiles([RUNNER_DIST], ['inputs']).filter((path) => /\/guest(\.image|-[0-9a-f]+\.cwasm)$/.test(path)),
+      listOutputs: () => imageFiles('guest'),
       expectedSeconds: 5,
-      run: buildImage,
+      run: (report) => makeImage('guest', ['inputs'], report),
+    },
+    {
+      name: 'shell',
+      title: 'image with the shell',
+      needs: ['guest', 'imager'],
+      inputs: [`${RUNNER_DIST}/guest.wasm`, `${RUNNER_DIST}/inputs`, `${RUNNER_DIST}/shell-inputs`, IMAGER],
+      outputs: [`${RUNNER_DIST}/shell.image`],
+      listOutputs: () => imageFiles('shell'),
+      expectedSeconds: 8,
+      run: (report) => makeImage('shell', ['inputs', 'shell-inputs'], report),
     },
     typescript('runner', [], []),
     typescript('sidecar', [], []),

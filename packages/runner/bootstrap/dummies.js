@@ -87,4 +87,4 @@ function settle() {
   if (native.loop.tickInfo[0] !== 0 || native.loop.tickInfo[1] !== 0) context.tickCallback();
 }
 
-module.exports = { run };
+module.exports = { run, settle };

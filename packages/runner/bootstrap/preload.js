@@ -8,6 +8,7 @@ const context = require('./context.js');
 const { ids, compileAhead, sourceOf } = require('./builtins.js');
 const { adaptResolveCache, prepareFacades } = require('./modules.js');
 const dummies = require('./dummies.js');
+const shell = require('./shell.js');
 
 const PUBLIC = [
   'assert',
@@ -89,6 +90,7 @@ module.exports = function preload() {
   adaptResolveCache();
   prepareFacades();
   dummies.run();
+  shell.install(dummies.settle);
 };
 
 // The largest first, and all before anything is loaded: what compiling them leaves free is then used by the rest, and is no hole in the image.

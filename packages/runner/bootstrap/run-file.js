@@ -4,6 +4,7 @@
 
 const context = require('./context.js');
 const { runCommandLine } = require('./command-line.js');
+const shell = require('./shell.js');
 const { quote } = require('./source-lines.js');
 
 const PENDING = 0;
@@ -13,8 +14,9 @@ const UNSETTLED_EXIT_CODE = 13;
 
 // The shim's `main` hook. A path that is empty: the process was started by another one, with a command line.
 function main(path) {
-  if (path === '') runCommandLine(runFile);
-  else runFile(path);
+  if (path === '') {
+    if (!shell.run()) runCommandLine(runFile);
+  } else runFile(path);
 }
 
 function runFile(path) {

@@ -6,6 +6,7 @@ import { compileGuest } from './compile.mjs';
 import { applyPatches, loadPatches } from './patches.mjs';
 import { distDir, guestPath } from './paths.mjs';
 import { say } from './progress.mjs';
+import { buildShell } from './shell.mjs';
 import { readEngineFiles } from './sources.mjs';
 import { stageInputs } from './stage.mjs';
 import { checkModule } from './wasm-check.mjs';
@@ -17,6 +18,7 @@ export async function buildGuest() {
   checkModule(wasm);
   const fresh = writeIfChanged(guestPath, wasm);
   const staged = await stageInputs();
+  await buildShell();
   if (fresh || staged) say(`guest.wasm ${(wasm.length / 1024).toFixed(0)} KiB, inputs ${staged ? 'renewed' : 'unchanged'}`);
 }
 

@@ -13,6 +13,8 @@ export const bootstrapDir = join(packageDir, 'bootstrap');
 export const distDir = join(packageDir, 'dist');
 export const guestPath = join(distDir, 'guest.wasm');
 export const inputsDir = join(distDir, 'inputs');
+/** What the image with the shell is made of besides. */
+export const shellInputsDir = join(distDir, 'shell-inputs');
 
 const cacheHome = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
 export const cacheDir = join(cacheHome, 'coldframe');

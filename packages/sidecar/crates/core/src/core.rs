@@ -1,8 +1,8 @@
 //! The core: what all runtimes of a process share.
 
 use crate::error::Error;
-use crate::image::Image;
-use crate::memory::Reservations;
+use crate::images::Images;
+use crate::kernel::processes::Image;
 use crate::options::{CoreOptions, RuntimeOptions};
 use crate::outcome::Resources;
 use crate::runtime::{Inner, Runtime};
@@ -27,7 +27,7 @@ pub struct Core {
 
 /// The part of a core that its runtimes hold on to.
 pub(crate) struct Shared {
-    factory: Arc<Factory>,
+    images: Images,
     scheduler: Arc<Scheduler>,
     next_runtime: AtomicU64,
     live: AtomicU64,
@@ -45,14 +45,13 @@ impl Core {
         let fail = |reason: String| Error::Image { path: options.image_dir.display().to_string(), reason };
         sys::check_page_size().map_err(|error| fail(error.to_string()))?;
         sys::PageMap::get().map_err(|error| fail(format!("/proc/self/pagemap cannot be read: {error}")))?;
-        let image = Image::open(&options.image_dir.join("guest.image"), Reservations::new(), options.warm_slots)?;
-        let factory = Factory::load(&options.image_dir, image)?;
+        let images = Images::open(&options.image_dir, options.warm_slots)?;
         let workers = match options.workers {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             workers => workers,
         };
         let shared = Shared {
-            factory: Arc::new(factory),
+            images,
             scheduler: Scheduler::new(workers, options.spin),
             next_runtime: AtomicU64::new(1),
             live: AtomicU64::new(0),
@@ -72,7 +71,7 @@ impl Core {
 
     /// The image's content hash, in hex.
     pub fn image_id(&self) -> &str {
-        self.shared.factory.image().id()
+        self.shared.images.node().image().id()
     }
 
     /// Nanoseconds that loading image and module took.
@@ -97,7 +96,7 @@ impl Core {
     /// Counts of what is in use.
     pub fn resources(&self) -> Resources {
         let runtimes: Vec<_> = self.shared.runtimes.lock().values().filter_map(Weak::upgrade).collect();
-        let image = self.shared.factory.image();
+        let image = self.shared.images.node().image();
         Resources {
             runtimes: self.shared.runtime_count.load(Ordering::Relaxed),
             processes: self.shared.live.load(Ordering::Relaxed),
@@ -123,8 +122,12 @@ impl Core {
 }
 
 impl Shared {
-    pub(crate) fn factory(&self) -> &Arc<Factory> {
-        &self.factory
+    /// What makes the VM of a program.
+    pub(crate) fn factory(&self, image: &Image) -> Result<Arc<Factory>, Error> {
+        match image {
+            Image::Shell(_) => self.images.shell(),
+            Image::Node | Image::Env => Ok(self.images.node().clone()),
+        }
     }
 
     pub(crate) fn scheduler(&self) -> &Arc<Scheduler> {
@@ -132,7 +135,7 @@ impl Shared {
     }
 
     pub(crate) fn image_len(&self) -> u64 {
-        self.factory.image().len() as u64
+        self.images.node().image().len() as u64
     }
 
     pub(crate) fn program_began(&self) {

@@ -9,6 +9,7 @@
 mod core;
 mod error;
 mod image;
+mod images;
 mod kernel;
 mod memory;
 mod options;

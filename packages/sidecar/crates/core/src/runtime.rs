@@ -4,7 +4,7 @@
 
 use crate::core::Shared;
 use crate::error::Error;
-use crate::kernel::processes::{Child, find};
+use crate::kernel::processes::{Child, Image, find};
 use crate::kernel::{Errno, INIT, Kernel, Outside, Process as KernelProcess};
 use crate::options::{Dispatch, Limits, Mode, ProcessOptions, RuntimeOptions, Streams};
 use crate::outcome::{Entry, FileStat, Outcome, ProcessEntry, Sink, Timings};
@@ -163,7 +163,7 @@ impl Inner {
         }
         argv.extend(options.args.iter().cloned());
         let cwd = options.cwd.clone().unwrap_or_else(|| self.cwd.clone());
-        Ok(Launch { code: options.code.clone(), argv, exec_argv: options.exec_argv.clone(), env, cwd })
+        Ok(Launch { image: Image::Node, code: options.code.clone(), argv, exec_argv: options.exec_argv.clone(), env, cwd })
     }
 
     fn enter(&self, program: &Arc<Program>) -> Result<(), Error> {
@@ -185,7 +185,7 @@ impl Inner {
             move || inner.leave(pid)
         };
         program.process.facts.tell(&launch.argv, &launch.env);
-        let life = run(program.clone(), self.core.factory().clone(), launch, done);
+        let life = run(program.clone(), self.core.clone(), launch, done);
         let task = Task::new(program.clone(), Box::pin(life), scheduler);
         match dispatch {
             Dispatch::Worker => scheduler.enqueue(task),
@@ -200,7 +200,7 @@ impl Inner {
             return Err(Box::new(process));
         }
         // An empty path: the guest reads the command line itself.
-        let launch = Launch { code: String::new(), argv: command.argv, exec_argv: Vec::new(), env: command.env, cwd };
+        let launch = Launch::of(command, cwd);
         let program = Program::new(Parts {
             command: title(&launch.argv),
             ppid,
@@ -346,7 +346,8 @@ fn prepare(process: &KernelProcess, options: &ProcessOptions, launch: &mut Launc
     if options.mode == Mode::Command {
         let (argv, env) = (std::mem::take(&mut launch.argv), std::mem::take(&mut launch.env));
         let command = find(process, &options.code, argv, env)?;
-        (launch.code, launch.argv, launch.env) = (String::new(), command.argv, command.env);
+        let cwd = std::mem::take(&mut launch.cwd);
+        *launch = Launch::of(command, cwd);
     }
     Ok(())
 }

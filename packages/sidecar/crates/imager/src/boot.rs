@@ -24,7 +24,8 @@ pub(crate) struct Info {
 }
 
 struct Host {
-    inputs: PathBuf,
+    /// Folders; a file is looked for in each.
+    inputs: Vec<PathBuf>,
     last_words: String,
     ticks: i64,
 }
@@ -42,7 +43,7 @@ const BUILD_TIME: i64 = 1_767_225_600_000_000_000;
 const STACK: usize = 256 << 20;
 
 /// Initialises the guest in `wasm`.
-pub(crate) fn run(engine: &Engine, wasm: &[u8], inputs: &Path) -> Result<Initial, Failure> {
+pub(crate) fn run(engine: &Engine, wasm: &[u8], inputs: &[PathBuf]) -> Result<Initial, Failure> {
     // wasm runs on the thread's own stack here, which must be larger than the engine's limit.
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK);
@@ -52,7 +53,7 @@ pub(crate) fn run(engine: &Engine, wasm: &[u8], inputs: &Path) -> Result<Initial
     })
 }
 
-fn on_large_stack(engine: &Engine, wasm: &[u8], inputs: &Path) -> Result<Initial, Failure> {
+fn on_large_stack(engine: &Engine, wasm: &[u8], inputs: &[PathBuf]) -> Result<Initial, Failure> {
     let module = Module::new(engine, wasm).map_err(|error| Failure::Module(format!("{error:#}")))?;
     let linker = linker(engine, &module).map_err(|error| Failure::Module(format!("{error:#}")))?;
     let host = Host { inputs: inputs.to_owned(), last_words: String::new(), ticks: 0 };
@@ -152,7 +153,8 @@ fn build_file(mut caller: Call<'_>, name: u32, name_len: u32, buffer: u32, capac
         return EFAULT;
     };
     let inside = Path::new(&name).components().all(|part| matches!(part, std::path::Component::Normal(_)));
-    let content = if inside { std::fs::read(caller.data().inputs.join(&name)).ok() } else { None };
+    let content =
+        if inside { caller.data().inputs.iter().find_map(|folder| std::fs::read(folder.join(&name)).ok()) } else { None };
     let Some(content) = content else { return ENOENT };
     let copied = content.len().min(capacity as usize);
     match bytes(&mut caller, buffer, copied as u32) {

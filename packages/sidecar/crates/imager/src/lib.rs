@@ -1,4 +1,4 @@
-//! Builds the guest image out of the guest's module.
+//! Builds an image out of the guest's module: the one for `node`, or the one that holds the shell as well.
 //!
 //! It compiles the module, runs the guest's initialisation (`boot.rs`), and writes two files: `guest.image`, the linear memory
 //! as it is then, and the precompiled module without its data segments (`rewrite.rs`), which are in the image already. This
@@ -11,7 +11,7 @@ use coldframe_core::{HEADER_LEN, Header, engine_config};
 use displaydoc::Display;
 use sha2::{Digest, Sha256};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use wasmtime::{Config, Engine};
 
 /// Why there is no image. The doc comment is the message.
@@ -43,9 +43,9 @@ pub struct Built {
     pub module_file: String,
 }
 
-/// Builds `guest.image` and its module in the folder `out` from the module `wasm`, binary or text; the guest reads `inputs` while it
-/// is initialised.
-pub fn build(wasm: &[u8], inputs: &Path, out: &Path) -> Result<Built, Failure> {
+/// Builds `NAME.image` and its module `NAME-HASH.cwasm` in the folder `out` from the module `wasm`, binary or text; the guest reads the files
+/// in the folders `inputs` while it is initialised.
+pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str) -> Result<Built, Failure> {
     let module = |error: wasmtime::Error| Failure::Module(format!("{error:#}"));
     let wasm = &*wat::parse_bytes(wasm).map_err(|error| Failure::Module(error.to_string()))?;
     let initial = boot::run(&engine(&mut engine_config()).map_err(module)?, wasm, inputs)?;
@@ -65,12 +65,12 @@ pub fn build(wasm: &[u8], inputs: &Path, out: &Path) -> Result<Built, Failure> {
         inbox_len: initial.info.inbox_len,
         frozen_end: initial.info.frozen_end,
         hash,
-        module_file: format!("guest-{code_hash}.cwasm"),
+        module_file: format!("{name}-{code_hash}.cwasm"),
     };
     std::fs::create_dir_all(out).map_err(|error| file(out, &error))?;
     replace(&out.join(&header.module_file), &[&code])?;
-    replace(&out.join("guest.image"), &[&header.encode().map_err(Failure::Module)?, &initial.memory[data.clone()]])?;
-    remove_old_modules(out, &header.module_file)?;
+    replace(&out.join(format!("{name}.image")), &[&header.encode().map_err(Failure::Module)?, &initial.memory[data.clone()]])?;
+    remove_old_modules(out, name, &header.module_file)?;
     let used = initial.memory.chunks(HEADER_LEN).filter(|page| page.iter().any(|byte| *byte != 0)).count() * HEADER_LEN;
     Ok(Built { mapped: data.len(), used, code: code.len(), module_file: header.module_file })
 }
@@ -112,10 +112,10 @@ fn replace(path: &Path, parts: &[&[u8]]) -> Result<(), Failure> {
     write().map_err(|error| file(path, &error))
 }
 
-fn remove_old_modules(folder: &Path, current: &str) -> Result<(), Failure> {
+fn remove_old_modules(folder: &Path, image: &str, current: &str) -> Result<(), Failure> {
     for entry in std::fs::read_dir(folder).map_err(|error| file(folder, &error))?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with("guest-") && name.ends_with(".cwasm") && name != current {
+        if name.strip_prefix(image).is_some_and(|rest| rest.starts_with('-')) && name.ends_with(".cwasm") && name != current {
             std::fs::remove_file(entry.path()).map_err(|error| file(&entry.path(), &error))?;
         }
     }

@@ -1,15 +1,16 @@
-//! `coldframe-imager --wasm guest.wasm --inputs DIR --out DIR`: the command line of this crate's library.
+//! `coldframe-imager --wasm guest.wasm --inputs DIR... --out DIR --name NAME`: the command line of this crate's library.
 
 use coldframe_imager::{Failure, build};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: coldframe-imager --wasm FILE --inputs DIR --out DIR
+const USAGE: &str = "usage: coldframe-imager --wasm FILE --inputs DIR... --out DIR --name NAME
 
   --wasm FILE    the guest's module
-  --inputs DIR   what the guest may read while it is initialised
-  --out DIR      where guest.image and guest-HASH.cwasm are written
+  --inputs DIR   what the guest may read while it is initialised; may be given more than once
+  --out DIR      where NAME.image and NAME-HASH.cwasm are written
+  --name NAME    what the image is called
 ";
 
 fn main() -> ExitCode {
@@ -35,38 +36,46 @@ fn main() -> ExitCode {
 
 struct Arguments {
     wasm: PathBuf,
-    inputs: PathBuf,
+    inputs: Vec<PathBuf>,
     out: PathBuf,
+    name: String,
 }
 
 impl Arguments {
     /// `None` when help was asked for.
     fn parse() -> Result<Option<Self>, String> {
         use lexopt::Arg::Long;
-        let (mut wasm, mut inputs, mut out): (Option<OsString>, Option<OsString>, Option<OsString>) = (None, None, None);
+        let [mut wasm, mut out, mut name]: [Option<OsString>; 3] = [None, None, None];
+        let mut inputs = Vec::new();
         let mut parser = lexopt::Parser::from_env();
         let wrong = |error: lexopt::Error| error.to_string();
         while let Some(argument) = parser.next().map_err(wrong)? {
             let place = match argument {
                 Long("help") => return Ok(None),
                 Long("wasm") => &mut wasm,
-                Long("inputs") => &mut inputs,
+                Long("inputs") => {
+                    inputs.push(PathBuf::from(parser.value().map_err(wrong)?));
+                    continue;
+                }
                 Long("out") => &mut out,
+                Long("name") => &mut name,
                 other => return Err(wrong(other.unexpected())),
             };
             *place = Some(parser.value().map_err(wrong)?);
         }
         let needed = |value: Option<OsString>, name: &str| value.map(PathBuf::from).ok_or_else(|| format!("{name} is missing"));
-        Ok(Some(Self { wasm: needed(wasm, "--wasm")?, inputs: needed(inputs, "--inputs")?, out: needed(out, "--out")? }))
+        let name = needed(name, "--name")?.into_os_string().into_string().map_err(|_| "--name is not text".to_owned())?;
+        Ok(Some(Self { wasm: needed(wasm, "--wasm")?, inputs, out: needed(out, "--out")?, name }))
     }
 
     fn build(&self) -> Result<(), Failure> {
         let wasm = std::fs::read(&self.wasm)
             .map_err(|error| Failure::File { path: self.wasm.display().to_string(), reason: error.to_string() })?;
-        let built = build(&wasm, &self.inputs, &self.out)?;
+        let built = build(&wasm, &self.inputs, &self.out, &self.name)?;
         let mib = |bytes: usize| bytes as f64 / f64::from(1 << 20);
         println!(
-            "guest.image {:.1} MiB ({:.1} MiB not zero), {} {:.1} MiB",
+            "{}.image {:.1} MiB ({:.1} MiB not zero), {} {:.1} MiB",
+            self.name,
             mib(built.mapped),
             mib(built.used),
             built.module_file,

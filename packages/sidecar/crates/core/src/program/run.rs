@@ -4,14 +4,16 @@
 //! whatever the guest is in the middle of, when the program must end.
 
 use super::Program;
+use crate::core::Shared;
 use crate::error::Error;
 use crate::kernel;
+use crate::kernel::processes::{Command, Image};
 use crate::options::Mode;
 use crate::outcome::Timings;
 use crate::sched::Alarm;
 use crate::sys;
+use crate::vm::Vm;
 use crate::vm::abi::{Event, REASON_MEMORY, Start, State};
-use crate::vm::{Factory, Vm};
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,11 +21,21 @@ use std::task::Poll;
 
 /// What a program starts with.
 pub(crate) struct Launch {
+    /// What it is an instance of.
+    pub(crate) image: Image,
     pub(crate) code: String,
     pub(crate) argv: Vec<String>,
     pub(crate) exec_argv: Vec<String>,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) cwd: String,
+}
+
+impl Launch {
+    /// A command with its own command line, which the guest reads itself: therefore the empty path. The shell is told which of its commands it is.
+    pub(crate) fn of(command: Command, cwd: String) -> Self {
+        let exec_argv = if let Image::Shell(name) = &command.image { vec![name.clone()] } else { Vec::new() };
+        Self { image: command.image, code: String::new(), argv: command.argv, exec_argv, env: command.env, cwd }
+    }
 }
 
 /// Why the program got the worker again.
@@ -43,8 +55,13 @@ enum Exit {
 }
 
 /// Runs `program` to its end. `done` is called before its memory is given back.
-pub(crate) async fn run(program: Arc<Program>, factory: Arc<Factory>, launch: Launch, done: impl FnOnce() + Send) {
-    let (mut vm, cost) = match Vm::instantiate(&factory, &program).await {
+pub(crate) async fn run(program: Arc<Program>, core: Arc<Shared>, launch: Launch, done: impl FnOnce() + Send) {
+    let made = match core.factory(&launch.image) {
+        Ok(factory) => Vm::instantiate(&factory, &program).await,
+        Err(error) => Err(error),
+    };
+    drop(core);
+    let (mut vm, cost) = match made {
         Ok(made) => made,
         Err(error) => {
             program.control.lock().failure.get_or_insert(error);

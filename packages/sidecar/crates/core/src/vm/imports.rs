@@ -4,6 +4,8 @@
 //! (`memory/gate.rs`). Errors go back as negative Linux error numbers; only a process that must end traps.
 
 use super::abi::errno;
+use crate::error::Error;
+use crate::kernel::processes::SIGPIPE;
 use crate::kernel::{self, Arguments};
 use crate::program::{Checkpoint, Program};
 use crate::sys;
@@ -84,7 +86,14 @@ const MODULE: &str = "coldframe";
 
 fn output(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "write", |mut caller: Call<'_>, fd: i32, ptr: u32, len: u32| {
-        let written = with_bytes(&mut caller, ptr, len, |bytes, program| kernel::write(program, i64::from(fd), bytes))?;
+        let written = with_bytes(&mut caller, ptr, len, |bytes, program| {
+            let written = kernel::write(program, i64::from(fd), bytes);
+            if written == Err(kernel::Errno::EPIPE) {
+                // Nobody looks at the answer: this is the short way of `console.log`. Without an end, a program that prints for ever would run for ever.
+                program.end(Error::Signal { signal: SIGPIPE });
+            }
+            written
+        })?;
         Ok(written.map_or_else(|error| error, short))
     })?;
     waiting(linker, "wait_writable", kernel::OUT)

@@ -64,7 +64,7 @@ impl Guest {
     pub fn build(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("coldframe-{name}-{}", std::process::id()));
         let wasm = wat::parse_str(GUEST).expect("the guest's text");
-        coldframe_imager::build(&wasm, &folder, &folder).expect("an image");
+        coldframe_imager::build(&wasm, std::slice::from_ref(&folder), &folder, "guest").expect("an image");
         let options = CoreOptions { image_dir: folder.clone(), workers: 2, warm_slots: 4, spin: Duration::ZERO };
         Self { core: Core::open(&options).expect("a core"), folder }
     }

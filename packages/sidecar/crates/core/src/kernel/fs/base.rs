@@ -39,12 +39,18 @@ const FILES: &[(&str, &str)] = &[
     ("/etc/hosts", "127.0.0.1\tlocalhost\n::1\tlocalhost\n127.0.0.1\tcoldframe\n"),
     ("/etc/resolv.conf", ""),
     ("/etc/nsswitch.conf", "hosts: files dns\n"),
-    ("/etc/shells", "/bin/sh\n"),
+    ("/etc/shells", "/bin/sh\n/bin/bash\n"),
     ("/etc/os-release", "NAME=\"Coldframe\"\nID=coldframe\nID_LIKE=linux\nPRETTY_NAME=\"Coldframe\"\n"),
 ];
 
 /// Programs, by the names that `kernel/processes/resolve.rs` knows.
 const PROGRAMS: &[(&str, &str)] = &[("/usr/local/bin/node", "node"), ("/usr/bin/env", "env")];
+
+/// Commands of the shell's image (`packages/runner/shell`), in `/bin` and, as a link, in `/usr/bin`.
+const COMMANDS: &str = "awk base64 basename bash cat chmod column comm cp cut date diff dirname du echo egrep expand expr false \
+    fgrep file find fold grep gunzip gzip head hostname id join jq kill ln ls md5sum mkdir mktemp mv nl nproc od paste printenv printf \
+    pwd readlink realpath rev rg rm rmdir sed seq sh sha1sum sha256sum sleep sort split stat strings sync tac tail tar tee test [ \
+    timeout touch tr tree true uname unexpand uniq wc which whoami xargs yes zcat";
 
 const DEVICES: &[(&str, Device)] = &[
     ("/dev/null", Device::Null),
@@ -100,6 +106,12 @@ fn build() -> FileSystem {
     for (path, name) in PROGRAMS {
         let content = Content::of(&[MAGIC, name.as_bytes(), b"\n"].concat());
         put(path, Body::File(content), 0o755, 0);
+    }
+    for name in COMMANDS.split_whitespace() {
+        let content = Content::of(&[MAGIC, b"shell ", name.as_bytes(), b"\n"].concat());
+        put(&format!("/bin/{name}"), Body::File(content), 0o755, 0);
+        let target: Arc<[u8]> = Arc::from(format!("/bin/{name}").as_bytes());
+        put(&format!("/usr/bin/{name}"), Body::Link(target), 0o777, 0);
     }
     for (path, device) in DEVICES {
         put(path, Body::Device(*device), 0o666, 0);

@@ -19,10 +19,10 @@ mod table;
 mod tests;
 mod waiting;
 
-pub(crate) use resolve::MAGIC;
+pub(crate) use resolve::{Command, Image, MAGIC};
 pub(crate) use signals::Signals;
 pub(crate) use spawn::{Child, find};
-pub(crate) use status::{SIGKILL, Status};
+pub(crate) use status::{SIGKILL, SIGPIPE, Status};
 pub(crate) use table::INIT;
 pub(crate) use waiting::wait_for;
 

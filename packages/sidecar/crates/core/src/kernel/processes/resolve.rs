@@ -8,7 +8,7 @@
 use crate::kernel::Errno;
 use crate::kernel::fs::View;
 
-/// How an executable file of ours begins; the program's name and a line feed follow.
+/// How an executable file of ours begins; the program's name and a line feed follow. The shell's is `shell` and the command that it is there.
 pub(crate) const MAGIC: &[u8] = b"\x7fCOLDFRAME ";
 /// Where commands are looked for when the environment has no PATH.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -19,10 +19,12 @@ const PRINT: &str = "for (const key in process.env) console.log(`${key}=${proces
 const MISSING: &str = "console.error(`env: '${process.argv[1]}': No such file or directory`); process.exitCode = 127";
 
 /// What runs a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Image {
     /// The guest image, with Node's command line.
     Node,
+    /// The image that holds the shell, as the command of that name.
+    Shell(String),
     /// Nothing of its own: finds another program.
     Env,
 }
@@ -41,7 +43,10 @@ impl Image {
         match head.strip_prefix(MAGIC)? {
             b"node\n" => Some(Self::Node),
             b"env\n" => Some(Self::Env),
-            _ => None,
+            name => {
+                let command = name.strip_prefix(b"shell ")?.strip_suffix(b"\n")?;
+                Some(Self::Shell(String::from_utf8(command.to_vec()).ok()?))
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::error::Error;
 
 pub(crate) const SIGKILL: u8 = 9;
+pub(crate) const SIGPIPE: u8 = 13;
 const SIGABRT: u8 = 6;
 
 /// See the module.

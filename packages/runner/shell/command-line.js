@@ -1,0 +1,56 @@
+// What: the command line of `sh` and `bash`.
+// Next: index.js.
+
+const SWITCHES = {
+  e: 'errexit',
+  u: 'nounset',
+  x: 'xtrace',
+  v: 'verbose',
+  n: 'noexec',
+  a: 'allexport',
+  f: 'noglob',
+  C: 'noclobber',
+};
+const LONG = /^--(?:login|norc|noprofile|posix|restricted|noediting|verbose)$/;
+const WITH_VALUE = /^--(?:rcfile|init-file)$/;
+
+/** `{ options, script | file | fromInput, name, args }`, or `{ bad }`: what is wrong. */
+export function readCommandLine([called, ...line]) {
+  const options = {};
+  let command = false;
+  let fromInput = false;
+  let i = 0;
+  for (; i < line.length; i++) {
+    const word = line[i];
+    if (word === '--' || word === '-') {
+      i++;
+      break;
+    }
+    if (LONG.test(word)) continue;
+    if (WITH_VALUE.test(word)) {
+      i++;
+      continue;
+    }
+    if (word === '--version') return { version: true };
+    if (!/^[-+]./.test(word)) break;
+    if (word.startsWith('--')) return { bad: `${word}: invalid option` };
+    for (const letter of word.slice(1)) {
+      if (letter === 'c') command = true;
+      else if (letter === 's') fromInput = true;
+      else if (letter === 'o' || letter === 'O') {
+        const name = line[++i];
+        if (letter === 'o') options[name] = word.startsWith('-');
+      } else if (letter in SWITCHES) options[SWITCHES[letter]] = word.startsWith('-');
+      else if (!'ilhmpBEHPTbkrt'.includes(letter)) return { bad: `-${letter}: invalid option` };
+    }
+  }
+  const rest = line.slice(i);
+  if (command) {
+    if (rest.length === 0) return { bad: '-c: option requires an argument' };
+    const [script, name = called, ...args] = rest;
+    return { options, script, name, args };
+  }
+  if (fromInput || rest.length === 0) return { options, fromInput: true, name: called, args: rest };
+  const [file, ...args] = rest;
+  return { options, file, name: file, args };
+}

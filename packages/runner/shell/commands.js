@@ -1,0 +1,126 @@
+// What: the commands of the shell: those of just-bash by name, and small ones that it has not.
+// Next: programs.js, those that stream when they are processes of their own.
+
+import fs from 'node:fs';
+import os from 'node:os';
+import { posix } from 'node:path';
+import { defineCommand, getCommandNames } from 'just-bash';
+import { ls } from './ls.js';
+import { passHead, readHead } from './programs.js';
+
+const NOT_OURS = new Set(['bash', 'sh', 'env', 'node', 'html-to-markdown', 'yq', 'xan', 'sqlite3', 'help', 'clear', 'history']);
+
+/** Those of just-bash. */
+export const names = getCommandNames().filter((name) => !NOT_OURS.has(name));
+
+const ok = (stdout = '') => ({ stdout, stderr: '', exitCode: 0 });
+const fail = (stderr, exitCode = 1) => ({ stdout: '', stderr: `${stderr}\n`, exitCode });
+
+const UNAME = {
+  s: () => 'Linux',
+  n: () => os.hostname(),
+  r: () => os.release(),
+  v: () => os.version(),
+  m: () => os.machine(),
+  o: () => 'GNU/Linux',
+};
+
+function uname(args) {
+  const flags = args.join('').replaceAll('-', '') || 's';
+  const wanted = flags.includes('a') ? [...'snrvmo'] : [...'snrvmo'].filter((flag) => flags.includes(flag));
+  return ok(`${wanted.map((flag) => UNAME[flag]()).join(' ')}\n`);
+}
+
+function mktemp(args, { cwd, exportedEnv }) {
+  const flags = args.filter((arg) => arg.startsWith('-')).join('');
+  const at = args.indexOf('-p');
+  const template = args.find((arg, index) => !arg.startsWith('-') && index - 1 !== at);
+  const folder = at >= 0 ? args[at + 1] : template === undefined || flags.includes('t') ? (exportedEnv?.TMPDIR ?? '/tmp') : cwd;
+  const pattern = posix.resolve(cwd, folder, template ?? 'tmp.XXXXXXXXXX');
+  const [places] = /X{3,}(?=[^X]*$)/.exec(pattern) ?? [];
+  if (places === undefined) return fail(`mktemp: too few X's in template '${template}'`);
+  const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const random = crypto.getRandomValues(new Uint8Array(places.length));
+    const path = pattern.replace(/X{3,}(?=[^X]*$)/, Array.from(random, (byte) => letters[byte % letters.length]).join(''));
+    try {
+      if (flags.includes('d')) fs.mkdirSync(path, 0o700);
+      else if (!flags.includes('u')) fs.closeSync(fs.openSync(path, 'wx', 0o600));
+      return ok(`${path}\n`);
+    } catch (error) {
+      if (error.code !== 'EEXIST')
+        return fail(`mktemp: failed to create file via template '${pattern}': No such file or directory`);
+    }
+  }
+  return fail(`mktemp: failed to create file via template '${pattern}': File exists`);
+}
+
+function realpath(args, { cwd }) {
+  const missing = args.includes('-m') || args.includes('-s');
+  let result = ok();
+  for (const path of args.filter((arg) => !arg.startsWith('-'))) {
+    const whole = posix.resolve(cwd, path);
+    try {
+      result.stdout += `${missing ? whole : resolved(whole, args.includes('-e'))}\n`;
+    } catch {
+      result = { ...result, stderr: `${result.stderr}realpath: ${path}: No such file or directory\n`, exitCode: 1 };
+    }
+  }
+  return result;
+}
+
+// The last part need not exist.
+function resolved(path, all) {
+  if (all || fs.existsSync(path)) return fs.realpathSync(path);
+  return posix.join(fs.realpathSync(posix.dirname(path)), posix.basename(path));
+}
+
+function id(args) {
+  const [uid, gid] = [process.getuid(), process.getgid()];
+  const flags = args.join('');
+  const names = flags.includes('n');
+  if (flags.includes('u')) return ok(`${names ? 'user' : uid}\n`);
+  if (flags.includes('g') || flags.includes('G')) return ok(`${names ? 'user' : gid}\n`);
+  return ok(`uid=${uid}(user) gid=${gid}(user) groups=${gid}(user)\n`);
+}
+
+// Of a file that may have no end, only the head is read.
+async function head(args, context) {
+  const read = readHead(args);
+  if (read === undefined || read.files.length === 0) return context.origCommand(args);
+  const path = posix.resolve(context.cwd, read.files[0]);
+  if (!fs.statSync(path, { throwIfNoEntry: false })?.isCharacterDevice()) return context.origCommand(args);
+  const fd = fs.openSync(path, 'r');
+  const pieces = [];
+  passHead(fd, read, (piece) => pieces.push(piece));
+  fs.closeSync(fd);
+  return { ...ok(Buffer.concat(pieces).toString('latin1')), stdoutKind: 'bytes' };
+}
+
+// just-bash wants an option's value apart.
+function xargs(args, context) {
+  const apart = [];
+  const rest = [...args];
+  while (rest[0]?.startsWith('-')) {
+    const [, option, value] = /^(-[nILPds])(.+)$/.exec(rest[0]) ?? [];
+    rest.shift();
+    if (option === undefined) {
+      apart.push(args[args.length - rest.length - 1]);
+      if (/^-[nILPds]$/.test(apart.at(-1)) && rest.length > 0) apart.push(rest.shift());
+    } else apart.push(option, value);
+  }
+  return context.origCommand([...apart, ...rest]);
+}
+
+/** Ours. `yes` alone has an end only as a process. */
+export const own = [
+  ['head', head],
+  ['ls', ls],
+  ['xargs', xargs],
+  ['uname', uname],
+  ['mktemp', mktemp],
+  ['realpath', realpath],
+  ['id', id],
+  ['nproc', () => ok(`${os.availableParallelism()}\n`)],
+  ['sync', () => ok()],
+].map(([name, run]) => defineCommand(name, async (args, context) => run(args, context)));

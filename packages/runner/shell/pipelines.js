@@ -1,0 +1,122 @@
+// What: pipelines. Where every command is one that runs here, just-bash's way is taken: one after the other, each with the text of the one
+// before. As soon as another program is among them, all that can be processes are: with real pipes, at the same time, so that nothing is
+// gathered that should flow, and who writes into a pipe that nobody reads ends.
+// Why not always: a process costs a few milliseconds, and `echo x | tr a b` needs none.
+// Next: interpreter.js.
+
+import { aside, close, holding, pipe, readAll, takeAside } from './descriptors.js';
+import { ended, exitCodeOf } from './processes.js';
+import { keeping, sink } from './sink.js';
+
+const ALL = { out: true, err: true };
+const LEFT = { out: true, err: false };
+
+/** The name of a simple command that is there in plain text, or undefined. */
+export function plainName(node) {
+  if (node.type !== 'SimpleCommand' || node.name === null || node.name === undefined) return undefined;
+  const plain = node.name.parts.every(({ type }) => type === 'Literal' || type === 'SingleQuoted' || type === 'Escaped');
+  return plain ? node.name.parts.map(({ value }) => value).join('') : undefined;
+}
+
+/** What a command of a pipeline is: 'program', 'own' (can be a process and need not), or 'here'. */
+export function kindOf(interpreter, node) {
+  const name = plainName(node);
+  const kind = name === undefined ? 'here' : interpreter.kindOf(name);
+  return kind === 'program' || kind === 'own' ? kind : 'here';
+}
+
+export async function runPipeline(interpreter, node, plain) {
+  const kinds = node.commands.map((command) => kindOf(interpreter, command));
+  return kinds.includes('program') ? atOnce(interpreter, node, kinds) : oneByOne(interpreter, node, plain);
+}
+
+// just-bash's own way. Only the last one's output may be this process's.
+function oneByOne(interpreter, node, plain) {
+  const { executeCommand } = interpreter;
+  const { state } = interpreter.ctx;
+  let index = 0;
+  // What is between two commands is the next one's input, though it be empty.
+  const between = Object.create(interpreter, {
+    executeCommand: {
+      value(command, stdin) {
+        const isFirst = index++ === 0;
+        if (!isFirst) state.groupStdin = stdin;
+        const run = () => executeCommand.call(interpreter, command, stdin, !isFirst);
+        return index === node.commands.length ? run() : keeping(node.pipeStderr?.[index - 1] ? ALL : LEFT, run);
+      },
+    },
+  });
+  return plain.call(between, node);
+}
+
+/** Starts and runs all of it. With `waits` false: the numbers of its processes. */
+export async function atOnce(interpreter, node, kinds, waits = true) {
+  const errors = sink.err || !waits ? 2 : aside();
+  const [from, to] = sink.out || !waits ? [-1, 1] : pipe();
+  const exits = [];
+  const result = { stdout: '', stderr: '', exitCode: 0 };
+  let input = waits ? undefined : null;
+  for (let i = 0; i < kinds.length; i++) {
+    const isLast = i + 1 === kinds.length;
+    const merges = node.pipeStderr?.[i] ?? false;
+    if (kinds[i] === 'here') {
+      const done = await here(interpreter, node.commands[i], input, isLast, merges);
+      exits.push(done.exitCode);
+      result.stderr += done.stderr;
+      if (isLast) Object.assign(result, { stdout: done.stdout, stdoutKind: done.stdoutKind });
+      else input = holding(Buffer.from(done.stdout, 'latin1'));
+      continue;
+    }
+    const [read, out] = isLast ? [undefined, to] : pipe();
+    const plan = { stdin: input ?? (input === null ? -1 : 0), stdout: out, stderr: merges ? out : errors };
+    interpreter.plan = plan;
+    const done = await interpreter.executeCommand(node.commands[i], '');
+    interpreter.plan = undefined;
+    if (input > 0) close(input);
+    if (!isLast) close(out);
+    result.stderr += done.stderr;
+    exits.push(plan.pid === undefined ? done.exitCode : { pid: plan.pid });
+    input = read;
+  }
+  if (!waits) return exits.filter((exit) => typeof exit === 'object').map(({ pid }) => pid);
+  if (to !== 1) {
+    close(to);
+    if (kinds.at(-1) !== 'here') Object.assign(result, { stdout: readAll(from).toString('latin1'), stdoutKind: 'bytes' });
+    close(from);
+  }
+  const codes = await Promise.all(
+    exits.map(async (exit) => (typeof exit === 'object' ? exitCodeOf(await ended(exit.pid)) : exit)),
+  );
+  if (errors !== 2) result.stderr += takeAside(errors).toString('utf8');
+  return conclude(interpreter.ctx.state, node, codes, result);
+}
+
+// A command that is not a process: it runs in a subshell of its own here, and reads all before it begins.
+async function here(interpreter, command, input, isLast, merges) {
+  const { state } = interpreter.ctx;
+  const before = state.groupStdin;
+  if (input !== undefined) {
+    state.groupStdin = input === null ? '' : readAll(input).toString('latin1');
+    if (input !== null) close(input);
+  }
+  const pipeline = { type: 'Pipeline', commands: [command], negated: false };
+  const statement = { type: 'Statement', pipelines: [pipeline], operators: [], background: false };
+  const run = () => interpreter.executeCommand({ type: 'Subshell', body: [statement], redirections: [] }, '');
+  try {
+    if (isLast) return await run();
+    const done = await keeping(merges ? ALL : LEFT, run);
+    return merges ? { ...done, stdout: Buffer.from(done.stderr).toString('latin1') + done.stdout, stderr: '' } : done;
+  } finally {
+    state.groupStdin = before;
+  }
+}
+
+function conclude(state, node, codes, result) {
+  state.arrays.set('PIPESTATUS', {
+    kind: 'indexed',
+    elements: new Map(codes.map((code, index) => [String(index), String(code)])),
+  });
+  const failed = state.options.pipefail ? codes.findLast((code) => code !== 0) : undefined;
+  const exitCode = failed ?? codes.at(-1);
+  return { ...result, exitCode: node.negated ? Number(exitCode === 0) : exitCode };
+}

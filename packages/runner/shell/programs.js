@@ -1,0 +1,92 @@
+// What: commands that pass on what they read while they read it, when they are processes of their own: in a pipeline with programs, nothing may
+// wait for an end that does not come.
+// Next: index.js, which falls back to just-bash for every option that is not here.
+
+import fs from 'node:fs';
+import { close, readSome, write } from './descriptors.js';
+
+const PIECE = 65_536;
+
+function* inputs(name, files, result) {
+  for (const file of files.length === 0 ? ['-'] : files) {
+    if (file === '-') {
+      yield 0;
+      continue;
+    }
+    let fd;
+    try {
+      fd = fs.openSync(file, 'r');
+      if (fs.fstatSync(fd).isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+      yield fd;
+    } catch (error) {
+      const reason = { ENOENT: 'No such file or directory', EACCES: 'Permission denied', EISDIR: 'Is a directory' }[error.code];
+      if (reason === undefined) throw error;
+      write(2, Buffer.from(`${name}: ${file}: ${reason}\n`));
+      result.exitCode = 1;
+    } finally {
+      if (fd !== undefined) close(fd);
+    }
+  }
+}
+
+function cat(args) {
+  if (args.some((arg) => arg.startsWith('-') && arg !== '-' && arg !== '-u')) return undefined;
+  const result = { exitCode: 0 };
+  for (const fd of inputs(
+    'cat',
+    args.filter((arg) => arg !== '-u'),
+    result,
+  ))
+    for (let piece = readSome(fd); piece.length > 0; piece = readSome(fd)) write(1, piece);
+  return result.exitCode;
+}
+
+/** The first lines or bytes of standard input or of one file, and no more is read: it may have no end. */
+function head(args) {
+  const read = readHead(args);
+  if (read === undefined) return undefined;
+  const result = { exitCode: 0 };
+  for (const fd of inputs('head', read.files, result)) passHead(fd, read, (piece) => write(1, piece));
+  return result.exitCode;
+}
+
+/** What `head`'s arguments say, when it is that simple. */
+export function readHead(args) {
+  const [, lines, bytes, file] = /^(?:(?:-n ?|-)(\d+)|-c ?(\d+)|)(?: ?([^- ][^ ]*))?$/.exec(args.join(' ')) ?? [undefined];
+  if (args.length > 3 || !args.every((arg) => arg !== '' && !arg.includes(' '))) return undefined;
+  if (lines === undefined && bytes === undefined && file === undefined && args.length > 0) return undefined;
+  return { count: Number(bytes ?? lines ?? 10), isBytes: bytes !== undefined, files: file === undefined ? [] : [file] };
+}
+
+/** Hands the head of what can be read from `fd` to `pass`. */
+export function passHead(fd, { count, isBytes }, pass) {
+  let left = count;
+  while (left > 0) {
+    const piece = readSome(fd, isBytes ? Math.min(left, PIECE) : PIECE);
+    if (piece.length === 0) return;
+    let end = 0;
+    if (isBytes) {
+      end = piece.length;
+      left -= end;
+    } else {
+      while (left > 0 && end < piece.length) if (piece[end++] === 10) left--;
+    }
+    pass(piece.subarray(0, end));
+  }
+}
+
+function tee(args) {
+  const files = args.filter((arg) => !arg.startsWith('-'));
+  if (args.some((arg) => arg.startsWith('-') && arg !== '-a' && arg !== '-i')) return undefined;
+  const fds = files.map((file) => fs.openSync(file, args.includes('-a') ? 'a' : 'w'));
+  for (let piece = readSome(0); piece.length > 0; piece = readSome(0)) for (const fd of [1, ...fds]) write(fd, piece);
+  return 0;
+}
+
+function yes(args) {
+  const piece = Buffer.from(`${args.join(' ') || 'y'}\n`.repeat(1_000));
+  for (;;) write(1, piece);
+}
+
+/** Name → what runs it; undefined as its result: not with these arguments. */
+export const programs = new Map(Object.entries({ cat, head, tee, yes }));

@@ -1,0 +1,93 @@
+// What: `trap`: what the script wants to happen at a signal and at its end. As in any shell, it happens between two commands.
+// Next: builtins.js.
+
+import { signalName, signalNumber } from './processes.js';
+
+const EXIT = 'EXIT';
+const traps = new Map();
+const pending = [];
+const listeners = new Map();
+const waiting = new Set();
+
+/** Resolves with the number of the next signal that has a trap; `stop` ends the waiting. */
+export function nextTrapped() {
+  let stop;
+  const signal = new Promise((resolve) => {
+    if (pending.length > 0) resolve(signalNumber(pending[0]));
+    waiting.add(resolve);
+    stop = () => waiting.delete(resolve);
+  });
+  return { signal, stop };
+}
+
+/** A signal that this process sends to itself, if it has a trap for it. */
+export function trapsOwn(number) {
+  const name = signalName(number);
+  if (!traps.has(name)) return false;
+  if (traps.get(name) !== '') hear(name);
+  return true;
+}
+
+function hear(name) {
+  pending.push(name);
+  for (const resolve of waiting) resolve(signalNumber(name));
+  waiting.clear();
+}
+
+/** `trap TEXT NAMES...`; `-` for the text takes a trap away. False for a name that is none. */
+export function setTrap(text, word) {
+  const name = word === '0' || word.toUpperCase() === EXIT ? EXIT : signalName(signalNumber(word));
+  if (['ERR', 'DEBUG', 'RETURN'].includes(word)) return true;
+  if (name === undefined) return false;
+  const known = listeners.get(name);
+  if (known) process.removeListener(name, known);
+  listeners.delete(name);
+  traps.delete(name);
+  if (text === '-') return true;
+  traps.set(name, text);
+  if (name !== EXIT && name !== 'SIGKILL' && name !== 'SIGSTOP') {
+    const listener = text === '' ? () => {} : () => hear(name);
+    listeners.set(name, listener);
+    process.on(name, listener);
+  }
+  return true;
+}
+
+/** What `trap` prints. */
+export const listTraps = () => [...traps].map(([name, text]) => `trap -- '${text.replaceAll("'", "'\\''")}' ${name}\n`).join('');
+
+let running = false;
+
+/** Runs what is due. */
+export async function runTraps(interpreter) {
+  while (pending.length > 0 && !running) await runTrap(interpreter, pending.shift());
+}
+
+async function runTrap(interpreter, name) {
+  const text = traps.get(name);
+  if (!text) return;
+  const { state } = interpreter.ctx;
+  const { lastExitCode } = state;
+  running = true;
+  try {
+    await interpreter.runCommand('eval', [text], [], '', true);
+    state.lastExitCode = lastExitCode;
+    state.env.set('?', String(lastExitCode));
+  } finally {
+    running = false;
+  }
+}
+
+/** The trap of the script's end, once. */
+export function takeExitTrap() {
+  const text = traps.get(EXIT);
+  traps.delete(EXIT);
+  return text;
+}
+
+/** Signals that are to be answered after the last command. */
+export const trapsDue = () =>
+  pending
+    .splice(0)
+    .map((name) => traps.get(name))
+    .filter(Boolean);

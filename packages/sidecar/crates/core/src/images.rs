@@ -1,0 +1,50 @@
+//! The images of an installation: the one for `node`, which is loaded when the core is opened, and the one that holds the shell and the usual
+//! commands, which is loaded when the first of them is started.
+//!
+//! Two images and not one, because most runtimes never start a command: theirs stays small, and starts touch nothing of the shell. Both share the
+//! process's address ranges for memories. Next: `image/mod.rs`, `vm/mod.rs`.
+
+use crate::error::Error;
+use crate::image::Image;
+use crate::memory::Reservations;
+use crate::vm::Factory;
+use parking_lot::Mutex;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// See the module.
+pub(crate) struct Images {
+    folder: PathBuf,
+    warm_slots: usize,
+    reservations: Arc<Reservations>,
+    node: Arc<Factory>,
+    shell: Mutex<Option<Arc<Factory>>>,
+}
+
+impl Images {
+    /// Loads the image for `node`.
+    pub(crate) fn open(folder: &Path, warm_slots: usize) -> Result<Self, Error> {
+        let reservations = Reservations::new();
+        let node = load(folder, "guest.image", &reservations, warm_slots)?;
+        Ok(Self { folder: folder.to_owned(), warm_slots, reservations, node, shell: Mutex::default() })
+    }
+
+    pub(crate) fn node(&self) -> &Arc<Factory> {
+        &self.node
+    }
+
+    /// Loads the shell's image unless it is there. Whoever comes meanwhile waits: it takes a few milliseconds, once.
+    pub(crate) fn shell(&self) -> Result<Arc<Factory>, Error> {
+        let mut shell = self.shell.lock();
+        if let Some(loaded) = &*shell {
+            return Ok(loaded.clone());
+        }
+        let loaded = load(&self.folder, "shell.image", &self.reservations, self.warm_slots)?;
+        Ok(shell.insert(loaded).clone())
+    }
+}
+
+fn load(folder: &Path, name: &str, reservations: &Arc<Reservations>, warm_slots: usize) -> Result<Arc<Factory>, Error> {
+    let image = Image::open(&folder.join(name), reservations.clone(), warm_slots)?;
+    Ok(Arc::new(Factory::load(folder, image)?))
+}
