@@ -106,8 +106,7 @@ describe.each(MODES)('$name', (mode) => {
   });
 
   test('a mounted folder tells of changes, whoever makes them', () => {
-    const folder = join(host, 'watched');
-    mkdirSync(folder);
+    const folder = mkdtempSync(join(host, 'watched-'));
     const mounts = [
       { guestPath: '/in', hostPath: folder },
       { guestPath: '/out', hostPath: folder, readOnly: false },

@@ -1,6 +1,7 @@
 //! Tests of the family's calls as a guest makes them: integers and a memory.
 
 mod cost;
+mod dice;
 mod hostile;
 mod many;
 mod mounts;

@@ -4,6 +4,7 @@
 //! Set `COLDFRAME_ORACLE_STEPS` to try more than the default. Permissions are left out, because tests may run as root, and Linux lets
 //! root do everything; `posix.rs` has them.
 
+use super::dice::Dice;
 use super::{Arg, Guest};
 use crate::kernel::Kernel;
 use crate::options::{Limits, MountOptions};
@@ -55,22 +56,6 @@ fn populate(folder: &Path) {
     std::fs::write(folder.join("a/c"), vec![b'x'; 70_000]).expect("a file");
     std::fs::write(folder.join("b"), b"below").expect("a file");
     std::os::unix::fs::symlink("a/b", folder.join("c")).expect("a link");
-}
-
-/// A small generator with a seed that a failure names.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % sides as u64) as usize
-    }
-
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.roll(of.len())]
-    }
 }
 
 /// The real filesystem: a temporary directory, entered by path.
