@@ -41,9 +41,13 @@ test('@coldframe/sidecar holds the binary and the addon', async () => {
   expect(files.get('dist/coldframe-sidecar')).toBeLessThanOrEqual(5 * MB);
 });
 
-test('@coldframe/runner holds the image and its precompiled module, and not what they were made of', async () => {
+test('@coldframe/runner holds the images and their precompiled modules, and not what they were made of', async () => {
   const files = await pack('runner');
-  expect([...files.keys()]).toEqual(expect.arrayContaining(['dist/guest.image', 'NOTICE']));
-  expect([...files.keys()].filter((path) => /^dist\/guest-[0-9a-f]{16}\.cwasm$/.test(path))).toHaveLength(1);
+  expect([...files.keys()]).toEqual(expect.arrayContaining(['dist/guest.image', 'dist/shell.image', 'NOTICE']));
+  for (const name of ['guest', 'shell']) {
+    const modules = [...files.keys()].filter((path) => new RegExp(`^dist/${name}-[0-9a-f]{16}\\.cwasm$`).test(path));
+    expect(modules, name).toHaveLength(1);
+  }
+  expect(files.get('dist/shell.image')).toBeLessThanOrEqual(26 * MB);
   expect([...files.keys()].filter((path) => /\.(c|h|patch|wasm)$|inputs|test|fixtures/.test(path))).toEqual([]);
 });

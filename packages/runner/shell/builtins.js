@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import { posix } from 'node:path';
 import { jobs } from './background.js';
-import { signalName, signalNumber } from './processes.js';
+import { place, signalName, signalNumber } from './processes.js';
 import { flush } from './sink.js';
 import { listTraps, nextTrapped, setTrap, trapsOwn } from './traps.js';
 
@@ -100,6 +100,7 @@ async function exec(interpreter, args, { quoted, stdin, owned }) {
   while (rest[0] === '-c' || rest[0] === '-l' || rest[0] === '-a') rest = rest.slice(rest[0] === '-a' ? 2 : 1);
   if (rest.length === 0) return undefined;
   const [name, ...others] = rest;
+  place.isGiven = true;
   const result = await interpreter.runCommand(name, others, quoted.slice(1), stdin, true, false, -1, owned);
   const { exitCode } = flush(result);
   return interpreter.runCommand('exit', [String(exitCode)], [], '', true);

@@ -4,7 +4,7 @@
 
 import fs from 'node:fs';
 import v8 from 'node:v8';
-import { Bash, createCommandContext } from 'just-bash';
+import { Bash, createCommandContext, parse } from 'just-bash';
 import { STATE } from './background.js';
 import { readCommandLine } from './command-line.js';
 import { names, own } from './commands.js';
@@ -12,7 +12,7 @@ import { close, readAll, write } from './descriptors.js';
 import { filesystem } from './filesystem.js';
 import { beginAnew } from './interpreter.js';
 import { executionLimits } from './limits.js';
-import { applet } from './processes.js';
+import { applet, place } from './processes.js';
 import { programs } from './programs.js';
 import { bytesOf, sink } from './sink.js';
 
@@ -96,9 +96,23 @@ async function shell(argv) {
   state.env.set('@', line.args.join(' '));
   state.env.set('*', line.args.join(' '));
   inherit(state);
+  place.isGiven = line.script !== undefined && isOneCommand(line.script);
   const text = line.script ?? read(line);
   if (typeof text === 'number') return text;
   return run(bash, text);
+}
+
+// As bash sees it: then there is nothing to do after it.
+function isOneCommand(text) {
+  try {
+    const { statements } = parse(text);
+    const [{ background, pipelines }] = statements;
+    const [{ negated, timed, commands }] = pipelines;
+    const isOne = statements.length === 1 && pipelines.length === 1 && commands.length === 1;
+    return isOne && !background && !negated && !timed && commands[0].type === 'SimpleCommand';
+  } catch {
+    return false;
+  }
 }
 
 function read({ file, fromInput }) {

@@ -9,7 +9,7 @@ import { background } from './background.js';
 import { ownBuiltins } from './builtins.js';
 import { aside, close, holding, pipe, readAll, readLine, takeAside } from './descriptors.js';
 import { runPipeline } from './pipelines.js';
-import { ended, exitCodeOf, find, start } from './processes.js';
+import { ended, endedInPlace, exitCodeOf, find, place, start } from './processes.js';
 import { keptDescriptor, redirect, taken } from './redirections.js';
 import { flush, keeping, sink } from './sink.js';
 import { runTraps, takeExitTrap, trapsDue } from './traps.js';
@@ -162,7 +162,13 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
     const plain = [input, plan?.stdout ?? kept(1) ?? to, plan?.stderr ?? kept(2) ?? errors];
     const fds =
       node?.redirections.length > 0
-        ? redirect(plain, node.redirections, prepared, { cwd: state.cwd, noclobber: state.options.noclobber, kept: state.fileDescriptors }, opened)
+        ? redirect(
+            plain,
+            node.redirections,
+            prepared,
+            { cwd: state.cwd, noclobber: state.options.noclobber, kept: state.fileDescriptors },
+            opened,
+          )
         : plain;
     pid = start({ file, args: [name, ...args], env: this.buildExportedEnv(), cwd: state.cwd, fds, detached: false });
   } catch (error) {
@@ -185,7 +191,9 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
     result.stdoutKind = 'bytes';
     close(from);
   }
-  result.exitCode = exitCodeOf(await ended(pid));
+  const isInPlace = place.isGiven && sink.out && sink.err;
+  place.isGiven = false;
+  result.exitCode = exitCodeOf(await (isInPlace ? endedInPlace(pid) : ended(pid)));
   if (errors !== 2) result.stderr = takeAside(errors).toString('utf8');
   return result;
 };

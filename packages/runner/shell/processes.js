@@ -68,3 +68,24 @@ export const exitCodeOf = (status) => ((status & 0x7f) > 0 ? SIGNALED + (status 
 
 /** Resolves with the wait status. Signals are heard meanwhile. */
 export const ended = (pid) => new Promise((resolve) => kernel.wait(pid, resolve));
+
+const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'];
+
+/** Whether the next program stands in the shell's place: `sh -c` with one program, `exec`. */
+export const place = { isGiven: false };
+
+/** As `ended`, for a program in the shell's place: it gets the shell's signals, and the shell ends as it does. */
+export async function endedInPlace(pid) {
+  const pass = (name) => {
+    try {
+      process.kill(pid, name);
+    } catch {
+      // it has just ended
+    }
+  };
+  for (const name of PASSED_ON) process.on(name, pass);
+  const status = await ended(pid);
+  for (const name of PASSED_ON) process.removeListener(name, pass);
+  if ((status & 0x7f) > 0) process.kill(process.pid, status & 0x7f);
+  return status;
+}

@@ -1,12 +1,13 @@
-// Says where the guest image is. What is in it comes from `engine/` and `bootstrap/`, by way of `build/`.
+// Says where the images are: the one for `node` programs and the one with the shell. What is in them comes from `engine/`, `bootstrap/` and `shell/`, by
+// way of `build/`.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const FILES = ['guest.image'];
+const FILES = ['guest.image', 'shell.image'];
 
-/** Path of the folder with `guest.image` and its module. Throws when this package does not hold them. */
+/** Path of the folder with `guest.image`, `shell.image` and their modules. Throws when this package does not hold them. */
 export function imageDir(): string {
   const folder = fileURLToPath(new URL('.', import.meta.url));
   const missing = FILES.map((name) => join(folder, name)).find((path) => !existsSync(path));

@@ -180,6 +180,18 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_ours_names_its_program() {
+        let of = |head: &[u8]| Image::of(&[MAGIC, head].concat());
+        assert_eq!(of(b"node\n"), Some(Image::Node));
+        assert_eq!(of(b"env\n"), Some(Image::Env));
+        assert_eq!(of(b"shell ls\n"), Some(Image::Shell("ls".into())));
+        for forged in [&b"shell"[..], b"shell ls", b"shell \xff\n", b"nodes\n", b""] {
+            assert_eq!(of(forged), None, "{forged:?}");
+        }
+        assert_eq!(Image::of(b"shell ls\n"), None);
+    }
+
+    #[test]
     fn env_changes_the_environment_and_leaves_the_command() {
         let mut env = vec![("A".to_owned(), "1".to_owned())];
         assert_eq!(env_arguments(words("env B=2 A=3 node -v"), &mut env), Ok(words("node -v")));

@@ -1,0 +1,71 @@
+// The shell from outside, in every way to provision a runtime. What its language means is in the fixtures `shell-one-liners` and `child-process-shell`,
+// recorded from the real bash and Node.
+
+import { describe, expect, test } from 'vitest';
+import { MODES, withRuntime } from './modes.js';
+
+const FILES = {
+  '/workspace/a.txt': 'one\ntwo\nthree\n',
+  '/workspace/x.js': 'process.stdin.on("data", (data) => process.stdout.write(String(data).replace(/t/g, "T")));',
+  '/workspace/node_modules/.bin/tool': '#!/usr/bin/env node\nrequire("fs").writeFileSync("built.js", "console.log(\'built\')");',
+  '/workspace/package-script.sh': '#!/bin/sh\nset -e\ntool && node built.js "$@"\n',
+};
+
+describe.each(MODES)('$name', (mode) => {
+  test('commands by name, and lines of shell that cross programs and files', () =>
+    withRuntime(mode, { files: FILES }, async (runtime) => {
+      const run = async (command: string, ...args: string[]) => {
+        const { exitCode, stdout, stderr } = await runtime.execCommand(command, args);
+        return [exitCode, stdout, stderr];
+      };
+      expect(await run('cat', 'a.txt')).toEqual([0, FILES['/workspace/a.txt'], '']);
+      expect(await run('test', '1', '=', '2')).toEqual([1, '', '']);
+      expect(await run('sh', '-c', 'cat a.txt | node x.js | grep T > z && cat z; exit 3')).toEqual([3, 'Two\nThree\n', '']);
+      expect(Buffer.from(await runtime.readFile('/workspace/z')).toString()).toBe('Two\nThree\n');
+      expect(await run('bash', '-c', 'nothing-of-this-name')).toEqual([
+        127,
+        '',
+        'bash: line 1: nothing-of-this-name: command not found\n',
+      ]);
+      expect((await run('bash', '-c', 'if then'))[0]).toBe(2);
+    }));
+
+  test('a package script finds the tools of its folder', () =>
+    withRuntime(mode, { files: FILES }, async (runtime) => {
+      await runtime.execCommand('chmod', ['+x', 'node_modules/.bin/tool', 'package-script.sh']);
+      const PATH = '/workspace/node_modules/.bin:/usr/local/bin:/usr/bin:/bin';
+      const { exitCode, stdout, stderr } = await runtime.execCommand('./package-script.sh', [], { env: { PATH } });
+      expect([exitCode, stdout, stderr]).toEqual([0, 'built\n', '']);
+    }));
+
+  test('it reads what it is given, line by line, and writes when it has something', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const given = await runtime.execCommand('sh', ['-c', 'read x; echo "[$x]"; node -p "fs.readFileSync(0, \'utf8\')"'], {
+        stdin: 'a line\nthe rest',
+      });
+      expect(given.stdout).toBe('[a line]\nthe rest\n');
+      const live = await runtime.spawnCommand('bash', ['-c', 'while read -r line; do echo "<$line>"; done; echo end']);
+      const output = live.stdout[Symbol.asyncIterator]();
+      const next = async () => Buffer.from((await output.next()).value ?? []).toString();
+      await live.writeStdin('one\n');
+      expect(await next()).toBe('<one>\n');
+      await live.writeStdin('two\n');
+      expect(await next()).toBe('<two>\n');
+      await live.closeStdin();
+      expect(await next()).toBe('end\n');
+      expect(await live.wait()).toBe(0);
+    }));
+
+  test('a shell that spins, waits or multiplies ends in time, and leaves nothing', () =>
+    withRuntime(mode, { limits: { processes: 24 } }, async (runtime) => {
+      const ended = async (text: string) => {
+        const result = await runtime.execCommand('bash', ['-c', text], { timeout: 400 });
+        return [result.exitCode, result.error?.code];
+      };
+      expect(await ended('while :; do :; done')).toEqual([124, 'ERR_TIMEOUT']);
+      expect(await ended('sleep 20 & node -e "setInterval(() => {}, 1000)"')).toEqual([124, 'ERR_TIMEOUT']);
+      await ended('bomb() { bomb | bomb & }; bomb; sleep 20');
+      expect((await runtime.execCommand('sh', ['-c', 'echo alive | cat'])).stdout).toBe('alive\n');
+      expect(await runtime.processes()).toEqual([]);
+    }));
+});
