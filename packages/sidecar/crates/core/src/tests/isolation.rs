@@ -1,6 +1,7 @@
 //! After hostile programs every slot is the image again, byte for byte (DESIGN.md, rule 4).
 
 use super::*;
+use crate::kernel::processes::Image as ProgramImage;
 
 const HOSTILE: &[&str] = &[
     "Object.prototype.polluted = 1; Array.prototype.push = () => 'mine'; console.log('x')",
@@ -14,7 +15,8 @@ const HOSTILE: &[&str] = &[
 ];
 
 fn assert_all_slots_pristine(core: &Core) {
-    let image = core.shared().factory().image();
+    let factory = core.shared().factory(&ProgramImage::Node).expect("loaded with the core");
+    let image = factory.image();
     let waiting = image.pool().waiting();
     assert!(waiting > 0, "there must be slots to look at");
     let slots: Vec<_> = (0..waiting).map(|_| image.pool().take(image).expect("a slot")).collect();
