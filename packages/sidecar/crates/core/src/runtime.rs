@@ -184,7 +184,7 @@ impl Inner {
             let (inner, pid) = (self.clone(), program.pid);
             move || inner.leave(pid)
         };
-        program.process.facts.tell(&launch.argv, &launch.env);
+        program.process.facts.tell(&launch.image, &launch.argv, &launch.env);
         let life = run(program.clone(), self.core.clone(), launch, done);
         let task = Task::new(program.clone(), Box::pin(life), scheduler);
         match dispatch {

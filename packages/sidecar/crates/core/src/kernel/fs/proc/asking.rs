@@ -1,6 +1,7 @@
 //! Who asks, and what a process has told of itself. `/proc/self` is somebody else for each program, and a walk does not know in whose call it
 //! runs: the thread that carries out a call does. Next: `machine.rs`.
 
+use crate::kernel::processes::Image;
 use crate::program::Program;
 use crate::sys;
 use std::cell::Cell;
@@ -31,8 +32,8 @@ pub(super) fn asking() -> Option<u32> {
     ASKING.get()
 }
 
-/// Arguments and environment of a process, as it began.
-type Told = (Vec<String>, Vec<(String, String)>);
+/// What runs a process, its arguments and its environment, as it began.
+type Told = (Image, Vec<String>, Vec<(String, String)>);
 
 /// What a process has told of itself.
 pub(crate) struct Facts {
@@ -51,16 +52,30 @@ impl Default for Facts {
 
 impl Facts {
     /// Once, when it begins.
-    pub(crate) fn tell(&self, argv: &[String], env: &[(String, String)]) {
-        let _ = self.told.set((argv.to_vec(), env.to_vec()));
+    pub(crate) fn tell(&self, image: &Image, argv: &[String], env: &[(String, String)]) {
+        let _ = self.told.set((image.clone(), argv.to_vec(), env.to_vec()));
+    }
+
+    /// The name of the program that it runs.
+    pub(super) fn name(&self) -> &str {
+        match self.told.get() {
+            Some((Image::Shell(name), ..)) => name,
+            _ => "node",
+        }
+    }
+
+    /// ... and the path.
+    pub(super) fn executable(&self) -> String {
+        let folder = if matches!(self.told.get(), Some((Image::Shell(_), ..))) { "/bin" } else { "/usr/local/bin" };
+        format!("{folder}/{}", self.name())
     }
 
     pub(super) fn argv(&self) -> &[String] {
-        self.told.get().map_or(&[], |(argv, _)| argv)
+        self.told.get().map_or(&[], |(_, argv, _)| argv)
     }
 
     pub(super) fn env(&self) -> &[(String, String)] {
-        self.told.get().map_or(&[], |(_, env)| env)
+        self.told.get().map_or(&[], |(_, _, env)| env)
     }
 
     pub(super) fn memory(&self) -> u64 {

@@ -10,14 +10,11 @@ use crate::kernel::fs::walk::{Place, join};
 use crate::program::Program;
 use std::sync::Arc;
 
-/// The program that every process runs.
-const EXECUTABLE: &[u8] = b"/usr/local/bin/node";
-
 pub(super) enum Link {
     /// `self`.
     Own(u32),
     Mounts,
-    Executable,
+    Executable(Arc<Program>),
     Root,
     Cwd(Arc<Program>),
     Descriptor(Arc<Program>, u32),
@@ -33,7 +30,7 @@ impl Proc {
         match self.link(at)? {
             Link::Own(pid) => Ok(pid.to_string().into_bytes()),
             Link::Mounts => Ok(b"self/mounts".to_vec()),
-            Link::Executable => Ok(EXECUTABLE.to_vec()),
+            Link::Executable(program) => Ok(program.process.facts.executable().into_bytes()),
             Link::Root => Ok(b"/".to_vec()),
             Link::Cwd(program) => program.process.files.getcwd(tree),
             Link::Descriptor(program, fd) => {
@@ -67,7 +64,7 @@ impl Proc {
                     Target::Host(file) => Place::There(file.number, file.path.clone()),
                 }
             }
-            Link::Executable | Link::Root => return Ok((Place::Here(ROOT), self.read_link(tree, at)?)),
+            Link::Executable(_) | Link::Root => return Ok((Place::Here(ROOT), self.read_link(tree, at)?)),
             Link::Own(_) | Link::Mounts => {
                 return Ok((Place::There(self.mount_number(tree)?, Vec::new()), self.read_link(tree, at)?));
             }

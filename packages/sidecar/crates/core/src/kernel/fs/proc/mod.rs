@@ -85,7 +85,7 @@ impl Proc {
                 if there { Ok(Entry::Link(Link::Descriptor(program, fd))) } else { Err(Errno::ENOENT) }
             }
             [pid, b"fd\0", fd] => Ok(Entry::Stream(self.program(pid)?.pid, number(fd)?)),
-            [pid, b"exe"] => self.program(pid).map(|_| Entry::Link(Link::Executable)),
+            [pid, b"exe"] => self.program(pid).map(|program| Entry::Link(Link::Executable(program))),
             [pid, b"root"] => self.program(pid).map(|_| Entry::Link(Link::Root)),
             [pid, b"cwd"] => self.program(pid).map(|program| Entry::Link(Link::Cwd(program))),
             [pid, name] => Ok(Entry::Process(self.program(pid)?, in_table(process::TEXTS, name)?)),

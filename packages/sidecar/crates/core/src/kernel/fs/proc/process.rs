@@ -14,7 +14,7 @@ pub(super) const TEXTS: &[(&str, Text)] = &[
     ("cmdline", |_, _, program| {
         program.process.facts.argv().iter().flat_map(|argument| [argument.as_bytes(), b"\0"].concat()).collect()
     }),
-    ("comm", |_, _, _| format!("{NAME}\n").into_bytes()),
+    ("comm", |_, _, program| format!("{}\n", program.process.facts.name()).into_bytes()),
     ("environ", |_, _, program| {
         program.process.facts.env().iter().flat_map(|(key, value)| format!("{key}={value}\0").into_bytes()).collect()
     }),
@@ -32,8 +32,6 @@ pub(super) const TEXTS: &[(&str, Text)] = &[
     ("status", |proc, _, program| status(proc, program).into_bytes()),
 ];
 
-/// Every process is a `node`.
-const NAME: &str = "node";
 const PAGE: u64 = 4_096;
 
 /// Whoever reads about itself is running.
@@ -49,7 +47,8 @@ fn stat(proc: &Proc, program: &Program) -> String {
     let pages = memory / PAGE;
     // It began when the machine did, as far as it can tell: the clock of `/proc/uptime` is its own.
     let fields = format!("{parent} {group} {session} 0 -1 0 0 0 0 0 {cpu} 0 0 0 20 0 1 0 0 {memory} {pages}");
-    format!("{pid} ({NAME}) {letter} {fields}{}\n", " 0".repeat(28))
+    let name = facts.name();
+    format!("{pid} ({name}) {letter} {fields}{}\n", " 0".repeat(28))
 }
 
 fn status(proc: &Proc, program: &Program) -> String {
@@ -59,7 +58,7 @@ fn status(proc: &Proc, program: &Program) -> String {
     let descriptors = program.process.files.descriptors.lock().numbers().len();
     let ids = "1000\t1000\t1000\t1000";
     let lines: [(&str, String); 23] = [
-        ("Name", NAME.to_owned()),
+        ("Name", program.process.facts.name().to_owned()),
         ("Umask", format!("{:04o}", program.process.files.umask())),
         ("State", format!("{letter} ({word})")),
         ("Tgid", pid.to_string()),

@@ -2,6 +2,7 @@
 
 use super::super::super::Kernel;
 use super::{Arg, Guest};
+use crate::kernel::processes::Image;
 use crate::options::Limits;
 use std::sync::Arc;
 
@@ -56,7 +57,7 @@ fn all(guest: &mut Guest, top: &str) -> Vec<(String, u8)> {
 #[test]
 fn all_that_is_listed_is_there_and_can_be_read() {
     let mut guest = guest();
-    guest.program.process.facts.tell(&["node".into(), "a b".into()], &[("KEY".into(), "value".into())]);
+    guest.program.process.facts.tell(&Image::Node, &["node".into(), "a b".into()], &[("KEY".into(), "value".into())]);
     let found = all(&mut guest, "/proc");
     assert!(found.len() > 30, "{found:?}");
     for (path, kind) in &found {
@@ -126,6 +127,10 @@ fn processes_see_each_other_and_self_is_whoever_asks() {
     let kernel = Arc::new(Kernel::new(&Limits::default()));
     let (mut one, mut other) = (Guest::of(&kernel, "/workspace"), Guest::of(&kernel, "/tmp"));
     let (first, second) = (one.program.pid, other.program.pid);
+    other.program.process.facts.tell(&Image::Shell("grep".into()), &["grep".into(), "x".into()], &[]);
+    assert_eq!(text(&mut one, &format!("/proc/{second}/comm")), "grep\n");
+    assert_eq!(link(&mut one, &format!("/proc/{second}/exe")), "/bin/grep");
+    assert_eq!(link(&mut one, "/proc/self/exe"), "/usr/local/bin/node");
     assert_eq!(link(&mut one, "/proc/self"), first.to_string());
     assert_eq!(link(&mut other, "/proc/self"), second.to_string());
     assert_eq!(link(&mut one, &format!("/proc/{second}/cwd")), "/tmp");
