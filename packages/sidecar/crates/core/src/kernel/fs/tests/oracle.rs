@@ -58,6 +58,9 @@ fn populate(folder: &Path) {
     std::os::unix::fs::symlink("a/b", folder.join("c")).expect("a link");
 }
 
+/// A directory's names and types, or an errno.
+type Names = Result<Vec<(String, u8)>, i64>;
+
 /// The real filesystem: a temporary directory, entered by path.
 struct Real {
     root: PathBuf,
@@ -284,7 +287,7 @@ impl Pair {
     }
 
     /// What a directory holds: names and types.
-    fn names(&mut self, path: &str) -> (Result<Vec<(String, u8)>, i64>, Result<Vec<(String, u8)>, i64>) {
+    fn names(&mut self, path: &str) -> (Names, Names) {
         let ours = self.guest.list(path, 512).map(|mut names| {
             names.sort();
             names
