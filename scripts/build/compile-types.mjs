@@ -14,7 +14,8 @@ const COMPILED = /\.(js|d\.ts|js\.map)$/;
 const tsc = () => fromRoot('node_modules/typescript/bin/tsc');
 
 /** What the compiler has made in a package's `dist/`. The runner keeps JavaScript there that is no output of it: the image's inputs. */
-export const compiledFiles = (folder) => listFiles([`${folder}/dist`], ['inputs', 'shell-inputs']).filter((path) => COMPILED.test(path));
+export const compiledFiles = (folder) =>
+  listFiles([`${folder}/dist`], ['inputs', 'shell-inputs']).filter((path) => COMPILED.test(path));
 
 export async function compileTypes(folder) {
   const fresh = `${folder}/.tsc`;

@@ -24,12 +24,16 @@ describe('memory', () => {
       'errors that are kept',
       'const kept = []; for (;;) { try { kept.push({}, kept.slice()); } catch (error) { kept.push(error); } }',
     ],
-  ])("ends the program with V8's text and code: %s", async (_name, source) => {
-    const { code, stderr } = await runInProcess(source, LITTLE);
-    expect(stderr).toContain('JavaScript heap out of memory');
-    expect(stderr).not.toContain('null');
-    expect(code).toBe(134);
-  }, 120_000); // a collection for each error, when little is left
+  ])(
+    "ends the program with V8's text and code: %s",
+    async (_name, source) => {
+      const { code, stderr } = await runInProcess(source, LITTLE);
+      expect(stderr).toContain('JavaScript heap out of memory');
+      expect(stderr).not.toContain('null');
+      expect(code).toBe(134);
+    },
+    120_000,
+  ); // a collection for each error, when little is left
 
   it('gives an error that can be caught, and goes on', async () => {
     const { code, stdout } = await runInProcess(
