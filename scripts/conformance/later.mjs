@@ -15,10 +15,6 @@ export const LATER = [
   ['`inspector`', '`require` throws `ERR_INSPECTOR_NOT_AVAILABLE`, as in a Node that was built without it'],
   ['`sqlite`', 'its classes throw'],
   ['connections to the outside, and TLS', 'loopback inside a runtime works, with `fetch` and `WebSocket` too; TLS throws'],
-  [
-    'a shell: `child_process.exec`, `spawn` with `shell: true`',
-    '`ENOENT` for `/bin/sh`; children that are `node` work, in every form',
-  ],
   ['`cluster`', 'its functions throw'],
   [
     '`TextDecoder` for Chinese, Japanese and Korean encodings',
