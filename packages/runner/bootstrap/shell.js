@@ -23,15 +23,21 @@ const kernel = {
   wait: (pid, callback) => operations.expect(sys(NUMBERS.wait, pid), callback),
 };
 
+let body;
 let shell;
+
+// Before everything else: what compiling the largest file leaves free is then used by the rest, and is no hole in the image.
+function compile() {
+  const source = buildFile('shell.js');
+  if (source === undefined) return;
+  body = native.compileFunction(source, 'coldframe:shell.js', ['exports', 'require', 'module', 'process', 'Buffer']);
+}
 
 // Node's own modules are all loaded; `settle` runs what is due.
 function install(settle) {
-  const source = buildFile('shell.js');
-  if (source === undefined) return;
+  if (body === undefined) return;
   const module = { exports: {} };
   const load = (id) => (id === 'coldframe:kernel' ? kernel : context.requireBuiltin(id.replace(/^node:/, '')));
-  const body = native.compileFunction(source, 'coldframe:shell.js', ['exports', 'require', 'module', 'process', 'Buffer']);
   body(module.exports, load, module, context.process, context.requireBuiltin('buffer').Buffer);
   shell = module.exports;
   let failure = 'it waits for something';
@@ -56,4 +62,4 @@ function run() {
   return true;
 }
 
-module.exports = { install, run };
+module.exports = { compile, install, run };

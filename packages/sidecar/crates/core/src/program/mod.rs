@@ -324,8 +324,8 @@ impl Program {
         count
     }
 
-    /// A turn is over: sends on what was gathered, of what it wrote to its root's streams too.
-    fn flush_all(&self) {
+    /// A turn is over, or the program waits: sends on what was gathered, of what it wrote to its root's streams too.
+    pub(crate) fn flush_all(&self) {
         self.flush();
         if !self.is_root()
             && let Some(root) = self.process.kernel.processes.root_of(self.pid)

@@ -27,7 +27,11 @@ pub(crate) async fn wait_for(
     let begun = begin(program, descriptors, children, &mut watched);
     let result = match begun {
         Ok(true) => Ok(0),
-        Ok(false) => block(program, deadline).await,
+        Ok(false) => {
+            // What it has written so far does not wait with it.
+            program.flush_all();
+            block(program, deadline).await
+        }
         Err(error) => Err(error),
     };
     end(program, watched);
