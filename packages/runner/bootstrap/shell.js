@@ -12,6 +12,7 @@ const { NUMBERS, spawn, sys } = require('./processes/calls.js');
 
 const LSEEK = 0x119;
 const SET = 0;
+const CURRENT = 1;
 
 // What the bundle needs besides Node's modules.
 const kernel = {
@@ -19,6 +20,7 @@ const kernel = {
   spawn,
   describe: messageOf,
   rewind: (fd) => sys(LSEEK, fd, 0, SET),
+  position: (fd) => sys(LSEEK, fd, 0, CURRENT),
   /** Has `callback` called with the child's wait status. */
   wait: (pid, callback) => operations.expect(sys(NUMBERS.wait, pid), callback),
 };

@@ -3,6 +3,7 @@
 // Why its class is changed and not another derived from it: the interpreter makes itself (for `xargs`, `find -exec`, `eval`, ...).
 // Next: pipelines.js, background.js, builtins.js.
 
+import kernel from 'coldframe:kernel';
 import fs from 'node:fs';
 import { Interpreter, shellBuiltins } from 'just-bash';
 import { background } from './background.js';
@@ -151,7 +152,7 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
   if (file === undefined)
     return { stdout: '', stderr: `${this.where()}${name}: command not found\n`, exitCode: 127, written: false };
   const opened = [];
-  const input = plan?.stdin ?? inputFor(this.ctx.state, stdin, owned, opened);
+  const given = plan?.stdin === undefined ? inputFor(state, stdin, owned) : { fd: plan.stdin, release: () => {} };
   // Output that is a value comes through a pipe; errors that are, through a file, since nobody reads both at once.
   const [from, to] = plan === undefined && !sink.out ? pipe() : [-1, 1];
   const errors = plan === undefined && !sink.err ? aside() : 2;
@@ -159,7 +160,7 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
   try {
     const open = (path, flags) => opened[opened.push(fs.openSync(path, flags)) - 1];
     const kept = (fd) => keptDescriptor(state.fileDescriptors?.get(fd), open);
-    const plain = [input, plan?.stdout ?? kept(1) ?? to, plan?.stderr ?? kept(2) ?? errors];
+    const plain = [given.fd, plan?.stdout ?? kept(1) ?? to, plan?.stderr ?? kept(2) ?? errors];
     const fds =
       node?.redirections.length > 0
         ? redirect(
@@ -178,12 +179,14 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
   if (to !== 1) close(to);
   const result = { stdout: '', stderr: '', exitCode: 0, written: node !== undefined && pid >= 0 };
   if (typeof pid === 'object') {
+    given.release();
     if (to !== 1) close(from);
     if (errors !== 2) close(errors);
     return { ...result, written: false, stderr: `${this.where()}${name}: ${pid.message}\n`, exitCode: pid.exitCode };
   }
   if (plan !== undefined) {
     plan.pid = pid;
+    plan.release = given.release;
     return result;
   }
   if (to !== 1) {
@@ -194,19 +197,23 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
   const isInPlace = place.isGiven && sink.out && sink.err;
   place.isGiven = false;
   result.exitCode = exitCodeOf(await (isInPlace ? endedInPlace(pid) : ended(pid)));
+  given.release();
   if (errors !== 2) result.stderr = takeAside(errors).toString('utf8');
   return result;
 };
 
-// The descriptor that a program reads: this process's own, unless something here was to be read.
-function inputFor(state, stdin, owned, opened) {
-  const text = stdin !== '' || owned ? stdin : state.groupStdin;
-  if (text === undefined) return 0;
-  // Whoever reads what a group was given takes all of it.
-  if (!owned && state.groupStdin !== undefined) state.groupStdin = '';
+// What a program reads: this process's own input, unless something here was to be read. `release` comes when the program has ended: of what a group
+// was given, the program may have read a part, as its position tells.
+function inputFor(state, stdin, owned) {
+  const isGroups = !owned && stdin === '';
+  const text = isGroups ? state.groupStdin : stdin;
+  if (text === undefined) return { fd: 0, release: () => {} };
   const fd = holding(Buffer.from(text, 'latin1'));
-  opened.push(fd);
-  return fd;
+  const release = () => {
+    if (isGroups && state.groupStdin === text) state.groupStdin = text.slice(kernel.position(fd));
+    close(fd);
+  };
+  return { fd, release };
 }
 
 const messageOf = (error) =>

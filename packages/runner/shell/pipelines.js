@@ -54,6 +54,7 @@ export async function atOnce(interpreter, node, kinds, waits = true) {
   const errors = sink.err || !waits ? 2 : aside();
   const [from, to] = sink.out || !waits ? [-1, 1] : pipe();
   const exits = [];
+  const releases = [];
   const result = { stdout: '', stderr: '', exitCode: 0 };
   let input = waits ? undefined : null;
   for (let i = 0; i < kinds.length; i++) {
@@ -68,7 +69,7 @@ export async function atOnce(interpreter, node, kinds, waits = true) {
       continue;
     }
     const [read, out] = isLast ? [undefined, to] : pipe();
-    const plan = { stdin: input ?? (input === null ? -1 : 0), stdout: out, stderr: merges ? out : errors };
+    const plan = { stdin: input === null ? -1 : input, stdout: out, stderr: merges ? out : errors };
     interpreter.plan = plan;
     const done = await interpreter.executeCommand(node.commands[i], '');
     interpreter.plan = undefined;
@@ -76,6 +77,7 @@ export async function atOnce(interpreter, node, kinds, waits = true) {
     if (!isLast) close(out);
     result.stderr += done.stderr;
     exits.push(plan.pid === undefined ? done.exitCode : { pid: plan.pid });
+    if (plan.release !== undefined) releases.push(plan.release);
     input = read;
   }
   if (!waits) return exits.filter((exit) => typeof exit === 'object').map(({ pid }) => pid);
@@ -87,6 +89,7 @@ export async function atOnce(interpreter, node, kinds, waits = true) {
   const codes = await Promise.all(
     exits.map(async (exit) => (typeof exit === 'object' ? exitCodeOf(await ended(exit.pid)) : exit)),
   );
+  for (const release of releases) release();
   if (errors !== 2) result.stderr += takeAside(errors).toString('utf8');
   return conclude(interpreter.ctx.state, node, codes, result);
 }
