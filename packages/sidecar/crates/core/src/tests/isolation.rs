@@ -1,7 +1,7 @@
 //! After hostile programs every slot is the image again, byte for byte (DESIGN.md, rule 4).
 
 use super::*;
-use crate::kernel::processes::Image as ProgramImage;
+use crate::kernel::processes::Image;
 
 const HOSTILE: &[&str] = &[
     "Object.prototype.polluted = 1; Array.prototype.push = () => 'mine'; console.log('x')",
@@ -15,7 +15,11 @@ const HOSTILE: &[&str] = &[
 ];
 
 fn assert_all_slots_pristine(core: &Core) {
-    let factory = core.shared().factory(&ProgramImage::Node).expect("loaded with the core");
+    assert_slots_pristine(core, &Image::Node);
+}
+
+fn assert_slots_pristine(core: &Core, image: &Image) {
+    let factory = core.shared().factory(image).expect("its image");
     let image = factory.image();
     let waiting = image.pool().waiting();
     assert!(waiting > 0, "there must be slots to look at");
@@ -70,4 +74,21 @@ fn fresh_programs_share_no_random_numbers() {
     let draws: std::collections::HashSet<_> =
         (0..50).map(|_| text(&outcome(&runtime, exec("console.log(Math.random(), process.pid)")).stdout)).collect();
     assert_eq!(draws.len(), 50);
+}
+
+#[test]
+fn slots_of_the_shell_are_its_image_again() {
+    let core = core();
+    let runtime = runtime(&core);
+    let lines =
+        ["Object.prototype.polluted = 1", "x=$(seq 1 5000); echo ${#x}", "while :; do :; done", "f() { f; }; f", "kill -9 $$"];
+    for line in lines {
+        let mut options = exec("bash");
+        options.mode = Mode::Command;
+        options.code = "bash".to_owned();
+        options.args = vec!["-c".to_owned(), line.to_owned()];
+        options.timeout = Some(Duration::from_millis(500));
+        outcome(&runtime, options);
+    }
+    assert_slots_pristine(&core, &Image::Shell("bash".to_owned()));
 }
