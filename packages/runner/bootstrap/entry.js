@@ -11,6 +11,7 @@ const { complete } = require('./operations.js');
 const { applyOptions } = require('./options.js');
 const { checkUnsettled, main } = require('./run-file.js');
 
+const { apply } = Reflect;
 const EXITING = 0;
 const RUN = 1;
 const RESIDENT = 2;
@@ -24,12 +25,13 @@ function install() {
     link,
     options: applyOptions,
     main,
-    tick: context.tickCallback,
+    // Node's C++ calls these as methods of `process`: stacks say so.
+    tick: context.tickCallback.bind(process),
     complete: timed(complete),
-    timers: timed((now) => context.processTimers(now)),
+    timers: timed((now) => apply(context.processTimers, process, [now])),
     immediates: timed(() => {
       // Immediates that hold nothing are left behind when nothing else holds the loop. A resident process goes on, and runs them.
-      if (isAlive() || native.mode() === RESIDENT) context.processImmediate();
+      if (isAlive() || native.mode() === RESIDENT) apply(context.processImmediate, process, []);
       else native.loop.immediateInfo.fill(0);
     }),
     uncaught,

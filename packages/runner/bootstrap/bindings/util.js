@@ -38,7 +38,7 @@ module.exports = function util(binding, getInternalBinding) {
   };
   binding.isInsideNodeModules = () => {
     for (const { scriptName } of native.callSites(1, 10)) {
-      if (scriptName && !scriptName.startsWith('node:')) return scriptName.includes('/node_modules/');
+      if (scriptName && !scriptName.startsWith('node:')) return /[/\\]node_modules[/\\]/.test(scriptName);
     }
     return false;
   };

@@ -36,6 +36,8 @@ static bool js_is_hidden_frame(JSRuntime *rt, const JSStackFrame *sf)
     if (JS_VALUE_GET_TAG(sf->cur_func) != JS_TAG_OBJECT)
         return false;
     p = JS_VALUE_GET_OBJ(sf->cur_func);
+    if (p->class_id == JS_CLASS_C_FUNCTION_DATA)
+        return js_is_host_frame(rt, sf->prev_frame);
     if (p->class_id != JS_CLASS_C_FUNCTION)
         return false;
     return p->u.cfunc.c_function.generic == js_function_call ||

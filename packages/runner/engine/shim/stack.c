@@ -107,6 +107,17 @@ static bool cf_ends_with_word(const char *text, const char *word)
     return n >= m && !strcmp(text + n - m, word) && (n == m || text[n - m - 1] == '.' || text[n - m - 1] == ' ');
 }
 
+/* V8 puts the receiver's type before a name that is an identifier, and before no other: those were put together by somebody who chose so. */
+static bool cf_is_identifier(const char *name)
+{
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
+        bool letter = (*c | 32) - 'a' < 26u || *c == '_' || *c == '$' || *c >= 0x80;
+        if (!letter && (c == (const unsigned char *)name || *c - '0' >= 10u))
+            return false;
+    }
+    return name[0] != 0;
+}
+
 static void cf_put_method_call(JSContext *ctx, DynBuf *out, const JSStackTraceFrame *f, const char *name)
 {
     const char *method = cf_method_name(ctx, f->receiver, f->func);
@@ -114,7 +125,7 @@ static void cf_put_method_call(JSContext *ctx, DynBuf *out, const JSStackTraceFr
 
     js_dbuf_init(ctx, &type);
     cf_put_type(ctx, &type, f->receiver);
-    if (!name || type.size > strlen(name) || memcmp(name, type.buf, type.size)) {
+    if (!name || cf_is_identifier(name)) {
         dbuf_put(out, type.buf, type.size);
         dbuf_putc(out, '.');
     }
