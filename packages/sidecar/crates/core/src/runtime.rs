@@ -311,9 +311,10 @@ impl Files {
 }
 
 impl Processes {
-    /// Those that live.
+    /// Those that live. One that the caller has ended is not among them, even if it has not noticed yet.
     pub fn list(&self) -> Vec<ProcessEntry> {
-        let live = self.inner.kernel.processes.list();
+        let mut live = self.inner.kernel.processes.list();
+        live.retain(|(program, ..)| !program.is_ending());
         let entry = |(program, ppid, group): (Arc<Program>, u32, u32)| ProcessEntry {
             pid: program.pid,
             ppid,

@@ -1,0 +1,46 @@
+// The command itself on one case, and the two judgements it makes: a bound, and what a long life leaves behind.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Sidecar } from 'coldframe';
+import { expect, test } from 'vitest';
+import { measureLeaks } from '../../src/kernel/leaks.js';
+import { judge } from '../../src/kernel/run.js';
+import { command } from '../helpers/command.js';
+
+test('bench:kernel measures both sides and judges the sandbox', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kernel-'));
+  try {
+    const out = join(folder, 'out.json');
+    const { code } = await command('kernel', ['--only', 'stat:', '--out', out]);
+    expect(code).toBe(0);
+    const { schema, results, leaks } = JSON.parse(readFileSync(out, 'utf8'));
+    expect({ schema, leaks }).toEqual({ schema: 'coldframe-kernel/1', leaks: null });
+    expect(results.map(({ bound, error }: { bound: number; error?: string }) => ({ bound, error }))).toEqual([
+      { bound: 2, error: undefined },
+      { bound: null, error: undefined },
+    ]);
+    for (const { sandbox, node } of results) {
+      expect(sandbox.count).toBe(node.count);
+      expect(sandbox.p50).toBeGreaterThan(0);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a figure is judged by its bound', () => {
+  expect([judge(2, 2), judge(2.1, 2), judge(undefined, 2), judge(9, undefined)]).toEqual(['met', 'missed', 'unmeasured', null]);
+});
+
+test('processes of a long life leave nothing behind', async () => {
+  const sidecar = await Sidecar.spawn();
+  try {
+    const result = await measureLeaks(sidecar, { processes: 60, warmup: 40, width: 4, boundKib: 16_384 });
+    expect(result).toMatchObject({ right: 60, leftProcesses: 0, verdict: 'met' });
+    expect(result.leftDescriptors).toBeLessThanOrEqual(0);
+  } finally {
+    await sidecar.dispose();
+  }
+}, 60_000);
