@@ -10,7 +10,7 @@ import { background } from './background.js';
 import { ownBuiltins } from './builtins.js';
 import { aside, close, holding, pipe, readAll, readLine, takeAside } from './descriptors.js';
 import { runPipeline } from './pipelines.js';
-import { ended, endedInPlace, exitCodeOf, find, place, start } from './processes.js';
+import { ended, exitCodeOf, find, place, start, takePlace } from './processes.js';
 import { keptDescriptor, redirect, taken } from './redirections.js';
 import { flush, keeping, sink } from './sink.js';
 import { runTraps, takeExitTrap, trapsDue } from './traps.js';
@@ -156,6 +156,8 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
   // Output that is a value comes through a pipe; errors that are, through a file, since nobody reads both at once.
   const [from, to] = plan === undefined && !sink.out ? pipe() : [-1, 1];
   const errors = plan === undefined && !sink.err ? aside() : 2;
+  const inPlace = plan === undefined && place.isGiven && sink.out && sink.err ? takePlace() : undefined;
+  if (plan === undefined) place.isGiven = false;
   let pid;
   try {
     const open = (path, flags) => opened[opened.push(fs.openSync(path, flags)) - 1];
@@ -179,6 +181,7 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
   if (to !== 1) close(to);
   const result = { stdout: '', stderr: '', exitCode: 0, written: node !== undefined && pid >= 0 };
   if (typeof pid === 'object') {
+    inPlace?.leave();
     given.release();
     if (to !== 1) close(from);
     if (errors !== 2) close(errors);
@@ -194,9 +197,7 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
     result.stdoutKind = 'bytes';
     close(from);
   }
-  const isInPlace = place.isGiven && sink.out && sink.err;
-  place.isGiven = false;
-  result.exitCode = exitCodeOf(await (isInPlace ? endedInPlace(pid) : ended(pid)));
+  result.exitCode = exitCodeOf(await (inPlace ?? { ended }).ended(pid));
   given.release();
   if (errors !== 2) result.stderr = takeAside(errors).toString('utf8');
   return result;

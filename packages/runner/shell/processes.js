@@ -74,18 +74,32 @@ const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2
 /** Whether the next program stands in the shell's place: `sh -c` with one program, `exec`. */
 export const place = { isGiven: false };
 
-/** As `ended`, for a program in the shell's place: it gets the shell's signals, and the shell ends as it does. */
-export async function endedInPlace(pid) {
+/**
+ * For a program in the shell's place: it gets the shell's signals, and the shell ends as it does. Signals are heard from here on, before the program is
+ * started: whoever sees its first output may send one at once. `ended(pid)` resolves as the function of that name does; `leave()` when nothing was started.
+ */
+export function takePlace() {
+  let child;
   const pass = (name) => {
     try {
-      process.kill(pid, name);
+      process.kill(child, name);
     } catch {
       // it has just ended
     }
   };
   for (const name of PASSED_ON) process.on(name, pass);
-  const status = await ended(pid);
-  for (const name of PASSED_ON) process.removeListener(name, pass);
-  if ((status & 0x7f) > 0) process.kill(process.pid, status & 0x7f);
-  return status;
+  const leave = () => {
+    for (const name of PASSED_ON) process.removeListener(name, pass);
+  };
+  return {
+    leave,
+    async ended(pid) {
+      // Set in the turn in which it was started, so before a signal can be heard.
+      child = pid;
+      const status = await ended(pid);
+      leave();
+      if ((status & 0x7f) > 0) process.kill(process.pid, status & 0x7f);
+      return status;
+    },
+  };
 }

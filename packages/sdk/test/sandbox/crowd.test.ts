@@ -56,7 +56,7 @@ const KINDS: Record<string, Kind> = {
   },
 };
 
-test.for(MODES.filter(({ name }) => name !== 'owned'))(
+test.each(MODES.filter(({ name }) => name !== 'owned'))(
   '$name: a thousand calls of every kind at once',
   (mode) =>
     withMode(mode, async ({ create }) => {

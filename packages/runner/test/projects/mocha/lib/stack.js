@@ -1,3 +1,5 @@
+// A stack: what the suite in test/ is about.
+
 export class Stack {
   #items = [];
   push(item) {

@@ -1,3 +1,5 @@
+// A suite as people write them for mocha; one test fails when it is told to.
+
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { Stack } from '../lib/stack.js';

@@ -1,3 +1,5 @@
+// A module for the build with tsc: types, generics, a regular expression of Unicode.
+
 export interface Count {
   readonly word: string;
   readonly times: number;

@@ -1,3 +1,5 @@
+// The program that the build with tsc makes: an enum is no type that could only be left out.
+
 import { type Count, countWords } from './count.js';
 
 declare const console: { log(text: string): void };
