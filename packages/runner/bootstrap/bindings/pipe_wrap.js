@@ -2,11 +2,13 @@
 // Next: ../net/socket-stream.js.
 'use strict';
 
-const { ERRNO, NUMBERS, PIPE_KIND, UNIX, nameOf, sys } = require('../net/calls.js');
+const context = require('../context.js');
+const { ERRNO, NUMBERS, PIPE_KIND, TCP_KIND, UDP_KIND, UNIX, nameOf, sys } = require('../net/calls.js');
 const { NUMBERS: FILES } = require('../fs/calls.js');
 const { PipeConnectWrap } = require('../net/requests.js');
 const { SocketStream } = require('../net/socket-stream.js');
 
+const STREAM_HANDLE = 0;
 const SERVER = 1;
 const IPC = 2;
 const UV_READABLE = 1;
@@ -31,10 +33,21 @@ class Pipe extends SocketStream {
   takePipe(fd) {
     this.adopt(fd, UNIX);
   }
-  // The channel between processes carries messages and no handles.
+  // The channel between processes carries servers, connections and datagram sockets beside its messages. What is sent lies there before the message
+  // that speaks of it.
   writeUtf8String(req, text, handle) {
-    if (this.#isChannel && handle) return ERRNO.ENOTSUP;
+    if (this.#isChannel && handle) {
+      const status = sys(NUMBERS.offer, this.socket, handle.fd ?? -1);
+      if (status < 0) return status;
+    }
     return super.writeUtf8String(req, text);
+  }
+  emitRead(count, bytes) {
+    if (this.#isChannel && count > 0) {
+      const fd = sys(NUMBERS.collect, this.socket);
+      if (fd >= 0) this.pendingHandle = handleOf(fd);
+    }
+    super.emitRead(count, bytes);
   }
 
   bind(name) {
@@ -71,6 +84,16 @@ class Pipe extends SocketStream {
     // libuv removes the name of a server that it closes.
     if (this.#bound !== undefined && !this.#bound.startsWith('\0')) sys(FILES.unlink, this.#bound);
   }
+}
+
+// The handle for a descriptor that another process has sent (LibuvStreamWrap::AcceptHandle).
+function handleOf(fd) {
+  const kind = sys(FILES.kind, fd);
+  const { TCP } = context.internalBinding('tcp_wrap');
+  const { UDP } = context.internalBinding('udp_wrap');
+  const handle = kind === TCP_KIND ? new TCP(STREAM_HANDLE) : kind === UDP_KIND ? new UDP() : new Pipe(STREAM_HANDLE);
+  handle.open(fd);
+  return handle;
 }
 
 module.exports = function pipeWrap(binding) {

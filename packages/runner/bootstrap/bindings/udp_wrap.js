@@ -4,10 +4,11 @@
 
 const { HandleWrap } = require('../async-wrap.js');
 const context = require('../context.js');
+const { NUMBERS: FILES } = require('../fs/calls.js');
 const net = require('../net/calls.js');
 const { SendWrap } = require('../net/requests.js');
 
-const { ERRNO, IN, INET, INET6, NUMBERS, Waiting, bare, sys } = net;
+const { ERRNO, IN, INET, INET6, INVALID_KIND, NUMBERS, UDP_KIND, Waiting, bare, nameOf, sys } = net;
 
 // Longest message, and reads before others have their turn (libuv's numbers).
 const MESSAGE_SIZE = 65_536;
@@ -34,8 +35,17 @@ class UDP extends HandleWrap {
   get fd() {
     return this.#socket < 0 ? ERRNO.EBADF : this.#socket;
   }
-  open() {
-    return ERRNO.ENOTSUP;
+  open(fd) {
+    if (this.#socket >= 0) return ERRNO.EBUSY;
+    const found = sys(FILES.kind, fd);
+    if (found !== UDP_KIND) return found === INVALID_KIND ? ERRNO.EBADF : ERRNO.EINVAL;
+    const name = nameOf(fd, false);
+    if (typeof name === 'number') return name;
+    this.#socket = fd;
+    this.#domain = name[0];
+    this.#bound = name[1] !== 0;
+    this.#connected = typeof nameOf(fd, true) !== 'number';
+    return 0;
   }
   bind(address, port, flags) {
     return this.#bind(INET, address, port, flags);

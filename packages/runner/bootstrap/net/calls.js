@@ -21,6 +21,8 @@ const NUMBERS = {
   disarm: 0x20e,
   error: 0x20f,
   pair: 0x210,
+  offer: 0x211,
+  collect: 0x212,
 };
 
 // Linux's numbers, and libuv's end of file.
@@ -40,7 +42,6 @@ const ERRNO = {
   EALREADY: -114,
   EINPROGRESS: -115,
   ECANCELED: -125,
-  ENOTSUP: -95,
   ENOTSOCK: -88,
   EOF: -4095,
 };
@@ -50,6 +51,7 @@ const INET = 2;
 const INET6 = 10;
 // libuv's kinds of descriptors, in the order of Node's `guessHandleType`.
 const TCP_KIND = 0;
+const UDP_KIND = 2;
 const FILE_KIND = 3;
 const PIPE_KIND = 4;
 const INVALID_KIND = 6;
@@ -139,6 +141,7 @@ module.exports = {
   STREAM,
   DATAGRAM,
   TCP_KIND,
+  UDP_KIND,
   FILE_KIND,
   PIPE_KIND,
   INVALID_KIND,

@@ -18,7 +18,7 @@ impl Process {
     pub(super) fn install_socket(&self, id: net::Id) -> Answer {
         let description = Arc::new(Description::new(Target::Socket(id), READ_WRITE));
         let added = self.files.descriptors.lock().add(description);
-        added.inspect_err(|_| self.kernel.sockets.close(id, false))
+        added.inspect_err(|_| self.release(Held::Socket(id), false))
     }
 
     /// Frees a descriptor. `abort`: a connection is reset.
@@ -45,20 +45,39 @@ impl Process {
         }
     }
 
-    fn release(&self, held: Held, abort: bool) {
+    pub(super) fn release(&self, held: Held, abort: bool) {
         match held {
             Held::Node(ino) => self.kernel.files.lock().release(ino),
-            Held::Socket(id) => self.kernel.sockets.close(id, abort),
+            Held::Socket(id) => self.drop_all(self.kernel.sockets.close(id, abort)),
         }
     }
 
-    /// Lets go of descriptions that no table holds, or that one has held.
-    pub(super) fn drop_all(&self, descriptions: Vec<Arc<Description>>) {
-        for description in descriptions {
-            if let Some(held) = Arc::into_inner(description).and_then(|last| last.held()) {
-                self.release(held, false);
+    /// Lets go of descriptions that no table holds, or that one has held. With a socket goes what waited there, which may be a socket too: no
+    /// recursion, a program can make that chain long.
+    pub(super) fn drop_all(&self, mut descriptions: Vec<Arc<Description>>) {
+        while let Some(description) = descriptions.pop() {
+            match Arc::into_inner(description).and_then(|last| last.held()) {
+                Some(Held::Node(ino)) => self.kernel.files.lock().release(ino),
+                Some(Held::Socket(id)) => descriptions.extend(self.kernel.sockets.close(id, false)),
+                None => {}
             }
         }
+    }
+
+    /// Sends what `fd` stands for along to who reads at the other end of `channel`.
+    pub(super) fn offer(&self, channel: net::Id, fd: i64) -> Answer {
+        let description = self.files.descriptors.lock().get(fd)?;
+        self.kernel.sockets.offer(channel, description).map(|()| 0)
+    }
+
+    /// Gives the first socket that waits at `channel` a number. `EMFILE`: it goes on waiting.
+    pub(super) fn collect(&self, channel: net::Id) -> Answer {
+        if !self.files.descriptors.lock().has_room() {
+            return Err(Errno::EMFILE);
+        }
+        let description = self.kernel.sockets.collect(channel)?;
+        let added = self.files.descriptors.lock().add(description.clone());
+        added.inspect_err(|_| self.drop_all(vec![description]))
     }
 
     /// It has ended: lets go of what it holds in the kernel.
@@ -71,7 +90,7 @@ impl Process {
         }
         self.drop_all(open);
         if let Some(feed) = self.feed.lock().take() {
-            self.kernel.sockets.close_feed(feed);
+            self.drop_all(self.kernel.sockets.close_feed(feed));
         }
         self.kernel.sockets.leave(self.pid);
         let mut tree = self.kernel.files.lock();

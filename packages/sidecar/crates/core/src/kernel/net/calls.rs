@@ -6,7 +6,7 @@ use super::ends::State;
 use super::names;
 use super::socket::{Datagram, Domain, Id, Role, Socket};
 use super::stream::Progress;
-use crate::kernel::descriptors::Target;
+use crate::kernel::descriptors::{Held, Target};
 use crate::kernel::{Answer, Arguments, Errno, Process};
 use crate::program::Program;
 use std::sync::Arc;
@@ -33,6 +33,8 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
             let accepted = sockets.with(|state| state.network.accept(id))?;
             process.install_socket(accepted)
         }
+        0x211 => process.offer(id, arguments.int(1)),
+        0x212 => process.collect(id),
         _ => {
             let address = address(process, id, number, arguments)?;
             sockets.with(|state| carry_out(state, program, id, number, arguments, address))
@@ -46,7 +48,7 @@ fn pair(process: &Process, arguments: &mut Arguments<'_>) -> Answer {
         return Err(Errno::EINVAL);
     }
     let (one, other) = process.kernel.sockets.with(|state| state.network.pair())?;
-    let first = process.install_socket(one).inspect_err(|_| process.kernel.sockets.close(other, false))?;
+    let first = process.install_socket(one).inspect_err(|_| process.release(Held::Socket(other), false))?;
     let second = process.install_socket(other).inspect_err(|_| {
         let _ = process.close_descriptor(first, false);
     })?;

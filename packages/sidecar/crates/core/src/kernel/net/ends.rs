@@ -1,8 +1,10 @@
 //! A runtime's sockets, and what the rest of the kernel does with them: reading and writing by descriptor, waiting, closing.
 
+use super::parcels::Parcels;
 use super::socket::{Domain, Id, OUT, Role, Waiter};
 use super::table::{Network, Wake};
 use crate::kernel::Errno;
+use crate::kernel::descriptors::Description;
 use crate::program::Program;
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
@@ -21,6 +23,7 @@ pub(super) struct State {
     programs: HashMap<u32, Weak<Program>>,
     /// Ends of pairs that the caller outside writes to.
     feeds: HashMap<Id, Feed>,
+    pub(super) parcels: Parcels,
 }
 
 /// What the caller outside has written and no program has taken yet.
@@ -143,16 +146,18 @@ impl Sockets {
         })
     }
 
-    pub(crate) fn close_feed(&self, id: Id) {
-        let _ = self.with(|state| {
-            state.feeds.remove(&id);
-            state.network.close(id, false)
-        });
+    pub(crate) fn close_feed(&self, id: Id) -> Vec<Arc<Description>> {
+        self.state.lock().feeds.remove(&id);
+        self.close(id, false)
     }
 
-    /// Nobody has it any more.
-    pub(crate) fn close(&self, id: Id, abort: bool) {
-        let _ = self.with(|state| state.network.close(id, abort));
+    /// Nobody has it any more. What waited there or in its queue for who would take it must be let go of.
+    #[must_use]
+    pub(crate) fn close(&self, id: Id, abort: bool) -> Vec<Arc<Description>> {
+        let mut state = self.state.lock();
+        let _ = state.network.close(id, abort);
+        state.tell();
+        state.take_lost()
     }
 
     /// The program lets go of a socket: its operations, which will not complete.

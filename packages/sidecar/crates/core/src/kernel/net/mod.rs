@@ -14,6 +14,7 @@ mod calls;
 mod datagram;
 mod ends;
 mod names;
+mod parcels;
 mod socket;
 mod stream;
 mod table;
