@@ -74,6 +74,7 @@ impl Process {
             self.kernel.sockets.close_feed(feed);
         }
         self.kernel.sockets.leave(self.pid);
+        self.kernel.host_calls.leave(self.pid);
         let mut tree = self.kernel.files.lock();
         tree.unwatch_all(&self.operations);
         self.files.leave(&mut tree);
