@@ -12,7 +12,7 @@ const DEFAULT_BYTES = 1_048_576;
 /** See above. */
 export interface Binding {
   readonly name: string;
-  /** Its commands: its name and the aliases. */
+  /** Its commands: its name, unless it has none of that, and the aliases. */
   readonly commands: readonly string[];
   readonly validate: Validate;
   readonly handler: (input: unknown, context: BindingContext) => unknown;
@@ -29,7 +29,7 @@ export const bindingsOf = (where: string, definitions: Bindings): Promise<Bindin
   Promise.all(Object.entries(definitions).map(([name, definition]) => bindingOf(where, name, definition)));
 
 async function bindingOf(where: string, name: string, definition: BindingDefinition): Promise<Binding> {
-  const { inputSchema, commandAliases = [], examples, description } = definition;
+  const { inputSchema, command = true, commandAliases = [], examples, description } = definition;
   const wrong = (option: string, reason: unknown) =>
     invalidOption(where, {
       option: `bindings.${name}.${option}`,
@@ -50,7 +50,7 @@ async function bindingOf(where: string, name: string, definition: BindingDefinit
   }
   return {
     name,
-    commands: [...new Set([name, ...commandAliases])],
+    commands: [...new Set([...(command ? [name] : []), ...commandAliases])],
     validate,
     handler: (input, context) => definition.handler(input, context),
     gate: new Gate(definition.maxConcurrency ?? DEFAULT_CONCURRENCY),

@@ -58,6 +58,8 @@ export interface BindingDefinition {
   readonly maxOutputBytes?: number;
   /** Inputs that show how it is used. */
   readonly examples?: readonly BindingExample[];
+  /** Whether there is a command of its name; `false` for one whose name the sandbox has a command for, such as `echo`. @default true */
+  readonly command?: boolean;
   /** Further names for its command. */
   readonly commandAliases?: readonly string[];
 }

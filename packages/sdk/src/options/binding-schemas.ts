@@ -26,6 +26,7 @@ export const binding = z.strictObject(
     maxConcurrency: whole('maxConcurrency', 'calls'),
     maxInputBytes: whole('maxInputBytes', 'bytes'),
     maxOutputBytes: whole('maxOutputBytes', 'bytes'),
+    command: z.optional(z.boolean({ error: 'true or false' })),
     examples: z.optional(z.array(z.custom<unknown>(isExample, { error: EXAMPLES }), { error: EXAMPLES })),
     commandAliases: z.optional(z.array(name, { error: ALIASES }).check(z.maxLength(MAX_ALIASES, { error: ALIASES }))),
   },

@@ -47,6 +47,7 @@ const TESTS: Readonly<Record<string, Test>> = {
   maxConcurrency: isWhole('maxConcurrency'),
   maxInputBytes: isWhole('maxInputBytes'),
   maxOutputBytes: isWhole('maxOutputBytes'),
+  command: (value) => typeof value === 'boolean',
   examples: (value) => Array.isArray(value) && value.every(isExample),
   commandAliases: (value) => Array.isArray(value) && value.length <= MAX_ALIASES && value.every(isName),
 };
