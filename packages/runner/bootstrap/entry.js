@@ -3,6 +3,7 @@
 // Next: modules.js, fatal.js, and Node's own functions that are registered here as they are.
 'use strict';
 
+const callBinding = require('./call-binding.js');
 const context = require('./context.js');
 const { link } = require('./modules.js');
 const { uncaught } = require('./fatal.js');
@@ -45,6 +46,7 @@ function install() {
     },
   });
   Object.defineProperty(globalThis, '__return', { value: returnValue, writable: true, configurable: true });
+  callBinding.install();
 }
 
 // A callback of the loop, whose time outside of it counts as idle (loop-clock.js).

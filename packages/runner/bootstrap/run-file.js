@@ -2,6 +2,7 @@
 // Next: entry.js, which registers this for the shim.
 'use strict';
 
+const bindingCommand = require('./binding-command.js');
 const context = require('./context.js');
 const { runCommandLine } = require('./command-line.js');
 const shell = require('./shell.js');
@@ -15,7 +16,7 @@ const UNSETTLED_EXIT_CODE = 13;
 // The shim's `main` hook. A path that is empty: the process was started by another one, with a command line.
 function main(path) {
   if (path === '') {
-    if (!shell.run()) runCommandLine(runFile);
+    if (!shell.run() && !bindingCommand.run()) runCommandLine(runFile);
   } else runFile(path);
 }
 

@@ -1,5 +1,13 @@
 // The public API of `coldframe`: exports only.
 
+export type {
+  BindingContext,
+  BindingDefinition,
+  BindingExample,
+  Bindings,
+  JsonSchema,
+  StandardSchema,
+} from './bindings/types.js';
 export type { FileType, ResourceSnapshot } from './channel/messages.js';
 export type { ErrorCode, ErrorFacts, FailureCode, FileErrorCode } from './errors/codes.js';
 export { ColdframeError, type ColdframeErrorOf, type Failure, isColdframeError } from './errors/error.js';

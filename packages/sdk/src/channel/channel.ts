@@ -6,15 +6,23 @@
 
 import { type Deferred, deferred } from '../deferred.js';
 import { fromWire, protocolError, versionMismatch } from '../errors/make.js';
-import { hello, output, started, wireError } from './checks.js';
+import { hello, hostCall, hostCancel, output, started, wireError } from './checks.js';
 import { type Frame, FrameReader, FrameWriter } from './frames.js';
-import { CONNECTION_ID, Kind, type SidecarHello } from './messages.js';
+import { CONNECTION_ID, type HostCall, Kind, type SidecarHello } from './messages.js';
 
 /** Takes what a streamed descriptor wrote, for good: 1 is stdout, 2 is stderr. Does not throw. */
 export type OutputListener = (fd: 1 | 2, data: Uint8Array) => void;
 
 /** Takes the number of a live program, before its reply. Does not throw. */
 export type StartListener = (pid: number) => void;
+
+/** Takes what the sidecar asks. Does not throw. */
+export interface HostListener {
+  call(number: number, call: HostCall): void;
+  cancel(runtime: number, number: number): void;
+  /** The sidecar is gone, and with it whoever asked. */
+  close(): void;
+}
 
 /** What the channel needs from who carries its bytes. */
 export interface ChannelOptions {
@@ -50,6 +58,8 @@ export interface Channel {
   ): Promise<T>;
   /** Sends a frame that has no reply. */
   notify(kind: number, id: number, body: object): void;
+  /** From now on `listener` takes what the sidecar asks; without one nobody may ask. */
+  listen(listener: HostListener): void;
   /** Resolves when no request waits any more, whatever became of them; `undefined` when none waits now. */
   idle(): Promise<void> | undefined;
   /** Takes bytes from the sidecar. */
@@ -76,6 +86,7 @@ export function createChannel(options: ChannelOptions): Channel {
   let closed: Error | undefined;
   let lastId = CONNECTION_ID;
   let quiet: Deferred<void> | undefined;
+  let host: HostListener | undefined;
 
   function send(kind: number, id: number, body: object): void {
     writer.add(kind, id, body);
@@ -96,6 +107,7 @@ export function createChannel(options: ChannelOptions): Channel {
     pending.clear();
     options.onClose(error);
     for (const entry of failed) entry.reject(error);
+    host?.close();
     quiet?.resolve();
   }
 
@@ -114,6 +126,7 @@ export function createChannel(options: ChannelOptions): Channel {
     else if (frame.kind === Kind.reply || frame.kind === Kind.error) settle(frame);
     else if (frame.kind === Kind.output) deliver(frame);
     else if (frame.kind === Kind.started) begun(frame);
+    else if (frame.kind === Kind.hostCall || frame.kind === Kind.hostCancel) asked(frame);
     else throw protocolError(`a frame of kind ${frame.kind} does not come from a sidecar`);
   }
 
@@ -167,6 +180,17 @@ export function createChannel(options: ChannelOptions): Channel {
     listener(pid);
   }
 
+  function asked(frame: Frame): void {
+    if (host === undefined) throw protocolError('a question, and nobody here answers any');
+    if (frame.kind === Kind.hostCancel) {
+      host.cancel(hostCancel(frame.body).runtime, frame.id);
+      return;
+    }
+    const call = hostCall(frame.body);
+    // A view of what was read from the socket; who answers keeps what it gets.
+    host.call(frame.id, { ...call, input: new Uint8Array(call.input) });
+  }
+
   function request<T>(
     kind: number,
     id: number,
@@ -193,8 +217,12 @@ export function createChannel(options: ChannelOptions): Channel {
     if (closed === undefined) send(kind, id, body);
   }
 
+  function listen(listener: HostListener): void {
+    host = listener;
+  }
+
   send(Kind.hello, CONNECTION_ID, { version: options.version });
-  return { nextId, request, notify, idle, receive, close };
+  return { nextId, request, notify, listen, idle, receive, close };
 }
 
 function refusal(frame: Frame): Error {

@@ -6,6 +6,8 @@ import type {
   FileData,
   FileNames,
   FileStatus,
+  HostCall,
+  HostCancel,
   Outcome,
   Output,
   ProcessTable,
@@ -74,6 +76,24 @@ export function started(body: unknown): Started {
   const map = fields(body, 'started');
   natural(map, 'started', 'pid');
   return map as unknown as Started;
+}
+
+/** host.call */
+export function hostCall(body: unknown): HostCall {
+  const map = fields(body, 'host.call');
+  natural(map, 'host.call', 'runtime');
+  natural(map, 'host.call', 'pid');
+  text(map, 'host.call', 'service');
+  text(map, 'host.call', 'name');
+  if (!(map['input'] instanceof Uint8Array)) throw wrong('host.call', 'input', 'binary');
+  return map as unknown as HostCall;
+}
+
+/** host.cancel */
+export function hostCancel(body: unknown): HostCancel {
+  const map = fields(body, 'host.cancel');
+  natural(map, 'host.cancel', 'runtime');
+  return map as unknown as HostCancel;
 }
 
 /** The reply to process.list. */

@@ -1,5 +1,6 @@
 // A sidecar behind a channel: every call is one request.
 
+import { HostDesk } from '../host/desk.js';
 import type { ProcessConnection } from '../sidecar/connection.js';
 import type { Channel } from './channel.js';
 import {
@@ -18,13 +19,23 @@ import { Kind } from './messages.js';
 /** `process` is what only the transport knows: which process it is and how to end it. */
 export function connectChannel(channel: Channel, process: Pick<ProcessConnection, 'pid' | 'dispose'>): ProcessConnection {
   const { request, notify, nextId, idle } = channel;
+  const desk = new HostDesk({
+    ok: (runtime, number, ok) => notify(Kind.hostResult, number, { runtime, ok }),
+    failure: (runtime, number, code, message) => notify(Kind.hostResult, number, { runtime, failure: { code, message } }),
+  });
+  channel.listen(desk);
   return {
     pid: process.pid,
     dispose: process.dispose,
     nextId,
     idle,
     createRuntime: (options) => request(Kind.runtimeCreate, nextId(), options, runtimeCreated),
-    disposeRuntime: (runtime) => request(Kind.runtimeDispose, nextId(), { runtime }, done),
+    serve: (runtime, name, service) => desk.serve(runtime, name, service),
+    setBindings: (bindings) => request(Kind.bindingsSet, nextId(), bindings, done),
+    disposeRuntime: (runtime) => {
+      desk.leave(runtime);
+      return request(Kind.runtimeDispose, nextId(), { runtime }, done);
+    },
     createRunner: (options) => request(Kind.runnerCreate, nextId(), options, runnerCreated),
     disposeRunner: (runner) => request(Kind.runnerDispose, nextId(), { runner }, done),
     start: (id, program, onOutput, onStarted) => request(Kind.processStart, id, program, outcome, onOutput, onStarted),

@@ -1,7 +1,7 @@
 // The SDK and the sidecar speak over a socket pair with this protocol. Each side sends `hello` first, with its version; the versions must
 // be equal. The SDK then sends requests; the sidecar answers each one exactly once, with `reply` or `error`, in the order in which
-// they are done, and may send `output` for a request before that. `credit` and `cancel` name a request and are not answered. A message is
-// a frame `[kind, id, body]`; below are all kinds, then the SDK's messages, then the sidecar's, in the order of
+// they are done, and may send `output` for a request before that. `credit` and `cancel` name a request and are not answered. The sidecar asks
+// too: a `host.call` has a number of its own and is answered with `host.result`. A message is a frame `[kind, id, body]`; below are all kinds, then the SDK's messages, then the sidecar's, in the order of
 // `docs/internals/protocol.md`. The other side's file has the same messages in the same order: change both, and the golden frames.
 //
 // Bodies from the sidecar are checked by `checks.ts`, those to the sidecar by the sidecar. Next: `channel.ts`.
@@ -33,6 +33,10 @@ export const Kind = {
   processWrite: 25,
   processSignal: 26,
   processList: 27,
+  hostCall: 40,
+  hostResult: 41,
+  hostCancel: 42,
+  bindingsSet: 43,
 } as const;
 
 /** The id of frames that belong to the connection and not to a request. */
@@ -198,6 +202,26 @@ export interface ProcessList {
   runtime: number;
 }
 
+/** host.result, whose id is the call's number: one of both. A code that is the name of a Linux error number is that to the guest. */
+export interface HostResult {
+  runtime: number;
+  ok?: Uint8Array;
+  failure?: { code: string; message: string };
+}
+
+/** bindings.set: all that the runtime has from now on. */
+export interface BindingsSet {
+  runtime: number;
+  bindings: readonly WireBinding[];
+}
+
+/** An entry of bindings.set: its name, the commands that call it, and the bytes of input that one call may have. */
+export interface WireBinding {
+  name: string;
+  commands: readonly string[];
+  inputBytes: number;
+}
+
 // What the sidecar sends.
 
 /** hello, of the sidecar. `image` is the guest image's content hash, `loadNs` what loading the precompiled module took. */
@@ -224,6 +248,20 @@ export interface Output {
 /** started: a live program has its number. */
 export interface Started {
   pid: number;
+}
+
+/** host.call, whose id is the call's number in its runtime: a program wants something of a service here. */
+export interface HostCall {
+  runtime: number;
+  pid: number;
+  service: string;
+  name: string;
+  input: Uint8Array;
+}
+
+/** host.cancel: nobody waits for the call of that number any more. */
+export interface HostCancel {
+  runtime: number;
 }
 
 /** The reply to runtime.create. */

@@ -5,6 +5,7 @@
 // loaded then. `check.test.ts` holds the two against each other.
 
 import { openingOf } from '../sidecar/connections.js';
+import { isBindings } from './bindings.js';
 import { ENV_NAME, GUEST_PATH, MAX_INLINE_BUDGET_MS, WHOLE } from './bounds.js';
 
 type Test = (value: unknown) => boolean;
@@ -95,6 +96,7 @@ const SETS = {
     files: isFiles,
     mounts: isMounts,
     nodeModules: isNodeModules,
+    bindings: isBindings,
   } as Tests,
   'exec()': run,
   'execFile()': run,
@@ -104,6 +106,7 @@ const SETS = {
   'execCommand()': command,
   'createResidentRunner()': place,
   'ResidentRunner.exec()': evaluation,
+  'registerBindings()': { __proto__: null, bindings: isBindings } as Tests,
   'mkdir()': recursive,
   'remove()': recursive,
   'stat()': { __proto__: null, followSymlinks: isFlag } as Tests,

@@ -56,6 +56,12 @@ const FOREIGN: Readonly<Record<string, string>> = {
   maxFilesystemBytes: '`limits.filesystemBytes`, in bytes',
   force: '`recursive`',
   follow: '`followSymlinks`',
+  tools: '`bindings`, a map of names to `{ description, inputSchema, handler }`',
+  toolKits: '`bindings`, a map of names to `{ description, inputSchema, handler }`',
+  schema: '`inputSchema`',
+  parameters: '`inputSchema`',
+  execute: '`handler`',
+  aliases: '`commandAliases`',
 };
 
 // Where an option belongs that is right, but not here.
@@ -76,6 +82,7 @@ const ELSEWHERE: Readonly<Record<string, OptionSet[]>> = {
   overlay: ['NodeRuntime.create()'],
   hostPath: ['NodeRuntime.create()'],
   guestPath: ['NodeRuntime.create()'],
+  bindings: ['NodeRuntime.create()'],
   recursive: ['mkdir()', 'remove()'],
   followSymlinks: ['stat()'],
   sidecar: ['NodeRuntime.create()'],

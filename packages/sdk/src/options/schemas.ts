@@ -4,6 +4,7 @@
 import * as z from 'zod/mini';
 import { invalidOption } from '../errors/make.js';
 import { openingOf } from '../sidecar/connections.js';
+import { binding, bindings } from './binding-schemas.js';
 import { ENV_NAME, GUEST_PATH, HOST_PATH, MAX_INLINE_BUDGET_MS, TEXT, WHOLE } from './bounds.js';
 import { isNodeModules, type OptionSet } from './check.js';
 import { hintFor } from './hints.js';
@@ -86,6 +87,7 @@ export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
     files: z.optional(z.record(matching(GUEST_PATH, FILES), contents, { error: FILES })),
     mounts: z.optional(z.array(mount, { error: 'a list of mounts: { guestPath, hostPath, readOnly?, overlay? }' })),
     nodeModules: custom(isNodeModules, 'a folder of this machine, or { hostPath, guestPath? }'),
+    bindings,
     onBootTiming: callback,
     sidecar: custom(
       (value) => openingOf(value) !== undefined,
@@ -100,6 +102,7 @@ export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
   'execCommand()': command,
   'createResidentRunner()': strict({ env, cwd }),
   'ResidentRunner.exec()': strict(evaluation),
+  'registerBindings()': strict({ bindings }),
   'mkdir()': strict({ recursive: flag }),
   'remove()': strict({ recursive: flag }),
   'stat()': strict({ followSymlinks: flag }),
@@ -127,7 +130,7 @@ export function assertOptions(set: OptionSet, options: unknown): void {
 
 // The names that a strict object at `path` has.
 function known(set: OptionSet, path: readonly PropertyKey[]): string[] {
-  const inner: Readonly<Record<string, ReturnType<typeof strict>>> = { limits, mounts: mount };
+  const inner: Readonly<Record<string, { shape: object }>> = { limits, mounts: mount, bindings: binding };
   const schema = inner[String(path[0])] ?? (SCHEMAS[set] as ReturnType<typeof strict>);
   return Object.keys(schema.shape);
 }

@@ -1,6 +1,7 @@
 // The options of every public call: names, units, defaults. `check.ts` decides whether what came is one of these, `schemas.ts` says
 // what is wrong with it when it is not.
 
+import type { Bindings } from '../bindings/types.js';
 import type { Sidecar } from '../sidecar/sidecar.js';
 
 /** One measured step. `durationMs` has the resolution of the host's monotonic clock. */
@@ -106,6 +107,8 @@ export interface NodeRuntimeOptions {
   cwd?: string;
   /** The sidecar to run in. Without it the runtime spawns one of its own and ends it in `dispose()`. */
   sidecar?: Sidecar;
+  /** Functions of this process that its programs can call: `callBinding(name, input)`, or a command of that name. @default {} */
+  bindings?: Bindings;
   /**
    * Files that are there from the start, by their absolute guest paths; directories above them are made. They lie in memory and belong
    * to the guest.

@@ -3,6 +3,8 @@
 // In the second case the request is on its way before the sidecar has even said hello: one round trip less. Whatever fails after the
 // sidecar was started ends it again.
 
+import { bindingsOf } from '../bindings/binding.js';
+import { BindingRegistry } from '../bindings/registry.js';
 import type { RuntimeCreated } from '../channel/messages.js';
 import type { BootTimingListener, NodeRuntimeOptions } from '../options/types.js';
 import type { Opened, Opening, ProcessConnection, SidecarConnection } from '../sidecar/connection.js';
@@ -18,6 +20,8 @@ export interface Provisioned {
   /** The same connection, when the sidecar is the runtime's own. */
   owned: ProcessConnection | undefined;
   runtime: number;
+  /** Its bindings, when it was made with some. */
+  bindings: BindingRegistry | undefined;
 }
 
 /** Makes a runtime with checked options. */
@@ -25,17 +29,20 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
   const { env, cwd, limits, sidecar, onBootTiming } = options;
   const { files, later } = seedOf(options.files);
   const mounts = mountsOf(options);
+  const bindings = options.bindings && (await bindingsOf('NodeRuntime.create()', options.bindings));
   const begin = performance.now();
   const own = sidecar === undefined ? openProcess() : undefined;
   const { connection, opened } = own ?? (openingOf(sidecar) as Opening);
   try {
     const created = await connection.createRuntime({ env, cwd, limits, files, mounts });
-    if (later.length > 0) await writeAll(connection, created.runtime, later);
+    if (later.length > 0) await orDispose(connection, created.runtime, writeAll(connection, created.runtime, later));
+    const registry = bindings && new BindingRegistry(connection, created.runtime);
+    if (registry) await orDispose(connection, created.runtime, registry.add(bindings));
     if (onBootTiming !== undefined) {
       const totalMs = performance.now() - begin;
       reportCreation(onBootTiming, created, await opened, totalMs, own !== undefined);
     }
-    return { connection, owned: own?.connection, runtime: created.runtime };
+    return { connection, owned: own?.connection, runtime: created.runtime, bindings: registry };
   } catch (error) {
     await own?.connection.dispose();
     throw error;
@@ -43,8 +50,12 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
 }
 
 async function writeAll(connection: SidecarConnection, runtime: number, files: [string, Uint8Array][]): Promise<void> {
+  for (const [path, data] of files) await writeFile(connection, runtime, path, data);
+}
+
+async function orDispose(connection: SidecarConnection, runtime: number, work: Promise<void>): Promise<void> {
   try {
-    for (const [path, data] of files) await writeFile(connection, runtime, path, data);
+    await work;
   } catch (error) {
     await connection.disposeRuntime(runtime);
     throw error;

@@ -1,6 +1,9 @@
 // The public handle of a runtime: checks what comes in, asks the connection, shapes what comes back.
 
 import { asyncDispose } from '../async-dispose.js';
+import { bindingsOf } from '../bindings/binding.js';
+import { BindingRegistry } from '../bindings/registry.js';
+import type { Bindings } from '../bindings/types.js';
 import type { ProcessStart, ResourceSnapshot } from '../channel/messages.js';
 import { invalidOption, runtimeDisposed } from '../errors/make.js';
 import { acceptable, explain } from '../options/check.js';
@@ -47,12 +50,14 @@ export class NodeRuntime implements AsyncDisposable {
   readonly #owned: ProcessConnection | undefined;
   readonly #runtime: number;
   readonly #onBootTiming: BootTimingListener | undefined;
+  #bindings: BindingRegistry | undefined;
   #disposal: Promise<void> | undefined;
 
   private constructor(provisioned: Provisioned, onBootTiming: BootTimingListener | undefined) {
     this.#connection = provisioned.connection;
     this.#owned = provisioned.owned;
     this.#runtime = provisioned.runtime;
+    this.#bindings = provisioned.bindings;
     this.#onBootTiming = onBootTiming;
   }
 
@@ -252,6 +257,34 @@ export class NodeRuntime implements AsyncDisposable {
     this.#checkFile('rename()', from, 'from');
     checkPath('rename()', 'to', to);
     await this.#connection.renameFile({ runtime: this.#runtime, from, to });
+  }
+
+  /**
+   * Gives programs functions of this process: `callBinding(name, input)`, and a command of that name on PATH. A binding takes the place of another of
+   * its name; calls under way end with the one they began with. All are registered, or none.
+   *
+   * @throws `ERR_INVALID_OPTION`; `EEXIST` when the sandbox has another command of such a name; what `exec()` throws about runtime and sidecar
+   */
+  async registerBindings(bindings: Bindings): Promise<void> {
+    const given = { bindings: bindings ?? null };
+    if (!acceptable('registerBindings()', given)) await explain('registerBindings()', given);
+    const ready = await bindingsOf('registerBindings()', bindings);
+    this.#assertAlive();
+    this.#bindings ??= new BindingRegistry(this.#connection, this.#runtime);
+    await this.#bindings.add(ready);
+  }
+
+  /**
+   * Takes bindings and their commands away again; those that are not there need not be. Calls under way go on.
+   *
+   * @throws `ERR_INVALID_OPTION`; what `exec()` throws about runtime and sidecar
+   */
+  async unregisterBindings(names: readonly string[]): Promise<void> {
+    if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) {
+      throw invalidOption('unregisterBindings()', { option: 'names', expected: 'a list of names', received: show(names) });
+    }
+    this.#assertAlive();
+    await this.#bindings?.remove(names);
   }
 
   /**

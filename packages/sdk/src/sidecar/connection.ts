@@ -3,6 +3,7 @@
 
 import type { OutputListener, StartListener } from '../channel/channel.js';
 import type {
+  BindingsSet,
   FileData,
   FileList,
   FileNames,
@@ -26,6 +27,7 @@ import type {
   Timings,
   WireError,
 } from '../channel/messages.js';
+import type { HostService } from '../host/desk.js';
 
 /** How a program or a snippet ended. */
 export interface Outcome {
@@ -47,7 +49,11 @@ export interface SidecarConnection {
   readonly pid: number;
   /** Makes a runtime. */
   createRuntime(options: RuntimeCreate): Promise<RuntimeCreated>;
-  /** Ends a runtime and all that runs in it. */
+  /** Has `service` answer what the runtime's programs ask under that name, until the runtime is disposed. */
+  serve(runtime: number, name: string, service: HostService): void;
+  /** Which bindings programs may call. */
+  setBindings(bindings: BindingsSet): Promise<void>;
+  /** Ends a runtime and all that runs in it. Whatever it asked is aborted. */
   disposeRuntime(runtime: number): Promise<void>;
   /** Starts a resident runner. */
   createRunner(options: RunnerCreate): Promise<RunnerCreated>;

@@ -5,6 +5,7 @@ import type {
   FileData,
   FileNames,
   FileStatus,
+  HostCall,
   ProcessTable,
   ResourceSnapshot,
   RunnerCreated,
@@ -13,10 +14,23 @@ import type {
 import type { Outcome } from '../sidecar/connection.js';
 
 /** What an event is: the `kind` of `OnEvent`. */
-export const Event = { nothing: 0, outcome: 1, failure: 2, stdout: 3, stderr: 4, runner: 5 } as const;
+export const Event = {
+  nothing: 0,
+  outcome: 1,
+  failure: 2,
+  stdout: 3,
+  stderr: 4,
+  runner: 5,
+  hostCall: 6,
+  hostCancel: 7,
+} as const;
 
-/** Told on Node's thread, never within a call. */
-export type OnEvent = (id: number, kind: number, payload: Outcome | WireError | Uint8Array | RunnerCreated | undefined) => void;
+/** Told on Node's thread, never within a call. Of a question `id` is its own number; when it is given up, `payload` is its runtime. */
+export type OnEvent = (
+  id: number,
+  kind: number,
+  payload: Outcome | WireError | Uint8Array | RunnerCreated | HostCall | number | undefined,
+) => void;
 
 /** Builds an outcome for the addon, which would have to name every property; `truncated` is 1 for stdout, 2 for stderr, or their sum. */
 export function makeOutcome(
@@ -116,5 +130,9 @@ export interface AddonCore {
   writeProcess(runtime: number, pid: number, data: Uint8Array, end: boolean): void;
   signalProcess(runtime: number, pid: number, signal: number): void;
   listProcesses(runtime: number): ProcessTable;
+  /** Answers a question: `ok`, or without it a code and a message. */
+  answerHost(runtime: number, number: number, ok: Uint8Array | undefined, code?: string, message?: string): void;
+  /** For each binding its name, its commands with spaces between them, and the bytes of input that one call may have. */
+  setBindings(runtime: number, bindings: readonly string[]): void;
   shutdown(): void;
 }

@@ -6,6 +6,7 @@
 import { createRequire } from 'node:module';
 import type { OutputListener, StartListener } from '../channel/channel.js';
 import {
+  type BindingsSet,
   type FileData,
   type FileList,
   type FileNames,
@@ -15,6 +16,7 @@ import {
   type FileStatus,
   type FileTree,
   type FileWrite,
+  type HostCall,
   MAX_OUTPUT_BYTES,
   type ProcessList,
   type ProcessSignal,
@@ -32,6 +34,7 @@ import {
   type WireMount,
 } from '../channel/messages.js';
 import { fromWire, sidecarDisposed, sidecarSpawn, versionMismatch } from '../errors/make.js';
+import { HostDesk, type HostService } from '../host/desk.js';
 import type { Opening, Outcome, SidecarConnection } from '../sidecar/connection.js';
 import { VERSION } from '../version.js';
 import { type Addon, type AddonCore, type AddonOptions, Event, makeOutcome } from './addon.js';
@@ -66,11 +69,16 @@ class EmbeddedConnection implements SidecarConnection {
   readonly loadMs: number;
   readonly #core: AddonCore;
   readonly #pending = new Map<number, Pending>();
+  readonly #desk: HostDesk;
   #lastId = 0;
   #disposed = false;
 
   constructor(addon: Addon, options: AddonOptions) {
     this.#core = translated(() => addon.open(options, this.#onEvent, makeOutcome));
+    this.#desk = new HostDesk({
+      ok: (runtime, number, bytes) => this.#core.answerHost(runtime, number, bytes),
+      failure: (runtime, number, code, message) => this.#core.answerHost(runtime, number, undefined, code, message),
+    });
     this.loadMs = this.#core.loadNs / 1e6;
     if (this.#core.version === VERSION) return;
     this.#core.shutdown();
@@ -89,7 +97,17 @@ class EmbeddedConnection implements SidecarConnection {
     return { runtime, configureNs: (performance.now() - begin) * 1e6 };
   }
 
+  serve(runtime: number, name: string, service: HostService): void {
+    this.#desk.serve(runtime, name, service);
+  }
+
+  async setBindings({ runtime, bindings }: BindingsSet): Promise<void> {
+    const flat = bindings.flatMap(({ name, commands, inputBytes }) => [name, commands.join(' '), String(inputBytes)]);
+    this.#call((core) => core.setBindings(runtime, flat));
+  }
+
   async disposeRuntime(runtime: number): Promise<void> {
+    this.#desk.leave(runtime);
     this.#call((core) => core.disposeRuntime(runtime));
   }
 
@@ -148,6 +166,7 @@ class EmbeddedConnection implements SidecarConnection {
     this.#disposed = true;
     const failed = [...this.#pending.values()];
     this.#pending.clear();
+    this.#desk.close();
     this.#core.shutdown();
     for (const { reject } of failed) reject(sidecarDisposed());
   }
@@ -203,6 +222,14 @@ class EmbeddedConnection implements SidecarConnection {
   }
 
   readonly #onEvent = (id: number, kind: number, payload: unknown): void => {
+    if (kind === Event.hostCall) {
+      if (!this.#disposed) this.#desk.call(id, payload as HostCall);
+      return;
+    }
+    if (kind === Event.hostCancel) {
+      this.#desk.cancel(payload as number, id);
+      return;
+    }
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     if (kind === Event.stdout || kind === Event.stderr) {

@@ -42,6 +42,8 @@ const replies: Record<string, (body: unknown) => unknown> = {
   error: checks.wireError,
   output: checks.output,
   started: checks.started,
+  'host-call': checks.hostCall,
+  'host-cancel': checks.hostCancel,
 };
 
 test.each(golden.filter(({ from }) => from === 'sidecar'))('$file passes its check', ({ file, body }) => {

@@ -27,6 +27,8 @@ const CHECKS = [
   checks.runtimeCreated,
   checks.runnerCreated,
   checks.resources,
+  checks.hostCall,
+  checks.hostCancel,
 ];
 // Markers of everything that carries a length, of what is refused, and the edges of integers.
 const BYTES = [

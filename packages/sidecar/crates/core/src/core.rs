@@ -126,7 +126,7 @@ impl Shared {
     pub(crate) fn factory(&self, image: &Image) -> Result<Arc<Factory>, Error> {
         match image {
             Image::Shell(_) => self.images.shell(),
-            Image::Node | Image::Env => Ok(self.images.node().clone()),
+            Image::Node | Image::Binding(_) | Image::Env => Ok(self.images.node().clone()),
         }
     }
 

@@ -8,6 +8,7 @@
 
 mod core;
 mod error;
+mod host;
 mod image;
 mod images;
 mod kernel;
@@ -25,6 +26,7 @@ mod tests;
 
 pub use core::Core;
 pub use error::{Error, Fact};
+pub use host::{BindingOptions, Host, HostAnswer, HostCall, HostFailure};
 pub use image::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
 pub use options::{CoreOptions, Dispatch, Limits, Mode, MountOptions, ProcessOptions, RuntimeOptions, Streams};
 pub use outcome::{Entry, FileStat, FileType, Outcome, ProcessEntry, Resources, Sink, Timings};

@@ -2,6 +2,8 @@
 //!
 //! It is plain data until something runs: making one maps and starts nothing.
 
+mod host;
+
 use crate::core::Shared;
 use crate::error::Error;
 use crate::kernel::processes::{Child, Image, find};
@@ -245,6 +247,12 @@ impl Inner {
     #[cfg(test)]
     pub(crate) fn counts(&self) -> (usize, usize, usize) {
         self.kernel.counts()
+    }
+
+    /// Calls of the caller outside under way, and their bytes.
+    #[cfg(test)]
+    pub(crate) fn asked(&self) -> (usize, usize) {
+        self.kernel.host_calls.count()
     }
 
     /// Bytes of output that wait for their readers.

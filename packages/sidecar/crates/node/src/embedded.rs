@@ -18,6 +18,7 @@ use napi::{Env, JsValue, Property, PropertyAttributes, Status};
 use crate::arguments::{Arguments, wrong};
 use crate::files;
 use crate::held::Held;
+use crate::host;
 use crate::inline;
 use crate::outlet::{Event, EventArguments, Outlet, Program, Runner};
 use crate::processes;
@@ -36,6 +37,8 @@ mod kind {
     pub const STDOUT: u32 = 3;
     pub const STDERR: u32 = 4;
     pub const RUNNER: u32 = 5;
+    pub const HOST_CALL: u32 = 6;
+    pub const HOST_CANCEL: u32 = 7;
 }
 
 /// See the module.
@@ -140,7 +143,7 @@ impl Embedded {
         function("cancel", Self::cancel)?;
         function("credit", Self::credit)?;
         function("resources", Self::resources)?;
-        for (name, body) in files::FUNCTIONS.iter().chain(processes::FUNCTIONS) {
+        for (name, body) in files::FUNCTIONS.iter().chain(processes::FUNCTIONS).chain(host::FUNCTIONS) {
             function(name, *body)?;
         }
         function("shutdown", |this, _, _| {
@@ -182,6 +185,7 @@ impl Embedded {
         let created = runtimes.check_room().and_then(|()| core.create_runtime(options));
         let runtime = created.map_err(|error| values::thrown(env, &error, None))?;
         let number = runtimes.reserve();
+        runtime.attach(Arc::new(host::Asking { runtime: number, outlet: Arc::clone(&self.outlet) }));
         runtimes.put(number, Live { runtime, runners: Vec::new() });
         Raw::new(env, number).map(Some)
     }
@@ -339,11 +343,15 @@ impl Embedded {
         let id = event.id();
         let nothing = || Ok((id, 0, Raw::new(env, ())?).into());
         let Some(this) = this.upgrade() else { return nothing() };
-        if !this.requests.has(id) {
+        if !event.is_question() && !this.requests.has(id) {
             return nothing();
         }
         // From here on the object is in the present scope: it outlives the call of `onEvent` also when it is no longer held.
-        this.object.borrow().as_ref().map(|held| held.get(env)).transpose()?;
+        let object = this.object.borrow().as_ref().map(|held| held.get(env)).transpose();
+        if event.is_question() && object.is_err() {
+            return nothing(); // nobody holds an idle core, and nobody is left to ask
+        }
+        object?;
         let ends = event.is_end();
         let (kind, payload) = this.payload(env, event)?;
         if ends && this.requests.remove(id) {
@@ -376,6 +384,8 @@ impl Embedded {
             }
             Event::Output(_, fd, data) => (if fd == 1 { kind::STDOUT } else { kind::STDERR }, values::bytes(env, data)?),
             Event::Runner(_, runner, timings) => (kind::RUNNER, values::runner(env, runner, timings)?),
+            Event::HostCall(runtime, call) => (kind::HOST_CALL, host::question(env, runtime, call)?),
+            Event::HostCancel(runtime, _) => (kind::HOST_CANCEL, Raw::new(env, runtime)?),
         })
     }
 

@@ -12,6 +12,7 @@ mod arguments;
 mod embedded;
 mod files;
 mod held;
+mod host;
 mod inline;
 mod linger;
 mod outlet;

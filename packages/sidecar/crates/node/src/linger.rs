@@ -17,7 +17,7 @@ use crate::outlet::Event;
 #[derive(Default)]
 pub struct Linger {
     expected: Mutex<Option<Expected>>,
-    /// The end is there.
+    /// The end is there, or need not be waited for.
     ended: AtomicBool,
 }
 
@@ -46,6 +46,11 @@ impl Linger {
         }
         expected.streamed = true;
         Some(event)
+    }
+
+    /// On any thread: the event loop has something else to do.
+    pub fn give_up(&self) {
+        self.ended.store(true, Ordering::Release);
     }
 
     /// Waits for the end for at most `limit`; from here on it goes the usual way.

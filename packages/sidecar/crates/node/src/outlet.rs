@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use coldframe_core::{Error, Outcome, Sink, Timings};
+use coldframe_core::{Error, HostCall, Outcome, Sink, Timings};
 use napi::bindgen_prelude::FnArgs;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Status};
@@ -33,19 +33,30 @@ pub enum Event {
     Output(u32, u8, Vec<u8>),
     /// A runner is ready.
     Runner(u32, u32, Timings),
+    /// A program of the runtime of that number asks something.
+    HostCall(u32, HostCall),
+    /// It does not wait for the answer of that number any more.
+    HostCancel(u32, u32),
 }
 
 impl Event {
-    /// The request.
+    /// The request; of a question its own number, which is another count.
     pub fn id(&self) -> u32 {
         match self {
+            Self::HostCall(_, call) => call.number,
+            Self::HostCancel(_, number) => *number,
             Self::Outcome(id, ..) | Self::Failure(id, ..) | Self::Output(id, ..) | Self::Runner(id, ..) => *id,
         }
     }
 
     /// Whether the request waits for nothing more.
     pub fn is_end(&self) -> bool {
-        !matches!(self, Self::Output(..))
+        !matches!(self, Self::Output(..)) && !self.is_question()
+    }
+
+    /// Whether it is about no request, but about something that a program asks.
+    pub fn is_question(&self) -> bool {
+        matches!(self, Self::HostCall(..) | Self::HostCancel(..))
     }
 }
 
@@ -78,8 +89,18 @@ impl Outlet {
         }
     }
 
+    /// A question goes to Node's thread, which need not wait for anything else first.
+    pub fn ask(&self, event: Event) {
+        self.linger.give_up();
+        self.send(event);
+    }
+
     fn tell(&self, event: Event) {
         let Some(event) = inline::keep(event).and_then(|event| self.linger.keep(event)) else { return };
+        self.send(event);
+    }
+
+    fn send(&self, event: Event) {
         if let Some(function) = &*self.function.lock() {
             function.call(event, ThreadsafeFunctionCallMode::NonBlocking);
         }

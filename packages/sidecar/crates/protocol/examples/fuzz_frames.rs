@@ -11,7 +11,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use coldframe_protocol::messages::{Failure, Outcome, Output, Resources, RunnerCreated, RuntimeCreated, SidecarHello};
+use coldframe_protocol::messages::{
+    Failure, HostCall, HostCancel, Outcome, Output, Resources, RunnerCreated, RuntimeCreated, SidecarHello,
+};
 use coldframe_protocol::{Decoder, Frame, FrameError, Invalid, Kind, MAX_FRAME_BYTES, Request, encode, reader};
 
 struct Counting;
@@ -131,6 +133,8 @@ fn message(frame: &Frame<'_>) -> bool {
         | taken(reader::read::<RunnerCreated>(body))
         | taken(reader::read::<RuntimeCreated>(body))
         | taken(reader::read::<Resources>(body))
+        | taken(reader::read::<HostCall>(body))
+        | taken(reader::read::<HostCancel>(body))
         | taken(Request::decode(frame))
 }
 

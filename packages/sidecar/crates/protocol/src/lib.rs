@@ -5,6 +5,7 @@
 
 mod files;
 pub mod frames;
+mod host;
 mod invalid;
 mod maps;
 pub mod messages;

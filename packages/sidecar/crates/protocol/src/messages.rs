@@ -1,7 +1,7 @@
 //! The SDK and the sidecar speak over a socket pair with this protocol. Each side sends `hello` first, with its version; the versions must
 //! be equal. The SDK then sends requests; the sidecar answers each one exactly once, with `reply` or `error`, in the order in which
-//! they are done, and may send `output` for a request before that. `credit` and `cancel` name a request and are not answered. A message is
-//! a frame `[kind, id, body]`; below are all kinds, then the SDK's messages, then the sidecar's, in the order of
+//! they are done, and may send `output` for a request before that. `credit` and `cancel` name a request and are not answered. The sidecar asks
+//! too: a `host.call` has a number of its own and is answered with `host.result`. A message is a frame `[kind, id, body]`; below are all kinds, then the SDK's messages, then the sidecar's, in the order of
 //! `docs/internals/protocol.md`. The other side's file has the same messages in the same order: change both, and the golden frames.
 
 use std::borrow::Cow;
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::files::*;
 use crate::frames::Frame;
+pub use crate::host::*;
 use crate::invalid::Invalid;
 pub use crate::maps::{Blobs, Details, Fact, Pairs};
 pub use crate::processes::*;
@@ -31,6 +32,11 @@ macro_rules! kinds {
         impl Kind {
             /// All kinds, in order.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// Whether the number is that of a message of the SDK that has its own reply.
+            pub fn is_request(number: u8) -> bool {
+                number >= Self::Ping as u8 && number != Self::HostResult as u8
+            }
 
             /// The name in `docs/internals/protocol.md`.
             pub fn name(self) -> &'static str {
@@ -101,6 +107,14 @@ kinds! {
     ProcessSignal = 26 "process.signal";
     /// SDK: list a runtime's processes.
     ProcessList = 27 "process.list";
+    /// Sidecar: a runtime's program wants something of the caller.
+    HostCall = 40 "host.call";
+    /// SDK: what came of it.
+    HostResult = 41 "host.result";
+    /// Sidecar: nobody waits for it any more.
+    HostCancel = 42 "host.cancel";
+    /// SDK: a runtime's bindings.
+    BindingsSet = 43 "bindings.set";
 }
 
 // What the SDK sends.
@@ -322,6 +336,8 @@ pub enum Request<'a> {
     ProcessWrite(ProcessWrite<'a>),
     ProcessSignal(ProcessSignal),
     ProcessList(ProcessList),
+    HostResult(HostResult<'a>),
+    BindingsSet(BindingsSet<'a>),
 }
 
 impl<'a> Request<'a> {
@@ -351,7 +367,9 @@ impl<'a> Request<'a> {
             Kind::ProcessWrite => reader::read(body).map(Self::ProcessWrite),
             Kind::ProcessSignal => reader::read(body).map(Self::ProcessSignal),
             Kind::ProcessList => reader::read(body).map(Self::ProcessList),
-            Kind::Reply | Kind::Error | Kind::Output | Kind::Started => {
+            Kind::HostResult => reader::read(body).map(Self::HostResult),
+            Kind::BindingsSet => reader::read(body).map(Self::BindingsSet),
+            Kind::Reply | Kind::Error | Kind::Output | Kind::Started | Kind::HostCall | Kind::HostCancel => {
                 return Err(Invalid::new("a kind of message that the SDK sends", kind.name()).within("kind"));
             }
         };

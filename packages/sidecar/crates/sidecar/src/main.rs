@@ -12,6 +12,7 @@
 mod arguments;
 mod channel;
 mod files;
+mod host;
 mod outgoing;
 mod processes;
 mod relief;

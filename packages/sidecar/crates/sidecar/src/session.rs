@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::files;
+use crate::host;
 use crate::outgoing::Outgoing;
 use crate::processes;
 use crate::sinks::{Answers, Program, Runner};
@@ -66,7 +67,7 @@ impl Session {
                 if hello { ("one", "two".to_owned()) } else { ("as the first message", format!("kind {}", frame.kind)) };
             return Err(wire::violation("hello", expected, received));
         }
-        let belongs_to_request = frame.kind >= Kind::Ping as u8;
+        let belongs_to_request = Kind::is_request(frame.kind);
         let request = match Request::decode(frame) {
             Ok(request) => request,
             Err(invalid) if belongs_to_request && id != 0 => {
@@ -90,6 +91,13 @@ impl Session {
             Request::RunnerEval(eval) => return self.evaluate(id, eval, alone),
             Request::RunnerDispose(dispose) => self.dispose_runner(id, dispose.runner),
             Request::Resources => self.count(id),
+            Request::HostResult(result) => {
+                // Of a runtime that is gone: its calls went with it.
+                if let Some(live) = self.runtimes.get(result.runtime) {
+                    host::answer(id, result, &live.runtime);
+                }
+            }
+            Request::BindingsSet(set) => self.set_bindings(id, set),
             request => self.inside(id, &request),
         }
         Ok(None)
@@ -135,11 +143,21 @@ impl Session {
         match self.runtimes.check_room().and_then(|()| self.core.create_runtime(options)) {
             Ok(runtime) => {
                 let number = self.runtimes.reserve();
+                runtime.attach(Arc::new(host::Asking { runtime: number, outgoing: Arc::clone(&self.answers.outgoing) }));
                 self.runtimes.put(number, Live { runtime, runners: Vec::new() });
                 let configure_ns = u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX);
                 self.reply(id, &RuntimeCreated { runtime: number, configure_ns });
             }
             Err(error) => self.refuse(id, &wire::failure(&error, None)),
+        }
+    }
+
+    fn set_bindings(&self, id: u32, set: BindingsSet<'_>) {
+        let number = set.runtime;
+        match self.runtimes.get(number).map(|live| host::set_bindings(set, &live.runtime)) {
+            Some(Ok(())) => self.reply(id, &Empty {}),
+            Some(Err(error)) => self.refuse(id, &wire::failure(&error, None)),
+            None => self.refuse(id, &self.no_runtime(number)),
         }
     }
 

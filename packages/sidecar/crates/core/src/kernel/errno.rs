@@ -17,6 +17,14 @@ macro_rules! numbers {
                     _ => "EIO",
                 }
             }
+
+            /// The number of that name.
+            pub(crate) fn named(name: &str) -> Option<Self> {
+                match name {
+                    $(stringify!($name) => Some(Self($number)),)+
+                    _ => None,
+                }
+            }
         }
     };
 }

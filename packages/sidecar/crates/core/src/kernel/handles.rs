@@ -93,6 +93,7 @@ impl Process {
             self.drop_all(self.kernel.sockets.close_feed(feed));
         }
         self.kernel.sockets.leave(self.pid);
+        self.kernel.host_calls.leave(self.pid);
         let mut tree = self.kernel.files.lock();
         tree.unwatch_all(&self.operations);
         self.files.leave(&mut tree);

@@ -6,12 +6,14 @@
 //! (`operations.rs`), or waits in [`call_and_wait`], which blocks that VM alone. Next: `arguments.rs`, how a call reads its integers.
 
 mod arguments;
+mod bindings;
 mod clock;
 pub(crate) mod crypto;
 mod descriptors;
 mod errno;
 mod fs;
 mod handles;
+mod host_calls;
 mod net;
 mod operations;
 pub(crate) mod processes;
@@ -39,6 +41,8 @@ pub(crate) struct Kernel {
     pub(crate) processes: Arc<Processes>,
     /// Descriptors that one process may have open.
     descriptors: usize,
+    pub(crate) host_calls: host_calls::HostCalls,
+    bindings: bindings::Bindings,
 }
 
 impl Kernel {
@@ -46,7 +50,14 @@ impl Kernel {
         let space = Space { bytes: limits.filesystem_bytes, inodes: limits.inodes };
         let processes = Arc::new(Processes::new(limits.processes as usize));
         let (files, sockets) = (Mutex::new(fs::base(space, processes.clone())), net::Sockets::default());
-        Self { files, sockets, processes, descriptors: limits.descriptors as usize }
+        Self {
+            files,
+            sockets,
+            processes,
+            descriptors: limits.descriptors as usize,
+            host_calls: host_calls::HostCalls::default(),
+            bindings: bindings::Bindings::default(),
+        }
     }
 
     /// Its files, for the caller outside.
@@ -120,6 +131,7 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
         0x3 => crypto::call(program, number, arguments),
         0x4 => processes::call(program, number, arguments),
         0x5 => clock::call(number, arguments),
+        0x6 => bindings::call(program, number, arguments),
         _ => Err(Errno::ENOSYS),
     }
 }

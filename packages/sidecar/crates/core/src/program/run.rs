@@ -31,9 +31,14 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    /// A command with its own command line, which the guest reads itself: therefore the empty path. The shell is told which of its commands it is.
+    /// A command with its own command line, which the guest reads itself: therefore the empty path. The shell is told which of its commands it is,
+    /// a binding's command which binding it calls.
     pub(crate) fn of(command: Command, cwd: String) -> Self {
-        let exec_argv = if let Image::Shell(name) = &command.image { vec![name.clone()] } else { Vec::new() };
+        let exec_argv = match &command.image {
+            Image::Shell(name) => vec![name.clone()],
+            Image::Binding(name) => vec!["binding".to_owned(), name.clone()],
+            Image::Node | Image::Env => Vec::new(),
+        };
         Self { image: command.image, code: String::new(), argv: command.argv, exec_argv, env: command.env, cwd }
     }
 }

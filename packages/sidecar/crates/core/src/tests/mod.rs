@@ -1,5 +1,6 @@
 //! Tests with the real guest image: it must have been built (`npx --yes pnpm@10 build`).
 
+mod bindings;
 mod children;
 mod crypto;
 mod isolation;

@@ -159,6 +159,26 @@ pub fn all() -> Vec<Case> {
     });
     sdk!(all, "file-rename", FileRename, 9, FileRename, FileRename { runtime: 1, from: path, to: "/tmp/x" });
 
+    sidecar!(all, "host-call", HostCall, 1, HostCall, {
+        HostCall { runtime: 1, pid: 2, service: "binding", name: "weather", input: "{\"city\":\"Århus\"}".as_bytes() }
+    });
+    sidecar!(all, "host-call-binary", HostCall, u32::MAX, HostCall, {
+        HostCall { runtime: 65_536, pid: 70_000, service: "filesystem", name: "/größe", input: BYTES }
+    });
+    sidecar!(all, "host-call-empty", HostCall, 1, HostCall, HostCall { runtime: 1, pid: 2, service: "", name: "", input: b"" });
+    sidecar!(all, "host-cancel", HostCancel, 1, HostCancel, HostCancel { runtime: 1 });
+    sdk!(all, "host-result", HostResult, 1, HostResult, HostResult { runtime: 1, ok: Some(b"={\"degrees\":4}"), failure: None });
+    sdk!(all, "host-result-empty", HostResult, 1, HostResult, HostResult { runtime: 1, ok: Some(b""), failure: None });
+    sdk!(all, "host-result-failure", HostResult, u32::MAX, HostResult, {
+        let failure = HostFailure { code: Cow::Borrowed("ENOENT"), message: Cow::Borrowed("no such file: größe") };
+        HostResult { runtime: 1, ok: None, failure: Some(failure) }
+    });
+    sdk!(all, "bindings-set", BindingsSet, 13, BindingsSet, {
+        let binding = |name, commands| Binding { name, commands, input_bytes: 1_048_576 };
+        BindingsSet { runtime: 1, bindings: vec![binding("weather", vec!["weather", "wttr"]), binding("a", vec![])] }
+    });
+    sdk!(all, "bindings-set-empty", BindingsSet, 13, BindingsSet, BindingsSet { runtime: 1, bindings: vec![] });
+
     sidecar!(all, "sidecar-hello", Hello, 0, SidecarHello, {
         let image = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
         SidecarHello { version: "0.1.0", pid: 4_194_304, image, load_ns: 1_234_567 }

@@ -13,6 +13,7 @@
 mod attributes;
 mod base;
 mod calls;
+mod commands;
 mod content;
 mod data;
 mod execute;

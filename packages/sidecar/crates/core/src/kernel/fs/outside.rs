@@ -24,7 +24,7 @@ const MAX_PATH: usize = 4_095;
 
 /// See the module.
 pub(crate) struct Outside<'k> {
-    view: View<'k>,
+    pub(super) view: View<'k>,
 }
 
 impl From<Type> for FileType {
@@ -175,7 +175,12 @@ impl<'k> Outside<'k> {
     }
 
     /// Checks the path, and gives an error its call and its path.
-    fn explained<T>(&self, call: &'static str, path: &str, run: impl FnOnce(&[u8]) -> Result<T, Errno>) -> Result<T, Error> {
+    pub(super) fn explained<T>(
+        &self,
+        call: &'static str,
+        path: &str,
+        run: impl FnOnce(&[u8]) -> Result<T, Errno>,
+    ) -> Result<T, Error> {
         if !path.starts_with('/') || path.contains('\0') {
             return Err(Error::InvalidRequest {
                 what: "path".to_owned(),

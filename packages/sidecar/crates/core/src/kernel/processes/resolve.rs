@@ -8,7 +8,8 @@
 use crate::kernel::Errno;
 use crate::kernel::fs::View;
 
-/// How an executable file of ours begins; the program's name and a line feed follow. The shell's is `shell` and the command that it is there.
+/// How an executable file of ours begins; the program's name and a line feed follow. The shell's is `shell` and the command that it is there, a
+/// binding's `binding` and its name.
 pub(crate) const MAGIC: &[u8] = b"\x7fCOLDFRAME ";
 /// Where commands are looked for when the environment has no PATH.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -25,6 +26,8 @@ pub(crate) enum Image {
     Node,
     /// The image that holds the shell, as the command of that name.
     Shell(String),
+    /// The guest image, which calls the binding of that name.
+    Binding(String),
     /// Nothing of its own: finds another program.
     Env,
 }
@@ -43,9 +46,13 @@ impl Image {
         match head.strip_prefix(MAGIC)? {
             b"node\n" => Some(Self::Node),
             b"env\n" => Some(Self::Env),
-            name => {
-                let command = name.strip_prefix(b"shell ")?.strip_suffix(b"\n")?;
-                Some(Self::Shell(String::from_utf8(command.to_vec()).ok()?))
+            line => {
+                let line = std::str::from_utf8(line.strip_suffix(b"\n")?).ok()?;
+                match line.split_once(' ')? {
+                    ("shell", command) => Some(Self::Shell(command.to_owned())),
+                    ("binding", name) => Some(Self::Binding(name.to_owned())),
+                    _ => None,
+                }
             }
         }
     }
@@ -185,7 +192,8 @@ mod tests {
         assert_eq!(of(b"node\n"), Some(Image::Node));
         assert_eq!(of(b"env\n"), Some(Image::Env));
         assert_eq!(of(b"shell ls\n"), Some(Image::Shell("ls".into())));
-        for forged in [&b"shell"[..], b"shell ls", b"shell \xff\n", b"nodes\n", b""] {
+        assert_eq!(of(b"binding weather\n"), Some(Image::Binding("weather".into())));
+        for forged in [&b"shell"[..], b"shell ls", b"shell \xff\n", b"binding\n", b"binding a", b"nodes\n", b""] {
             assert_eq!(of(forged), None, "{forged:?}");
         }
         assert_eq!(Image::of(b"shell ls\n"), None);

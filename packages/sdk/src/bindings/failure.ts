@@ -1,0 +1,70 @@
+// What the guest learns of a call that went wrong: an error's name, message and code, and nothing that tells of this machine.
+//
+// A handler's message is its own business, but what the system put into it is not: paths of the error itself, of the app and of the user's home,
+// `file:` URLs and lines of a stack are taken out. Next: `service.ts`.
+
+import { homedir } from 'node:os';
+
+/** An error as it is sent. */
+export interface FailureFields {
+  readonly name: string;
+  readonly message: string;
+  readonly code: string | number;
+  readonly [fact: string]: unknown;
+}
+
+/** A failure of ours. */
+export class BindingFailure extends Error {
+  readonly fields: FailureFields;
+
+  constructor(code: string, message: string, facts: Record<string, unknown> = {}) {
+    super(message);
+    this.fields = { name: 'Error', message, code, ...facts };
+  }
+}
+
+const MAX_MESSAGE_CHARS = 4_096;
+const NAME = /^[A-Za-z_$][\w$]{0,63}$/;
+const CODE = /^[\w.-]{1,64}$/;
+const HIDDEN = '[path]';
+
+/** What there is to say about whatever was thrown. Reading it runs code of the handler's and may throw too. */
+export function failureOf(thrown: unknown): FailureFields {
+  if (thrown instanceof BindingFailure) return thrown.fields;
+  try {
+    return describe(thrown);
+  } catch {
+    return failed('the handler threw something that cannot be described');
+  }
+}
+
+function describe(thrown: unknown): FailureFields {
+  if (typeof thrown === 'string') return failed(cleaned(thrown));
+  if (typeof thrown !== 'object' || thrown === null) return failed(String(thrown));
+  const { name, message, code, path, dest } = thrown as Record<string, unknown>;
+  const text = typeof message === 'string' ? message : 'the handler threw something that is no error';
+  const isCode = typeof code === 'number' ? Number.isFinite(code) : typeof code === 'string' && CODE.test(code);
+  return {
+    name: typeof name === 'string' && NAME.test(name) ? name : 'Error',
+    message: cleaned(text, [path, dest]),
+    code: isCode ? (code as string | number) : 'ERR_BINDING_FAILED',
+  };
+}
+
+const failed = (message: string): FailureFields => ({ name: 'Error', message, code: 'ERR_BINDING_FAILED' });
+
+function cleaned(message: string, own: readonly unknown[] = []): string {
+  let text = message
+    .replace(/\n\s+at [^\n]*/g, '')
+    .replace(/file:\/\/[^\s'")]+/g, HIDDEN)
+    .slice(0, MAX_MESSAGE_CHARS);
+  for (const path of own) if (typeof path === 'string' && path.length > 1) text = text.replaceAll(path, HIDDEN);
+  for (const folder of [process.cwd(), homedir()]) {
+    if (folder.length > 1 && text.includes(folder)) text = text.replace(inside(folder), HIDDEN);
+  }
+  return text;
+}
+
+// The folder, and what follows of the path.
+const inside = (folder: string): RegExp =>
+  new RegExp(`${folder.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?:[/\\\\][^\\s'"):]*)?`, 'g');

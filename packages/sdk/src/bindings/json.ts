@@ -1,0 +1,55 @@
+// JSON from a guest and for a guest. What comes is data whose nesting has an end, so that nothing that walks it runs out of stack, and
+// that has no key `__proto__`, so that nothing that copies it changes a prototype. Next: `service.ts`.
+
+import { BindingFailure } from './failure.js';
+
+/** The deepest nesting of an input. */
+const MAX_DEPTH = 128;
+
+/** An input. Throws `ERR_BINDING_INPUT`. */
+export function parseInput(name: string, bytes: Uint8Array): unknown {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new BindingFailure('ERR_BINDING_INPUT', `The input of the binding '${name}' is not JSON`);
+  }
+  // Nesting takes two characters a level, and a key may be written with escapes.
+  if (text.length > 2 * MAX_DEPTH || /__proto__|\\u/.test(text)) inspect(name, value);
+  return value;
+}
+
+function inspect(name: string, value: unknown): void {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH)
+      throw new BindingFailure('ERR_BINDING_INPUT', `The input of the binding '${name}' is nested too deeply`);
+    const next: unknown[] = [];
+    for (const item of level) {
+      if (typeof item !== 'object' || item === null) continue;
+      if (!Array.isArray(item) && Object.hasOwn(item, '__proto__')) {
+        throw new BindingFailure('ERR_BINDING_INPUT', `The input of the binding '${name}' has a key '__proto__'`);
+      }
+      for (const inner of Object.values(item)) next.push(inner);
+    }
+    level = next;
+  }
+}
+
+/** A result, after the sign that it is one. Throws `ERR_BINDING_OUTPUT`. */
+export function encodeResult(name: string, value: unknown, maxBytes: number): Uint8Array {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    throw new BindingFailure('ERR_BINDING_OUTPUT', `The result of the binding '${name}' cannot be written as JSON`);
+  }
+  const bytes = Buffer.from(`=${text ?? 'null'}`);
+  if (bytes.length - 1 <= maxBytes) return bytes;
+  const message = `The result of the binding '${name}' has ${bytes.length - 1} bytes, more than ${maxBytes}`;
+  throw new BindingFailure('ERR_BINDING_OUTPUT', message, { bytes: bytes.length - 1, maxBytes });
+}
+
+/** A failure, after the sign that it is one. */
+export const encodeFailure = (fields: object): Uint8Array => Buffer.from(`!${JSON.stringify(fields)}`);

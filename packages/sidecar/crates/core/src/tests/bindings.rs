@@ -1,0 +1,149 @@
+//! What programs ask of the caller outside, with this test as the caller.
+
+use super::{PATIENCE, code, core, exec, exited, outcome, runtime, start, text};
+use crate::{BindingOptions, Dispatch, Error, Host, HostCall, HostFailure, Runtime};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, mpsc::RecvTimeoutError};
+use std::time::Duration;
+
+#[derive(Debug, PartialEq, Eq)]
+enum Asked {
+    Call(HostCall),
+    Cancel(u32),
+}
+
+struct Caller(Mutex<Sender<Asked>>);
+
+impl Host for Caller {
+    fn call(&self, call: HostCall) {
+        let _ = self.0.lock().expect("no panic").send(Asked::Call(call));
+    }
+    fn cancel(&self, number: u32) {
+        let _ = self.0.lock().expect("no panic").send(Asked::Cancel(number));
+    }
+}
+
+fn listen(runtime: &Runtime, names: &[&str]) -> Receiver<Asked> {
+    let (tell, asked) = channel();
+    runtime.attach(Arc::new(Caller(Mutex::new(tell))));
+    let binding = |name: &&str| BindingOptions { name: (*name).to_owned(), commands: vec![], input_bytes: 100 };
+    runtime.set_bindings(names.iter().map(binding).collect()).expect("free names");
+    asked
+}
+
+fn call(asked: &Receiver<Asked>) -> HostCall {
+    match asked.recv_timeout(PATIENCE).expect("a call") {
+        Asked::Call(call) => call,
+        Asked::Cancel(number) => panic!("{number} is cancelled"),
+    }
+}
+
+#[test]
+fn answers_reach_their_calls_in_any_order_and_forged_ones_nobody() {
+    let core = core();
+    let runtime = runtime(&core);
+    let asked = listen(&runtime, &["a"]);
+    let program = "console.log(await Promise.all([1, 2, 3].map((n) => callBinding('a', n).catch((e) => e.code + e.message))))";
+    let (process, told) = start(&runtime, exec(program), Dispatch::Worker);
+    let calls = [call(&asked), call(&asked), call(&asked)];
+    assert_eq!(calls.each_ref().map(|call| text(&call.input)), ["1", "2", "3"]);
+    assert!(calls.iter().all(|call| (call.service, &*call.name, call.pid) == ("binding", "a", process.pid())));
+    for forged in [0, calls[2].number + 1, u32::MAX] {
+        runtime.answer(forged, Ok(b"=\"forged\"".to_vec()));
+    }
+    runtime.answer(calls[2].number, Ok(b"={\"x\":3}".to_vec()));
+    runtime.answer(calls[2].number, Ok(b"=\"twice\"".to_vec()));
+    runtime.answer(calls[1].number, Err(HostFailure { code: "EACCES".to_owned(), message: "no".to_owned() }));
+    runtime.answer(calls[0].number, Ok(b"!{\"name\":\"Error\",\"message\":\"m\",\"code\":\"C\"}".to_vec()));
+    let outcome = exited(&told);
+    assert_eq!(text(&outcome.stdout), "[ 'Cm', \"EACCESEACCES: permission denied, binding 'a'\", { x: 3 } ]\n");
+    assert_eq!(runtime.inner().asked(), (0, 0));
+}
+
+#[test]
+fn what_is_no_answer_of_ours_rejects() {
+    let core = core();
+    let runtime = runtime(&core);
+    let asked = listen(&runtime, &["a"]);
+    let (_, told) = start(&runtime, exec("await callBinding('a').catch((e) => console.log(e.name))"), Dispatch::Worker);
+    runtime.answer(call(&asked).number, Ok(b"\xff\0{".to_vec()));
+    assert_eq!(text(&exited(&told).stdout), "SyntaxError\n");
+}
+
+#[test]
+fn a_call_of_no_binding_or_of_too_much_does_not_leave_the_box() {
+    let core = core();
+    let runtime = runtime(&core);
+    let code_of = |name: &str, input: &str| {
+        let program = format!("await callBinding({name}, {input}).catch((e) => console.log(e.code))");
+        text(&outcome(&runtime, exec(&program)).stdout)
+    };
+    assert_eq!(code_of("'a'", "1"), "ERR_BINDING_NOT_FOUND\n");
+    let asked = listen(&runtime, &["a"]);
+    assert_eq!(code_of("'b'", "1"), "ERR_BINDING_NOT_FOUND\n");
+    assert_eq!(code_of("'__proto__'", "1"), "ERR_BINDING_NOT_FOUND\n");
+    assert_eq!(code_of("'a\\0'", "1"), "ERR_BINDING_NOT_FOUND\n");
+    assert_eq!(code_of("7", "1"), "ERR_INVALID_ARG_TYPE\n");
+    assert_eq!(code_of("'a'", "'x'.repeat(99)"), "ERR_BINDING_INPUT\n");
+    assert_eq!(code_of("'a'", "() => {}"), "ERR_INVALID_ARG_VALUE\n");
+    assert_eq!(asked.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout));
+}
+
+#[test]
+fn what_a_program_leaves_behind_is_cancelled_and_counts_until_it_is_answered() {
+    let core = core();
+    let runtime = runtime(&core);
+    let asked = listen(&runtime, &["a"]);
+    let outcome = outcome(&runtime, exec("callBinding('a', 'xy'); setTimeout(() => process.exit(3), 1)"));
+    assert_eq!(outcome.exit_code, 3);
+    let number = call(&asked).number;
+    assert_eq!(asked.recv_timeout(PATIENCE), Ok(Asked::Cancel(number)));
+    assert_eq!(runtime.inner().asked(), (1, 5));
+    runtime.answer(number, Ok(b"=1".to_vec()));
+    assert_eq!(runtime.inner().asked(), (0, 0));
+}
+
+#[test]
+fn giving_up_is_told_once_and_the_answer_goes_nowhere() {
+    let core = core();
+    let runtime = runtime(&core);
+    let asked = listen(&runtime, &["a"]);
+    let program = "const c = new AbortController(); const p = callBinding('a', 1, c); c.abort(new Error('mine')); c.abort();
+        await p.catch((e) => console.log(e.message)); await callBinding('a', 2).then(console.log)";
+    let (_, told) = start(&runtime, exec(program), Dispatch::Worker);
+    let first = call(&asked).number;
+    assert_eq!(asked.recv_timeout(PATIENCE), Ok(Asked::Cancel(first)));
+    runtime.answer(first, Ok(b"=\"late\"".to_vec()));
+    runtime.answer(call(&asked).number, Ok(b"=\"second\"".to_vec()));
+    assert_eq!(text(&exited(&told).stdout), "mine\nsecond\n");
+    assert_eq!(asked.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout));
+}
+
+#[test]
+fn a_program_that_waits_can_be_ended_and_a_runtime_disposed() {
+    let core = core();
+    let runtime = runtime(&core);
+    let asked = listen(&runtime, &["a"]);
+    let (process, told) = start(&runtime, exec("await callBinding('a', 1)"), Dispatch::Worker);
+    let first = call(&asked).number;
+    process.cancel();
+    assert_eq!(code(&exited(&told)), Some("ERR_CANCELED"));
+    assert_eq!(asked.recv_timeout(PATIENCE), Ok(Asked::Cancel(first)));
+    let (_, told) = start(&runtime, exec("await callBinding('a', 1)"), Dispatch::Worker);
+    let second = call(&asked).number;
+    runtime.dispose();
+    assert_eq!(exited(&told).failure, Some(Error::RuntimeDisposed));
+    assert_eq!(asked.recv_timeout(PATIENCE), Ok(Asked::Cancel(second)));
+}
+
+#[test]
+fn calls_that_are_given_up_in_a_loop_come_to_an_end() {
+    let core = core();
+    let runtime = runtime(&core);
+    let asked = listen(&runtime, &["a"]);
+    let program = "let n = 0; for (;;) { const c = new AbortController(); const p = callBinding('a', 1, c); let code;
+        p.catch((e) => { code = e.code; }); await null; await null; if (code !== undefined) { console.log(n, code); break; } c.abort(); n++; }";
+    assert_eq!(text(&outcome(&runtime, exec(program)).stdout), "1024 ERR_BINDING_LIMIT\n");
+    assert_eq!(asked.try_iter().count(), 2_048);
+}
