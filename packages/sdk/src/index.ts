@@ -9,7 +9,7 @@ export type {
   StandardSchema,
 } from './bindings/types.js';
 export type { FileType, ResourceSnapshot } from './channel/messages.js';
-export type { ErrorCode, ErrorFacts, FailureCode, FileErrorCode } from './errors/codes.js';
+export type { BindingErrorCode, BindingFacts, ErrorCode, ErrorFacts, FailureCode, FileErrorCode } from './errors/codes.js';
 export { ColdframeError, type ColdframeErrorOf, type Failure, isColdframeError } from './errors/error.js';
 export type {
   BootPhase,

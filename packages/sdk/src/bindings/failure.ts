@@ -4,6 +4,7 @@
 // `file:` URLs and lines of a stack are taken out. Next: `service.ts`.
 
 import { homedir } from 'node:os';
+import type { BindingErrorCode, BindingFacts } from '../errors/codes.js';
 
 /** An error as it is sent. */
 export interface FailureFields {
@@ -17,7 +18,7 @@ export interface FailureFields {
 export class BindingFailure extends Error {
   readonly fields: FailureFields;
 
-  constructor(code: string, message: string, facts: Record<string, unknown> = {}) {
+  constructor(code: BindingErrorCode, message: string, facts: BindingFacts[BindingErrorCode] = {}) {
     super(message);
     this.fields = { name: 'Error', message, code, ...facts };
   }

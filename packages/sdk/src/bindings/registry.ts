@@ -5,6 +5,7 @@
 import type { HostRequest } from '../host/desk.js';
 import type { SidecarConnection } from '../sidecar/connection.js';
 import type { Binding } from './binding.js';
+import { BindingFailure } from './failure.js';
 import { encodeFailure } from './json.js';
 import { answer } from './service.js';
 
@@ -67,7 +68,5 @@ export class BindingRegistry {
 }
 
 // It has been taken away while the call was on its way.
-function missing(name: string): Uint8Array {
-  const message = `There is no binding with the name '${name}'`;
-  return encodeFailure({ name: 'Error', message, code: 'ERR_BINDING_NOT_FOUND' });
-}
+const missing = (name: string): Uint8Array =>
+  encodeFailure(new BindingFailure('ERR_BINDING_NOT_FOUND', `There is no binding with the name '${name}'`).fields);

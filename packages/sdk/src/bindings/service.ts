@@ -19,7 +19,7 @@ export async function answer(binding: Binding, request: HostRequest): Promise<Ui
     request.abort(new DOMException(message, 'TimeoutError'));
   }, timeoutMs).unref();
   // The desk has answered; this only lets go of what is left.
-  request.onGivenUp(() => end(new BindingFailure('ERR_BINDING_CANCELED', `Nobody waits for the binding '${name}' any more`)));
+  request.onGivenUp(() => end(new BindingFailure('ERR_BINDING_FAILED', `Nobody waits for the binding '${name}' any more`)));
   try {
     return await Promise.race([carryOut(binding, request, over), over]);
   } catch (error) {

@@ -85,6 +85,25 @@ export type FileErrorCode =
 /** Facts of a file operation's errors. */
 export type FileFacts = Record<FileErrorCode, { path: string; syscall: string }>;
 
+/** What `callBinding()` rejects with in the guest, unless the handler's own error has a code: fields of that error. */
+export interface BindingFacts {
+  /** There is no binding of that name. */
+  ERR_BINDING_NOT_FOUND: object;
+  /** The input is not what the schema says (`issues`), too large, nested too deeply, or has a key `__proto__`. */
+  ERR_BINDING_INPUT: { issues?: readonly { path: string; message: string }[] };
+  /** The handler's result cannot be written as JSON, or is too large. */
+  ERR_BINDING_OUTPUT: { bytes?: number; maxBytes?: number };
+  /** The handler has not answered within the binding's `timeoutMs`. */
+  ERR_BINDING_TIMEOUT: { timeoutMs: number };
+  /** The runtime has too many calls under way. */
+  ERR_BINDING_LIMIT: object;
+  /** The handler threw something without a code. */
+  ERR_BINDING_FAILED: object;
+}
+
+/** The codes of `callBinding()`. */
+export type BindingErrorCode = keyof BindingFacts;
+
 /** Facts by code. */
 export interface ErrorFacts extends FailureFacts, RequestFacts, LocalFacts, FileFacts {}
 

@@ -51,7 +51,7 @@ test('of an error only what a service says on purpose leaves', async () => {
   });
   desk.call(1, incoming);
   desk.serve(1, 'echo', () => {
-    throw new Error('/home/secret');
+    throw new Error('/srv/secret');
   });
   desk.call(2, incoming);
   desk.serve(1, 'echo', () => Promise.reject(undefined));

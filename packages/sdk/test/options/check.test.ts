@@ -2,13 +2,14 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import * as z from 'zod/mini';
 import { acceptable, explain, type OptionSet } from '../../src/options/check.js';
 import { SCHEMAS } from '../../src/options/schemas.js';
 
 const SETS = Object.keys(SCHEMAS) as OptionSet[];
 const NAMES = [
   'env cwd args stdin timeout signal onStdout onStderr limits sidecar onBootTiming inlineBudgetMs workers warmSlots spinUs',
-  'files mounts nodeModules recursive followSymlinks memoryBytes timeoutMs constructor toString hasOwnProperty __proto__',
+  'bindings files mounts nodeModules recursive followSymlinks memoryBytes timeoutMs constructor toString hasOwnProperty __proto__',
 ].flatMap((names) => names.split(' '));
 
 // Values that are right for one option and wrong for another, and values at the edges.
@@ -55,6 +56,32 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
     { hostPath: 'b' },
     { hostPath: 'b', guestPath: '/a' },
     { guestPath: '/a' },
+  ),
+  fc.dictionary(
+    fc.constantFrom('a', 'weather', '1a', 'a b'),
+    fc.record(
+      {
+        description: fc.constantFrom('text', 1),
+        inputSchema: fc.constantFrom(true, {}, { type: 'object' }, z.string(), 'object', [], new Map()),
+        handler: fc.constantFrom(() => 1, undefined, {}),
+        timeoutMs: fc.constantFrom(undefined, 0, 1, 300_000, 300_001),
+        maxConcurrency: fc.constantFrom(1, 1_024, 1_025, 1.5),
+        maxInputBytes: fc.constantFrom(1, 16_777_216, 16_777_217),
+        command: fc.constantFrom(true, false, 1),
+        commandAliases: fc.constantFrom([], ['a'], ['/a'], Array(16).fill('a'), 'a'),
+        examples: fc.constantFrom(
+          [],
+          [{ input: 1 }],
+          [{ description: 'x', input: {} }],
+          [{ description: 1, input: 1 }],
+          [{}],
+          {},
+        ),
+        unknown: fc.constant(1),
+      },
+      { requiredKeys: ['description', 'inputSchema'], noNullPrototype: true },
+    ),
+    { maxKeys: 2, noNullPrototype: true },
   ),
   fc.constantFrom(
     () => {},

@@ -2,6 +2,9 @@
 // not compile, so each of them is a test too.
 
 import {
+  type BindingDefinition,
+  type BindingErrorCode,
+  type Bindings,
   type BootTiming,
   ColdframeError,
   type DirectoryEntry,
@@ -17,6 +20,7 @@ import {
   type RunResult,
   Sidecar,
 } from 'coldframe';
+import * as z from 'zod';
 
 export async function everything(): Promise<void> {
   await using sidecar: Sidecar = await Sidecar.spawn({ workers: 2, warmSlots: 4, spinUs: 0 });
@@ -29,6 +33,20 @@ export async function everything(): Promise<void> {
     files: { '/a': 'text', '/b': new Uint8Array(1) },
     mounts: [{ guestPath: '/a', hostPath: '.', readOnly: false, overlay: true } satisfies Mount],
     nodeModules: { hostPath: 'node_modules' },
+    bindings: {
+      weather: {
+        description: 'text',
+        inputSchema: z.object({ city: z.string() }),
+        handler: async ({ city }: { city: string }, { signal, pid }) => [city, signal.aborted, pid + 1],
+        timeoutMs: 1,
+        maxConcurrency: 1,
+        maxInputBytes: 1,
+        maxOutputBytes: 1,
+        examples: [{ description: 'text', input: { city: 'Oslo' } }],
+        command: false,
+        commandAliases: ['wttr'],
+      },
+    },
   };
   await using runtime: NodeRuntime = await NodeRuntime.create(options);
 
@@ -53,6 +71,13 @@ export async function everything(): Promise<void> {
 
   await using runner: ResidentRunner = await runtime.createResidentRunner({ env: {}, cwd: '/' });
   await runner.exec('1', { timeout: 5, signal: AbortSignal.abort(), onStdout: () => {} });
+  const definition: BindingDefinition = { description: '', inputSchema: { type: 'object' }, handler: () => 1 };
+  await runtime.registerBindings({ a: definition, b: { ...definition, inputSchema: true } } satisfies Bindings);
+  await runtime.unregisterBindings(['a']);
+  // @ts-expect-error a binding has a handler
+  await runtime.registerBindings({ a: { description: '', inputSchema: {} } });
+  const bindingCode: BindingErrorCode = 'ERR_BINDING_TIMEOUT';
+  use(bindingCode);
   const snapshot: ResourceSnapshot = await runtime.getResourceSnapshot();
   await runtime.writeFile('/a', 'text');
   const data: Uint8Array = await runtime.readFile('/a');
