@@ -14,6 +14,7 @@ const DESCRIBE = 0x602;
 
 const RESULT = '=';
 const { parse, stringify } = JSON;
+const { captureStackTrace } = Error;
 
 // Errors of these names are what they say; any other is an `Error` with another name.
 const CLASSES = { __proto__: null, Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
@@ -43,10 +44,13 @@ function remoteError({ name, message, ...facts }) {
   return Object.assign(error, facts);
 }
 
-// Asks, and gives the operation's number. `tell(error, result)` is called later, unless it throws.
+// Asks, and gives the operation's number; undefined when nothing was asked. `tell(error, result)` is called once.
 function ask(call, name, input, tell) {
   const operation = native.sys(call, name, input);
-  if (operation < 0) throw kernelError(name, operation);
+  if (operation < 0) {
+    tell(kernelError(name, operation));
+    return undefined;
+  }
   operations.expect(operation, (result, bytes) => {
     const text = bytes === undefined ? '' : native.decode(bytes, 0, bytes.byteLength, native.encodings.utf8);
     let [error, value] = [];
@@ -64,6 +68,13 @@ function ask(call, name, input, tell) {
 
 const settle = (resolve, reject) => (error, value) => (error === undefined ? resolve(value) : reject(error));
 
+// An error is made when the answer comes, and was caused where the call was: its stack is that of `site`.
+function placed(error, { stack }) {
+  const frames = typeof stack === 'string' ? stack.slice(`${stack}\n`.indexOf('\n')) : '';
+  const value = `${error.name}: ${error.message}${frames}`;
+  return Object.defineProperty(error, 'stack', { value, writable: true, configurable: true });
+}
+
 function checkedName(name) {
   if (typeof name === 'string') return name;
   const { ERR_INVALID_ARG_TYPE } = context.requireBuiltin('internal/errors').codes;
@@ -79,6 +90,8 @@ function inputText(input) {
 }
 
 function callBinding(name, input, options) {
+  const site = {};
+  captureStackTrace(site, callBinding);
   return new Promise((resolve, reject) => {
     checkedName(name);
     const signal = options?.signal;
@@ -86,14 +99,15 @@ function callBinding(name, input, options) {
       context.requireBuiltin('internal/validators').validateAbortSignal(signal, 'options.signal');
       signal.throwIfAborted();
     }
+    const done = settle(resolve, (error) => reject(placed(error, site)));
     const text = inputText(input);
     if (signal === undefined) {
-      ask(CALL, name, text, settle(resolve, reject));
+      ask(CALL, name, text, done);
       return;
     }
     const operation = ask(CALL, name, text, (...outcome) => {
       signal.removeEventListener('abort', giveUp);
-      settle(resolve, reject)(...outcome);
+      done(...outcome);
     });
     function giveUp() {
       // Its answer may have come in this turn: then there is nothing to give up.
@@ -101,7 +115,7 @@ function callBinding(name, input, options) {
       operations.forget(operation);
       reject(signal.reason);
     }
-    signal.addEventListener('abort', giveUp, { once: true });
+    if (operation !== undefined) signal.addEventListener('abort', giveUp, { once: true });
   });
 }
 
