@@ -199,3 +199,45 @@ test('a request that cannot be sent fails alone', async () => {
   await fine;
   expect(channel.idle()).toBeUndefined();
 });
+
+test('what the sidecar asks reaches who listens, with bytes to keep; an answer has the call’s number', async () => {
+  const { channel, answer, greet, sent } = open();
+  const asked: unknown[] = [];
+  channel.listen({
+    call: (number, call) => asked.push([number, call]),
+    cancel: (...given) => asked.push(given),
+    close: () => asked.push('closed'),
+  });
+  greet();
+  const call = { runtime: 1, pid: 2, service: 'binding', name: 'a', input: Buffer.from([1, 2]) };
+  answer(Kind.hostCall, 7, call);
+  answer(Kind.hostCancel, 7, { runtime: 1 });
+  expect(asked).toEqual([
+    [7, { ...call, input: new Uint8Array([1, 2]) }],
+    [1, 7],
+  ]);
+  channel.notify(Kind.hostResult, 7, { runtime: 1, ok: new Uint8Array(1) });
+  await tick();
+  expect(sent.at(-1)).toEqual({ kind: Kind.hostResult, id: 7, body: { runtime: 1, ok: Buffer.alloc(1) } });
+  channel.close(sidecarDisposed());
+  expect(asked.at(-1)).toBe('closed');
+});
+
+test.each([
+  [Kind.hostCall, { runtime: 1, pid: 2, service: 'binding', name: 'a', input: 'text' }],
+  [Kind.hostCall, { runtime: -1, pid: 2, service: 'binding', name: 'a', input: Buffer.alloc(0) }],
+  [Kind.hostCancel, {}],
+])('a question that is none ends the conversation (%i %o)', async (kind, body) => {
+  const { channel, answer, greet, closed } = open();
+  channel.listen({ call: () => {}, cancel: () => {}, close: () => {} });
+  greet();
+  answer(kind, 1, body);
+  expect(closed.mock.calls[0]?.[0]).toMatchObject({ code: 'ERR_PROTOCOL' });
+});
+
+test('a question to nobody ends the conversation', () => {
+  const { answer, greet, closed } = open();
+  greet();
+  answer(Kind.hostCancel, 1, { runtime: 1 });
+  expect(closed.mock.calls[0]?.[0]).toMatchObject({ code: 'ERR_PROTOCOL' });
+});
