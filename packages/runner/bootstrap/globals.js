@@ -56,6 +56,8 @@ function defineAtomics() {
   Object.defineProperty(globalThis, 'Atomics', { value: atomics, writable: true, configurable: true });
 }
 
+const { startsWith } = String.prototype;
+
 // V8's CallSite has more methods than the engine's; packages such as `depd` call them unasked.
 function completeCallSites() {
   const before = Error.prepareStackTrace;
@@ -86,6 +88,16 @@ function completeCallSites() {
     if (prototype[name] !== undefined) continue;
     Object.defineProperty(prototype, name, { value: missing[name], writable: true, configurable: true });
   }
+  // V8 gives no functions of strict code, and all of Node's library is that: programs do not get hold of its insides by a stack.
+  const { getFunction, getFileName } = prototype;
+  const { apply } = Reflect;
+  const own = {
+    getFunction() {
+      const file = apply(getFileName, this, []);
+      return typeof file !== 'string' || apply(startsWith, file, ['node:']) ? undefined : apply(getFunction, this, []);
+    },
+  };
+  Object.defineProperty(prototype, 'getFunction', { value: own.getFunction, writable: true, configurable: true });
   Object.defineProperty(prototype, 'toString', { value: callSiteMethods.toString, writable: true, configurable: true });
 }
 

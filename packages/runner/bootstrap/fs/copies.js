@@ -2,7 +2,7 @@
 // Next: file-handle.js.
 'use strict';
 
-const { NUMBERS, ERRNO, sys } = require('./calls.js');
+const { NUMBERS, ERRNO, sys, copyFile } = require('./calls.js');
 const { failure, isFailure, textOf } = require('./answers.js');
 const { coded } = require('./checks.js');
 const { eachEntry } = require('./names.js');
@@ -59,7 +59,7 @@ function isInside(from, to, source) {
 
 function overrideFile(src, dest, mode, preserveTimestamps) {
   checked(sys(NUMBERS.unlink, dest), 'unlink', dest);
-  checked(sys(NUMBERS.copyFile, src, dest, mode ?? 0), 'copyfile', src, dest);
+  checked(copyFile(src, dest, mode ?? 0), 'copyfile', src, dest);
   if (preserveTimestamps) copyTimes(src, dest);
 }
 
@@ -108,7 +108,7 @@ function copyEntry(from, to, options, folders) {
   } else if (type === TYPES.link) {
     copyLink(from, to, options);
   } else if (type === TYPES.file) {
-    const result = sys(NUMBERS.copyFile, from, to, options.force ? 0 : COPY_EXCLUSIVE);
+    const result = copyFile(from, to, options.force ? 0 : COPY_EXCLUSIVE);
     if (result === ERRNO.EEXIST && !options.errorOnExist) return;
     if (result === ERRNO.EEXIST)
       throw coded(

@@ -3,7 +3,7 @@
 'use strict';
 
 const context = require('../context.js');
-const { NUMBERS, ERRNO, O_RDONLY, O_DIRECTORY, sys } = require('./calls.js');
+const { NUMBERS, ERRNO, O_RDONLY, O_DIRECTORY, sys, copyFile } = require('./calls.js');
 const { answer, effect } = require('./answers.js');
 const { checkFd, modeOf } = require('./checks.js');
 
@@ -104,7 +104,10 @@ module.exports = function installNames(binding) {
   binding.symlink = (target, path, flags, req) => effect(req, 'symlink', target, path, NUMBERS.symlink, target, path);
   binding.access = (path, mode, req) => effect(req, 'access', path, undefined, NUMBERS.access, path, modeOf(mode));
   binding.existsSync = (path) => sys(NUMBERS.access, path, 0) === 0;
-  binding.copyFile = (from, to, mode, req) => effect(req, 'copyfile', from, to, NUMBERS.copyFile, from, to, modeOf(mode));
+  binding.copyFile = (from, to, mode, req) => {
+    const flags = modeOf(mode);
+    return answer(req, 'copyfile', from, to, () => copyFile(from, to, flags) || undefined);
+  };
   binding.readlink = (path, encoding, req) =>
     answer(req, 'readlink', path, undefined, () => pathFrom(NUMBERS.readlink, path, encoding));
   binding.realpath = (path, encoding, req) =>

@@ -97,6 +97,8 @@ impl Process {
         let mut tree = self.kernel.files.lock();
         tree.unwatch_all(&self.operations);
         self.files.leave(&mut tree);
+        drop(tree);
+        self.operations.close();
     }
 
     /// Makes its standard input a pipe that the caller outside writes to, `bytes` first.

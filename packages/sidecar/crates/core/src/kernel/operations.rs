@@ -124,6 +124,15 @@ impl Operations {
         self.state.lock().pending.remove(&operation)
     }
 
+    /// The program has ended. Whom it would have woken is forgotten: a task holds its program, and this is held by it.
+    pub(crate) fn close(&self) {
+        let (waiting, blocked) = {
+            let mut state = self.state.lock();
+            (state.waiting.take(), state.blocked.take())
+        };
+        drop((waiting, blocked));
+    }
+
     /// Whether anything may still complete.
     pub(crate) fn are_under_way(&self) -> bool {
         let state = self.state.lock();

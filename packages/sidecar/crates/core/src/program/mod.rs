@@ -416,6 +416,9 @@ impl Program {
         let evaluations = control.evaluations.close();
         control.waiting = None;
         drop(control);
+        // Tasks hold their programs: one that waited for these streams must not be held by them for ever.
+        let writing = std::mem::take(&mut self.output.lock().waiting);
+        writing.into_iter().for_each(Waker::wake);
         // A signal is the program's own affair; the caller outside sees it as an exit code.
         let failure = failure.filter(|reason| !matches!(reason, Error::Signal { .. }));
         for alarm in alarms {

@@ -10,7 +10,6 @@ use crate::kernel;
 use crate::kernel::processes::{Command, Image};
 use crate::options::Mode;
 use crate::outcome::Timings;
-use crate::sched::Alarm;
 use crate::sys;
 use crate::vm::Vm;
 use crate::vm::abi::{Event, REASON_MEMORY, Start, State};
@@ -137,6 +136,8 @@ async fn live(program: &Arc<Program>, vm: &mut Vm, launch: &Launch, ready: impl 
         if state.exited {
             return Exit::Normal(state);
         }
+        // A guest that ends its turns without polling must make way as any other.
+        program.checkpoint().await;
         match next_step(program, &state).await {
             Step::Timer => vm.deliver(Event::Timer),
             Step::Complete(events) => {
@@ -170,8 +171,8 @@ async fn next_step(program: &Program, state: &State) -> Step {
         // The guest says it waits, but for nothing that could ever come.
         program.end(Error::EngineFault { reason: "the program waits for nothing".to_owned() });
     }
-    let mut alarm: Option<Alarm> = None;
-    let step = poll_fn(|context| {
+    let mut alarm = None;
+    poll_fn(|context| {
         if program.must_end.load(Ordering::Acquire) {
             return Poll::Ready(Step::End);
         }
@@ -200,17 +201,13 @@ async fn next_step(program: &Program, state: &State) -> Step {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        if let (None, Some(due)) = (alarm, due) {
+        if let (None, Some(due)) = (&alarm, due) {
             let waker = context.waker().clone();
-            alarm = Some(program.scheduler.timers().set(due, move || waker.wake()));
+            alarm = Some(program.timers().wait(due, move || waker.wake()));
         }
         Poll::Pending
     })
-    .await;
-    if let Some(alarm) = alarm {
-        program.scheduler.timers().cancel(alarm);
-    }
-    step
+    .await
 }
 
 /// What `import.meta.url` and stacks show: the same as for `node --input-type=module -e`.

@@ -16,6 +16,18 @@ pub(crate) struct Alarm {
     serial: u64,
 }
 
+/// An alarm that is forgotten with this: for futures, which may be dropped before it goes off.
+pub(crate) struct Pending<'a> {
+    timers: &'a Timers,
+    alarm: Alarm,
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        self.timers.cancel(self.alarm);
+    }
+}
+
 /// See the module.
 #[derive(Default)]
 pub(crate) struct Timers {
@@ -54,6 +66,11 @@ impl Timers {
             self.shared.changed.notify_one();
         }
         alarm
+    }
+
+    /// The same, for as long as somebody waits for it.
+    pub(crate) fn wait(&self, at: u64, action: impl FnOnce() + Send + 'static) -> Pending<'_> {
+        Pending { timers: self, alarm: self.set(at, action) }
     }
 
     /// Forgets an alarm; nothing happens if it has gone off.

@@ -48,6 +48,9 @@ impl ResourceLimiter for Host {
 /// Functions that the guest can call indirectly; the module brings about six hundred.
 const MAX_TABLE: usize = 65_536;
 
+/// Bytes of entropy that are made at a time.
+const MOST_RANDOM: u32 = 256 << 10;
+
 type Call<'a> = Caller<'a, Host>;
 
 /// Runs `access` on `len` bytes of guest memory at `ptr`; `EFAULT` when they are not there.
@@ -186,11 +189,20 @@ fn time_and_entropy(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
         i64::try_from(nanoseconds).unwrap_or(i64::MAX)
     })?;
     linker.func_wrap(MODULE, "random", |mut caller: Call<'_>, ptr: u32, len: u32| -> wasmtime::Result<()> {
-        match with_bytes(&mut caller, ptr, len, |bytes, _| sys::entropy(bytes))? {
-            Ok(Ok(())) => Ok(()),
-            // A guest without entropy must not run on: it would hand out predictable secrets.
-            _ => Err(wasmtime::Error::msg("no entropy for the guest")),
+        let mut done = 0;
+        while done < len {
+            if caller.data().program.is_ending() {
+                return Err(stopped());
+            }
+            // The gate is open for a piece at a time.
+            let piece = (len - done).min(MOST_RANDOM);
+            match with_bytes(&mut caller, ptr.saturating_add(done), piece, |bytes, _| sys::entropy(bytes))? {
+                Ok(Ok(())) => done += piece,
+                // A guest without entropy must not run on: it would hand out predictable secrets.
+                _ => return Err(wasmtime::Error::msg("no entropy for the guest")),
+            }
         }
+        Ok(())
     })?;
     Ok(())
 }

@@ -87,7 +87,10 @@ fn by_path(process: &Process, call: u32, arguments: &mut Arguments<'_>) -> Answe
         0x17 => return arguments.put(2, &view.real_path(&path)?),
         0x18 => put_numbers(&view.space(&path)?, arguments.bytes_mut(2)?),
         0x1a => process.files.chdir(&process.kernel.files, &path),
-        0x1c => view.copy_file(&path, &arguments.path(2)?, arguments.int(4) & 1 != 0),
+        0x1c => {
+            let more = view.copy_file(&path, &arguments.path(2)?, arguments.int(4) & 1 != 0, arguments.number(5)?)?;
+            return i64::try_from(more.unwrap_or(0)).map_err(|_| Errno::EFBIG);
+        }
         0x1d => return view.stat(&path, true).map(|stat| i64::from(stat.kind == super::node::Type::Directory)),
         0x1f => return watch::watch(process, &path, arguments.int(2)),
         0x1e => {

@@ -2,13 +2,17 @@
 //!
 //! Cloning is sharing: two files (or two snapshots) with the same content hold the same chunks until one of them writes, and then only
 //! the chunk that is written is copied. The last chunk is as long as its bytes, so a small file costs what it holds. What is counted
-//! against the limit is `stored`, the bytes of all chunks; a hole costs nothing. Next: `node.rs`, whose files these are.
+//! against the limit is `stored`, the bytes of all chunks, at least [`LEAST`] for each but a file's first (which the limit of inodes bounds), because
+//! a chunk itself costs that much; a hole costs nothing. Next: `node.rs`, whose files these are.
 
 use rpds::RedBlackTreeMapSync;
 use std::sync::Arc;
 
 /// Bytes of a chunk. A write after a snapshot copies that much; an allocation of this size is still served from the heap.
 pub(crate) const CHUNK: usize = 64 << 10;
+
+/// What a chunk counts at least: its place in the map, its allocation.
+const LEAST: usize = 256;
 
 /// See the module.
 #[derive(Clone)]
@@ -68,12 +72,12 @@ impl Content {
             let (index, start) = place(at);
             let wanted = left.len().min(CHUNK - start);
             let held = self.chunks.get(&index).map_or(0, |chunk| chunk.len());
-            let most = usize::try_from(room).unwrap_or(usize::MAX).saturating_add(held);
+            let most = usize::try_from(room).unwrap_or(usize::MAX).saturating_add(cost(index, held));
             let end = (start + wanted).min(most);
-            if end <= start {
+            if end <= start || cost(index, end) > most {
                 break;
             }
-            let grown = end.saturating_sub(held) as u64;
+            let grown = (cost(index, end.max(held)) - cost(index, held)) as u64;
             let (piece, others) = left.split_at(end - start);
             self.put(index, start, piece);
             (self.stored, room) = (self.stored + grown, room - grown);
@@ -110,17 +114,22 @@ impl Content {
                 let held = self.chunks.get(&other).map_or(0, |chunk| chunk.len());
                 if other > index || keep == 0 {
                     self.chunks.remove_mut(&other);
-                    self.stored -= held as u64;
+                    self.stored -= cost(other, held) as u64;
                 } else if let Some(chunk) = self.chunks.get_mut(&other).filter(|_| held > keep) {
                     let chunk = Arc::make_mut(chunk);
                     chunk.truncate(keep);
                     chunk.shrink_to(keep);
-                    self.stored -= (held - keep) as u64;
+                    self.stored -= (cost(other, held) - cost(other, keep)) as u64;
                 }
             }
         }
         self.len = len;
     }
+}
+
+/// What a chunk of that many bytes counts.
+fn cost(index: u64, len: usize) -> usize {
+    if index == 0 || len == 0 { len } else { len.max(LEAST) }
 }
 
 /// The chunk that holds a byte, and where in it.
@@ -143,7 +152,7 @@ mod tests {
         let mut content = Content::new();
         let far = 5 * CHUNK as u64 + 10;
         assert_eq!(content.write(far, b"end", u64::MAX), 3);
-        assert_eq!((content.len(), content.stored()), (far + 3, 13));
+        assert_eq!((content.len(), content.stored()), (far + 3, LEAST as u64));
         let bytes = all(&content);
         assert!(bytes[..far as usize].iter().all(|byte| *byte == 0));
         assert_eq!(&bytes[far as usize..], b"end");
@@ -164,9 +173,9 @@ mod tests {
         let mut content = Content::of(&vec![7; 2 * CHUNK + 5]);
         let shared = content.clone();
         content.truncate(CHUNK as u64 + 1);
-        assert_eq!(content.stored(), CHUNK as u64 + 1);
+        assert_eq!(content.stored(), (CHUNK + LEAST) as u64);
         content.truncate(2 * CHUNK as u64);
-        assert_eq!(content.stored(), CHUNK as u64 + 1);
+        assert_eq!(content.stored(), (CHUNK + LEAST) as u64);
         assert_eq!(all(&content)[CHUNK..CHUNK + 3], [7, 0, 0]);
         content.truncate(0);
         assert_eq!((content.len(), content.stored()), (0, 0));

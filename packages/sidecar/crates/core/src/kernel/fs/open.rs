@@ -20,6 +20,8 @@ const NO_FOLLOW: u32 = 0o400_000;
 const UNSUPPORTED: u32 = 0o10_000_000 | 0o20_000_000;
 /// Bytes that are copied at a time between a mount and memory.
 pub(super) const PIECE: usize = 256 << 10;
+/// Bytes that one call copies: a kill, and everybody else's files of the runtime, wait meanwhile.
+const MOST_COPIED: u64 = 8 << 20;
 
 /// What was opened.
 pub(crate) enum Opened {
@@ -175,10 +177,10 @@ impl Opened {
     }
 }
 
-/// Copies all bytes between a mount and memory.
-pub(super) fn copy(tree: &mut FileSystem, source: &Opened, target: &Opened) -> Result<(), Errno> {
+/// Copies bytes between a mount and memory, or within a mount, from `at` on. As many as one call may: where it stopped, if there are more.
+pub(super) fn copy(tree: &mut FileSystem, source: &Opened, target: &Opened, at: u64) -> Result<Option<u64>, Errno> {
     let mut buffer = vec![0; PIECE];
-    let mut at = 0;
+    let (mut at, most) = (at, at.saturating_add(MOST_COPIED));
     loop {
         let count = source.read(tree, at, &mut buffer)?;
         if count == 0 {
@@ -186,13 +188,20 @@ pub(super) fn copy(tree: &mut FileSystem, source: &Opened, target: &Opened) -> R
         }
         let mut written = 0;
         while written < count {
-            written += target.write(tree, at + written as u64, &buffer[written..count])?;
+            match target.write(tree, at + written as u64, &buffer[written..count])? {
+                0 => return Err(Errno::EIO),
+                more => written += more,
+            }
         }
         at += count as u64;
+        if at >= most {
+            return Ok(Some(at));
+        }
     }
     match target {
         Opened::Memory(ino) => tree.truncate(*ino, at),
         Opened::Host(file) => file.truncate(at),
         Opened::Device(..) | Opened::Directory(_) => Ok(()),
-    }
+    }?;
+    Ok(None)
 }

@@ -246,8 +246,10 @@ impl View<'_> {
         Ok([TMPFS, BLOCK as f64, blocks, free, free, limits.inodes as f64, free_inodes])
     }
 
-    /// As libuv copies: the copy takes the mode too. In memory it shares the bytes with the original.
-    pub(crate) fn copy_file(&self, from: &[u8], to: &[u8], exclusive: bool) -> Result<(), Errno> {
+    /// As libuv copies: the copy takes the mode too. In memory it shares the bytes with the original. Where it stopped, if there is more to copy
+    /// than one call may; the next one goes on from there.
+    pub(crate) fn copy_file(&self, from: &[u8], to: &[u8], exclusive: bool, at: u64) -> Result<Option<u64>, Errno> {
+        const WRITE_ONLY: u32 = 0o1;
         const CREATE_AND_WRITE: u32 = 0o101;
         const EXCLUSIVE: u32 = 0o200;
         let mut tree = self.lock();
@@ -256,14 +258,23 @@ impl View<'_> {
         if let Opened::Directory(_) = source {
             return Err(Errno::EISDIR);
         }
-        let flags = if exclusive { CREATE_AND_WRITE | EXCLUSIVE } else { CREATE_AND_WRITE };
+        let flags = match (at, exclusive) {
+            (1.., _) => WRITE_ONLY,
+            (0, true) => CREATE_AND_WRITE | EXCLUSIVE,
+            (0, false) => CREATE_AND_WRITE,
+        };
         let target = open::find(&mut tree, self, to, flags, mode & !self.umask)?;
         match (&source, &target) {
-            (Opened::Memory(from), Opened::Memory(to)) if from == to => return Ok(()),
+            (Opened::Memory(from), Opened::Memory(to)) if from == to => return Ok(None),
             (Opened::Memory(from), Opened::Memory(to)) => tree.share(*from, *to)?,
-            _ => open::copy(&mut tree, &source, &target)?,
+            _ => {
+                if let Some(at) = open::copy(&mut tree, &source, &target, at)? {
+                    return Ok(Some(at));
+                }
+            }
         }
-        target.chmod(&mut tree, self.user, mode)
+        target.chmod(&mut tree, self.user, mode)?;
+        Ok(None)
     }
 
     /// Changes something where the path ends.

@@ -65,7 +65,7 @@ fn begin(
 
 async fn block(program: &Arc<Program>, deadline: Option<u64>) -> Answer {
     let mut alarm = None;
-    let answer = poll_fn(|context| {
+    poll_fn(|context| {
         if program.must_stop() {
             return Poll::Ready(Err(Errno::EINTR));
         }
@@ -75,18 +75,14 @@ async fn block(program: &Arc<Program>, deadline: Option<u64>) -> Answer {
         if deadline.is_some_and(|deadline| sys::monotonic_ns() >= deadline) {
             return Poll::Ready(Ok(1));
         }
-        if let (None, Some(deadline)) = (alarm, deadline) {
+        if let (None, Some(deadline)) = (&alarm, deadline) {
             let waker = context.waker().clone();
-            alarm = Some(program.timers().set(deadline, move || waker.wake()));
+            alarm = Some(program.timers().wait(deadline, move || waker.wake()));
         }
         // It may have been told to stop between the look above and here.
         if program.must_stop() { Poll::Ready(Err(Errno::EINTR)) } else { Poll::Pending }
     })
-    .await;
-    if let Some(alarm) = alarm {
-        program.timers().cancel(alarm);
-    }
-    answer
+    .await
 }
 
 fn end(program: &Arc<Program>, watched: Vec<Watched>) {

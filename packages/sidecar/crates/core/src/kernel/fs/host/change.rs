@@ -1,6 +1,6 @@
 //! Changing what lies in a mount that allows it. In a read-only one every call is `EROFS`, before it looks at anything, as on Linux.
 //!
-//! A guest cannot lay traps for programs of the host: links that it makes stay within the mount, and set-id bits are not set. Next: `mod.rs`.
+//! A guest cannot lay traps for programs of the host: links that it makes or moves stay within the mount (`traps.rs`), and set-id bits are not set. Next: `mod.rs`.
 
 use super::super::tree::GUEST;
 use super::super::walk::{HostSpot, Name};
@@ -29,10 +29,7 @@ impl Mount {
 
     pub(in crate::kernel::fs) fn symlink(&self, target: &[u8], spot: &HostSpot) -> Result<(), Errno> {
         self.free(spot, false)?;
-        let holder = spot.path.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &spot.path[..end]);
-        if target.first() == Some(&b'/') || !super::walk::stays_inside(holder, target) {
-            return Err(Errno::EACCES);
-        }
+        self.check_link(&spot.path, target)?;
         done(self.root()?.symlink_contents(OsStr::from_bytes(target), path(&spot.path)))
     }
 
@@ -41,6 +38,7 @@ impl Mount {
         if from.stat.is_some_and(|stat| stat.kind == super::super::node::Type::Directory) {
             return Err(Errno::EPERM);
         }
+        self.check_move(from, &to.path)?;
         done(self.root()?.hard_link(path(&from.path), self.root()?, path(&to.path)))
     }
 
@@ -97,6 +95,7 @@ impl Mount {
         if stat.kind != super::super::node::Type::Directory && (from.slash || to.slash) {
             return Err(Errno::ENOTDIR);
         }
+        self.check_move(from, &to.path)?;
         done(self.root()?.rename(path(&from.path), self.root()?, path(&to.path)))
     }
 

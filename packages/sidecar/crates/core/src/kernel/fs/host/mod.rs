@@ -8,6 +8,7 @@
 
 mod change;
 mod files;
+mod traps;
 mod walk;
 mod watching;
 
