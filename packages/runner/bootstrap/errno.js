@@ -14,6 +14,9 @@ function messageOf(errno) {
   return errorMap.get(errno)?.[1] ?? `Unknown system error ${errno}`;
 }
 
+// What the kernel says when the policy of the box denies something.
+const PERMISSION = /^the permission (\S+) is denied$/;
+
 // Node's UVException: `EBADF: bad file descriptor, write`. `reason`: what there is to say besides, at the end and in brackets.
 function uvException(errno, syscall, path, dest, reason) {
   const code = nameOf(errno);
@@ -27,6 +30,8 @@ function uvException(errno, syscall, path, dest, reason) {
   error.syscall = syscall;
   if (path !== undefined) error.path = path;
   if (dest !== undefined) error.dest = dest;
+  const permission = PERMISSION.exec(reason ?? '');
+  if (permission !== null) error.permission = permission[1];
   return error;
 }
 

@@ -12,6 +12,16 @@ export type { FileType, ResourceSnapshot } from './channel/messages.js';
 export type { BindingErrorCode, BindingFacts, ErrorCode, ErrorFacts, FailureCode, FileErrorCode } from './errors/codes.js';
 export { ColdframeError, type ColdframeErrorOf, type Failure, isColdframeError } from './errors/error.js';
 export type {
+  FsPermissionRule,
+  PatternPermissionRule,
+  PermissionEvent,
+  PermissionMode,
+  PermissionOperations,
+  PermissionRules,
+  PermissionScope,
+  PermissionsPolicy,
+} from './options/permission-types.js';
+export type {
   BootPhase,
   BootTiming,
   BootTimingListener,
@@ -34,6 +44,7 @@ export type { ResidentRunner } from './runner/resident-runner.js';
 export type { DirectoryEntry, FileStatus } from './runtime/files.js';
 export type { GuestProcess } from './runtime/guest-process.js';
 export { NodeRuntime } from './runtime/node-runtime.js';
+export type { LostListener, PermissionListener } from './runtime/permissions.js';
 export type { ProcessEntry } from './runtime/processes.js';
 export type { ExecResult, RunResult } from './runtime/result.js';
 export { Sidecar } from './sidecar/sidecar.js';

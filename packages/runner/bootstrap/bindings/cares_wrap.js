@@ -4,9 +4,10 @@
 'use strict';
 
 const { AsyncWrap } = require('../async-wrap.js');
-const { ERRNO } = require('../net/calls.js');
+const { ERRNO, NUMBERS, sys } = require('../net/calls.js');
 const { format, parse, parseV4, parseV6 } = require('../net/ip.js');
 
+const EACCES = -13;
 const EAI_FAMILY = -3005;
 const EAI_NONAME = -3008;
 const LOOPBACK = { 4: '127.0.0.1', 6: '::1' };
@@ -59,7 +60,11 @@ function later(req, ...args) {
   return 0;
 }
 
-const isLocal = (name) => /^(?:.+\.)?localhost\.?$/i.test(name);
+// The kernel knows which names there are, and which may be asked for.
+function lookUp(name) {
+  const found = sys(NUMBERS.lookUp, name);
+  return found < 0 && found !== EACCES ? EAI_NONAME : found;
+}
 
 module.exports = function caresWrap(binding) {
   const { DNS_ORDER_IPV6_FIRST } = binding;
@@ -73,7 +78,8 @@ module.exports = function caresWrap(binding) {
       const own = literal.length === 4 ? 4 : 6;
       return family === 0 || family === own ? later(req, null, [format(literal)]) : later(req, EAI_FAMILY);
     }
-    if (!isLocal(hostname)) return later(req, EAI_NONAME);
+    const found = lookUp(hostname);
+    if (found < 0) return later(req, found);
     if (family !== 0) return later(req, null, [LOOPBACK[family]]);
     const { 4: v4, 6: v6 } = LOOPBACK;
     // As they stand in a hosts file.

@@ -23,6 +23,7 @@ const NUMBERS = {
   pair: 0x210,
   offer: 0x211,
   collect: 0x212,
+  lookUp: 0x213,
 };
 
 // Linux's numbers, and libuv's end of file.

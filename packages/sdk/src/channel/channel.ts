@@ -9,6 +9,7 @@ import { fromWire, protocolError, versionMismatch } from '../errors/make.js';
 import { hello, hostCall, hostCancel, output, started, wireError } from './checks.js';
 import { type Frame, FrameReader, FrameWriter } from './frames.js';
 import { CONNECTION_ID, type HostCall, Kind, type SidecarHello } from './messages.js';
+import { type PermissionsListener, permissionsEvents } from './permission-messages.js';
 
 /** Takes what a streamed descriptor wrote, for good: 1 is stdout, 2 is stderr. Does not throw. */
 export type OutputListener = (fd: 1 | 2, data: Uint8Array) => void;
@@ -60,6 +61,8 @@ export interface Channel {
   notify(kind: number, id: number, body: object): void;
   /** From now on `listener` takes what the sidecar asks; without one nobody may ask. */
   listen(listener: HostListener): void;
+  /** Has a runtime's decisions told to `listener`, or to nobody. */
+  hear(runtime: number, listener: PermissionsListener | undefined): void;
   /** Resolves when no request waits any more, whatever became of them; `undefined` when none waits now. */
   idle(): Promise<void> | undefined;
   /** Takes bytes from the sidecar. */
@@ -79,6 +82,7 @@ interface Pending {
 /** Makes a channel and sends its hello at once; requests may follow without waiting for the sidecar's. */
 export function createChannel(options: ChannelOptions): Channel {
   const pending = new Map<number, Pending>();
+  const listeners = new Map<number, PermissionsListener>();
   const writer = new FrameWriter();
   const reader = new FrameReader(handle);
   let greeted = false;
@@ -127,6 +131,7 @@ export function createChannel(options: ChannelOptions): Channel {
     else if (frame.kind === Kind.output) deliver(frame);
     else if (frame.kind === Kind.started) begun(frame);
     else if (frame.kind === Kind.hostCall || frame.kind === Kind.hostCancel) asked(frame);
+    else if (frame.kind === Kind.permissionsEvents) decided(frame);
     else throw protocolError(`a frame of kind ${frame.kind} does not come from a sidecar`);
   }
 
@@ -191,6 +196,20 @@ export function createChannel(options: ChannelOptions): Channel {
     host.call(frame.id, { ...call, input: new Uint8Array(call.input) });
   }
 
+  // Nobody may be left to hear: the request to be told no more can cross what is told.
+  function decided(frame: Frame): void {
+    const { runtime, events, lost } = permissionsEvents(frame.body);
+    const listener = listeners.get(runtime);
+    if (listener === undefined) return;
+    listener({ events, lost });
+    notify(Kind.permissionsTaken, nextId(), { runtime });
+  }
+
+  function hear(runtime: number, listener: PermissionsListener | undefined): void {
+    if (listener === undefined) listeners.delete(runtime);
+    else listeners.set(runtime, listener);
+  }
+
   function request<T>(
     kind: number,
     id: number,
@@ -222,7 +241,7 @@ export function createChannel(options: ChannelOptions): Channel {
   }
 
   send(Kind.hello, CONNECTION_ID, { version: options.version });
-  return { nextId, request, notify, listen, idle, receive, close };
+  return { nextId, request, notify, listen, hear, idle, receive, close };
 }
 
 function refusal(frame: Frame): Error {

@@ -18,7 +18,7 @@ import { Kind } from './messages.js';
 
 /** `process` is what only the transport knows: which process it is and how to end it. */
 export function connectChannel(channel: Channel, process: Pick<ProcessConnection, 'pid' | 'dispose'>): ProcessConnection {
-  const { request, notify, nextId, idle } = channel;
+  const { request, notify, nextId, idle, hear } = channel;
   const desk = new HostDesk({
     ok: (runtime, number, ok) => notify(Kind.hostResult, number, { runtime, ok }),
     failure: (runtime, number, code, message) => notify(Kind.hostResult, number, { runtime, failure: { code, message } }),
@@ -54,5 +54,10 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
     signalProcess: (signal) => request(Kind.processSignal, nextId(), signal, done),
     listProcesses: (list) => request(Kind.processList, nextId(), list, processTable),
     renameFile: (rename) => request(Kind.fileRename, nextId(), rename, done),
+    setPermissions: (set) => request(Kind.permissionsSet, nextId(), set, done),
+    watchPermissions: (runtime, listener) => {
+      hear(runtime, listener);
+      return request(Kind.permissionsWatch, nextId(), { runtime, on: listener !== undefined }, done);
+    },
   };
 }

@@ -6,6 +6,8 @@
 //
 // Bodies from the sidecar are checked by `checks.ts`, those to the sidecar by the sidecar. Next: `channel.ts`.
 
+import type { WirePermissions } from './permission-messages.js';
+
 /** The kinds, by their names in `docs/internals/protocol.md`. */
 export const Kind = {
   hello: 1,
@@ -37,6 +39,10 @@ export const Kind = {
   hostResult: 41,
   hostCancel: 42,
   bindingsSet: 43,
+  permissionsSet: 60,
+  permissionsWatch: 61,
+  permissionsEvents: 62,
+  permissionsTaken: 63,
 } as const;
 
 /** The id of frames that belong to the connection and not to a request. */
@@ -70,6 +76,7 @@ export interface RuntimeCreate {
   limits?: WireLimits;
   files?: Readonly<Record<string, Uint8Array>>;
   mounts?: readonly WireMount[];
+  permissions?: WirePermissions;
 }
 
 /** An entry of `mounts` of runtime.create. */

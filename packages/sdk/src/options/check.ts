@@ -7,6 +7,7 @@
 import { openingOf } from '../sidecar/connections.js';
 import { isBindings } from './bindings.js';
 import { ENV_NAME, GUEST_PATH, MAX_INLINE_BUDGET_MS, WHOLE } from './bounds.js';
+import { isPolicy } from './permissions.js';
 
 type Test = (value: unknown) => boolean;
 type Tests = Readonly<Record<string, Test | null>>;
@@ -97,6 +98,7 @@ const SETS = {
     mounts: isMounts,
     nodeModules: isNodeModules,
     bindings: isBindings,
+    permissions: isPolicy,
   } as Tests,
   'exec()': run,
   'execFile()': run,
@@ -110,6 +112,7 @@ const SETS = {
   'mkdir()': recursive,
   'remove()': recursive,
   'stat()': { __proto__: null, followSymlinks: isFlag } as Tests,
+  'setPermissions()': isPolicy,
   'Sidecar.spawn()': sidecar,
   'Sidecar.embedded()': { __proto__: null, ...sidecar, inlineBudgetMs: isBudget } as Tests,
 };
@@ -119,7 +122,8 @@ export type OptionSet = keyof typeof SETS;
 
 /** Whether `options` are certainly correct. `false` means: ask `explain()`. */
 export function acceptable(set: OptionSet, options: unknown): boolean {
-  return options === undefined || matches(SETS[set], options);
+  const tests: Tests | Test = SETS[set];
+  return options === undefined || (typeof tests === 'function' ? tests(options) : matches(tests, options));
 }
 
 /** Throws `ERR_INVALID_OPTION` with the first thing that is wrong with `options`, if anything is. */

@@ -8,6 +8,7 @@ import { binding, bindings } from './binding-schemas.js';
 import { ENV_NAME, GUEST_PATH, HOST_PATH, MAX_INLINE_BUDGET_MS, TEXT, WHOLE } from './bounds.js';
 import { isNodeModules, type OptionSet } from './check.js';
 import { hintFor } from './hints.js';
+import { type Issue, knownNames, meant, permissionHint, permissionsPolicy } from './permission-schemas.js';
 import { show } from './show.js';
 
 function whole(bounds: { min: number; max: number }, unit: string) {
@@ -88,6 +89,7 @@ export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
     mounts: z.optional(z.array(mount, { error: 'a list of mounts: { guestPath, hostPath, readOnly?, overlay? }' })),
     nodeModules: custom(isNodeModules, 'a folder of this machine, or { hostPath, guestPath? }'),
     bindings,
+    permissions: z.optional(permissionsPolicy),
     onBootTiming: callback,
     sidecar: custom(
       (value) => openingOf(value) !== undefined,
@@ -106,6 +108,7 @@ export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
   'mkdir()': strict({ recursive: flag }),
   'remove()': strict({ recursive: flag }),
   'stat()': strict({ followSymlinks: flag }),
+  'setPermissions()': permissionsPolicy,
   'Sidecar.spawn()': strict(sidecar),
   'Sidecar.embedded()': strict({
     ...sidecar,
@@ -117,19 +120,41 @@ export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
 
 /** Throws `ERR_INVALID_OPTION` with the first thing that is wrong with `options`. */
 export function assertOptions(set: OptionSet, options: unknown): void {
-  const issue = SCHEMAS[set].safeParse(options).error?.issues[0];
-  if (issue === undefined) return;
-  const unknownName = issue.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
+  const first = SCHEMAS[set].safeParse(options).error?.issues[0];
+  if (first === undefined) return;
+  const at = (path: readonly PropertyKey[]) =>
+    path.reduce((value: unknown, name) => (value as Record<PropertyKey, unknown> | undefined)?.[name], options);
+  const issue = meant(first as Issue, at(first.path));
+  const unknownName = issue.code === 'unrecognized_keys' ? issue.keys?.[0] : undefined;
   const path = unknownName === undefined ? issue.path : [...issue.path, unknownName];
   const option = path.length === 0 ? 'options' : path.map(String).join('.');
-  const value = path.reduce((at: unknown, name) => (at as Record<PropertyKey, unknown> | undefined)?.[name], options);
+  const value = at(path);
   const expected = unknownName === undefined ? issue.message : `one of ${known(set, issue.path).join(', ')}`;
-  const hint = unknownName === undefined ? undefined : hintFor(unknownName, set);
+  const hint = hintOf(set, path, unknownName, value);
   throw invalidOption(set, { option, expected, received: show(value) }, hint);
+}
+
+// Where in a policy a path leads, if it does.
+function inPolicy(set: OptionSet, path: readonly PropertyKey[]): readonly PropertyKey[] | undefined {
+  if (set === 'setPermissions()') return path;
+  return path[0] === 'permissions' ? path.slice(1) : undefined;
+}
+
+function hintOf(
+  set: OptionSet,
+  path: readonly PropertyKey[],
+  unknownName: string | undefined,
+  value: unknown,
+): string | undefined {
+  const within = inPolicy(set, path);
+  if (within !== undefined && within.length > 0) return permissionHint(within, value);
+  return unknownName === undefined ? undefined : hintFor(unknownName, set);
 }
 
 // The names that a strict object at `path` has.
 function known(set: OptionSet, path: readonly PropertyKey[]): string[] {
+  const within = inPolicy(set, path);
+  if (within !== undefined) return knownNames(within);
   const inner: Readonly<Record<string, { shape: object }>> = { limits, mounts: mount, bindings: binding };
   const schema = inner[String(path[0])] ?? (SCHEMAS[set] as ReturnType<typeof strict>);
   return Object.keys(schema.shape);

@@ -3,6 +3,7 @@
 
 import type { Bindings } from '../bindings/types.js';
 import type { Sidecar } from '../sidecar/sidecar.js';
+import type { PermissionsPolicy } from './permission-types.js';
 
 /** One measured step. `durationMs` has the resolution of the host's monotonic clock. */
 export interface BootTiming {
@@ -105,6 +106,11 @@ export interface NodeRuntimeOptions {
   env?: Env;
   /** Working directory of its programs, an absolute guest path. @default '/workspace' */
   cwd?: string;
+  /**
+   * What its programs may do, merged over the default: files, processes, environment and bindings are allowed, and of the network what stays
+   * inside the runtime. What this app does itself (`runtime.readFile()` and the like) is not asked about. See `docs/permissions.md`.
+   */
+  permissions?: PermissionsPolicy;
   /** The sidecar to run in. Without it the runtime spawns one of its own and ends it in `dispose()`. */
   sidecar?: Sidecar;
   /** Functions of this process that its programs can call: `callBinding(name, input)`, or a command of that name. @default {} */

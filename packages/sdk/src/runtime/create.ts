@@ -6,6 +6,7 @@
 import { bindingsOf } from '../bindings/binding.js';
 import { BindingRegistry } from '../bindings/registry.js';
 import type { RuntimeCreated } from '../channel/messages.js';
+import { wirePolicy } from '../options/permissions.js';
 import type { BootTimingListener, NodeRuntimeOptions } from '../options/types.js';
 import type { Opened, Opening, ProcessConnection, SidecarConnection } from '../sidecar/connection.js';
 import { openingOf } from '../sidecar/connections.js';
@@ -30,11 +31,12 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
   const { files, later } = seedOf(options.files);
   const mounts = mountsOf(options);
   const bindings = options.bindings && (await bindingsOf('NodeRuntime.create()', options.bindings));
+  const permissions = options.permissions === undefined ? undefined : wirePolicy(options.permissions);
   const begin = performance.now();
   const own = sidecar === undefined ? openProcess() : undefined;
   const { connection, opened } = own ?? (openingOf(sidecar) as Opening);
   try {
-    const created = await connection.createRuntime({ env, cwd, limits, files, mounts });
+    const created = await connection.createRuntime({ env, cwd, limits, files, mounts, permissions });
     if (later.length > 0) await orDispose(connection, created.runtime, writeAll(connection, created.runtime, later));
     const registry = bindings && new BindingRegistry(connection, created.runtime);
     if (registry) await orDispose(connection, created.runtime, registry.add(bindings));

@@ -7,6 +7,7 @@ import type { Bindings } from '../bindings/types.js';
 import type { ProcessStart, ResourceSnapshot } from '../channel/messages.js';
 import { invalidOption, runtimeDisposed } from '../errors/make.js';
 import { acceptable, explain } from '../options/check.js';
+import type { PermissionsPolicy } from '../options/permission-types.js';
 import { show } from '../options/show.js';
 import type {
   BootTimingListener,
@@ -34,6 +35,7 @@ import {
   writeFile,
 } from './files.js';
 import { GuestProcess } from './guest-process.js';
+import { type LostListener, type PermissionListener, RuntimePermissions } from './permissions.js';
 import { type ProcessEntry, entriesOf as processEntries } from './processes.js';
 import { bytesOf, checkText, programOf } from './program.js';
 import { ExecResult, RunResult } from './result.js';
@@ -51,14 +53,16 @@ export class NodeRuntime implements AsyncDisposable {
   readonly #runtime: number;
   readonly #onBootTiming: BootTimingListener | undefined;
   #bindings: BindingRegistry | undefined;
+  readonly #permissions: RuntimePermissions;
   #disposal: Promise<void> | undefined;
 
-  private constructor(provisioned: Provisioned, onBootTiming: BootTimingListener | undefined) {
+  private constructor(provisioned: Provisioned, { onBootTiming, permissions }: NodeRuntimeOptions) {
     this.#connection = provisioned.connection;
     this.#owned = provisioned.owned;
     this.#runtime = provisioned.runtime;
     this.#bindings = provisioned.bindings;
     this.#onBootTiming = onBootTiming;
+    this.#permissions = new RuntimePermissions(provisioned.connection, provisioned.runtime, permissions);
   }
 
   /**
@@ -69,7 +73,7 @@ export class NodeRuntime implements AsyncDisposable {
    */
   static async create(options?: NodeRuntimeOptions): Promise<NodeRuntime> {
     if (!acceptable('NodeRuntime.create()', options)) await explain('NodeRuntime.create()', options);
-    return new NodeRuntime(await provision(options ?? {}), options?.onBootTiming);
+    return new NodeRuntime(await provision(options ?? {}), options ?? {});
   }
 
   /**
@@ -257,6 +261,33 @@ export class NodeRuntime implements AsyncDisposable {
     this.#checkFile('rename()', from, 'from');
     checkPath('rename()', 'to', to);
     await this.#connection.renameFile({ runtime: this.#runtime, from, to });
+  }
+
+  /** What its programs may do now: every scope, as it was given or by default. */
+  get permissions(): Readonly<Required<PermissionsPolicy>> {
+    return this.#permissions.policy;
+  }
+
+  /**
+   * Replaces what its programs may do, merged over the default and not over what was before. It counts for all of them, also for those that run,
+   * from their next system call on; what is open stays open.
+   *
+   * @throws `ERR_INVALID_OPTION`, `ERR_INVALID_REQUEST` (a pattern that is none); otherwise as `processes()`
+   */
+  async setPermissions(policy: PermissionsPolicy): Promise<void> {
+    this.#assertAlive();
+    await this.#permissions.set(policy);
+  }
+
+  /**
+   * Has every decision about a permission told, from the time on when this resolves, until the function that it gives is called. A program
+   * never waits for a listener: when decisions come faster than they can be told, some are lost, and `onLost` is told how many.
+   *
+   * @throws `ERR_INVALID_OPTION`; otherwise as `processes()`
+   */
+  async onPermission(listener: PermissionListener, onLost?: LostListener): Promise<() => Promise<void>> {
+    this.#assertAlive();
+    return this.#permissions.listen(listener, onLost);
   }
 
   /**

@@ -27,6 +27,7 @@ import type {
   Timings,
   WireError,
 } from '../channel/messages.js';
+import type { PermissionsListener, PermissionsSet } from '../channel/permission-messages.js';
 import type { HostService } from '../host/desk.js';
 
 /** How a program or a snippet ended. */
@@ -96,6 +97,10 @@ export interface SidecarConnection {
   signalProcess(signal: ProcessSignal): Promise<void>;
   /** The processes of a runtime. */
   listProcesses(list: ProcessList): Promise<ProcessTable>;
+  /** Replaces what a runtime's programs may do. */
+  setPermissions(set: PermissionsSet): Promise<void>;
+  /** Has decisions about them told to `listener`, or to nobody. */
+  watchPermissions(runtime: number, listener: PermissionsListener | undefined): Promise<void>;
   /** Ends the sidecar; what waits rejects. Resolves when it is gone. */
   dispose(): Promise<void>;
 }

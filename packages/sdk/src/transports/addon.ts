@@ -11,6 +11,7 @@ import type {
   RunnerCreated,
   WireError,
 } from '../channel/messages.js';
+import type { PermissionsEvents, WirePermissions } from '../channel/permission-messages.js';
 import type { Outcome } from '../sidecar/connection.js';
 
 /** What an event is: the `kind` of `OnEvent`. */
@@ -23,14 +24,21 @@ export const Event = {
   runner: 5,
   hostCall: 6,
   hostCancel: 7,
+  permissions: 8,
 } as const;
 
-/** Told on Node's thread, never within a call. Of a question `id` is its own number; when it is given up, `payload` is its runtime. */
+/**
+ * Told on Node's thread, never within a call. Of a question `id` is its own number; when it is given up, `payload` is its runtime. Of
+ * decisions about permissions `id` is the runtime.
+ */
 export type OnEvent = (
   id: number,
   kind: number,
-  payload: Outcome | WireError | Uint8Array | RunnerCreated | HostCall | number | undefined,
+  payload: Outcome | WireError | Uint8Array | RunnerCreated | HostCall | Decisions | number | undefined,
 ) => void;
+
+/** Decisions about permissions, and how many were lost after them. */
+export type Decisions = Pick<PermissionsEvents, 'events' | 'lost'>;
 
 /** Builds an outcome for the addon, which would have to name every property; `truncated` is 1 for stdout, 2 for stderr, or their sum. */
 export function makeOutcome(
@@ -134,5 +142,9 @@ export interface AddonCore {
   answerHost(runtime: number, number: number, ok: Uint8Array | undefined, code?: string, message?: string): void;
   /** For each binding its name, its commands with spaces between them, and the bytes of input that one call may have. */
   setBindings(runtime: number, bindings: readonly string[]): void;
+  setPermissions(runtime: number, permissions: WirePermissions): void;
+  watchPermissions(runtime: number, on: boolean): void;
+  /** Decisions have been taken: the next ones may come. */
+  takePermissions(runtime: number): void;
   shutdown(): void;
 }

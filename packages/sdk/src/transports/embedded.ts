@@ -33,11 +33,12 @@ import {
   type WireError,
   type WireMount,
 } from '../channel/messages.js';
+import type { PermissionsListener, PermissionsSet } from '../channel/permission-messages.js';
 import { fromWire, sidecarDisposed, sidecarSpawn, versionMismatch } from '../errors/make.js';
 import { HostDesk, type HostService } from '../host/desk.js';
 import type { Opening, Outcome, SidecarConnection } from '../sidecar/connection.js';
 import { VERSION } from '../version.js';
-import { type Addon, type AddonCore, type AddonOptions, Event, makeOutcome } from './addon.js';
+import { type Addon, type AddonCore, type AddonOptions, type Decisions, Event, makeOutcome } from './addon.js';
 
 /** The addon's numbers. */
 const MODES = { exec: 0, run: 1, file: 2, command: 3 } as const;
@@ -70,6 +71,7 @@ class EmbeddedConnection implements SidecarConnection {
   readonly #core: AddonCore;
   readonly #pending = new Map<number, Pending>();
   readonly #desk: HostDesk;
+  readonly #listeners = new Map<number, PermissionsListener>();
   #lastId = 0;
   #disposed = false;
 
@@ -85,7 +87,7 @@ class EmbeddedConnection implements SidecarConnection {
     throw versionMismatch(VERSION, this.#core.version);
   }
 
-  async createRuntime({ env, cwd, limits = {}, files, mounts }: RuntimeCreate): Promise<RuntimeCreated> {
+  async createRuntime({ env, cwd, limits = {}, files, mounts, permissions }: RuntimeCreate): Promise<RuntimeCreated> {
     const begin = performance.now();
     const { memoryBytes, cpuMs, outputBytes, filesystemBytes, inodes, descriptors, processes } = limits;
     const access = ({ readOnly, overlay }: WireMount) => (overlay ? 'overlay' : readOnly ? 'ro' : 'rw');
@@ -93,7 +95,7 @@ class EmbeddedConnection implements SidecarConnection {
     const runtime = this.#call((core) =>
       core.createRuntime(env, cwd, memoryBytes, cpuMs, outputBytes, filesystemBytes, inodes, descriptors, processes, flat),
     );
-    if (files !== undefined) this.#seed(runtime, files);
+    this.#furnish(runtime, files, permissions);
     return { runtime, configureNs: (performance.now() - begin) * 1e6 };
   }
 
@@ -211,10 +213,12 @@ class EmbeddedConnection implements SidecarConnection {
     return this.#call((core) => core.listProcesses(runtime));
   }
 
-  #seed(runtime: number, files: Readonly<Record<string, Uint8Array>>): void {
+  // Nothing runs in it yet.
+  #furnish(runtime: number, files: RuntimeCreate['files'], permissions: RuntimeCreate['permissions']): void {
     try {
-      for (const path of Object.keys(files))
-        this.#call((core) => core.writeFile(runtime, path, files[path] as Uint8Array, false));
+      if (permissions !== undefined) this.#call((core) => core.setPermissions(runtime, permissions));
+      for (const path of Object.keys(files ?? {}))
+        this.#call((core) => core.writeFile(runtime, path, files?.[path] as Uint8Array, false));
     } catch (error) {
       this.#core.disposeRuntime(runtime);
       throw error;
@@ -230,6 +234,10 @@ class EmbeddedConnection implements SidecarConnection {
       this.#desk.cancel(payload as number, id);
       return;
     }
+    if (kind === Event.permissions) {
+      this.#decided(id, payload as Decisions);
+      return;
+    }
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     if (kind === Event.stdout || kind === Event.stderr) {
@@ -240,6 +248,28 @@ class EmbeddedConnection implements SidecarConnection {
       else pending.resolve(payload);
     }
   };
+
+  async setPermissions({ runtime, permissions }: PermissionsSet): Promise<void> {
+    this.#call((core) => core.setPermissions(runtime, permissions));
+  }
+
+  async watchPermissions(runtime: number, listener: PermissionsListener | undefined): Promise<void> {
+    this.#call((core) => core.watchPermissions(runtime, listener !== undefined));
+    if (listener === undefined) this.#listeners.delete(runtime);
+    else this.#listeners.set(runtime, listener);
+  }
+
+  #decided(runtime: number, decisions: Decisions): void {
+    const listener = this.#listeners.get(runtime);
+    if (listener === undefined || this.#disposed) return;
+    listener(decisions);
+    try {
+      this.#core.takePermissions(runtime);
+    } catch {
+      // The runtime is gone, and with it what there was to tell.
+      this.#listeners.delete(runtime);
+    }
+  }
 
   #call<T>(work: (core: AddonCore) => T): T {
     if (this.#disposed) throw sidecarDisposed();

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import * as checks from '../../src/channel/checks.js';
 import { type Frame, FrameReader, FrameWriter } from '../../src/channel/frames.js';
 import { Kind } from '../../src/channel/messages.js';
+import { permissionsEvents } from '../../src/channel/permission-messages.js';
 import { golden } from './golden.js';
 
 function decodeAll(bytes: Buffer): Frame[] {
@@ -44,6 +45,7 @@ const replies: Record<string, (body: unknown) => unknown> = {
   started: checks.started,
   'host-call': checks.hostCall,
   'host-cancel': checks.hostCancel,
+  'permissions-events': permissionsEvents,
 };
 
 test.each(golden.filter(({ from }) => from === 'sidecar'))('$file passes its check', ({ file, body }) => {

@@ -1,5 +1,6 @@
 //! What a caller chooses: for the core, for a runtime, for a process. All are checked where they are taken.
 
+use crate::policy::PermissionPolicy;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -61,6 +62,8 @@ pub struct RuntimeOptions {
     pub files: Vec<(String, Vec<u8>)>,
     /// Folders of the host that are there from the start.
     pub mounts: Vec<MountOptions>,
+    /// What its programs may do.
+    pub permissions: PermissionPolicy,
 }
 
 /// What a process is for.

@@ -1,6 +1,10 @@
 //! A runtime: one sandbox. Its options, its walls and the programs that run in it.
 //!
-//! It is plain data until something runs: making one maps and starts nothing.
+//! It is plain data until something runs: making one maps and starts nothing. Next: `runtime/`, other faces of it.
+
+mod permissions;
+
+pub use permissions::Permissions;
 
 mod host;
 
@@ -10,6 +14,7 @@ use crate::kernel::processes::{Child, Image, find};
 use crate::kernel::{Errno, INIT, Kernel, Outside, Process as KernelProcess};
 use crate::options::{Dispatch, Limits, Mode, ProcessOptions, RuntimeOptions, Streams};
 use crate::outcome::{Entry, FileStat, Outcome, ProcessEntry, Sink, Timings};
+use crate::policy::PermissionPolicy;
 use crate::program::{Launch, Parts, Program, run};
 use crate::sched::Task;
 use parking_lot::Mutex;
@@ -67,6 +72,9 @@ impl Runtime {
         check_env(&options.env)?;
         check_limits(&options.limits, core.image_len())?;
         let kernel = Arc::new(Kernel::new(&options.limits));
+        if options.permissions != PermissionPolicy::default() {
+            kernel.permissions.set(&options.permissions)?;
+        }
         kernel.outside().furnish(&options.mounts, &options.files, &cwd)?;
         let inner = Inner { core, env: options.env, cwd, limits: options.limits, kernel, programs: Mutex::default() };
         Ok(Self { inner: Arc::new(inner) })
@@ -93,6 +101,7 @@ impl Runtime {
             Mode::File | Mode::Command => title(&launch.argv),
             _ => "node".to_owned(),
         };
+        inner.kernel.permissions.filter_env(Some(pid), &mut launch.env, None);
         let prepared = prepare(&process, &options, &mut launch);
         if let Err(error) = prepared {
             process.close();

@@ -21,6 +21,7 @@ use crate::held::Held;
 use crate::host;
 use crate::inline;
 use crate::outlet::{Event, EventArguments, Outlet, Program, Runner};
+use crate::permissions;
 use crate::processes;
 use crate::requests::Requests;
 use crate::table::{Place, Table};
@@ -39,12 +40,13 @@ mod kind {
     pub const RUNNER: u32 = 5;
     pub const HOST_CALL: u32 = 6;
     pub const HOST_CANCEL: u32 = 7;
+    pub const PERMISSIONS: u32 = 8;
 }
 
 /// See the module.
 pub struct Embedded {
     core: RefCell<Option<Core>>,
-    outlet: Arc<Outlet>,
+    pub(crate) outlet: Arc<Outlet>,
     dispatch: Dispatch,
     /// How long this thread looks for the end of a request before it leaves it to the event loop.
     linger: Duration,
@@ -143,7 +145,8 @@ impl Embedded {
         function("cancel", Self::cancel)?;
         function("credit", Self::credit)?;
         function("resources", Self::resources)?;
-        for (name, body) in files::FUNCTIONS.iter().chain(processes::FUNCTIONS).chain(host::FUNCTIONS) {
+        let families = [files::FUNCTIONS, processes::FUNCTIONS, host::FUNCTIONS, permissions::FUNCTIONS];
+        for (name, body) in families.into_iter().flatten() {
             function(name, *body)?;
         }
         function("shutdown", |this, _, _| {
@@ -157,7 +160,8 @@ impl Embedded {
     fn relay<'env>(env: &'env Env, this: Weak<Self>) -> Result<Function<'env, EventArguments, ()>> {
         env.create_function_from_closure("relay", move |context: FunctionCallContext<'_>| {
             let Some(this) = this.upgrade() else { return Ok(()) };
-            let Some(object) = this.object.borrow().as_ref().map(|held| held.get(context.env)).transpose()? else {
+            // Nobody holds a core that is idle: then there is nobody to tell what comes unasked.
+            let Some(object) = this.object.borrow().as_ref().and_then(|held| held.get(context.env).ok()) else {
                 return Ok(());
             };
             let Some(on_event) = object.get::<Function<'_, EventArguments, Raw>>("onEvent")? else { return Ok(()) };
@@ -180,7 +184,7 @@ impl Embedded {
         };
         let mounts = files::mounts(&arguments, 9)?;
         let core = self.core(env)?;
-        let options = RuntimeOptions { env: env_vars, cwd, limits, files: Vec::new(), mounts };
+        let options = RuntimeOptions { env: env_vars, cwd, limits, mounts, ..RuntimeOptions::default() };
         let mut runtimes = self.runtimes.borrow_mut();
         let created = runtimes.check_room().and_then(|()| core.create_runtime(options));
         let runtime = created.map_err(|error| values::thrown(env, &error, None))?;
@@ -386,6 +390,7 @@ impl Embedded {
             Event::Runner(_, runner, timings) => (kind::RUNNER, values::runner(env, runner, timings)?),
             Event::HostCall(runtime, call) => (kind::HOST_CALL, host::question(env, runtime, call)?),
             Event::HostCancel(runtime, _) => (kind::HOST_CANCEL, Raw::new(env, runtime)?),
+            Event::Permissions(_, decisions) => (kind::PERMISSIONS, permissions::events(env, decisions)?),
         })
     }
 

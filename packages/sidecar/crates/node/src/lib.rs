@@ -16,6 +16,7 @@ mod host;
 mod inline;
 mod linger;
 mod outlet;
+mod permissions;
 mod processes;
 mod requests;
 mod values;

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use coldframe_core::{Error, HostCall, Outcome, Sink, Timings};
+use coldframe_core::{Decisions, Error, HostCall, Outcome, PermissionListener, Sink, Timings};
 use napi::bindgen_prelude::FnArgs;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Status};
@@ -37,15 +37,18 @@ pub enum Event {
     HostCall(u32, HostCall),
     /// It does not wait for the answer of that number any more.
     HostCancel(u32, u32),
+    /// Decisions about permissions in a runtime: of no request.
+    Permissions(u32, Decisions),
 }
 
 impl Event {
-    /// The request; of a question its own number, which is another count.
+    /// The request; of a question its own number, which is another count; of decisions the runtime.
     pub fn id(&self) -> u32 {
         match self {
             Self::HostCall(_, call) => call.number,
             Self::HostCancel(_, number) => *number,
             Self::Outcome(id, ..) | Self::Failure(id, ..) | Self::Output(id, ..) | Self::Runner(id, ..) => *id,
+            Self::Permissions(runtime, _) => *runtime,
         }
     }
 
@@ -54,9 +57,9 @@ impl Event {
         !matches!(self, Self::Output(..)) && !self.is_question()
     }
 
-    /// Whether it is about no request, but about something that a program asks.
+    /// Whether it is about no request, but about something that a program asks or has asked.
     pub fn is_question(&self) -> bool {
-        matches!(self, Self::HostCall(..) | Self::HostCancel(..))
+        matches!(self, Self::HostCall(..) | Self::HostCancel(..) | Self::Permissions(..))
     }
 }
 
@@ -100,10 +103,25 @@ impl Outlet {
         self.send(event);
     }
 
-    fn send(&self, event: Event) {
+    /// Sends what nobody waits for.
+    pub fn send(&self, event: Event) {
         if let Some(function) = &*self.function.lock() {
             function.call(event, ThreadsafeFunctionCallMode::NonBlocking);
         }
+    }
+}
+
+/// Who hears of decisions in a runtime.
+pub struct Listener {
+    /// Whose.
+    pub runtime: u32,
+    /// Where they are told.
+    pub outlet: Arc<Outlet>,
+}
+
+impl PermissionListener for Listener {
+    fn pending(&self, take: &dyn Fn(usize) -> Decisions) {
+        self.outlet.send(Event::Permissions(self.runtime, take(crate::permissions::MOST)));
     }
 }
 

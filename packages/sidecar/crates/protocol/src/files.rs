@@ -3,6 +3,21 @@
 
 use serde::{Deserialize, Serialize};
 
+/// An entry of `mounts` of `runtime.create`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Mount<'a> {
+    /// Where the guest sees it.
+    pub guest_path: &'a str,
+    /// The folder on the host.
+    pub host_path: &'a str,
+    /// Whether the guest can change nothing in it.
+    pub read_only: bool,
+    /// Whether the folder is never written, and what the guest changes in it lies in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlay: Option<bool>,
+}
+
 /// `file.read`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

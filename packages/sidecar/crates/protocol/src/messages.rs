@@ -13,6 +13,7 @@ use crate::frames::Frame;
 pub use crate::host::*;
 use crate::invalid::Invalid;
 pub use crate::maps::{Blobs, Details, Fact, Pairs};
+pub use crate::permissions::*;
 pub use crate::processes::*;
 use crate::reader;
 
@@ -115,6 +116,14 @@ kinds! {
     HostCancel = 42 "host.cancel";
     /// SDK: a runtime's bindings.
     BindingsSet = 43 "bindings.set";
+    /// SDK: replace what a runtime's programs may do.
+    PermissionsSet = 60 "permissions.set";
+    /// SDK: hear of decisions, or hear no more.
+    PermissionsWatch = 61 "permissions.watch";
+    /// Sidecar: decisions.
+    PermissionsEvents = 62 "permissions.events";
+    /// SDK: they have been taken.
+    PermissionsTaken = 63 "permissions.taken";
 }
 
 // What the SDK sends.
@@ -159,21 +168,9 @@ pub struct RuntimeCreate<'a> {
     /// Folders of the host that are there from the start.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub mounts: Option<Vec<Mount<'a>>>,
-}
-
-/// An entry of `mounts` of `runtime.create`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Mount<'a> {
-    /// Where the guest sees it.
-    pub guest_path: &'a str,
-    /// The folder on the host.
-    pub host_path: &'a str,
-    /// Whether the guest can change nothing in it.
-    pub read_only: bool,
-    /// Whether the folder is never written, and what the guest changes in it lies in memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub overlay: Option<bool>,
+    /// What its programs may do.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub permissions: Option<PermissionsPolicy<'a>>,
 }
 
 /// `limits` of `runtime.create`.
@@ -338,6 +335,9 @@ pub enum Request<'a> {
     ProcessList(ProcessList),
     HostResult(HostResult<'a>),
     BindingsSet(BindingsSet<'a>),
+    PermissionsSet(PermissionsSet<'a>),
+    PermissionsWatch(PermissionsWatch),
+    PermissionsTaken(PermissionsTaken),
 }
 
 impl<'a> Request<'a> {
@@ -369,7 +369,16 @@ impl<'a> Request<'a> {
             Kind::ProcessList => reader::read(body).map(Self::ProcessList),
             Kind::HostResult => reader::read(body).map(Self::HostResult),
             Kind::BindingsSet => reader::read(body).map(Self::BindingsSet),
-            Kind::Reply | Kind::Error | Kind::Output | Kind::Started | Kind::HostCall | Kind::HostCancel => {
+            Kind::PermissionsSet => reader::read(body).map(Self::PermissionsSet),
+            Kind::PermissionsWatch => reader::read(body).map(Self::PermissionsWatch),
+            Kind::PermissionsTaken => reader::read(body).map(Self::PermissionsTaken),
+            Kind::Reply
+            | Kind::Error
+            | Kind::Output
+            | Kind::Started
+            | Kind::HostCall
+            | Kind::HostCancel
+            | Kind::PermissionsEvents => {
                 return Err(Invalid::new("a kind of message that the SDK sends", kind.name()).within("kind"));
             }
         };

@@ -14,6 +14,7 @@ mod channel;
 mod files;
 mod host;
 mod outgoing;
+mod permissions;
 mod processes;
 mod relief;
 mod requests;

@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::files;
 use crate::host;
 use crate::outgoing::Outgoing;
+use crate::permissions;
 use crate::processes;
 use crate::sinks::{Answers, Program, Runner};
 use crate::table::{Place, Table};
@@ -98,6 +99,18 @@ impl Session {
                 }
             }
             Request::BindingsSet(set) => self.set_bindings(id, set),
+            Request::PermissionsSet(set) => self.of_runtime(id, set.runtime, |runtime, _| permissions::set(&set, runtime)),
+            Request::PermissionsWatch(watch) => {
+                self.of_runtime(id, watch.runtime, |runtime, outgoing| {
+                    permissions::watch(watch, runtime, outgoing);
+                    Ok(())
+                });
+            }
+            Request::PermissionsTaken(taken) => {
+                if let Some(live) = self.runtimes.get(taken.runtime) {
+                    permissions::send(taken.runtime, &live.runtime.permissions().take(permissions::MOST), &self.answers.outgoing);
+                }
+            }
             request => self.inside(id, &request),
         }
         Ok(None)
@@ -139,6 +152,7 @@ impl Session {
             limits,
             files: create.files.unwrap_or_default().0.into_iter().map(|(path, data)| (path.to_owned(), data.to_vec())).collect(),
             mounts: create.mounts.unwrap_or_default().into_iter().map(files::mount).collect(),
+            permissions: create.permissions.as_ref().map(permissions::policy).unwrap_or_default(),
         };
         match self.runtimes.check_room().and_then(|()| self.core.create_runtime(options)) {
             Ok(runtime) => {
@@ -187,6 +201,15 @@ impl Session {
             None => wire::error(id, &self.no_runtime(number)),
         };
         self.answers.outgoing.push(answer);
+    }
+
+    /// A request that one call on a runtime answers.
+    fn of_runtime(&self, id: u32, number: u32, call: impl FnOnce(&Runtime, &Arc<Outgoing>) -> Result<(), Error>) {
+        let Some(live) = self.runtimes.get(number) else { return self.refuse(id, &self.no_runtime(number)) };
+        match call(&live.runtime, &self.answers.outgoing) {
+            Ok(()) => self.reply(id, &Empty {}),
+            Err(error) => self.refuse(id, &wire::failure(&error, None)),
+        }
     }
 
     fn start_process(&mut self, id: u32, start: ProcessStart<'_>, alone: bool) -> Handled {

@@ -5,6 +5,7 @@
 //! our other programs (`processes/resolve.rs`, `fs/commands.rs`). Next: `host_calls.rs`.
 
 use super::host_calls::{self, MAX_INPUT_BYTES, Question};
+use super::permissions::Denied;
 use super::processes::MAGIC;
 use super::{Answer, Arguments, Errno, Kernel};
 use crate::error::Error;
@@ -128,6 +129,7 @@ pub(super) fn call(program: &Program, number: u32, arguments: &Arguments<'_>) ->
 /// An operation that completes with what the caller outside answers. `ENOENT` when there is no such binding.
 fn ask(program: &Program, service: &'static str, name: &[u8], input: &[u8]) -> Answer {
     let name = std::str::from_utf8(name).map_err(|_| Errno::ENOENT)?;
+    program.process.kernel.permissions.check_binding(name).map_err(Denied::errno)?;
     let most = *program.process.kernel.bindings.0.lock().inputs.get(name).ok_or(Errno::ENOENT)?;
     if input.len() > most {
         return Err(Errno::E2BIG);

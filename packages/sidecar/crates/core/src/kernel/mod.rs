@@ -16,6 +16,7 @@ mod handles;
 mod host_calls;
 mod net;
 mod operations;
+pub(crate) mod permissions;
 pub(crate) mod processes;
 
 pub(crate) use arguments::Arguments;
@@ -31,6 +32,7 @@ use descriptors::Descriptors;
 pub(crate) use fs::Outside;
 use fs::{FileSystem, ProcessFiles, Space};
 use parking_lot::Mutex;
+use permissions::Permissions;
 use processes::{Processes, Signals};
 use std::sync::Arc;
 
@@ -39,6 +41,8 @@ pub(crate) struct Kernel {
     files: Mutex<FileSystem>,
     sockets: net::Sockets,
     pub(crate) processes: Arc<Processes>,
+    /// What its programs may do.
+    pub(crate) permissions: Arc<Permissions>,
     /// Descriptors that one process may have open.
     descriptors: usize,
     pub(crate) host_calls: host_calls::HostCalls,
@@ -54,6 +58,7 @@ impl Kernel {
             files,
             sockets,
             processes,
+            permissions: Arc::default(),
             descriptors: limits.descriptors as usize,
             host_calls: host_calls::HostCalls::default(),
             bindings: bindings::Bindings::default(),
@@ -99,8 +104,13 @@ impl Process {
     /// A process that the caller outside starts in the directory `cwd`.
     pub(crate) fn new(kernel: Arc<Kernel>, pid: u32, cwd: &str) -> Self {
         let descriptors = Descriptors::new(pid, kernel.descriptors);
-        let files = ProcessFiles::new(&kernel.files, cwd, descriptors);
+        let files = ProcessFiles::new(&kernel.files, cwd, descriptors, kernel.permissions.clone());
         Self::with_files(kernel, pid, files)
+    }
+
+    /// The filesystem as it sees it.
+    fn view(&self) -> fs::View<'_> {
+        self.files.view(&self.kernel.files)
     }
 
     fn with_files(kernel: Arc<Kernel>, pid: u32, files: ProcessFiles) -> Self {
@@ -125,15 +135,20 @@ pub(crate) type Answer = Result<i64, Errno>;
 /// Carries out a system call that finishes at once.
 pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
     let _asking = fs::ask(program, arguments.memory_len());
-    match number >> 8 {
-        0x1 => fs::call(program, number, arguments),
+    let answer = match number >> 8 {
+        0x1 => return fs::call(program, number, arguments),
         0x2 => net::call(program, number, arguments),
         0x3 => crypto::call(program, number, arguments),
         0x4 => processes::call(program, number, arguments),
         0x5 => clock::call(number, arguments),
         0x6 => bindings::call(program, number, arguments),
         _ => Err(Errno::ENOSYS),
+    };
+    if answer == Err(Errno::EACCES) {
+        // Only calls of files are asked for a reason: what was said about this one is not said about the next.
+        let _ = program.process.view().reason();
     }
+    answer
 }
 
 /// Carries out a system call that may have to wait. It must not hold on to guest memory while it waits: results are short and go

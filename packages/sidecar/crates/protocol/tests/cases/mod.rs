@@ -92,6 +92,24 @@ fn outcome<'a>(stdout: &'a [u8], failure: Option<Failure<'a>>) -> Outcome<'a> {
     }
 }
 
+fn policy() -> PermissionsPolicy<'static> {
+    let rules = vec![
+        PermissionsRule {
+            mode: PermissionMode::Deny,
+            operations: Some(vec!["read", "write"]),
+            patterns: Some(vec!["/größe", "**/.env"]),
+        },
+        PermissionsRule { mode: PermissionMode::Allow, operations: None, patterns: None },
+    ];
+    let fs = Some(PermissionsScope { default: PermissionMode::Allow, rules: Some(rules) });
+    let network = Some(PermissionsScope { default: PermissionMode::Deny, rules: None });
+    PermissionsPolicy { fs, network, ..PermissionsPolicy::default() }
+}
+
+fn decided(resource: &str, decision: PermissionMode, rule: Option<u32>) -> PermissionEvent<'_> {
+    PermissionEvent { scope: "fs", operation: "read", resource, decision, rule, pid: 2, time_us: 1_700_000_000_123_456 }
+}
+
 pub fn all() -> Vec<Case> {
     let mut all = Vec::new();
     sdk!(all, "sdk-hello", Hello, 0, SdkHello, SdkHello { version: "0.1.0" });
@@ -156,6 +174,16 @@ pub fn all() -> Vec<Case> {
     sidecar!(all, "started", Started, 3, Started, Started { pid: 2 });
     reply!(all, "reply-process-list", ProcessList, 12, ProcessTable<'_>, {
         ProcessTable { pids: vec![2, 3], ppids: vec![1, 2], groups: vec![2, 2], commands: vec!["node", "node größe.js"] }
+    });
+    sdk!(all, "runtime-create-permissions", RuntimeCreate, 2, RuntimeCreate, {
+        RuntimeCreate { permissions: Some(policy()), ..RuntimeCreate::default() }
+    });
+    sdk!(all, "permissions-set", PermissionsSet, 13, PermissionsSet<'_>, PermissionsSet { runtime: 1, permissions: policy() });
+    sdk!(all, "permissions-watch", PermissionsWatch, 14, PermissionsWatch, PermissionsWatch { runtime: 1, on: true });
+    sdk!(all, "permissions-taken", PermissionsTaken, 15, PermissionsTaken, PermissionsTaken { runtime: 1 });
+    sidecar!(all, "permissions-events", PermissionsEvents, 0, PermissionsEvents<'_>, {
+        let events = vec![decided("/größe/a", PermissionMode::Deny, Some(0)), decided("/b", PermissionMode::Allow, None)];
+        PermissionsEvents { runtime: 1, events, lost: 4_294_967_296 }
     });
     sdk!(all, "file-rename", FileRename, 9, FileRename, FileRename { runtime: 1, from: path, to: "/tmp/x" });
 

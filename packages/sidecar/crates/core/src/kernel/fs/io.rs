@@ -1,5 +1,6 @@
 //! What is done with a descriptor: reading, writing, listing. Next: `data.rs`.
 
+use super::guard::check_open;
 use super::node::{Device, MAX_NAME, Type};
 use super::open::{self, APPEND, Opened};
 use super::process::ProcessFiles;
@@ -7,6 +8,7 @@ use super::stat::Stat;
 use super::tree::{GUEST, User, now};
 use super::walk::Place;
 use crate::kernel::descriptors::{Description, Held, Position, Target};
+use crate::kernel::permissions::operations::files;
 use crate::kernel::{Answer, Arguments, Errno, Process};
 use crate::program::{Program, Written};
 use crate::sys;
@@ -147,8 +149,15 @@ pub(crate) fn fstat(process: &Process, fd: i64) -> Result<Stat, Errno> {
 pub(crate) fn ftruncate(process: &Process, fd: i64, len: u64) -> Answer {
     let description = process.files.descriptors.lock().get(fd)?;
     match &description.target {
-        Target::File(ino) if description.writes() => process.kernel.files.lock().truncate(*ino, len)?,
-        Target::Host(file) if description.writes() => file.truncate(len)?,
+        Target::File(ino) if description.writes() => {
+            let mut tree = process.kernel.files.lock();
+            check_open(process, &tree, &description.target, files::TRUNCATE)?;
+            tree.truncate(*ino, len)?;
+        }
+        Target::Host(file) if description.writes() => {
+            check_open(process, &process.kernel.files.lock(), &description.target, files::TRUNCATE)?;
+            file.truncate(len)?;
+        }
         _ => return Err(Errno::EINVAL),
     }
     Ok(0)
@@ -178,6 +187,13 @@ pub(crate) fn change(process: &Process, call: u32, arguments: &Arguments<'_>) ->
     let description = process.files.descriptors.lock().get(arguments.int(0))?;
     let mut tree = process.kernel.files.lock();
     let (first, second) = (arguments.int(1), arguments.int(2));
+    let operation = match call {
+        0x11 => files::CHMOD,
+        0x13 => files::CHOWN,
+        0x15 => files::UTIMES,
+        _ => 0,
+    };
+    check_open(process, &tree, &description.target, operation)?;
     match (&description.target, call) {
         (Target::Stream { .. } | Target::Socket(_), 0x16) => Err(Errno::EINVAL),
         (Target::Stream { .. } | Target::Socket(_), _) => Ok(()),

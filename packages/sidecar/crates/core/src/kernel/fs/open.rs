@@ -1,6 +1,7 @@
 //! Opening: what a path stands for becomes something that can be read and written. Next: `descriptors.rs` beside this folder, `io.rs`.
 
 use super::content::Content;
+use super::guard::Wanted;
 use super::host::{HostFile, How};
 use super::node::{Body, Device, Ino, Type};
 use super::overlay::Raise;
@@ -9,6 +10,7 @@ use super::tree::{FileSystem, READ, User, WRITE};
 use super::view::View;
 use super::walk::{HostSpot, Last, Place, Side, Spot};
 use crate::kernel::Errno;
+use crate::kernel::permissions::operations::files;
 
 const CREATE: u32 = 0o100;
 const EXCLUSIVE: u32 = 0o200;
@@ -52,7 +54,7 @@ pub(crate) fn find(tree: &mut FileSystem, view: &View<'_>, path: &[u8], flags: u
         (false, true) => Last::Stay,
         (false, false) => Last::Follow,
     };
-    match view.walk(tree, path, last)? {
+    match view.walk(tree, path, last, wanted(flags))? {
         Side::Memory(spot) => in_memory(tree, view.user, &spot, flags, mode),
         Side::Host(spot) => {
             if let Some(stat) = &spot.stat {
@@ -71,7 +73,7 @@ pub(crate) fn find(tree: &mut FileSystem, view: &View<'_>, path: &[u8], flags: u
                 }
                 // What is cut at once need not be read; that it may be was looked at above.
                 tree.raise(&spot, Raise::Itself, flags & TRUNCATE == 0)?;
-                let Side::Memory(spot) = view.walk(tree, path, last)? else { return Err(Errno::EIO) };
+                let Side::Memory(spot) = view.walk_again(tree, path, last)? else { return Err(Errno::EIO) };
                 return in_memory(tree, view.user, &spot, flags, mode);
             }
             if let Some(fd) = tree.mount(spot.mount)?.proc().map_or(Ok(None), |proc| proc.own_stream(&spot.path))? {
@@ -80,6 +82,21 @@ pub(crate) fn find(tree: &mut FileSystem, view: &View<'_>, path: &[u8], flags: u
             host(tree, view.user, &spot, flags, mode).map(Opened::Host)
         }
     }
+}
+
+/// What opening with these flags does.
+fn wanted(flags: u32) -> Wanted {
+    let mut found = match flags & 3 {
+        0 => files::READ,
+        1 => files::WRITE,
+        _ => files::READ | files::WRITE,
+    };
+    if flags & TRUNCATE != 0 {
+        found |= files::WRITE | files::TRUNCATE;
+    }
+    let directory = if found == files::READ { files::READDIR } else { found };
+    let missing = if flags & CREATE != 0 { found & !files::TRUNCATE | files::WRITE } else { found };
+    Wanted { found, directory, missing }
 }
 
 fn in_memory(tree: &mut FileSystem, user: User, spot: &Spot, flags: u32, mode: u32) -> Result<Opened, Errno> {

@@ -1,6 +1,7 @@
 //! What the caller outside does with a runtime's files. It owns the sandbox: permissions do not stop it, and what it makes belongs to the
 //! guest; a read-only mount stays read-only. Paths are absolute. Next: `view.rs`.
 
+use super::guard::Wanted;
 use super::host::Listing;
 use super::node::{MAX_NAME, Type};
 use super::open::{self, Opened};
@@ -40,7 +41,7 @@ impl From<Type> for FileType {
 
 impl<'k> Outside<'k> {
     pub(crate) fn new(files: &'k Mutex<FileSystem>) -> Self {
-        Self { view: View { files, user: User::Host, cwd: None, umask: 0 } }
+        Self { view: View { files, user: User::Host, cwd: None, umask: 0, permissions: None } }
     }
 
     /// Puts mounts, files and the working directory of a new runtime where its options say.
@@ -163,7 +164,7 @@ impl<'k> Outside<'k> {
 
     fn remove_all(&self, path: &[u8]) -> Result<(), Errno> {
         let mut tree = self.view.lock();
-        match self.view.walk_to(&mut tree, path, Last::Name, Raise::Itself)? {
+        match self.view.walk_to(&mut tree, path, Last::Name, Wanted::only(0), Raise::Itself)? {
             Side::Memory(spot) => tree.remove_all(self.view.user, &spot),
             Side::Host(spot) => tree.mount(spot.mount)?.remove_all(&spot),
         }

@@ -14,6 +14,7 @@
 //! A file that is raised gets a number of its own, and a descriptor that had it open for reading keeps the bytes below. Next: `host/`.
 
 use super::content::Content;
+use super::guard::Wanted;
 use super::host::{How, Listing, Mount};
 use super::node::{Body, Directory, Ino, Meta, Type};
 use super::open::PIECE;
@@ -265,15 +266,22 @@ impl FileSystem {
 
 impl View<'_> {
     /// Walks to what a call is about to change. In an overlay it is raised first.
-    pub(super) fn walk_to(&self, tree: &mut FileSystem, path: &[u8], last: Last, what: Raise) -> Result<Side, Errno> {
-        match self.walk(tree, path, last)? {
+    pub(super) fn walk_to(
+        &self,
+        tree: &mut FileSystem,
+        path: &[u8],
+        last: Last,
+        wanted: Wanted,
+        what: Raise,
+    ) -> Result<Side, Errno> {
+        match self.walk(tree, path, last, wanted)? {
             Side::Host(spot) if tree.is_overlay(spot.mount) => {
                 // A call that makes a name finds one that is there: nothing is changed.
                 if what == Raise::Holder && spot.stat.is_some() {
                     return Ok(Side::Host(spot));
                 }
                 tree.raise(&spot, what, true)?;
-                self.walk(tree, path, last)
+                self.walk_again(tree, path, last)
             }
             side => Ok(side),
         }

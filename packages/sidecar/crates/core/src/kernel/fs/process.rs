@@ -1,12 +1,15 @@
 //! What a process has of the filesystem for itself: descriptors, working directory, umask. Next: `open.rs`.
 
+use super::guard;
 use super::node::Ino;
 use super::tree::{FileSystem, SEARCH, User};
 use super::view::View;
 use super::walk::Place;
 use crate::kernel::Errno;
 use crate::kernel::descriptors::Descriptors;
+use crate::kernel::permissions::Permissions;
 use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// The umask that a process begins with.
 const UMASK: u32 = 0o022;
@@ -15,6 +18,7 @@ const UMASK: u32 = 0o022;
 pub(crate) struct ProcessFiles {
     pub(crate) descriptors: Mutex<Descriptors>,
     standing: Mutex<Standing>,
+    permissions: Arc<Permissions>,
 }
 
 struct Standing {
@@ -30,8 +34,12 @@ fn held(place: Option<&Place>) -> Option<Ino> {
 }
 
 /// A directory that the guest may make its own.
-fn enter(tree: &FileSystem, from: Option<&Place>, path: &[u8]) -> Result<Place, Errno> {
-    let place = tree.place(User::Guest, from, path)?;
+fn enter(permissions: &Permissions, tree: &FileSystem, from: Option<&Place>, path: &[u8]) -> Result<Place, Errno> {
+    let place = guard::find_directory(permissions, tree, from, path)?;
+    // Who stays where it is goes nowhere.
+    if path != b"." {
+        guard::check_enter(permissions, tree, &place)?;
+    }
     if !tree.is_directory(&place) {
         return Err(Errno::ENOTDIR);
     }
@@ -45,7 +53,7 @@ fn enter(tree: &FileSystem, from: Option<&Place>, path: &[u8]) -> Result<Place, 
 
 impl ProcessFiles {
     /// Begins in `cwd`; if that is no directory, relative paths lead nowhere.
-    pub(crate) fn new(tree: &Mutex<FileSystem>, cwd: &str, descriptors: Descriptors) -> Self {
+    pub(crate) fn new(tree: &Mutex<FileSystem>, cwd: &str, descriptors: Descriptors, permissions: Arc<Permissions>) -> Self {
         let mut tree = tree.lock();
         let found = tree.place(User::Guest, None, cwd.as_bytes()).ok();
         let directory = found.filter(|place| tree.is_directory(place));
@@ -53,13 +61,19 @@ impl ProcessFiles {
             tree.hold(ino);
         }
         let standing = Standing { directory, path: cwd.into(), umask: UMASK };
-        Self { descriptors: Mutex::new(descriptors), standing: Mutex::new(standing) }
+        Self { descriptors: Mutex::new(descriptors), standing: Mutex::new(standing), permissions }
     }
 
     /// The filesystem as this process sees it.
-    pub(crate) fn view<'k>(&self, files: &'k Mutex<FileSystem>) -> View<'k> {
+    pub(crate) fn view<'k>(&'k self, files: &'k Mutex<FileSystem>) -> View<'k> {
         let standing = self.standing.lock();
-        View { files, user: User::Guest, cwd: standing.directory.clone(), umask: standing.umask }
+        View {
+            files,
+            user: User::Guest,
+            cwd: standing.directory.clone(),
+            umask: standing.umask,
+            permissions: Some(&self.permissions),
+        }
     }
 
     /// The old umask.
@@ -80,7 +94,7 @@ impl ProcessFiles {
         let mut tree = files.lock();
         // Not locked while the path is walked: `/proc/self/cwd` looks at it.
         let from = self.standing_place();
-        let place = enter(&tree, from.as_ref(), path)?;
+        let place = enter(&self.permissions, &tree, from.as_ref(), path)?;
         let mut standing = self.standing.lock();
         if let Some(ino) = held(Some(&place)) {
             tree.hold(ino);
@@ -110,14 +124,15 @@ impl ProcessFiles {
     ) -> Result<(Self, Vec<u8>), Errno> {
         let mut tree = files.lock();
         let from = self.standing_place();
-        let place = enter(&tree, from.as_ref(), cwd)?;
+        let place = enter(&self.permissions, &tree, from.as_ref(), cwd)?;
         let standing = self.standing.lock();
         if let Some(ino) = held(Some(&place)) {
             tree.hold(ino);
         }
         let path = tree.path_of(&place)?;
         let standing = Standing { directory: Some(place), path: path.clone(), umask: standing.umask };
-        Ok((Self { descriptors: Mutex::new(descriptors), standing: Mutex::new(standing) }, path))
+        let permissions = self.permissions.clone();
+        Ok((Self { descriptors: Mutex::new(descriptors), standing: Mutex::new(standing), permissions }, path))
     }
 
     /// The process has ended: it is nowhere any more.

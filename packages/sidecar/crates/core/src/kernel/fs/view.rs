@@ -3,6 +3,7 @@
 //! Each walks its path and then does the thing where the walk ended: in memory or in a mounted folder. Memory is locked meanwhile, so
 //! that what the walk found is still so. Next: `open.rs`.
 
+use super::guard::Wanted;
 use super::node::{Body, Directory, Type};
 use super::open::{self, Opened};
 use super::overlay::Raise;
@@ -10,6 +11,8 @@ use super::stat::Stat;
 use super::tree::{FileSystem, READ, User, WRITE, now};
 use super::walk::{HostSpot, Last, Place, Side, Spot};
 use crate::kernel::Errno;
+use crate::kernel::permissions::Permissions;
+use crate::kernel::permissions::operations::{Operations, files};
 use parking_lot::{Mutex, MutexGuard};
 
 /// What tmpfs answers as its type.
@@ -24,6 +27,8 @@ pub(crate) struct View<'k> {
     pub(crate) user: User,
     pub(crate) cwd: Option<Place>,
     pub(crate) umask: u32,
+    /// Whom to ask what may be done; nobody for the caller outside.
+    pub(crate) permissions: Option<&'k Permissions>,
 }
 
 /// A time that is set: see `utimes` in `docs/internals/guest-abi.md`.
@@ -44,10 +49,6 @@ impl View<'_> {
         self.files.lock()
     }
 
-    pub(super) fn walk(&self, tree: &FileSystem, path: &[u8], last: Last) -> Result<Side, Errno> {
-        tree.walk(self.user, self.cwd.as_ref(), path, last)
-    }
-
     /// What there is to say about the last `EACCES`, once.
     pub(crate) fn reason(&self) -> Option<String> {
         self.lock().reason.take()
@@ -60,7 +61,7 @@ impl View<'_> {
 
     pub(crate) fn stat(&self, path: &[u8], follow: bool) -> Result<Stat, Errno> {
         let tree = self.lock();
-        match self.walk(&tree, path, last(follow))? {
+        match self.walk(&tree, path, last(follow), Wanted::only(files::STAT))? {
             Side::Memory(spot) => {
                 let ino = spot.existing()?;
                 Ok(Stat::of(ino, tree.node(ino)?))
@@ -75,7 +76,10 @@ impl View<'_> {
             return Err(Errno::EINVAL);
         }
         let tree = self.lock();
-        match self.walk(&tree, path, Last::Follow)? {
+        let [read, write, execute] = [(4, files::READ), (2, files::WRITE), (1, files::EXECUTE)]
+            .map(|(bit, asked)| if wanted & bit != 0 { asked } else { 0 });
+        let asks = Wanted { directory: files::STAT | write, ..Wanted::only(files::STAT | read | write | execute) };
+        match self.walk(&tree, path, Last::Follow, asks)? {
             Side::Memory(spot) => tree.check(self.user, spot.existing()?, wanted),
             Side::Host(spot) => {
                 let stat = spot.stat.ok_or(Errno::ENOENT)?;
@@ -91,7 +95,7 @@ impl View<'_> {
         let mode = mode & 0o1777 & !self.umask;
         self.change(
             path,
-            Last::Name,
+            (Last::Name, files::CREATE_DIR),
             Raise::Holder,
             |tree, spot| tree.create(self.user, &spot, Body::Directory(Directory::new()), mode).map(drop),
             |tree, spot| tree.mount(spot.mount)?.mkdir(&spot, mode),
@@ -102,7 +106,7 @@ impl View<'_> {
         let user = self.user;
         self.change(
             path,
-            Last::Name,
+            (Last::Name, files::RM),
             Raise::Itself,
             |tree, spot| tree.rmdir(user, &spot),
             |tree, spot| tree.mount(spot.mount)?.rmdir(&spot),
@@ -111,7 +115,7 @@ impl View<'_> {
 
     pub(crate) fn unlink(&self, path: &[u8]) -> Result<(), Errno> {
         let mut tree = self.lock();
-        match self.walk(&tree, path, Last::Name)? {
+        match self.walk(&tree, path, Last::Name, Wanted::only(files::RM))? {
             Side::Memory(spot) => tree.unlink(self.user, &spot),
             Side::Host(spot) if tree.is_overlay(spot.mount) => tree.unlink_below(self.user, &spot),
             Side::Host(spot) => tree.mount(spot.mount)?.unlink(&spot),
@@ -121,9 +125,12 @@ impl View<'_> {
     pub(crate) fn rename(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
         let mut tree = self.lock();
         // First the one, then the other as it is then: both may lie in an overlay.
-        self.walk_to(&mut tree, from, Last::Name, Raise::Itself)?;
-        let to = self.walk_to(&mut tree, to, Last::Name, Raise::Itself)?;
-        match (self.walk(&tree, from, Last::Name)?, to) {
+        let wanted = Wanted::only(files::RENAME);
+        self.walk_to(&mut tree, from, Last::Name, wanted, Raise::Itself)?;
+        let new = self.walk_to(&mut tree, to, Last::Name, wanted, Raise::Itself)?;
+        let old = self.walk_again(&tree, from, Last::Name)?;
+        self.may_move(&tree, (from, Last::Name), to, false)?;
+        match (old, new) {
             (Side::Memory(from), Side::Memory(to)) => tree.rename(self.user, &from, &to),
             (Side::Host(from), Side::Host(to)) if from.mount == to.mount => tree.mount(from.mount)?.rename(&from, &to),
             _ => Err(Errno::EXDEV),
@@ -132,15 +139,18 @@ impl View<'_> {
 
     pub(crate) fn link(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
         let mut tree = self.lock();
-        let from = self.walk_to(&mut tree, from, Last::Stay, Raise::Itself)?;
-        let found = match &from {
+        let wanted = Wanted::only(files::LINK);
+        let old = self.walk_to(&mut tree, from, Last::Stay, wanted, Raise::Itself)?;
+        let found = match &old {
             Side::Memory(spot) => spot.node.is_some(),
             Side::Host(spot) => spot.stat.is_some(),
         };
         if !found {
             return Err(Errno::ENOENT);
         }
-        match (from, self.walk_to(&mut tree, to, Last::Name, Raise::Holder)?) {
+        let new = self.walk_to(&mut tree, to, Last::Name, wanted, Raise::Holder)?;
+        self.may_move(&tree, (from, Last::Stay), to, true)?;
+        match (old, new) {
             (Side::Memory(_), Side::Host(to)) if to.stat.is_some() => Err(Errno::EEXIST),
             (Side::Memory(from), Side::Memory(to)) => tree.link(self.user, from.existing()?, &to),
             (Side::Host(from), Side::Host(to)) if from.mount == to.mount => tree.mount(from.mount)?.link(&from, &to),
@@ -154,7 +164,7 @@ impl View<'_> {
         }
         self.change(
             path,
-            Last::Name,
+            (Last::Name, files::SYMLINK),
             Raise::Holder,
             |tree, spot| tree.create(self.user, &spot, Body::Link(target.into()), 0o777).map(drop),
             |tree, spot| tree.mount(spot.mount)?.symlink(target, &spot),
@@ -163,7 +173,7 @@ impl View<'_> {
 
     pub(crate) fn readlink(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
         let tree = self.lock();
-        match self.walk(&tree, path, Last::Stay)? {
+        match self.walk(&tree, path, Last::Stay, Wanted::only(files::READLINK))? {
             Side::Memory(spot) => match &tree.node(spot.existing()?)?.body {
                 Body::Link(target) => Ok(target.to_vec()),
                 _ => Err(Errno::EINVAL),
@@ -180,7 +190,7 @@ impl View<'_> {
         let (user, mode) = (self.user, mode & PERMISSIONS);
         self.change(
             path,
-            last(follow),
+            (last(follow), files::CHMOD),
             Raise::Itself,
             |tree, spot| tree.chmod(user, spot.existing()?, mode),
             |tree, spot| tree.mount(spot.mount)?.chmod(&spot, mode),
@@ -191,7 +201,7 @@ impl View<'_> {
         let user = self.user;
         self.change(
             path,
-            last(follow),
+            (last(follow), files::CHOWN),
             Raise::Itself,
             |tree, spot| tree.chown(user, spot.existing()?, uid, gid),
             |tree, spot| tree.mount(spot.mount)?.chown(&spot, uid, gid),
@@ -202,7 +212,7 @@ impl View<'_> {
         let user = self.user;
         self.change(
             path,
-            last(follow),
+            (last(follow), files::UTIMES),
             Raise::Itself,
             |tree, spot| {
                 let ino = spot.existing()?;
@@ -218,7 +228,7 @@ impl View<'_> {
 
     pub(crate) fn truncate(&self, path: &[u8], len: u64) -> Result<(), Errno> {
         let mut tree = self.lock();
-        match self.walk_to(&mut tree, path, Last::Follow, Raise::Itself)? {
+        match self.walk_to(&mut tree, path, Last::Follow, Wanted::only(files::TRUNCATE), Raise::Itself)? {
             Side::Memory(spot) => {
                 let ino = spot.existing()?;
                 tree.content(ino)?;
@@ -229,14 +239,10 @@ impl View<'_> {
         }
     }
 
-    pub(crate) fn real_path(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
-        self.lock().real_path(self.user, self.cwd.as_ref(), path)
-    }
-
     /// Type, block size, blocks, free blocks twice, inodes, free inodes. A mount shows the space in memory too: the host's is not told.
     pub(crate) fn space(&self, path: &[u8]) -> Result<[f64; 7], Errno> {
         let tree = self.lock();
-        if let Side::Memory(spot) = self.walk(&tree, path, Last::Follow)? {
+        if let Side::Memory(spot) = self.walk(&tree, path, Last::Follow, Wanted::only(files::STAT))? {
             spot.existing()?;
         }
         let (limits, used) = (&tree.limits, &tree.used);
@@ -281,13 +287,13 @@ impl View<'_> {
     fn change(
         &self,
         path: &[u8],
-        last: Last,
+        (last, operation): (Last, Operations),
         what: Raise,
         here: impl FnOnce(&mut FileSystem, Spot) -> Result<(), Errno>,
         there: impl FnOnce(&FileSystem, HostSpot) -> Result<(), Errno>,
     ) -> Result<(), Errno> {
         let mut tree = self.lock();
-        match self.walk_to(&mut tree, path, last, what)? {
+        match self.walk_to(&mut tree, path, last, Wanted::only(operation), what)? {
             Side::Memory(spot) => here(&mut tree, spot),
             Side::Host(spot) => there(&tree, spot),
         }
@@ -296,7 +302,7 @@ impl View<'_> {
     /// The whole file, if `room` holds it; its length.
     pub(crate) fn read_file(&self, path: &[u8], room: &mut [u8]) -> Result<u64, Errno> {
         let mut tree = self.lock();
-        match self.walk(&tree, path, Last::Follow)? {
+        match self.walk(&tree, path, Last::Follow, Wanted::only(files::READ))? {
             Side::Memory(spot) => {
                 let ino = spot.existing()?;
                 tree.check(self.user, ino, READ)?;

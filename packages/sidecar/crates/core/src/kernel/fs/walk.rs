@@ -9,6 +9,7 @@ use super::node::{Body, Ino, MAX_NAME, Type};
 use super::stat::Stat;
 use super::tree::{FileSystem, ROOT, SEARCH, User};
 use crate::kernel::Errno;
+use crate::kernel::permissions::Permissions;
 
 /// Links that one walk follows.
 const MAX_LINKS: u32 = 40;
@@ -38,6 +39,19 @@ pub(crate) enum Place {
     Here(Ino),
     /// In a mounted folder: the mount's number and the path from its root, without slashes at its ends.
     There(usize, Vec<u8>),
+}
+
+/// How far a walk has come. After an error, what failed is the first name that is left, seen from where it is.
+pub(super) struct Course<'p> {
+    pub(super) at: Place,
+    /// The path that is walked: the caller's, until a link is followed.
+    rest: Vec<u8>,
+    /// Where in it the walk is.
+    position: usize,
+    /// The place must be without links, because its path matters.
+    exact: bool,
+    /// Who is asked about directories that are left again; the place is without links then, too.
+    pub(super) permissions: Option<&'p Permissions>,
 }
 
 /// Where a path leads.
@@ -96,6 +110,13 @@ pub(super) struct Found {
     pub(super) stat: Option<Stat>,
 }
 
+impl Course<'_> {
+    /// What is left of the path: what failed comes first.
+    pub(super) fn left(&self) -> &[u8] {
+        self.rest.get(self.position..).unwrap_or_default()
+    }
+}
+
 impl Spot {
     /// The node; `ENOENT` when there is none.
     pub(crate) fn existing(&self) -> Result<Ino, Errno> {
@@ -106,45 +127,56 @@ impl Spot {
 impl FileSystem {
     /// Walks along `path`. `from` is where a relative one begins; none when the working directory does not exist.
     pub(crate) fn walk(&self, user: User, from: Option<&Place>, path: &[u8], last: Last) -> Result<Side, Errno> {
-        self.side(self.steps(user, from, path, last, false)?)
+        self.side(self.steps(user, last, &mut self.course(from, path, false)?)?)
     }
 
     /// The place that `path` leads to; `ENOENT` when nothing is there.
     pub(crate) fn place(&self, user: User, from: Option<&Place>, path: &[u8]) -> Result<Place, Errno> {
-        self.steps(user, from, path, Last::Follow, true)?.node.ok_or(Errno::ENOENT)
+        self.steps(user, Last::Follow, &mut self.course(from, path, true)?)?.node.ok_or(Errno::ENOENT)
     }
 
     /// The absolute path that `path` has without links and dots.
     pub(crate) fn real_path(&self, user: User, from: Option<&Place>, path: &[u8]) -> Result<Vec<u8>, Errno> {
-        let end = self.steps(user, from, path, Last::Follow, true)?;
-        let node = end.node.ok_or(Errno::ENOENT)?;
-        let (Place::Here(ino), Name::Plain(name)) = (&node, &end.name) else { return self.path_of(&node) };
-        if self.node(*ino)?.is_directory() { self.path_of(&node) } else { Ok(join(self.path_of(&end.parent)?, name)) }
+        self.real_path_of(&self.steps(user, Last::Follow, &mut self.course(from, path, true)?)?)
     }
 
-    /// `exact`: the place must be without links, because its path matters.
-    fn steps(&self, user: User, from: Option<&Place>, path: &[u8], last: Last, exact: bool) -> Result<End, Errno> {
-        if path.is_empty() {
-            return Err(Errno::ENOENT);
-        }
-        let mut at = if path[0] == b'/' { Place::Here(ROOT) } else { self.present(from.ok_or(Errno::ENOENT)?.clone()) };
-        let mut rest = path.to_vec();
-        let (mut position, mut links, mut passed, mut name) = (0, 0, 0, Name::Root);
+    /// The absolute path, without links and dots, of where an exact walk has ended and something is.
+    pub(super) fn real_path_of(&self, end: &End) -> Result<Vec<u8>, Errno> {
+        let node = end.node.as_ref().ok_or(Errno::ENOENT)?;
+        let (Place::Here(ino), Name::Plain(name)) = (node, &end.name) else { return self.path_of(node) };
+        if self.node(*ino)?.is_directory() { self.path_of(node) } else { Ok(join(self.path_of(&end.parent)?, name)) }
+    }
+
+    /// The beginning of a walk. `from` is where a relative path begins; `exact`: see [`Course`].
+    pub(super) fn course<'p>(&self, from: Option<&Place>, path: &[u8], exact: bool) -> Result<Course<'p>, Errno> {
+        let at = match path.first() {
+            None => return Err(Errno::ENOENT),
+            Some(b'/') => Place::Here(ROOT),
+            Some(_) => self.present(from.ok_or(Errno::ENOENT)?.clone()),
+        };
+        Ok(Course { at, rest: path.to_vec(), position: 0, exact, permissions: None })
+    }
+
+    pub(super) fn steps(&self, user: User, last: Last, course: &mut Course<'_>) -> Result<End, Errno> {
+        let exact = course.exact || course.permissions.is_some();
+        let permissions = course.permissions;
+        let Course { at, rest, position, .. } = course;
+        let (mut links, mut passed, mut name) = (0, 0, Name::Root);
         let mut asked_host = exact;
         loop {
-            if let Place::There(mount, at) = &at
+            if let Place::There(mount, at) = &*at
                 && !std::mem::replace(&mut asked_host, true)
-                && let Some(end) = self.mount(*mount)?.leap(*mount, at, &rest[position..], last)?
+                && let Some(end) = self.mount(*mount)?.leap(*mount, at, &rest[*position..], last)?
             {
                 return Ok(end);
             }
-            while rest.get(position) == Some(&b'/') {
-                position += 1;
+            while rest.get(*position) == Some(&b'/') {
+                *position += 1;
             }
-            let part = &rest[position..];
+            let part = &rest[*position..];
             if part.is_empty() {
                 // Only slashes were left: a root, or a directory that dots or a link have led to.
-                return Ok(End { parent: self.parent_of(&at)?, name, node: Some(at), slash: false, stat: None });
+                return Ok(End { parent: self.parent_of(at)?, name, node: Some(at.clone()), slash: false, stat: None });
             }
             passed += 1;
             if passed > MAX_STEPS {
@@ -154,25 +186,28 @@ impl FileSystem {
             let (part, after) = part.split_at(len);
             let is_last = after.iter().all(|byte| *byte == b'/');
             let slash = !after.is_empty();
-            self.may_search(user, &at)?;
-            position += len;
+            self.may_search(user, at)?;
+            let next = *position + len;
             match part {
                 b"." => {
-                    name = Name::Dot;
+                    (name, *position) = (Name::Dot, next);
                     continue;
                 }
                 b".." => {
-                    name = Name::DotDot;
-                    at = self.parent_of(&at)?;
+                    if let Some(permissions) = permissions {
+                        self.may_leave(permissions, at)?;
+                    }
+                    (name, *position) = (Name::DotDot, next);
+                    *at = self.parent_of(at)?;
                     continue;
                 }
                 _ if len > MAX_NAME => return Err(Errno::ENAMETOOLONG),
                 _ if is_last && slash && matches!(last, Last::Create | Last::CreateNew) => return Err(Errno::EISDIR),
                 _ => {}
             }
-            let Some(found) = self.look(&at, part)? else {
+            let Some(found) = self.look(at, part)? else {
                 if is_last {
-                    return Ok(End { parent: at, name: Name::Plain(part.into()), node: None, slash, stat: None });
+                    return Ok(End { parent: at.clone(), name: Name::Plain(part.into()), node: None, slash, stat: None });
                 }
                 return Err(Errno::ENOENT);
             };
@@ -182,9 +217,9 @@ impl FileSystem {
                 if links > MAX_LINKS {
                     return Err(Errno::ELOOP);
                 }
-                let (start, target) = self.follow(at, &found.place)?;
-                rest = [&target[..], after].concat();
-                (at, position, name, asked_host) = (self.present(start), 0, Name::Root, exact);
+                let (start, target) = self.follow(at.clone(), &found.place)?;
+                *rest = [&target[..], after].concat();
+                (*at, *position, name, asked_host) = (self.present(start), 0, Name::Root, exact);
                 continue;
             }
             if is_last {
@@ -192,14 +227,15 @@ impl FileSystem {
                     return Err(Errno::ENOTDIR);
                 }
                 let name = if self.is_root(&found.place) { Name::Root } else { Name::Plain(part.into()) };
-                return Ok(End { parent: at, name, node: Some(found.place), slash, stat: found.stat });
+                return Ok(End { parent: at.clone(), name, node: Some(found.place), slash, stat: found.stat });
             }
             if found.kind != Type::Directory {
                 return Err(Errno::ENOTDIR);
             }
             // Once per mount: what the host cannot answer for a path, it cannot for the rest of it either.
             asked_host |= matches!(found.place, Place::There(..)) && matches!(at, Place::There(..));
-            at = found.place;
+            *at = found.place;
+            *position = next;
         }
     }
 
@@ -258,7 +294,7 @@ impl FileSystem {
         }
     }
 
-    fn side(&self, end: End) -> Result<Side, Errno> {
+    pub(super) fn side(&self, end: End) -> Result<Side, Errno> {
         let End { parent, name, node, slash, stat } = end;
         let (mount, path) = match (node, parent) {
             (Some(Place::There(mount, path)), _) => (mount, path),

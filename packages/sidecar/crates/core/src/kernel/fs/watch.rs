@@ -4,12 +4,16 @@
 //! operation carries one batch; what happens before the program asks again is kept for it, so that nothing is lost in between. Of mounted
 //! folders the host tells (`host/watching.rs`). Next: `tree.rs`.
 
+use super::guard::Wanted;
 use super::node::Ino;
 use super::overlay::Raise;
 use super::tree::FileSystem;
-use super::walk::{Last, Name, Side};
+use super::walk::{Last, Name, Place, Side, join};
 use crate::kernel::operations::Operations;
+use crate::kernel::permissions::Permissions;
+use crate::kernel::permissions::operations::files;
 use crate::kernel::{Answer, Errno, Process};
+use crate::policy::Scope;
 use std::sync::Arc;
 
 /// Watchers that one runtime may have.
@@ -41,6 +45,8 @@ pub(super) struct Watcher {
     armed: bool,
     kept: Vec<u8>,
     last: Vec<u8>,
+    /// Whom to ask about what lies below; of the host's folders nothing does.
+    permissions: Option<Arc<Permissions>>,
 }
 
 /// All watchers of a filesystem. A clone begins without: they belong to running programs.
@@ -56,7 +62,7 @@ impl Clone for Watchers {
 impl Watcher {
     pub(super) fn new(node: Ino, name: Box<[u8]>, recursive: bool, operations: Arc<Operations>) -> Self {
         let (kept, last) = (Vec::new(), Vec::new());
-        Self { node, name, recursive, operations, operation: 0, armed: false, kept, last }
+        Self { node, name, recursive, operations, operation: 0, armed: false, kept, last, permissions: None }
     }
 
     pub(super) fn belongs_to(&self, operations: &Arc<Operations>) -> bool {
@@ -115,7 +121,7 @@ impl Watcher {
 pub(crate) fn watch(process: &Process, path: &[u8], flags: i64) -> Answer {
     let view = process.files.view(&process.kernel.files);
     let mut tree = view.lock();
-    let spot = match view.walk_to(&mut tree, path, Last::Follow, Raise::Itself)? {
+    let spot = match view.walk_to(&mut tree, path, Last::Follow, Wanted::only(files::WATCH), Raise::Itself)? {
         Side::Memory(spot) => spot,
         Side::Host(spot) => {
             let mount = tree.mount(spot.mount)?.clone();
@@ -141,6 +147,7 @@ pub(crate) fn watch(process: &Process, path: &[u8], flags: i64) -> Answer {
         return Err(Errno::ENOSPC);
     }
     let mut watcher = Watcher::new(node, name, recursive, process.operations.clone());
+    watcher.permissions = Some(process.kernel.permissions.clone());
     let operation = watcher.arm()?;
     watchers.push(watcher);
     tree.hold(node);
@@ -183,12 +190,21 @@ impl FileSystem {
                 watcher.tell(change, name);
             } else if watcher.recursive
                 && let Some(mut path) = self.path_below(watcher.node, directory)
+                && self.may_tell(watcher, directory, name)
             {
                 path.extend_from_slice(name);
                 watcher.tell(change, &path);
             }
         }
         self.watchers.0 = watchers;
+    }
+
+    /// Whether a watcher of everything below a directory may hear of this name.
+    fn may_tell(&self, watcher: &Watcher, directory: Ino, name: &[u8]) -> bool {
+        let Some(permissions) = watcher.permissions.as_ref().filter(|permissions| permissions.asks(Scope::Fs)) else {
+            return true;
+        };
+        self.path_of(&Place::Here(directory)).is_ok_and(|path| permissions.sees(&join(path, name), files::WATCH))
     }
 
     /// The node itself came to an end, moved or changed.

@@ -4,6 +4,7 @@
 use super::socket::{Domain, Socket};
 use crate::kernel::Errno;
 use crate::kernel::fs::Ino;
+use crate::kernel::permissions::Peer;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +54,15 @@ impl Address {
         match (self, other) {
             (Self::Ip(ip, port), Self::Ip(to, _)) if ip.is_unspecified() => Self::Ip(loopback(*to), *port),
             _ => self.clone(),
+        }
+    }
+
+    /// As the permissions know it; none for a socket that has a file, or no name.
+    pub(super) fn peer(&self) -> Option<Peer<'_>> {
+        match self {
+            Self::Ip(ip, port) => Some(Peer::Address(ip.to_canonical(), *port)),
+            Self::Abstract(name) => Some(Peer::Unix(name.strip_prefix(b"\0").unwrap_or(name))),
+            Self::File(..) | Self::Unnamed => None,
         }
     }
 

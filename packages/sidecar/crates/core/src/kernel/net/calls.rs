@@ -7,7 +7,10 @@ use super::names;
 use super::socket::{Datagram, Domain, Id, Role, Socket};
 use super::stream::Progress;
 use crate::kernel::descriptors::{Held, Target};
+use crate::kernel::permissions::operations::{Operations, network};
+use crate::kernel::permissions::{About, Denied, Peer, is_local_name};
 use crate::kernel::{Answer, Arguments, Errno, Process};
+use crate::policy::Scope;
 use crate::program::Program;
 use std::sync::Arc;
 
@@ -20,8 +23,10 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
         let id = sockets.with(|state| state.network.add(Socket::new(domain, role)))?;
         return process.install_socket(id);
     }
-    if number == 0x210 {
-        return pair(process, arguments);
+    match number {
+        0x210 => return pair(process, arguments),
+        0x213 => return look_up(process, arguments.bytes(0)?),
+        _ => {}
     }
     let id = process.socket(arguments.int(0))?;
     match number {
@@ -37,6 +42,7 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
         0x212 => process.collect(id),
         _ => {
             let address = address(process, id, number, arguments)?;
+            ask(process, id, number, address.as_ref())?;
             sockets.with(|state| carry_out(state, program, id, number, arguments, address))
         }
     }
@@ -77,6 +83,33 @@ fn address(process: &Process, id: Id, number: u32, arguments: &Arguments<'_>) ->
         (_, 0x205 | 0x20b) if text.is_empty() && datagram => Ok(None),
         _ => Address::parse(domain, text, arguments.number(at + 2)?).map(Some),
     }
+}
+
+/// Whether a program may listen, connect or send there. A Unix socket with a file was asked about with the file.
+fn ask(process: &Process, id: Id, number: u32, address: Option<&Address>) -> Result<(), Errno> {
+    let permissions = &process.kernel.permissions;
+    if !matches!(number, 0x202 | 0x203 | 0x205 | 0x20b) || !permissions.asks(Scope::Network) {
+        return Ok(());
+    }
+    let (is_datagram, local) = process.kernel.sockets.with(|state| {
+        let socket = state.network.get(id)?;
+        Ok((socket.is_datagram(), socket.local.clone().unwrap_or_else(|| unbound(socket.domain))))
+    })?;
+    let (operation, address): (Operations, Option<&Address>) = match (number, is_datagram) {
+        (0x203, false) => (network::LISTEN, Some(&local)),
+        (0x205, false) => (network::CONNECT, address),
+        (0x202 | 0x205 | 0x20b, true) => (network::UDP, address),
+        _ => return Ok(()),
+    };
+    let Some(peer) = address.and_then(Address::peer) else { return Ok(()) };
+    permissions.check(About::Peer(peer), operation).map_err(Denied::errno)
+}
+
+/// What a name stands for: 0 for this machine. Nothing else can be found out, there is no way out.
+fn look_up(process: &Process, name: &[u8]) -> Answer {
+    let name = std::str::from_utf8(name).map_err(|_| Errno::EINVAL)?;
+    process.kernel.permissions.check(About::Peer(Peer::Name(name)), network::DNS).map_err(Denied::errno)?;
+    if is_local_name(name) { Ok(0) } else { Err(Errno::ENOENT) }
 }
 
 fn carry_out(

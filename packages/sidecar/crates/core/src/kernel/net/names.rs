@@ -2,7 +2,8 @@
 //! The node's number is the address: a renamed socket is still found, a removed one never is, even when another has its name.
 
 use super::address::Address;
-use crate::kernel::fs::{Body, Last, Side, WRITE};
+use crate::kernel::fs::{Body, Last, Side, WRITE, Wanted};
+use crate::kernel::permissions::operations::files;
 use crate::kernel::{Errno, Process};
 
 /// Longest name (Linux's `sun_path`).
@@ -25,7 +26,7 @@ pub(super) fn make(process: &Process, path: &[u8]) -> Result<Address, Errno> {
     }
     let view = process.files.view(&process.kernel.files);
     let mut tree = process.kernel.files.lock();
-    let Side::Memory(spot) = tree.walk(view.user, view.cwd.as_ref(), path, Last::Name)? else { return Err(Errno::EACCES) };
+    let Side::Memory(spot) = view.walk(&tree, path, Last::Name, Wanted::only(files::WRITE))? else { return Err(Errno::EACCES) };
     if spot.node.is_some() {
         return Err(Errno::EADDRINUSE);
     }
@@ -40,7 +41,7 @@ pub(super) fn find(process: &Process, path: &[u8]) -> Result<Address, Errno> {
     }
     let view = process.files.view(&process.kernel.files);
     let tree = process.kernel.files.lock();
-    let Side::Memory(spot) = tree.walk(view.user, view.cwd.as_ref(), path, Last::Follow)? else { return Err(Errno::EACCES) };
+    let Side::Memory(spot) = view.walk(&tree, path, Last::Follow, Wanted::only(files::WRITE))? else { return Err(Errno::EACCES) };
     let ino = spot.existing()?;
     if !matches!(tree.node(ino)?.body, Body::Socket) {
         return Err(Errno::ECONNREFUSED);

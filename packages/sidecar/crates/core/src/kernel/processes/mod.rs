@@ -26,6 +26,7 @@ pub(crate) use status::{SIGKILL, SIGPIPE, Status};
 pub(crate) use table::INIT;
 pub(crate) use waiting::wait_for;
 
+use super::permissions::{About, Denied, operations};
 use super::{Answer, Arguments, Errno};
 use crate::error::Error;
 use crate::program::Program;
@@ -138,13 +139,18 @@ impl Processes {
     }
 
     /// Sends a signal as `caller` (0: tries only).
-    fn kill(&self, caller: u32, number: i64, signal: i64) -> Answer {
+    fn kill(&self, caller: &Program, number: i64, signal: i64) -> Answer {
         let signal = if signal == 0 { None } else { Some(signals::check(signal)?) };
-        let programs: Vec<_> = {
+        let mut programs: Vec<_> = {
             let state = self.0.lock();
-            let targets = state.table.targets(caller, number)?;
+            let targets = state.table.targets(caller.pid, number)?;
             targets.iter().filter_map(|pid| state.programs.get(pid).and_then(Weak::upgrade)).collect()
         };
+        let meant = programs.len();
+        programs.retain(|program| signals::may_send(caller, program.pid, signal));
+        if programs.is_empty() && meant > 0 {
+            return Err(Errno::EACCES);
+        }
         if let Some(signal) = signal {
             programs.iter().for_each(|program| signals::send(program, signal));
         }
@@ -165,13 +171,16 @@ pub(super) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
     match number & 0xff {
         0x00 => spawn::spawn(program, arguments.bytes(0)?, arguments.bytes(2)?),
         0x01 => wait(program, arguments.number(0)?),
-        0x02 => processes.kill(program.pid, arguments.int(0), arguments.int(1)),
+        0x02 => processes.kill(program, arguments.int(0), arguments.int(1)),
         0x03 => Ok(i64::from(processes.0.lock().table.parent(program.pid))),
         0x04 => process.signals.listen(signals::check(arguments.int(0))?, arguments.int(1) != 0),
         0x05 => process.signals.next(&process.operations),
         0x06 => processes.0.lock().table.group(pid_or(arguments, program.pid)?).map(i64::from),
         0x07 => {
             let (pid, group) = (arguments.number(0)?, arguments.number(1)?);
+            let about = if pid == 0 { program.pid } else { pid };
+            let asked = process.kernel.permissions.check(About::Process(&about.to_string()), operations::process::SETPGID);
+            asked.map_err(Denied::errno)?;
             processes.0.lock().table.set_group(program.pid, pid, group).map(|()| 0)
         }
         0x08 => watch(program, arguments.bytes(0)?),

@@ -41,8 +41,17 @@ pub(crate) struct Command {
 }
 
 impl Image {
+    /// The name of the program.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Node => "node",
+            Self::Env => "env",
+            Self::Shell(name) | Self::Binding(name) => name,
+        }
+    }
+
     /// The program that a file's head names.
-    fn of(head: &[u8]) -> Option<Self> {
+    pub(crate) fn of(head: &[u8]) -> Option<Self> {
         match head.strip_prefix(MAGIC)? {
             b"node\n" => Some(Self::Node),
             b"env\n" => Some(Self::Env),
@@ -75,7 +84,9 @@ pub(crate) fn resolve(
         let (path, head) = found?;
         match Image::of(&head) {
             Some(Image::Env) => {
+                let given = env.clone();
                 argv = env_arguments(argv, &mut env)?;
+                view.filter_env(&mut env, Some(&given));
                 let Some(first) = argv.first() else { return Ok(evaluated(PRINT, None, env)) };
                 file = first.clone().into_bytes();
                 (searches, by_env) = (true, true);

@@ -2,7 +2,9 @@
 
 use super::status::SIGKILL;
 use crate::error::Error;
+use crate::kernel::permissions::{About, operations::process};
 use crate::kernel::{Answer, Errno, Operations};
+use crate::policy::Scope;
 use crate::program::Program;
 use parking_lot::Mutex;
 
@@ -73,6 +75,26 @@ impl Signals {
         state.tell(operations);
         Ok(i64::from(operation))
     }
+}
+
+/// Whether `caller` may send a signal (none: only look) to the process `pid`. To itself a program may send what it likes.
+pub(super) fn may_send(caller: &Program, pid: u32, signal: Option<u8>) -> bool {
+    let permissions = &caller.process.kernel.permissions;
+    if caller.pid == pid || !permissions.asks(Scope::Process) {
+        return true;
+    }
+    let name = signal.map_or("0".to_owned(), name);
+    permissions.check(About::Process(&format!("{name}:{pid}")), process::SIGNAL).is_ok()
+}
+
+/// A signal's name on Linux; of the real-time ones the number.
+fn name(signal: u8) -> String {
+    const NAMES: [&str; 31] = [
+        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
+        "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR",
+        "SYS",
+    ];
+    NAMES.get(usize::from(signal) - 1).map_or_else(|| signal.to_string(), |name| format!("SIG{name}"))
 }
 
 /// Sends a signal to a program: its listeners hear of it, or what Linux does by default happens.

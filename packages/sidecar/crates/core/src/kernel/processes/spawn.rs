@@ -4,6 +4,7 @@
 use super::resolve::{Command, resolve};
 use super::spec::{Spec, Stdio};
 use crate::kernel::descriptors::{Description, Descriptors};
+use crate::kernel::fs::View;
 use crate::kernel::{Answer, Errno, Process};
 use crate::program::Program;
 use std::sync::Arc;
@@ -18,14 +19,17 @@ pub(crate) struct Child {
 
 /// What a command leads to that the caller outside starts.
 pub(crate) fn find(process: &Process, file: &str, argv: Vec<String>, env: Vec<(String, String)>) -> Result<Command, Errno> {
-    resolve(&process.files.view(&process.kernel.files), file.as_bytes(), argv, env)
+    // It is the caller's own choice: nobody is asked about it.
+    let view = View { permissions: None, ..process.view() };
+    resolve(&view, file.as_bytes(), argv, env)
 }
 
 /// `spawn`: the child's number.
 pub(super) fn spawn(program: &Arc<Program>, words: &[u8], texts: &[u8]) -> Answer {
     let parent = &program.process;
     let kernel = &parent.kernel;
-    let spec = Spec::read(words, texts, kernel.descriptors)?;
+    let mut spec = Spec::read(words, texts, kernel.descriptors)?;
+    kernel.permissions.filter_env(Some(program.pid), &mut spec.env, Some(parent.facts.env()));
     let home = program.home().ok_or(Errno::EAGAIN)?;
     let cwd = if spec.cwd.is_empty() { b"." } else { &*spec.cwd };
     // Its descriptors follow when it is certain that there is something to run.

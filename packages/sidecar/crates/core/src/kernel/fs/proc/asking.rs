@@ -28,7 +28,7 @@ impl Drop for Asking {
 }
 
 /// The process whose call this is; none for the caller outside.
-pub(super) fn asking() -> Option<u32> {
+pub(crate) fn asking() -> Option<u32> {
     ASKING.get()
 }
 
@@ -74,7 +74,7 @@ impl Facts {
         self.told.get().map_or(&[], |(_, argv, _)| argv)
     }
 
-    pub(super) fn env(&self) -> &[(String, String)] {
+    pub(crate) fn env(&self) -> &[(String, String)] {
         self.told.get().map_or(&[], |(_, _, env)| env)
     }
 

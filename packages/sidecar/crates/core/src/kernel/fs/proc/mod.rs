@@ -9,7 +9,7 @@ mod links;
 mod machine;
 mod process;
 
-pub(crate) use asking::{Facts, ask};
+pub(crate) use asking::{Facts, ask, asking};
 
 use super::node::Type;
 use super::stat::{DEVICE, Stat};
@@ -17,7 +17,6 @@ use super::tree::{FileSystem, GUEST, now};
 use crate::kernel::Errno;
 use crate::kernel::processes::Processes;
 use crate::program::Program;
-use asking::asking;
 use links::Link;
 use std::sync::Arc;
 

@@ -37,6 +37,19 @@ fn cost() {
     measure("write of 4 KiB", 0x103, [fd, 4_096, 4_096, 0, 0, 0, 0, 0]);
     measure("open of nothing", 0x100, [missing, missing_len, 0, 0, 0, 0, 0, 0]);
     measure("read_file of 4 KiB", 0x11e, [path, len, 4_096, 4_096, 0, 0, 0, 0]);
+    let scope = |default, rules| crate::policy::PermissionPolicy {
+        fs: Some(crate::policy::ScopePolicy { default, rules }),
+        ..crate::policy::PermissionPolicy::default()
+    };
+    let rule =
+        |verdict, path: &str| crate::policy::PermissionRule { verdict, operations: None, patterns: Some(vec![path.to_owned()]) };
+    use crate::policy::Verdict::{Allow, Deny};
+    let rules =
+        vec![rule(Allow, "/tmp"), rule(Allow, "/workspace"), rule(Deny, "**/.env"), rule(Deny, "/workspace/secret/*.key")];
+    guest.program.process.kernel.permissions.set(&scope(Deny, rules)).expect("a good policy");
+    measure("stat, with rules", 0x104, [path, len, 1_024, 144, 1, 0, 0, 0]);
+    measure("stat of nothing, with rules", 0x104, [missing, missing_len, 1_024, 144, 1, 0, 0, 0]);
+    measure("read_file of 4 KiB, with rules", 0x11e, [path, len, 4_096, 4_096, 0, 0, 0, 0]);
     let began = Instant::now();
     for _ in 0..ROUNDS {
         let processes = Arc::new(crate::kernel::processes::Processes::new(1));

@@ -7,6 +7,7 @@ mod many;
 mod mounts;
 mod oracle;
 mod overlay;
+mod permissions;
 mod posix;
 mod proc;
 mod watching;

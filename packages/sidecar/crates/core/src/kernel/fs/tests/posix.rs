@@ -294,7 +294,7 @@ fn the_sticky_bit_keeps_strangers_from_removing() {
     assert_eq!(guest.plain(UNLINK, &["/tmp/mine".into()]), 0);
     let kernel = guest.program.process.kernel.clone();
     kernel.outside().write("/tmp/theirs", b"", false).expect("made");
-    let view = View { files: &kernel.files, user: User::Host, cwd: None, umask: 0 };
+    let view = View { files: &kernel.files, user: User::Host, cwd: None, umask: 0, permissions: None };
     view.chown(b"/tmp/theirs", Some(0), None, true).expect("given away");
     assert_eq!(guest.plain(UNLINK, &["/tmp/theirs".into()]), EPERM);
     assert_eq!(guest.plain(RENAME, &["/tmp/theirs".into(), "/tmp/x".into()]), EPERM);

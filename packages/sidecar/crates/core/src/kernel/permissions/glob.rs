@@ -1,0 +1,106 @@
+//! Text with wildcards: `*` stands for any text, `?` for one character. In a path each name is matched by itself, so that there `*` ends at a
+//! slash. Everything else, `[` and `{` included, is itself. Next: `tree.rs`.
+
+/// See the module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Glob(Vec<Part>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Byte(u8),
+    /// `?`
+    One,
+    /// `*`
+    Any,
+}
+
+/// Whether there is a wildcard in a text.
+pub(super) fn has_wildcard(text: &str) -> bool {
+    text.contains(['*', '?'])
+}
+
+/// Bytes of the character that begins at `at`; one where no character does.
+fn width(text: &[u8], at: usize) -> usize {
+    1 + text[at + 1..].iter().take(3).take_while(|byte| *byte & 0xc0 == 0x80).count()
+}
+
+impl Glob {
+    pub(super) fn new(text: &str) -> Self {
+        let mut parts: Vec<Part> = Vec::with_capacity(text.len());
+        for byte in text.bytes() {
+            match byte {
+                // Two in a row say no more than one.
+                b'*' if parts.last() == Some(&Part::Any) => {}
+                b'*' => parts.push(Part::Any),
+                b'?' => parts.push(Part::One),
+                byte => parts.push(Part::Byte(byte)),
+            }
+        }
+        Self(parts)
+    }
+
+    pub(super) fn matches(&self, text: &[u8]) -> bool {
+        let (mut part, mut at) = (0, 0);
+        // Where to go on when what follows the last `*` does not match: it takes a byte more.
+        let mut retry = None;
+        loop {
+            match self.0.get(part) {
+                Some(Part::Any) => {
+                    part += 1;
+                    retry = Some((part, at));
+                    continue;
+                }
+                Some(Part::Byte(byte)) if text.get(at) == Some(byte) => (part, at) = (part + 1, at + 1),
+                Some(Part::One) if at < text.len() => (part, at) = (part + 1, at + width(text, at)),
+                None if at == text.len() => return true,
+                _ => match retry {
+                    Some((after, from)) if from < text.len() => {
+                        retry = Some((after, from + 1));
+                        (part, at) = (after, from + 1);
+                    }
+                    _ => return false,
+                },
+            }
+        }
+    }
+
+    /// Characters that stand for themselves: of two patterns the one with more of them says more.
+    pub(super) fn literal_bytes(&self) -> u32 {
+        let count = self.0.iter().filter(|part| matches!(part, Part::Byte(_))).count();
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The same, said as shortly as possible.
+    fn slow(pattern: &[char], text: &[char]) -> bool {
+        match pattern.split_first() {
+            None => text.is_empty(),
+            Some(('*', rest)) => (0..=text.len()).any(|taken| slow(rest, &text[taken..])),
+            Some((one, rest)) => {
+                text.split_first().is_some_and(|(first, left)| (*one == '?' || one == first) && slow(rest, left))
+            }
+        }
+    }
+
+    #[test]
+    fn wildcards() {
+        let of = |pattern: &str, text: &str| Glob::new(pattern).matches(text.as_bytes());
+        assert!(of("*.js", ".js") && of("*.js", "a.js") && !of("*.js", "a.jsx") && !of("*.js", "js"));
+        assert!(of("a?c", "aßc") && of("???", "日本語") && !of("?", "") && !of("?", "ab"));
+        assert!(of("[id]", "[id]") && !of("[id]", "i") && of("{a,b}", "{a,b}"));
+        assert!(of("**", "") && of("a**b", "ab") && Glob::new("?").matches(b"\xff"));
+    }
+
+    proptest! {
+        #[test]
+        fn as_the_slow_one_says(pattern in "[ab*?ß]{0,8}", text in "[abß]{0,10}") {
+            let chars = |text: &str| text.chars().collect::<Vec<_>>();
+            prop_assert_eq!(Glob::new(&pattern).matches(text.as_bytes()), slow(&chars(&pattern), &chars(&text)), "{} {}", pattern, text);
+        }
+    }
+}

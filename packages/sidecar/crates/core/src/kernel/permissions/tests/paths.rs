@@ -1,0 +1,31 @@
+//! What a question costs: `cargo test --release -p coldframe-core --lib -- --ignored cost_of_a_question --nocapture`.
+
+use super::*;
+use std::hint::black_box;
+use std::time::Instant;
+
+#[test]
+#[ignore = "prints figures"]
+fn cost_of_a_question() {
+    const ROUNDS: u32 = 1_000_000;
+    let measure = |name: &str, permissions: &Permissions| {
+        let began = Instant::now();
+        for _ in 0..ROUNDS {
+            let about = About::Path(black_box(b"/workspace/node_modules/express/lib/router/index.js"));
+            let _ = black_box(permissions.check(about, files::READ));
+        }
+        println!("{name}: {:.1} ns", began.elapsed().as_nanos() as f64 / f64::from(ROUNDS));
+    };
+    let permissions = Permissions::default();
+    measure("no rules", &permissions);
+    permissions.set(&policy(Scope::Fs, Verdict::Allow, &["-/secret"])).expect("good");
+    measure("one rule", &permissions);
+    let typical =
+        ["+/workspace", "+/tmp", "-**/.env", "-/workspace/*.key", "-/workspace/.git | write rm", "+/usr | execute read"];
+    permissions.set(&policy(Scope::Fs, Verdict::Deny, &typical)).expect("good");
+    measure("six rules", &permissions);
+    let many: Vec<String> = (0..1_000).map(|n| format!("-/workspace/node_modules/package{n}/private")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    permissions.set(&policy(Scope::Fs, Verdict::Allow, &many)).expect("good");
+    measure("a thousand rules", &permissions);
+}

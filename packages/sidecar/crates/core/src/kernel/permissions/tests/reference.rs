@@ -1,0 +1,139 @@
+//! The slow evaluator: the sentences of `docs/permissions.md`, one after the other, on lists of names.
+//!
+//! "A path names itself and all below it." "Its depth is how many names of the path it takes to get to its own last one; where there are several
+//! ways, the deepest." "The deepest rule counts, and at one depth one that denies." "Where none matches, the default." "What leads to
+//! something that is allowed may be looked at."
+
+use super::*;
+use proptest::prelude::*;
+
+/// All ways in which a pattern describes the path or something above it: how many names of the path each takes, without a `**` at the end.
+fn depths(pattern: &[&str], path: &[&str]) -> Vec<usize> {
+    match pattern.split_first() {
+        None => vec![0],
+        Some((&"**", rest)) if rest.iter().all(|name| *name == "**") => vec![0],
+        Some((&"**", rest)) => (0..=path.len())
+            .flat_map(|skipped| depths(rest, &path[skipped..]).into_iter().map(move |depth| depth + skipped))
+            .collect(),
+        Some((name, rest)) => match path.split_first() {
+            Some((first, left)) if one(name, first) => depths(rest, left).into_iter().map(|depth| depth + 1).collect(),
+            _ => vec![],
+        },
+    }
+}
+
+fn one(pattern: &str, name: &str) -> bool {
+    match pattern.chars().next() {
+        None => name.is_empty(),
+        Some('*') => (0..=name.len()).any(|taken| one(&pattern[1..], &name[taken..])),
+        Some('?') => !name.is_empty() && one(&pattern[1..], &name[1..]),
+        Some(_) => name.starts_with(&pattern[..1]) && one(&pattern[1..], &name[1..]),
+    }
+}
+
+fn names(path: &str) -> Vec<&str> {
+    path.split('/').filter(|name| !name.is_empty()).collect()
+}
+
+type Rules = Vec<(Verdict, Vec<&'static str>, String)>;
+
+fn slow(default: Verdict, rules: &Rules, path: &str, operation: &str) -> bool {
+    let path = names(path);
+    let mut best: Option<(usize, bool)> = None;
+    for (verdict, operations, pattern) in rules.iter().filter(|(_, operations, _)| operations.contains(&operation)) {
+        assert!(!operations.is_empty());
+        let deepest = depths(&names(pattern), &path).into_iter().max();
+        let Some(depth) = deepest else { continue };
+        let denies = *verdict == Verdict::Deny;
+        best = Some(match best {
+            Some((known, _)) if depth > known => (depth, denies),
+            Some((known, denied)) if depth == known => (depth, denied || denies),
+            Some(known) => known,
+            None => (depth, denies),
+        });
+    }
+    let allowed = best.map_or(default == Verdict::Allow, |(_, denies)| !denies);
+    allowed
+        || (operation == "stat" && rules.iter().any(|(verdict, _, pattern)| *verdict == Verdict::Allow && leads(pattern, &path)))
+}
+
+/// Whether the path is a directory on the way to what a pattern describes, as far as it does so name by name.
+fn leads(pattern: &str, path: &[&str]) -> bool {
+    let mut pattern = names(pattern);
+    while pattern.last() == Some(&"**") {
+        pattern.pop();
+    }
+    pattern.len() > path.len() && follows(&pattern, path)
+}
+
+fn follows(pattern: &[&str], path: &[&str]) -> bool {
+    path.iter().zip(pattern).all(|(name, pattern)| *pattern != "**" && one(pattern, name))
+}
+
+fn pattern() -> impl Strategy<Value = String> {
+    let name = prop_oneof![4 => "[ab]", 1 => Just("*".to_owned()), 1 => Just("a*".to_owned()), 1 => Just("?b".to_owned()), 1 => Just("**".to_owned())];
+    prop::collection::vec(name, 0..5).prop_map(|names| format!("/{}", names.join("/")))
+}
+
+fn rules() -> impl Strategy<Value = Rules> {
+    let operations = prop_oneof![Just(vec!["read", "write", "stat"]), Just(vec!["read"]), Just(vec!["write", "stat"])];
+    let verdict = prop_oneof![Just(Verdict::Allow), Just(Verdict::Deny)];
+    prop::collection::vec((verdict, operations, pattern()), 0..6)
+}
+
+pub(super) fn path() -> impl Strategy<Value = String> {
+    prop::collection::vec("[ab]|ab|bb", 0..6).prop_map(|names| format!("/{}", names.join("/")))
+}
+
+fn fast(default: Verdict, rules: &Rules) -> Compiled {
+    let rules = rules.iter().map(|(verdict, operations, pattern)| PermissionRule {
+        verdict: *verdict,
+        operations: Some(operations.iter().map(|name| (*name).to_owned()).collect()),
+        patterns: Some(vec![pattern.clone()]),
+    });
+    let scope = ScopePolicy { default, rules: rules.collect() };
+    Compiled::new(&PermissionPolicy { fs: Some(scope), ..PermissionPolicy::default() }).expect("a good policy")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn the_tree_says_what_the_sentences_say(deny in any::<bool>(), rules in rules(), paths in prop::collection::vec(path(), 1..8)) {
+        let default = if deny { Verdict::Deny } else { Verdict::Allow };
+        let policy = fast(default, &rules);
+        for path in &paths {
+            let allowed = policy.allowed(About::Path(path.as_bytes()));
+            for (operation, bit) in [("read", files::READ), ("write", files::WRITE), ("stat", files::STAT)] {
+                let expected = slow(default, &rules, path, operation);
+                prop_assert_eq!(allowed & bit != 0, expected, "{} {} {:?} {:?}", operation, path, default, rules);
+                if let Some(rule) = policy.decider(About::Path(path.as_bytes()), bit) {
+                    prop_assert!(rules[rule as usize].1.contains(&operation));
+                }
+            }
+        }
+    }
+
+    /// The promise behind `rename`: what may not be done with a thing, or with anything in it, may not be done after it has moved.
+    #[test]
+    fn a_move_never_opens_anything(
+        deny in any::<bool>(),
+        rules in rules(),
+        from in path(),
+        to in path(),
+        below in prop::collection::vec("[ab]|ab|bb", 0..4),
+    ) {
+        let default = if deny { Verdict::Deny } else { Verdict::Allow };
+        let policy = fast(default, &rules);
+        let (one, other) = (policy.judge(from.as_bytes()), policy.judge(to.as_bytes()));
+        if policy.keeps(&one, &other, true) {
+            let inside = |path: &str| format!("{path}/{}", below.join("/"));
+            // Looking at what leads somewhere is no content: `stat` may come with a place.
+            for operation in ["read", "write"] {
+                let before = slow(default, &rules, &inside(&from), operation);
+                let after = slow(default, &rules, &inside(&to), operation);
+                prop_assert!(before || !after, "{} {} {} {:?} {:?}", operation, inside(&from), inside(&to), default, rules);
+            }
+        }
+    }
+}
