@@ -169,9 +169,11 @@ fn no_other_way_leads_to_what_is_closed() {
         let read = guest.read_file(way);
         assert!(matches!(read, Err(EACCES | -20)), "{way}: {read:?}");
         assert_ne!(guest.plain(0x00, &[way.as_str().into(), 2.into(), 0.into()]), 0, "{way}");
-        let removed = guest.plain(0x09, &[way.as_str().into()]);
-        // A link itself lies elsewhere; of `/proc` nothing can be removed.
-        assert!(matches!(removed, EACCES | -20) || way.starts_with("/tmp/t") || way.contains("fd"), "{way}: {removed}");
+        // A link itself lies elsewhere and may be removed; of `/proc` nothing can be.
+        if !way.starts_with("/tmp/t") && !way.contains("fd") {
+            let removed = guest.plain(0x09, &[way.as_str().into()]);
+            assert!(matches!(removed, EACCES | -20), "{way}: {removed}");
+        }
     }
     // What was open stays open: reading goes on, other things are asked about.
     let (count, bytes) = guest.sys(0x02, &[fd.into(), Arg::Room(6), 0.into()]);
