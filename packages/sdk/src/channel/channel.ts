@@ -6,9 +6,9 @@
 
 import { type Deferred, deferred } from '../deferred.js';
 import { fromWire, protocolError, versionMismatch } from '../errors/make.js';
-import { hello, hostCall, hostCancel, output, started, wireError } from './checks.js';
+import { hello, hostCall, hostCancel, output, started, warning, wireError } from './checks.js';
 import { type Frame, FrameReader, FrameWriter } from './frames.js';
-import { CONNECTION_ID, type HostCall, Kind, type SidecarHello } from './messages.js';
+import { CONNECTION_ID, type HostCall, Kind, type SidecarHello, type WireWarning } from './messages.js';
 
 /** Takes what a streamed descriptor wrote, for good: 1 is stdout, 2 is stderr. Does not throw. */
 export type OutputListener = (fd: 1 | 2, data: Uint8Array) => void;
@@ -60,6 +60,8 @@ export interface Channel {
   notify(kind: number, id: number, body: object): void;
   /** From now on `listener` takes what the sidecar asks; without one nobody may ask. */
   listen(listener: HostListener): void;
+  /** From now on `listener` takes warnings. It does not throw. */
+  onWarning(listener: (warning: WireWarning) => void): void;
   /** Resolves when no request waits any more, whatever became of them; `undefined` when none waits now. */
   idle(): Promise<void> | undefined;
   /** Takes bytes from the sidecar. */
@@ -87,6 +89,7 @@ export function createChannel(options: ChannelOptions): Channel {
   let lastId = CONNECTION_ID;
   let quiet: Deferred<void> | undefined;
   let host: HostListener | undefined;
+  let warned: (warning: WireWarning) => void = () => {};
 
   function send(kind: number, id: number, body: object): void {
     writer.add(kind, id, body);
@@ -127,6 +130,7 @@ export function createChannel(options: ChannelOptions): Channel {
     else if (frame.kind === Kind.output) deliver(frame);
     else if (frame.kind === Kind.started) begun(frame);
     else if (frame.kind === Kind.hostCall || frame.kind === Kind.hostCancel) asked(frame);
+    else if (frame.kind === Kind.limitWarning) warned(warning(frame.body));
     else throw protocolError(`a frame of kind ${frame.kind} does not come from a sidecar`);
   }
 
@@ -221,8 +225,12 @@ export function createChannel(options: ChannelOptions): Channel {
     host = listener;
   }
 
+  function onWarning(listener: (warning: WireWarning) => void): void {
+    warned = listener;
+  }
+
   send(Kind.hello, CONNECTION_ID, { version: options.version });
-  return { nextId, request, notify, listen, idle, receive, close };
+  return { nextId, request, notify, listen, onWarning, idle, receive, close };
 }
 
 function refusal(frame: Frame): Error {

@@ -6,6 +6,8 @@
 //
 // Bodies from the sidecar are checked by `checks.ts`, those to the sidecar by the sidecar. Next: `channel.ts`.
 
+import type { LimitName } from '../options/limits.js';
+
 /** The kinds, by their names in `docs/internals/protocol.md`. */
 export const Kind = {
   hello: 1,
@@ -37,6 +39,8 @@ export const Kind = {
   hostResult: 41,
   hostCancel: 42,
   bindingsSet: 43,
+  limitWarning: 64,
+  runtimeResources: 65,
 } as const;
 
 /** The id of frames that belong to the connection and not to a request. */
@@ -68,6 +72,10 @@ export interface RuntimeCreate {
   env?: Readonly<Record<string, string>>;
   cwd?: string;
   limits?: WireLimits;
+  /** Where the limits come from that are not named. */
+  profile?: 'default' | 'hardened';
+  /** Whether limit.warning is sent. */
+  warn?: boolean;
   files?: Readonly<Record<string, Uint8Array>>;
   mounts?: readonly WireMount[];
 }
@@ -80,16 +88,8 @@ export interface WireMount {
   overlay?: boolean;
 }
 
-/** `limits` of runtime.create; what is left out has the sidecar's default. */
-export interface WireLimits {
-  memoryBytes?: number;
-  cpuMs?: number;
-  outputBytes?: number;
-  filesystemBytes?: number;
-  inodes?: number;
-  descriptors?: number;
-  processes?: number;
-}
+/** `limits` of runtime.create, by their names. */
+export type WireLimits = Readonly<Partial<Record<LimitName, number>>>;
 
 /** runtime.dispose. */
 export interface RuntimeDispose {
@@ -222,6 +222,11 @@ export interface WireBinding {
   inputBytes: number;
 }
 
+/** runtime.resources. */
+export interface RuntimeResources {
+  runtime: number;
+}
+
 // What the sidecar sends.
 
 /** hello, of the sidecar. `image` is the guest image's content hash, `loadNs` what loading the precompiled module took. */
@@ -297,7 +302,7 @@ export interface RunnerCreated {
 }
 
 /** The reply to resources: what the sidecar has in use, over all its runtimes. */
-export interface ResourceSnapshot {
+export interface SidecarResourceSnapshot {
   /** Live runtimes. */
   runtimes: number;
   /** Live guest processes, resident ones included. */
@@ -307,6 +312,28 @@ export interface ResourceSnapshot {
   /** Bytes of linear memory that live processes may touch now. */
   memoryBytes: number;
   /** Bytes of output that wait for their reader. */
+  bufferedBytes: number;
+}
+
+/** limit.warning: a runtime comes near a limit. */
+export interface WireWarning {
+  runtime: number;
+  limit: LimitName;
+  used: number;
+  max: number;
+  pid?: number;
+}
+
+/** The reply to runtime.resources: lists of one length, and counts. */
+export interface RuntimeUsage {
+  limits: readonly string[];
+  used: readonly number[];
+  high: readonly number[];
+  max: readonly number[];
+  descriptors: number;
+  operations: number;
+  timers: number;
+  cpuMs: number;
   bufferedBytes: number;
 }
 

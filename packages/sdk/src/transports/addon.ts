@@ -7,10 +7,12 @@ import type {
   FileStatus,
   HostCall,
   ProcessTable,
-  ResourceSnapshot,
   RunnerCreated,
+  RuntimeUsage,
+  SidecarResourceSnapshot,
   WireError,
 } from '../channel/messages.js';
+import type { LimitWarning } from '../options/limits.js';
 import type { Outcome } from '../sidecar/connection.js';
 
 /** What an event is: the `kind` of `OnEvent`. */
@@ -23,13 +25,15 @@ export const Event = {
   runner: 5,
   hostCall: 6,
   hostCancel: 7,
+  warning: 64,
 } as const;
 
-/** Told on Node's thread, never within a call. Of a question `id` is its own number; when it is given up, `payload` is its runtime. */
+/** Told on Node's thread, never within a call. Of a question `id` is its own number; when it is given up, `payload` is its runtime. Of a
+ * warning it is the runtime's number. */
 export type OnEvent = (
   id: number,
   kind: number,
-  payload: Outcome | WireError | Uint8Array | RunnerCreated | HostCall | number | undefined,
+  payload: Outcome | WireError | Uint8Array | RunnerCreated | HostCall | LimitWarning | number | undefined,
 ) => void;
 
 /** Builds an outcome for the addon, which would have to name every property; `truncated` is 1 for stdout, 2 for stderr, or their sum. */
@@ -82,18 +86,15 @@ export interface AddonCore {
   readonly loadNs: number;
   /** Does nothing: what a call costs at least. */
   noop(): void;
-  /** `mounts`: guest path, host path, `ro` or `rw`, and so on. */
+  /** `limits` are names, `values` theirs. `mounts`: guest path, host path, `ro` or `rw`, and so on. */
   createRuntime(
     env?: Env,
     cwd?: string,
-    memoryBytes?: number,
-    cpuMs?: number,
-    outputBytes?: number,
-    filesystemBytes?: number,
-    inodes?: number,
-    descriptors?: number,
-    processes?: number,
+    profile?: string,
+    limits?: readonly string[],
+    values?: readonly number[],
     mounts?: readonly string[],
+    warn?: boolean,
   ): number;
   disposeRuntime(runtime: number): void;
   /**
@@ -119,7 +120,8 @@ export interface AddonCore {
   disposeRunner(runner: number): void;
   cancel(id: number): void;
   credit(id: number, bytes: number): void;
-  resources(): ResourceSnapshot;
+  resources(): SidecarResourceSnapshot;
+  runtimeResources(runtime: number): RuntimeUsage;
   readFile(runtime: number, path: string, offset: number, length: number): FileData;
   writeFile(runtime: number, path: string, data: Uint8Array, append: boolean): void;
   listFiles(runtime: number, path: string): FileNames;

@@ -34,6 +34,7 @@ const replies: Record<string, (body: unknown) => unknown> = {
   'reply-process-start': checks.outcome,
   'reply-runner-create': checks.runnerCreated,
   'reply-resources': checks.resources,
+  'reply-runtime-resources': checks.runtimeUsage,
   'reply-file-read': checks.fileData,
   'reply-file-list': checks.fileNames,
   'reply-file-stat': checks.fileStatus,
@@ -44,6 +45,7 @@ const replies: Record<string, (body: unknown) => unknown> = {
   started: checks.started,
   'host-call': checks.hostCall,
   'host-cancel': checks.hostCancel,
+  'limit-warning': checks.warning,
 };
 
 test.each(golden.filter(({ from }) => from === 'sidecar'))('$file passes its check', ({ file, body }) => {

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use coldframe_core::{Error, HostCall, Outcome, Sink, Timings};
+use coldframe_core::{Error, HostCall, LimitWarning, Outcome, Sink, Timings};
 use napi::bindgen_prelude::FnArgs;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Status};
@@ -37,15 +37,21 @@ pub enum Event {
     HostCall(u32, HostCall),
     /// It does not wait for the answer of that number any more.
     HostCancel(u32, u32),
+    /// The runtime of that number comes near a limit.
+    Warning(u32, LimitWarning),
 }
 
 impl Event {
-    /// The request; of a question its own number, which is another count.
+    /// The request; of a question its own number, which is another count, and of a warning the runtime's.
     pub fn id(&self) -> u32 {
         match self {
             Self::HostCall(_, call) => call.number,
             Self::HostCancel(_, number) => *number,
-            Self::Outcome(id, ..) | Self::Failure(id, ..) | Self::Output(id, ..) | Self::Runner(id, ..) => *id,
+            Self::Outcome(id, ..)
+            | Self::Failure(id, ..)
+            | Self::Output(id, ..)
+            | Self::Runner(id, ..)
+            | Self::Warning(id, _) => *id,
         }
     }
 
@@ -54,9 +60,9 @@ impl Event {
         !matches!(self, Self::Output(..)) && !self.is_question()
     }
 
-    /// Whether it is about no request, but about something that a program asks.
+    /// Whether it is about no request: something that a program asks, or a warning.
     pub fn is_question(&self) -> bool {
-        matches!(self, Self::HostCall(..) | Self::HostCancel(..))
+        matches!(self, Self::HostCall(..) | Self::HostCancel(..) | Self::Warning(..))
     }
 }
 
@@ -100,7 +106,8 @@ impl Outlet {
         self.send(event);
     }
 
-    fn send(&self, event: Event) {
+    /// Sends an event that no call waits for.
+    pub fn send(&self, event: Event) {
         if let Some(function) = &*self.function.lock() {
             function.call(event, ThreadsafeFunctionCallMode::NonBlocking);
         }

@@ -12,7 +12,8 @@ pub use crate::files::*;
 use crate::frames::Frame;
 pub use crate::host::*;
 use crate::invalid::Invalid;
-pub use crate::maps::{Blobs, Details, Fact, Pairs};
+pub use crate::limits::*;
+pub use crate::maps::{Blobs, Details, Fact, Numbers, Pairs};
 pub use crate::processes::*;
 use crate::reader;
 
@@ -115,6 +116,10 @@ kinds! {
     HostCancel = 42 "host.cancel";
     /// SDK: a runtime's bindings.
     BindingsSet = 43 "bindings.set";
+    /// Sidecar: a runtime comes near one of its limits.
+    LimitWarning = 64 "limit.warning";
+    /// SDK: what a runtime uses of its limits.
+    RuntimeResources = 65 "runtime.resources";
 }
 
 // What the SDK sends.
@@ -150,9 +155,15 @@ pub struct RuntimeCreate<'a> {
     /// The working directory of its processes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<&'a str>,
-    /// The walls around it.
+    /// The walls around it, by their names.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Numbers<'a>>,
+    /// Where the limits come from that are not named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limits: Option<Limits>,
+    pub profile: Option<&'a str>,
+    /// Whether `limit.warning` is sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warn: Option<bool>,
     /// Files that are there from the start.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub files: Option<Blobs<'a>>,
@@ -174,33 +185,6 @@ pub struct Mount<'a> {
     /// Whether the folder is never written, and what the guest changes in it lies in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlay: Option<bool>,
-}
-
-/// `limits` of `runtime.create`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Limits {
-    /// Linear memory of one process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory_bytes: Option<u64>,
-    /// CPU time of one process or evaluation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cpu_ms: Option<u64>,
-    /// Captured output of one descriptor.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_bytes: Option<u64>,
-    /// Bytes that files in memory may hold.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub filesystem_bytes: Option<u64>,
-    /// Files, directories and links that may exist in memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub inodes: Option<u64>,
-    /// Descriptors that one process may have open.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub descriptors: Option<u32>,
-    /// Processes that may exist in the runtime.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub processes: Option<u32>,
 }
 
 /// `runtime.dispose`.
@@ -338,6 +322,7 @@ pub enum Request<'a> {
     ProcessList(ProcessList),
     HostResult(HostResult<'a>),
     BindingsSet(BindingsSet<'a>),
+    RuntimeResources(RuntimeResources),
 }
 
 impl<'a> Request<'a> {
@@ -369,7 +354,8 @@ impl<'a> Request<'a> {
             Kind::ProcessList => reader::read(body).map(Self::ProcessList),
             Kind::HostResult => reader::read(body).map(Self::HostResult),
             Kind::BindingsSet => reader::read(body).map(Self::BindingsSet),
-            Kind::Reply | Kind::Error | Kind::Output | Kind::Started | Kind::HostCall | Kind::HostCancel => {
+            Kind::RuntimeResources => reader::read(body).map(Self::RuntimeResources),
+            Kind::Reply | Kind::Error | Kind::Output | Kind::Started | Kind::HostCall | Kind::HostCancel | Kind::LimitWarning => {
                 return Err(Invalid::new("a kind of message that the SDK sends", kind.name()).within("kind"));
             }
         };
@@ -457,10 +443,10 @@ pub struct Outcome<'a> {
     /// Why the sandbox ended it.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure<'a>>,
-    /// More was streamed than captured.
+    /// More was written than captured.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stdout_truncated: bool,
-    /// More was streamed than captured.
+    /// More was written than captured.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stderr_truncated: bool,
     /// Where the time went.
