@@ -8,9 +8,10 @@ export type {
   JsonSchema,
   StandardSchema,
 } from './bindings/types.js';
-export type { FileType, ResourceSnapshot } from './channel/messages.js';
+export type { FileType, SidecarResourceSnapshot } from './channel/messages.js';
 export type { BindingErrorCode, BindingFacts, ErrorCode, ErrorFacts, FailureCode, FileErrorCode } from './errors/codes.js';
 export { ColdframeError, type ColdframeErrorOf, type Failure, isColdframeError } from './errors/error.js';
+export type { LimitName, Limits, LimitWarning, LimitWarningListener } from './options/limits.js';
 export type {
   FsPermissionRule,
   PatternPermissionRule,
@@ -28,7 +29,6 @@ export type {
   CommandOptions,
   Env,
   EvaluationOptions,
-  Limits,
   Mount,
   NodeRuntimeOptions,
   OutputHandler,
@@ -46,5 +46,6 @@ export type { GuestProcess } from './runtime/guest-process.js';
 export { NodeRuntime } from './runtime/node-runtime.js';
 export type { LostListener, PermissionListener } from './runtime/permissions.js';
 export type { ProcessEntry } from './runtime/processes.js';
+export type { CountedLimit, LimitUse, ResourceSnapshot } from './runtime/resources.js';
 export type { ExecResult, RunResult } from './runtime/result.js';
 export { Sidecar } from './sidecar/sidecar.js';

@@ -6,9 +6,9 @@
 
 import { type Deferred, deferred } from '../deferred.js';
 import { fromWire, protocolError, versionMismatch } from '../errors/make.js';
-import { hello, hostCall, hostCancel, output, started, wireError } from './checks.js';
+import { hello, hostCall, hostCancel, output, started, warning, wireError } from './checks.js';
 import { type Frame, FrameReader, FrameWriter } from './frames.js';
-import { CONNECTION_ID, type HostCall, Kind, type SidecarHello } from './messages.js';
+import { CONNECTION_ID, type HostCall, Kind, type SidecarHello, type WireWarning } from './messages.js';
 import { type PermissionsListener, permissionsEvents } from './permission-messages.js';
 
 /** Takes what a streamed descriptor wrote, for good: 1 is stdout, 2 is stderr. Does not throw. */
@@ -63,6 +63,8 @@ export interface Channel {
   listen(listener: HostListener): void;
   /** Has a runtime's decisions told to `listener`, or to nobody. */
   hear(runtime: number, listener: PermissionsListener | undefined): void;
+  /** From now on `listener` takes warnings. It does not throw. */
+  onWarning(listener: (warning: WireWarning) => void): void;
   /** Resolves when no request waits any more, whatever became of them; `undefined` when none waits now. */
   idle(): Promise<void> | undefined;
   /** Takes bytes from the sidecar. */
@@ -91,6 +93,7 @@ export function createChannel(options: ChannelOptions): Channel {
   let lastId = CONNECTION_ID;
   let quiet: Deferred<void> | undefined;
   let host: HostListener | undefined;
+  let warned: (warning: WireWarning) => void = () => {};
 
   function send(kind: number, id: number, body: object): void {
     writer.add(kind, id, body);
@@ -132,6 +135,7 @@ export function createChannel(options: ChannelOptions): Channel {
     else if (frame.kind === Kind.started) begun(frame);
     else if (frame.kind === Kind.hostCall || frame.kind === Kind.hostCancel) asked(frame);
     else if (frame.kind === Kind.permissionsEvents) decided(frame);
+    else if (frame.kind === Kind.limitWarning) warned(warning(frame.body));
     else throw protocolError(`a frame of kind ${frame.kind} does not come from a sidecar`);
   }
 
@@ -240,8 +244,12 @@ export function createChannel(options: ChannelOptions): Channel {
     host = listener;
   }
 
+  function onWarning(listener: (warning: WireWarning) => void): void {
+    warned = listener;
+  }
+
   send(Kind.hello, CONNECTION_ID, { version: options.version });
-  return { nextId, request, notify, listen, hear, idle, receive, close };
+  return { nextId, request, notify, listen, hear, onWarning, idle, receive, close };
 }
 
 function refusal(frame: Frame): Error {

@@ -11,13 +11,15 @@ import type {
   Outcome,
   Output,
   ProcessTable,
-  ResourceSnapshot,
   RunnerCreated,
   RuntimeCreated,
+  RuntimeUsage,
   SidecarHello,
+  SidecarResourceSnapshot,
   Started,
   Timings,
   WireError,
+  WireWarning,
 } from './messages.js';
 
 type Fields = Record<string, unknown>;
@@ -145,10 +147,33 @@ function timings(body: unknown): Timings {
 }
 
 /** The reply to resources. */
-export function resources(body: unknown): ResourceSnapshot {
+export function resources(body: unknown): SidecarResourceSnapshot {
   const map = fields(body, 'reply');
   for (const field of ['runtimes', 'processes', 'warmSlots', 'memoryBytes', 'bufferedBytes']) natural(map, 'reply', field);
-  return map as unknown as ResourceSnapshot;
+  return map as unknown as SidecarResourceSnapshot;
+}
+
+/** limit.warning */
+export function warning(body: unknown): WireWarning {
+  const map = fields(body, 'limit.warning');
+  text(map, 'limit.warning', 'limit');
+  for (const field of ['runtime', 'used', 'max']) natural(map, 'limit.warning', field);
+  if (map['pid'] !== undefined) natural(map, 'limit.warning', 'pid');
+  return map as unknown as WireWarning;
+}
+
+/** The reply to runtime.resources. */
+export function runtimeUsage(body: unknown): RuntimeUsage {
+  const map = fields(body, 'reply');
+  const { limits, used, high, max } = map as Record<string, unknown>;
+  if (!Array.isArray(limits) || !limits.every((name) => typeof name === 'string')) {
+    throw wrong('reply', 'limits', 'a list of text');
+  }
+  const isList = (list: unknown) =>
+    Array.isArray(list) && list.length === limits.length && list.every((n) => typeof n === 'number');
+  if (![used, high, max].every(isList)) throw wrong('reply', 'used', 'a number for each limit');
+  for (const field of ['descriptors', 'operations', 'timers', 'cpuMs', 'bufferedBytes']) natural(map, 'reply', field);
+  return map as unknown as RuntimeUsage;
 }
 
 /** The reply to file.read. */

@@ -13,8 +13,10 @@ import {
   resources,
   runnerCreated,
   runtimeCreated,
+  runtimeUsage,
 } from './checks.js';
 import { Kind } from './messages.js';
+import { Warnings } from './warnings.js';
 
 /** `process` is what only the transport knows: which process it is and how to end it. */
 export function connectChannel(channel: Channel, process: Pick<ProcessConnection, 'pid' | 'dispose'>): ProcessConnection {
@@ -24,18 +26,28 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
     failure: (runtime, number, code, message) => notify(Kind.hostResult, number, { runtime, failure: { code, message } }),
   });
   channel.listen(desk);
+  const warnings = new Warnings();
+  channel.onWarning(({ runtime, ...warning }) => warnings.tell(runtime, warning));
   return {
     pid: process.pid,
     dispose: process.dispose,
     nextId,
     idle,
-    createRuntime: (options) => request(Kind.runtimeCreate, nextId(), options, runtimeCreated),
+    createRuntime: (options, onWarning) =>
+      request(Kind.runtimeCreate, nextId(), options, (body) => {
+        const created = runtimeCreated(body);
+        // At once: the first warning may be in the next frame.
+        warnings.listen(created.runtime, onWarning);
+        return created;
+      }),
     serve: (runtime, name, service) => desk.serve(runtime, name, service),
     setBindings: (bindings) => request(Kind.bindingsSet, nextId(), bindings, done),
     disposeRuntime: (runtime) => {
       desk.leave(runtime);
+      warnings.leave(runtime);
       return request(Kind.runtimeDispose, nextId(), { runtime }, done);
     },
+    runtimeResources: (about) => request(Kind.runtimeResources, nextId(), about, runtimeUsage),
     createRunner: (options) => request(Kind.runnerCreate, nextId(), options, runnerCreated),
     disposeRunner: (runner) => request(Kind.runnerDispose, nextId(), { runner }, done),
     start: (id, program, onOutput, onStarted) => request(Kind.processStart, id, program, outcome, onOutput, onStarted),

@@ -6,6 +6,7 @@
 //
 // Bodies from the sidecar are checked by `checks.ts`, those to the sidecar by the sidecar. Next: `channel.ts`.
 
+import type { LimitName } from '../options/limits.js';
 import type { WirePermissions } from './permission-messages.js';
 
 /** The kinds, by their names in `docs/internals/protocol.md`. */
@@ -43,6 +44,8 @@ export const Kind = {
   permissionsWatch: 61,
   permissionsEvents: 62,
   permissionsTaken: 63,
+  limitWarning: 64,
+  runtimeResources: 65,
 } as const;
 
 /** The id of frames that belong to the connection and not to a request. */
@@ -74,6 +77,10 @@ export interface RuntimeCreate {
   env?: Readonly<Record<string, string>>;
   cwd?: string;
   limits?: WireLimits;
+  /** Where the limits come from that are not named. */
+  profile?: 'default' | 'hardened';
+  /** Whether limit.warning is sent. */
+  warn?: boolean;
   files?: Readonly<Record<string, Uint8Array>>;
   mounts?: readonly WireMount[];
   permissions?: WirePermissions;
@@ -87,16 +94,8 @@ export interface WireMount {
   overlay?: boolean;
 }
 
-/** `limits` of runtime.create; what is left out has the sidecar's default. */
-export interface WireLimits {
-  memoryBytes?: number;
-  cpuMs?: number;
-  outputBytes?: number;
-  filesystemBytes?: number;
-  inodes?: number;
-  descriptors?: number;
-  processes?: number;
-}
+/** `limits` of runtime.create, by their names. */
+export type WireLimits = Readonly<Partial<Record<LimitName, number>>>;
 
 /** runtime.dispose. */
 export interface RuntimeDispose {
@@ -229,6 +228,11 @@ export interface WireBinding {
   inputBytes: number;
 }
 
+/** runtime.resources. */
+export interface RuntimeResources {
+  runtime: number;
+}
+
 // What the sidecar sends.
 
 /** hello, of the sidecar. `image` is the guest image's content hash, `loadNs` what loading the precompiled module took. */
@@ -304,7 +308,7 @@ export interface RunnerCreated {
 }
 
 /** The reply to resources: what the sidecar has in use, over all its runtimes. */
-export interface ResourceSnapshot {
+export interface SidecarResourceSnapshot {
   /** Live runtimes. */
   runtimes: number;
   /** Live guest processes, resident ones included. */
@@ -314,6 +318,28 @@ export interface ResourceSnapshot {
   /** Bytes of linear memory that live processes may touch now. */
   memoryBytes: number;
   /** Bytes of output that wait for their reader. */
+  bufferedBytes: number;
+}
+
+/** limit.warning: a runtime comes near a limit. */
+export interface WireWarning {
+  runtime: number;
+  limit: LimitName;
+  used: number;
+  max: number;
+  pid?: number;
+}
+
+/** The reply to runtime.resources: lists of one length, and counts. */
+export interface RuntimeUsage {
+  limits: readonly string[];
+  used: readonly number[];
+  high: readonly number[];
+  max: readonly number[];
+  descriptors: number;
+  operations: number;
+  timers: number;
+  cpuMs: number;
   bufferedBytes: number;
 }
 

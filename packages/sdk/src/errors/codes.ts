@@ -9,10 +9,10 @@ export interface FailureFacts {
   ERR_TIMEOUT: { timeoutMs: number };
   /** The program used more processor time than `limits.cpuMs`. */
   ERR_CPU_LIMIT: { cpuMs: number };
-  /** The program needs more memory than `limits.memoryBytes`. */
-  ERR_MEMORY_LIMIT: { memoryBytes: number };
-  /** The program wrote more than `limits.outputBytes` to a descriptor that nobody streams (1 is stdout, 2 is stderr). */
-  ERR_OUTPUT_LIMIT: { fd: number; outputBytes: number };
+  /** The program needs more memory than `limits.memoryBytes`, or its runtime more than `limits.totalMemoryBytes`: `limit` says which. */
+  ERR_MEMORY_LIMIT: { memoryBytes: number; limit: string };
+  /** The program handed back more JSON than `limits.resultBytes`. */
+  ERR_RESULT_LIMIT: { resultBytes: number };
   /** The program was ended by its caller. */
   ERR_CANCELED: object;
   /** The program's runtime was disposed while it ran; of a call: before it began. */
@@ -33,7 +33,7 @@ export interface RequestFacts {
   ERR_FRAME_TOO_LARGE: { bytes: number; maxBytes: number };
   /** The sidecar knows no such runtime. */
   ERR_RUNTIME_NOT_FOUND: { runtime: number };
-  /** The sidecar's process has no more of a host resource: address space, mappings, threads. */
+  /** The sidecar's process has no more of a host resource (address space, mappings, threads), or the runtime no more of a limit. */
   ERR_RESOURCE_EXHAUSTED: { resource: string; limit: number };
   /** The guest image is missing, damaged or of another build. */
   ERR_IMAGE: { path: string; reason: string };
@@ -60,6 +60,7 @@ export interface LocalFacts {
  * process's number.
  */
 export type FileErrorCode =
+  | 'E2BIG'
   | 'EACCES'
   | 'EBUSY'
   | 'EEXIST'

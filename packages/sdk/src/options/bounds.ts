@@ -4,20 +4,6 @@
 export const WHOLE = {
   /** Milliseconds; the largest is what a timer of Node takes, 24 days. */
   timeout: { min: 1, max: 2_147_483_647 },
-  /** Bytes; the largest is what the guest's memory may grow to, 2 GiB. */
-  memoryBytes: { min: 1, max: 2_147_483_648 },
-  /** Milliseconds. */
-  cpuMs: { min: 1, max: 2_147_483_647 },
-  /** Bytes. */
-  outputBytes: { min: 0, max: 2_147_483_647 },
-  /** Bytes; the largest is a terabyte. */
-  filesystemBytes: { min: 0, max: 1_099_511_627_776 },
-  /** Files, directories and links. */
-  inodes: { min: 0, max: 16_777_216 },
-  /** Descriptors; three of them are the standard streams. */
-  descriptors: { min: 3, max: 65_536 },
-  /** Processes of a runtime; one is what `exec` starts. */
-  processes: { min: 1, max: 65_536 },
   /** Threads. */
   workers: { min: 1, max: 256 },
   /** Slots. */

@@ -7,6 +7,7 @@
 import { openingOf } from '../sidecar/connections.js';
 import { isBindings } from './bindings.js';
 import { ENV_NAME, GUEST_PATH, MAX_INLINE_BUDGET_MS, WHOLE } from './bounds.js';
+import { isProfile, LIMIT_NAMES, LIMITS } from './limit-bounds.js';
 import { isPolicy } from './permissions.js';
 
 type Test = (value: unknown) => boolean;
@@ -50,13 +51,8 @@ const listener: Tests = { __proto__: null, onBootTiming: isFunction };
 const place: Tests = { __proto__: null, env: isEnv, cwd: isPath };
 const limits: Tests = {
   __proto__: null,
-  memoryBytes: isWhole(WHOLE.memoryBytes),
-  cpuMs: isWhole(WHOLE.cpuMs),
-  outputBytes: isWhole(WHOLE.outputBytes),
-  filesystemBytes: isWhole(WHOLE.filesystemBytes),
-  inodes: isWhole(WHOLE.inodes),
-  descriptors: isWhole(WHOLE.descriptors),
-  processes: isWhole(WHOLE.processes),
+  profile: isProfile,
+  ...Object.fromEntries(LIMIT_NAMES.map((name) => [name, isWhole(LIMITS[name])])),
 };
 const folder: Tests = { __proto__: null, guestPath: isPath, hostPath: isHostPath };
 const mount: Tests = { __proto__: null, ...folder, readOnly: isFlag, overlay: isFlag };
@@ -94,6 +90,7 @@ const SETS = {
     ...listener,
     sidecar: isSidecar,
     limits: isLimits,
+    onLimitWarning: isFunction,
     files: isFiles,
     mounts: isMounts,
     nodeModules: isNodeModules,

@@ -2,6 +2,7 @@
 // one that is nearly a right name gets that.
 
 import type { OptionSet } from './check.js';
+import { LIMIT_NAMES } from './limit-bounds.js';
 
 const FOREIGN: Readonly<Record<string, string>> = {
   __proto__: null as never,
@@ -53,6 +54,10 @@ const FOREIGN: Readonly<Record<string, string>> = {
   maxFiles: '`limits.inodes`',
   maxOpenFiles: '`limits.descriptors`',
   maxProcesses: '`limits.processes`',
+  maxSockets: '`limits.sockets`',
+  maxPipes: '`limits.pipes`',
+  fds: '`limits.descriptors`',
+  wallTimeMs: '`limits.wallMs`, in milliseconds',
   maxFilesystemBytes: '`limits.filesystemBytes`, in bytes',
   force: '`recursive`',
   permission: '`permissions`',
@@ -71,13 +76,8 @@ const FOREIGN: Readonly<Record<string, string>> = {
 const ELSEWHERE: Readonly<Record<string, OptionSet[]>> = {
   __proto__: null as never,
   limits: ['NodeRuntime.create()'],
-  memoryBytes: ['NodeRuntime.create()'],
-  cpuMs: ['NodeRuntime.create()'],
-  outputBytes: ['NodeRuntime.create()'],
-  filesystemBytes: ['NodeRuntime.create()'],
-  inodes: ['NodeRuntime.create()'],
-  descriptors: ['NodeRuntime.create()'],
-  processes: ['NodeRuntime.create()'],
+  ...Object.fromEntries(['profile', ...LIMIT_NAMES].map((name) => [name, ['NodeRuntime.create()'] as OptionSet[]])),
+  onLimitWarning: ['NodeRuntime.create()'],
   files: ['NodeRuntime.create()'],
   mounts: ['NodeRuntime.create()'],
   nodeModules: ['NodeRuntime.create()'],
@@ -110,13 +110,7 @@ const ELSEWHERE: Readonly<Record<string, OptionSet[]>> = {
 // How an option is reached that is not on the outermost level.
 const INNER: Readonly<Record<string, string>> = {
   __proto__: null as never,
-  memoryBytes: 'limits.memoryBytes',
-  cpuMs: 'limits.cpuMs',
-  outputBytes: 'limits.outputBytes',
-  filesystemBytes: 'limits.filesystemBytes',
-  inodes: 'limits.inodes',
-  descriptors: 'limits.descriptors',
-  processes: 'limits.processes',
+  ...Object.fromEntries(['profile', ...LIMIT_NAMES].map((name) => [name, `limits.${name}`])),
   readOnly: 'mounts[].readOnly',
   overlay: 'mounts[].overlay',
   hostPath: 'mounts[].hostPath',

@@ -8,6 +8,7 @@ import { binding, bindings } from './binding-schemas.js';
 import { ENV_NAME, GUEST_PATH, HOST_PATH, MAX_INLINE_BUDGET_MS, TEXT, WHOLE } from './bounds.js';
 import { isNodeModules, type OptionSet } from './check.js';
 import { hintFor } from './hints.js';
+import { isProfile, LIMIT_NAMES, LIMITS } from './limit-bounds.js';
 import { type Issue, knownNames, meant, permissionHint, permissionsPolicy } from './permission-schemas.js';
 import { show } from './show.js';
 
@@ -37,13 +38,8 @@ const isInput = (value: unknown) => typeof value === 'string' || value instanceo
 const contents = z.custom<string | Uint8Array>(isInput, { error: 'text or a Uint8Array' });
 const limits = strict(
   {
-    memoryBytes: whole(WHOLE.memoryBytes, 'bytes'),
-    cpuMs: whole(WHOLE.cpuMs, 'milliseconds'),
-    outputBytes: whole(WHOLE.outputBytes, 'bytes'),
-    filesystemBytes: whole(WHOLE.filesystemBytes, 'bytes'),
-    inodes: whole(WHOLE.inodes, 'files'),
-    descriptors: whole(WHOLE.descriptors, 'descriptors'),
-    processes: whole(WHOLE.processes, 'processes'),
+    ...Object.fromEntries(LIMIT_NAMES.map((name) => [name, whole(LIMITS[name], LIMITS[name].unit)])),
+    profile: custom(isProfile, "'default' or 'hardened'"),
   },
   'an object with limits',
 );
@@ -85,6 +81,7 @@ export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
     env,
     cwd,
     limits: z.optional(limits),
+    onLimitWarning: callback,
     files: z.optional(z.record(matching(GUEST_PATH, FILES), contents, { error: FILES })),
     mounts: z.optional(z.array(mount, { error: 'a list of mounts: { guestPath, hostPath, readOnly?, overlay? }' })),
     nodeModules: custom(isNodeModules, 'a folder of this machine, or { hostPath, guestPath? }'),

@@ -3,6 +3,7 @@
 
 import type { Bindings } from '../bindings/types.js';
 import type { Sidecar } from '../sidecar/sidecar.js';
+import type { Limits, LimitWarningListener } from './limits.js';
 import type { PermissionsPolicy } from './permission-types.js';
 
 /** One measured step. `durationMs` has the resolution of the host's monotonic clock. */
@@ -42,47 +43,6 @@ export type BootTimingListener = (timing: BootTiming) => void;
 
 /** Environment variables: names without `=`, neither with NUL. */
 export type Env = Readonly<Record<string, string>>;
-
-/** Walls around a runtime. Reaching one ends the program and sets `result.error`; nothing else is affected. */
-export interface Limits {
-  /**
-   * Linear memory of one program, engine and library included, in bytes.
-   * @default 134_217_728 (128 MiB)
-   */
-  memoryBytes?: number;
-  /**
-   * Processor time of one program (of one evaluation, in a resident runner), in milliseconds.
-   * @default 30_000
-   */
-  cpuMs?: number;
-  /**
-   * Captured output of each of stdout and stderr of one program, in bytes. Output that is streamed may be longer: what is captured
-   * is then cut off here.
-   * @default 16_777_216 (16 MiB)
-   */
-  outputBytes?: number;
-  /**
-   * Bytes that files in memory may hold; mounted folders do not count. Beyond it a write is `ENOSPC` for the program.
-   * @default 67_108_864 (64 MiB)
-   */
-  filesystemBytes?: number;
-  /**
-   * Files, directories and links that may exist in memory.
-   * @default 16_384
-   */
-  inodes?: number;
-  /**
-   * Descriptors that one program may have open, its three standard streams included. Beyond it opening is `EMFILE`.
-   * @default 256
-   */
-  descriptors?: number;
-  /**
-   * Processes that may exist in the runtime at a time: what `exec` and its siblings start, runners, and the children of all of them, until
-   * their parents have asked how they ended. Beyond it `spawn` is `EAGAIN` for the program, and `exec` fails with `ERR_RESOURCE_EXHAUSTED`.
-   * @default 256
-   */
-  processes?: number;
-}
 
 /** A folder of this machine in the guest's tree. */
 export interface Mount {
@@ -127,8 +87,10 @@ export interface NodeRuntimeOptions {
    * @default guestPath: `node_modules` in `cwd`
    */
   nodeModules?: string | { hostPath: string; guestPath?: string };
-  /** Walls around its programs. */
+  /** Walls around its programs: a profile, and single limits over it. */
   limits?: Limits;
+  /** Told when the use of a limit passes 80 %, once until it has fallen below 60 %, and at most once a second for each limit. */
+  onLimitWarning?: LimitWarningListener;
   /** Told how long each step takes, at creation and after each program. */
   onBootTiming?: BootTimingListener;
 }

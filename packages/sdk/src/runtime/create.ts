@@ -5,7 +5,8 @@
 
 import { bindingsOf } from '../bindings/binding.js';
 import { BindingRegistry } from '../bindings/registry.js';
-import type { RuntimeCreated } from '../channel/messages.js';
+import type { RuntimeCreate, RuntimeCreated } from '../channel/messages.js';
+import type { Limits } from '../options/limits.js';
 import { wirePolicy } from '../options/permissions.js';
 import type { BootTimingListener, NodeRuntimeOptions } from '../options/types.js';
 import type { Opened, Opening, ProcessConnection, SidecarConnection } from '../sidecar/connection.js';
@@ -27,7 +28,9 @@ export interface Provisioned {
 
 /** Makes a runtime with checked options. */
 export async function provision(options: NodeRuntimeOptions): Promise<Provisioned> {
-  const { env, cwd, limits, sidecar, onBootTiming } = options;
+  const { env, cwd, sidecar, onBootTiming, onLimitWarning } = options;
+  const { profile, limits } = limitsOf(options.limits);
+  const warn = onLimitWarning === undefined ? undefined : true;
   const { files, later } = seedOf(options.files);
   const mounts = mountsOf(options);
   const bindings = options.bindings && (await bindingsOf('NodeRuntime.create()', options.bindings));
@@ -36,7 +39,10 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
   const own = sidecar === undefined ? openProcess() : undefined;
   const { connection, opened } = own ?? (openingOf(sidecar) as Opening);
   try {
-    const created = await connection.createRuntime({ env, cwd, limits, files, mounts, permissions });
+    const created = await connection.createRuntime(
+      { env, cwd, limits, profile, warn, files, mounts, permissions },
+      onLimitWarning,
+    );
     if (later.length > 0) await orDispose(connection, created.runtime, writeAll(connection, created.runtime, later));
     const registry = bindings && new BindingRegistry(connection, created.runtime);
     if (registry) await orDispose(connection, created.runtime, registry.add(bindings));
@@ -49,6 +55,13 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
     await own?.connection.dispose();
     throw error;
   }
+}
+
+// The sidecar takes the profile apart from the numbers.
+function limitsOf(options: Limits | undefined): Pick<RuntimeCreate, 'profile' | 'limits'> {
+  if (options === undefined) return {};
+  const { profile, ...limits } = options;
+  return { profile, limits };
 }
 
 async function writeAll(connection: SidecarConnection, runtime: number, files: [string, Uint8Array][]): Promise<void> {

@@ -4,7 +4,7 @@ import { asyncDispose } from '../async-dispose.js';
 import { bindingsOf } from '../bindings/binding.js';
 import { BindingRegistry } from '../bindings/registry.js';
 import type { Bindings } from '../bindings/types.js';
-import type { ProcessStart, ResourceSnapshot } from '../channel/messages.js';
+import type { ProcessStart } from '../channel/messages.js';
 import { invalidOption, runtimeDisposed } from '../errors/make.js';
 import { acceptable, explain } from '../options/check.js';
 import type { PermissionsPolicy } from '../options/permission-types.js';
@@ -38,6 +38,7 @@ import { GuestProcess } from './guest-process.js';
 import { type LostListener, type PermissionListener, RuntimePermissions } from './permissions.js';
 import { type ProcessEntry, entriesOf as processEntries } from './processes.js';
 import { bytesOf, checkText, programOf } from './program.js';
+import { type ResourceSnapshot, snapshotOf } from './resources.js';
 import { ExecResult, RunResult } from './result.js';
 
 /**
@@ -319,13 +320,16 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * What the sidecar has in use, over all its runtimes.
+   * What the runtime has in use: of each of its limits how much now, how much at most so far, and the limit; and what its sidecar has in use, over all
+   * its runtimes.
    *
    * @throws `ERR_RUNTIME_DISPOSED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
    */
   async getResourceSnapshot(): Promise<ResourceSnapshot> {
     this.#assertAlive();
-    return this.#connection.resources();
+    const usage = this.#connection.runtimeResources({ runtime: this.#runtime });
+    const sidecar = this.#connection.resources();
+    return snapshotOf(...(await Promise.all([usage, sidecar])));
   }
 
   /**

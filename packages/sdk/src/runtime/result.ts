@@ -17,7 +17,7 @@ export class ExecResult {
   readonly exitCode: number;
   /** Why the sandbox ended it; absent when the program ended by itself, with whatever exit code. */
   declare readonly error?: Failure;
-  /** Whether more was streamed to `onStdout` than `stdout` holds (see `limits.outputBytes`). */
+  /** Whether the program wrote more than `stdout` holds (see `limits.outputBytes`). */
   declare readonly stdoutTruncated?: boolean;
   /** The same for stderr. */
   declare readonly stderrTruncated?: boolean;

@@ -18,17 +18,20 @@ import type {
   ProcessStart,
   ProcessTable,
   ProcessWrite,
-  ResourceSnapshot,
   RunnerCreate,
   RunnerCreated,
   RunnerEval,
   RuntimeCreate,
   RuntimeCreated,
+  RuntimeResources,
+  RuntimeUsage,
+  SidecarResourceSnapshot,
   Timings,
   WireError,
 } from '../channel/messages.js';
 import type { PermissionsListener, PermissionsSet } from '../channel/permission-messages.js';
 import type { HostService } from '../host/desk.js';
+import type { LimitWarningListener } from '../options/limits.js';
 
 /** How a program or a snippet ended. */
 export interface Outcome {
@@ -48,8 +51,8 @@ export interface Outcome {
 export interface SidecarConnection {
   /** The process that the guests run in. */
   readonly pid: number;
-  /** Makes a runtime. */
-  createRuntime(options: RuntimeCreate): Promise<RuntimeCreated>;
+  /** Makes a runtime. With `warn` its warnings go to `onWarning`. */
+  createRuntime(options: RuntimeCreate, onWarning?: LimitWarningListener): Promise<RuntimeCreated>;
   /** Has `service` answer what the runtime's programs ask under that name, until the runtime is disposed. */
   serve(runtime: number, name: string, service: HostService): void;
   /** Which bindings programs may call. */
@@ -76,7 +79,9 @@ export interface SidecarConnection {
   /** Resolves when the sidecar has answered. */
   ping(): Promise<void>;
   /** What the sidecar has in use. */
-  resources(): Promise<ResourceSnapshot>;
+  resources(): Promise<SidecarResourceSnapshot>;
+  /** What a runtime has in use. */
+  runtimeResources(about: RuntimeResources): Promise<RuntimeUsage>;
   /** Reads a part of a file. The bytes may be a view of memory that is used again. */
   readFile(read: FileRead): Promise<FileData>;
   /** Writes a file, or more of it. */

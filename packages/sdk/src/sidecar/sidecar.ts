@@ -1,6 +1,7 @@
 // The public handle of a sidecar. What it does is in the connection behind it.
 
 import { asyncDispose } from '../async-dispose.js';
+import type { SidecarResourceSnapshot } from '../channel/messages.js';
 import { acceptable, explain } from '../options/check.js';
 import type { SidecarEmbeddedOptions, SidecarSpawnOptions } from '../options/types.js';
 import { reportModuleLoad, reportOpening } from '../runtime/boot-timing.js';
@@ -70,6 +71,15 @@ export class Sidecar implements AsyncDisposable {
    */
   ping(): Promise<void> {
     return this.#connection.ping();
+  }
+
+  /**
+   * What the sidecar has in use, over all its runtimes.
+   *
+   * @throws `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
+   */
+  getResourceSnapshot(): Promise<SidecarResourceSnapshot> {
+    return this.#connection.resources();
   }
 
   /**

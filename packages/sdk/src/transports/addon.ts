@@ -7,11 +7,13 @@ import type {
   FileStatus,
   HostCall,
   ProcessTable,
-  ResourceSnapshot,
   RunnerCreated,
+  RuntimeUsage,
+  SidecarResourceSnapshot,
   WireError,
 } from '../channel/messages.js';
 import type { PermissionsEvents, WirePermissions } from '../channel/permission-messages.js';
+import type { LimitWarning } from '../options/limits.js';
 import type { Outcome } from '../sidecar/connection.js';
 
 /** What an event is: the `kind` of `OnEvent`. */
@@ -25,16 +27,17 @@ export const Event = {
   hostCall: 6,
   hostCancel: 7,
   permissions: 8,
+  warning: 64,
 } as const;
 
 /**
  * Told on Node's thread, never within a call. Of a question `id` is its own number; when it is given up, `payload` is its runtime. Of
- * decisions about permissions `id` is the runtime.
+ * decisions about permissions and of a warning `id` is the runtime.
  */
 export type OnEvent = (
   id: number,
   kind: number,
-  payload: Outcome | WireError | Uint8Array | RunnerCreated | HostCall | Decisions | number | undefined,
+  payload: Outcome | WireError | Uint8Array | RunnerCreated | HostCall | Decisions | LimitWarning | number | undefined,
 ) => void;
 
 /** Decisions about permissions, and how many were lost after them. */
@@ -90,18 +93,15 @@ export interface AddonCore {
   readonly loadNs: number;
   /** Does nothing: what a call costs at least. */
   noop(): void;
-  /** `mounts`: guest path, host path, `ro` or `rw`, and so on. */
+  /** `limits` are names, `values` theirs. `mounts`: guest path, host path, `ro` or `rw`, and so on. */
   createRuntime(
     env?: Env,
     cwd?: string,
-    memoryBytes?: number,
-    cpuMs?: number,
-    outputBytes?: number,
-    filesystemBytes?: number,
-    inodes?: number,
-    descriptors?: number,
-    processes?: number,
+    profile?: string,
+    limits?: readonly string[],
+    values?: readonly number[],
     mounts?: readonly string[],
+    warn?: boolean,
   ): number;
   disposeRuntime(runtime: number): void;
   /**
@@ -127,7 +127,8 @@ export interface AddonCore {
   disposeRunner(runner: number): void;
   cancel(id: number): void;
   credit(id: number, bytes: number): void;
-  resources(): ResourceSnapshot;
+  resources(): SidecarResourceSnapshot;
+  runtimeResources(runtime: number): RuntimeUsage;
   readFile(runtime: number, path: string, offset: number, length: number): FileData;
   writeFile(runtime: number, path: string, data: Uint8Array, append: boolean): void;
   listFiles(runtime: number, path: string): FileNames;

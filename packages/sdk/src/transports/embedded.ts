@@ -23,19 +23,24 @@ import {
   type ProcessStart,
   type ProcessTable,
   type ProcessWrite,
-  type ResourceSnapshot,
   type RunnerCreate,
   type RunnerCreated,
   type RunnerEval,
   type RuntimeCreate,
   type RuntimeCreated,
+  type RuntimeResources,
+  type RuntimeUsage,
+  type SidecarResourceSnapshot,
   type Streams,
   type WireError,
+  type WireLimits,
   type WireMount,
 } from '../channel/messages.js';
 import type { PermissionsListener, PermissionsSet } from '../channel/permission-messages.js';
+import { Warnings } from '../channel/warnings.js';
 import { fromWire, sidecarDisposed, sidecarSpawn, versionMismatch } from '../errors/make.js';
 import { HostDesk, type HostService } from '../host/desk.js';
+import type { LimitWarning, LimitWarningListener } from '../options/limits.js';
 import type { Opening, Outcome, SidecarConnection } from '../sidecar/connection.js';
 import { VERSION } from '../version.js';
 import { type Addon, type AddonCore, type AddonOptions, type Decisions, Event, makeOutcome } from './addon.js';
@@ -72,6 +77,7 @@ class EmbeddedConnection implements SidecarConnection {
   readonly #pending = new Map<number, Pending>();
   readonly #desk: HostDesk;
   readonly #listeners = new Map<number, PermissionsListener>();
+  readonly #warnings = new Warnings();
   #lastId = 0;
   #disposed = false;
 
@@ -87,14 +93,14 @@ class EmbeddedConnection implements SidecarConnection {
     throw versionMismatch(VERSION, this.#core.version);
   }
 
-  async createRuntime({ env, cwd, limits = {}, files, mounts, permissions }: RuntimeCreate): Promise<RuntimeCreated> {
+  async createRuntime(options: RuntimeCreate, onWarning?: LimitWarningListener): Promise<RuntimeCreated> {
     const begin = performance.now();
-    const { memoryBytes, cpuMs, outputBytes, filesystemBytes, inodes, descriptors, processes } = limits;
+    const { env, cwd, limits, profile, warn, files, mounts, permissions } = options;
+    const [names, values] = listsOf(limits);
     const access = ({ readOnly, overlay }: WireMount) => (overlay ? 'overlay' : readOnly ? 'ro' : 'rw');
     const flat = mounts?.flatMap((mount) => [mount.guestPath, mount.hostPath, access(mount)]);
-    const runtime = this.#call((core) =>
-      core.createRuntime(env, cwd, memoryBytes, cpuMs, outputBytes, filesystemBytes, inodes, descriptors, processes, flat),
-    );
+    const runtime = this.#call((core) => core.createRuntime(env, cwd, profile, names, values, flat, warn));
+    this.#warnings.listen(runtime, onWarning);
     this.#furnish(runtime, files, permissions);
     return { runtime, configureNs: (performance.now() - begin) * 1e6 };
   }
@@ -110,6 +116,7 @@ class EmbeddedConnection implements SidecarConnection {
 
   async disposeRuntime(runtime: number): Promise<void> {
     this.#desk.leave(runtime);
+    this.#warnings.leave(runtime);
     this.#call((core) => core.disposeRuntime(runtime));
   }
 
@@ -159,8 +166,12 @@ class EmbeddedConnection implements SidecarConnection {
     this.#call((core) => core.noop());
   }
 
-  async resources(): Promise<ResourceSnapshot> {
+  async resources(): Promise<SidecarResourceSnapshot> {
     return this.#call((core) => core.resources());
+  }
+
+  async runtimeResources({ runtime }: RuntimeResources): Promise<RuntimeUsage> {
+    return this.#call((core) => core.runtimeResources(runtime));
   }
 
   async dispose(): Promise<void> {
@@ -238,6 +249,10 @@ class EmbeddedConnection implements SidecarConnection {
       this.#decided(id, payload as Decisions);
       return;
     }
+    if (kind === Event.warning) {
+      this.#warnings.tell(id, payload as LimitWarning);
+      return;
+    }
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     if (kind === Event.stdout || kind === Event.stderr) {
@@ -281,6 +296,13 @@ class EmbeddedConnection implements SidecarConnection {
       this.#pending.set(id, { onOutput, resolve: resolve as (value: unknown) => void, reject });
     });
   }
+}
+
+// Limits as the addon takes them: names, and their values.
+function listsOf(limits: WireLimits | undefined): [string[]?, number[]?] {
+  if (limits === undefined) return [];
+  const given = Object.entries(limits).filter(([, value]) => value !== undefined);
+  return [given.map(([name]) => name), given.map(([, value]) => value)];
 }
 
 // The core gathers small writes into somewhat more than a frame may hold; callers get chunks of one size at most, from any transport.

@@ -35,6 +35,7 @@ const replies: Record<string, (body: unknown) => unknown> = {
   'reply-process-start': checks.outcome,
   'reply-runner-create': checks.runnerCreated,
   'reply-resources': checks.resources,
+  'reply-runtime-resources': checks.runtimeUsage,
   'reply-file-read': checks.fileData,
   'reply-file-list': checks.fileNames,
   'reply-file-stat': checks.fileStatus,
@@ -46,6 +47,7 @@ const replies: Record<string, (body: unknown) => unknown> = {
   'host-call': checks.hostCall,
   'host-cancel': checks.hostCancel,
   'permissions-events': permissionsEvents,
+  'limit-warning': checks.warning,
 };
 
 test.each(golden.filter(({ from }) => from === 'sidecar'))('$file passes its check', ({ file, body }) => {

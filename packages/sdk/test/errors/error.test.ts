@@ -19,8 +19,8 @@ test('facts are fields, and the text says what happened', () => {
 
 test('facts from the wire cannot replace what every error has', () => {
   const details = { message: 'm', stack: 's', name: 'n', code: 'c', cause: 'x', toString: 't', fd: 1 };
-  const error = fromWire('ERR_OUTPUT_LIMIT', 'too much', details);
-  expect(error).toMatchObject({ name: 'ColdframeError', code: 'ERR_OUTPUT_LIMIT', message: 'too much', fd: 1 });
+  const error = fromWire('ERR_RESULT_LIMIT', 'too much', details);
+  expect(error).toMatchObject({ name: 'ColdframeError', code: 'ERR_RESULT_LIMIT', message: 'too much', fd: 1 });
   expect(error.stack).toContain('ColdframeError: too much');
   expect(error.cause).toBeUndefined();
 });

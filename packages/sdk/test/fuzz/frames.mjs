@@ -29,6 +29,8 @@ const CHECKS = [
   checks.resources,
   checks.hostCall,
   checks.hostCancel,
+  checks.runtimeUsage,
+  checks.warning,
 ];
 // Markers of everything that carries a length, of what is refused, and the edges of integers.
 const BYTES = [

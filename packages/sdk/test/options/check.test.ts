@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { acceptable, explain, type OptionSet } from '../../src/options/check.js';
+import { LIMIT_NAMES } from '../../src/options/limit-bounds.js';
 import { SCHEMAS } from '../../src/options/schemas.js';
 
 const SETS = Object.keys(SCHEMAS) as OptionSet[];
@@ -109,8 +110,8 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
     new Map(),
   ),
   fc.dictionary(
-    fc.constantFrom('memoryBytes', 'cpuMs', 'outputBytes', 'filesystemBytes', 'inodes', 'descriptors', 'processes', 'cpu'),
-    fc.constantFrom(undefined, -1, 0, 1, 2 ** 31, 2 ** 32, '1'),
+    fc.constantFrom('profile', 'cpu', ...LIMIT_NAMES),
+    fc.constantFrom(undefined, -1, 0, 1, 4_096, 2 ** 31, 2 ** 32, '1', 'default', 'hardened'),
   ),
 );
 const options = fc.oneof(
@@ -192,6 +193,7 @@ const wrong: [OptionSet, unknown, string, string, RegExp][] = [
   ['exec()', null, 'options', 'null', /an object with options/],
   ['exec()', 'fast', 'options', '"fast" (string)', /an object with options/],
   ['NodeRuntime.create()', { limits: { memoryBytes: 0 } }, 'limits.memoryBytes', '0 (number)', /bytes from 1 to 2147483648/],
+  ['NodeRuntime.create()', { limits: { profile: 'soft' } }, 'limits.profile', '"soft" (string)', /'default' or 'hardened'/],
   ['NodeRuntime.create()', { limits: 5 }, 'limits', '5 (number)', /an object with limits/],
   ['NodeRuntime.create()', { sidecar: {} }, 'sidecar', 'an object', /Sidecar\.spawn\(\)/],
   ['Sidecar.embedded()', { inlineBudgetMs: -1 }, 'inlineBudgetMs', '-1 (number)', /milliseconds from 0 to 1000/],
@@ -215,8 +217,14 @@ const unknown: [OptionSet, unknown, string, RegExp][] = [
   ['exec()', { tiemout: 5 }, 'tiemout', /expected one of .*timeout.*, received 5 \(number\)\.$/],
   ['exec()', { memoryLimit: 5 }, 'memoryLimit', /`limits\.memoryBytes`, in bytes, and an option of NodeRuntime\.create\(\)\.$/],
   ['exec()', { limits: {} }, 'limits', /It is an option of NodeRuntime\.create\(\)\.$/],
+  ['exec()', { pipeBytes: 5 }, 'pipeBytes', /It is an option of NodeRuntime\.create\(\)\. It is `limits\.pipeBytes` there\.$/],
   ['NodeRuntime.create()', { memoryLimit: 5 }, 'memoryLimit', /It is called `limits\.memoryBytes`, in bytes\.$/],
-  ['NodeRuntime.create()', { limits: { memoryMb: 5 } }, 'limits.memoryMb', /expected one of memoryBytes, cpuMs, outputBytes/],
+  [
+    'NodeRuntime.create()',
+    { limits: { memoryMb: 5 } },
+    'limits.memoryMb',
+    /expected one of memoryBytes, totalMemoryBytes, kernelBytes/,
+  ],
   [
     'NodeRuntime.create()',
     { timeout: 5 },

@@ -36,7 +36,7 @@ describe.each(MODES.filter(({ name }) => name !== 'owned'))('$name', (mode) => {
         results.map(() => [137, 'ERR_RUNTIME_DISPOSED']),
       );
       expect((await quiet.exec('console.log(1)')).stdout).toBe('1\n');
-      expect((await quiet.getResourceSnapshot()).processes).toBe(0);
+      expect((await quiet.getResourceSnapshot()).sidecar.processes).toBe(0);
       await quiet.dispose();
     }));
 

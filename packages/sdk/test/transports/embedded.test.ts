@@ -36,7 +36,8 @@ test('one that is not comes later', async () => {
 
 test('arguments stand in their places', async () => {
   const connection = open();
-  await connection.createRuntime({ env: { A: '1' }, cwd: '/', limits: { cpuMs: 2, outputBytes: 3, inodes: 4 } });
+  const limits = { cpuMs: 2, outputBytes: 3, processes: undefined, inodes: 4 } as object;
+  await connection.createRuntime({ env: { A: '1' }, cwd: '/', profile: 'hardened', limits, warn: true });
   const mount = { guestPath: '/m', hostPath: '/h', readOnly: false };
   await connection.createRuntime({
     files: { '/a': Buffer.from('x') },
@@ -56,8 +57,8 @@ test('arguments stand in their places', async () => {
   });
   connection.evaluate(6, { runner: 7, code: 'c', timeoutMs: 8, stream: { stdout: true, stderr: true } });
   expect(fake.calls).toEqual([
-    ['createRuntime', { A: '1' }, '/', undefined, 2, 3, undefined, 4, undefined, undefined, undefined],
-    ['createRuntime', ...new Array(9).fill(undefined), ['/m', '/h', 'rw', '/m', '/h', 'ro', '/m', '/h', 'overlay']],
+    ['createRuntime', { A: '1' }, '/', 'hardened', ['cpuMs', 'outputBytes', 'inodes'], [2, 3, 4], undefined, true],
+    ['createRuntime', ...new Array(5).fill(undefined), ['/m', '/h', 'rw', '/m', '/h', 'ro', '/m', '/h', 'overlay'], undefined],
     ['writeFile', 1, '/a', Buffer.from('x'), false],
     ['start', 5, 1, 1, 'c', ['a'], {}, '/', stdin, 6, 2, undefined, undefined],
     ['evaluate', 6, 7, 'c', 8, 3],

@@ -12,6 +12,8 @@ import {
   type Failure,
   type FileStatus,
   isColdframeError,
+  type LimitName,
+  type LimitWarning,
   type Mount,
   NodeRuntime,
   type NodeRuntimeOptions,
@@ -29,7 +31,8 @@ export async function everything(): Promise<void> {
     sidecar,
     env: { A: '1' },
     cwd: '/workspace',
-    limits: { memoryBytes: 1, cpuMs: 1, outputBytes: 1, filesystemBytes: 1, inodes: 1, descriptors: 3, processes: 1 },
+    limits: { profile: 'hardened', memoryBytes: 1, cpuMs: 1, outputBytes: 1, filesystemBytes: 1, hostFiles: 1, wallMs: 0 },
+    onLimitWarning: ({ limit, used, max, pid }: LimitWarning) => use(limit satisfies LimitName, used / max, pid),
     files: { '/a': 'text', '/b': new Uint8Array(1) },
     mounts: [{ guestPath: '/a', hostPath: '.', readOnly: false, overlay: true } satisfies Mount],
     nodeModules: { hostPath: 'node_modules' },
@@ -93,12 +96,13 @@ export async function everything(): Promise<void> {
   const pid: number = embedded.pid;
   await runtime.dispose();
   use(text, bytes, code, truncated, n, untyped, snapshot.processes, pid);
+  use(snapshot.limits.pipes.high, snapshot.sidecar.warmSlots, (await sidecar.getResourceSnapshot()).runtimes);
 }
 
 export function failures({ error }: ExecResult): number | string | undefined {
   const failure: Failure | undefined = error;
   if (failure?.code === 'ERR_TIMEOUT') return failure.timeoutMs;
-  if (failure?.code === 'ERR_OUTPUT_LIMIT') return failure.fd + failure.outputBytes;
+  if (failure?.code === 'ERR_MEMORY_LIMIT') return failure.limit.length + failure.memoryBytes;
   // @ts-expect-error the facts of another code are not there
   return failure?.timeoutMs;
 }

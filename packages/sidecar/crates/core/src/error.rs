@@ -38,15 +38,15 @@ pub enum Error {
         /// The limit that was reached, in milliseconds.
         cpu_ms: u64,
     },
-    /// the program needs more than its {bytes} bytes of memory
+    /// the program needs more memory than {limit} allows: {bytes} bytes
     MemoryLimit {
+        /// Which limit: that of one process, or of all together.
+        limit: &'static str,
         /// The limit that was reached.
         bytes: u64,
     },
-    /// the program wrote more than {bytes} bytes to descriptor {fd}, and nobody reads them as a stream
-    OutputLimit {
-        /// 1 is stdout, 2 is stderr.
-        fd: u8,
+    /// the program handed back more than {bytes} bytes of JSON
+    ResultLimit {
         /// The limit that was reached.
         bytes: u64,
     },
@@ -103,7 +103,7 @@ impl Error {
             Self::Timeout { .. } => "ERR_TIMEOUT",
             Self::CpuLimit { .. } => "ERR_CPU_LIMIT",
             Self::MemoryLimit { .. } => "ERR_MEMORY_LIMIT",
-            Self::OutputLimit { .. } => "ERR_OUTPUT_LIMIT",
+            Self::ResultLimit { .. } => "ERR_RESULT_LIMIT",
             Self::Canceled => "ERR_CANCELED",
             Self::Signal { .. } => "ERR_SIGNAL",
             Self::RunnerExited { .. } => "ERR_RUNNER_EXITED",
@@ -126,10 +126,10 @@ impl Error {
             Self::RuntimeDisposed | Self::Canceled => vec![],
             Self::Timeout { timeout_ms } => vec![("timeoutMs", number(*timeout_ms))],
             Self::CpuLimit { cpu_ms } => vec![("cpuMs", number(*cpu_ms))],
-            Self::MemoryLimit { bytes } => vec![("memoryBytes", number(*bytes))],
-            Self::OutputLimit { fd, bytes } => {
-                vec![("fd", Fact::Number(i64::from(*fd))), ("outputBytes", number(*bytes))]
+            Self::MemoryLimit { limit, bytes } => {
+                vec![("memoryBytes", number(*bytes)), ("limit", Fact::Text((*limit).to_owned()))]
             }
+            Self::ResultLimit { bytes } => vec![("resultBytes", number(*bytes))],
             Self::Signal { signal } => vec![("signal", Fact::Number(i64::from(*signal)))],
             Self::RunnerExited { exit_code } => vec![("exitCode", Fact::Number(i64::from(*exit_code)))],
             Self::EngineFault { reason } => vec![("reason", Fact::Text(reason.clone()))],

@@ -12,6 +12,7 @@ mod host;
 mod image;
 mod images;
 mod kernel;
+mod limits;
 mod memory;
 mod options;
 mod outcome;
@@ -29,8 +30,11 @@ pub use core::Core;
 pub use error::{Error, Fact};
 pub use host::{BindingOptions, Host, HostAnswer, HostCall, HostFailure};
 pub use image::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
-pub use options::{CoreOptions, Dispatch, Limits, Mode, MountOptions, ProcessOptions, RuntimeOptions, Streams};
-pub use outcome::{Entry, FileStat, FileType, Outcome, ProcessEntry, Resources, Sink, Timings};
+pub use limits::Limits;
+pub use options::{CoreOptions, Dispatch, Mode, MountOptions, ProcessOptions, RuntimeOptions, Streams, WarningListener};
+pub use outcome::{
+    Entry, FileStat, FileType, LimitUse, LimitWarning, Outcome, ProcessEntry, Resources, RuntimeResources, Sink, Timings,
+};
 pub use policy::{Decision, Decisions, PermissionListener, PermissionPolicy, PermissionRule, Scope, ScopePolicy, Verdict};
 pub use runtime::{Files, Permissions, Process, Processes, Runtime};
 pub use vm::engine_config;

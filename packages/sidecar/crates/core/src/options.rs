@@ -1,7 +1,10 @@
 //! What a caller chooses: for the core, for a runtime, for a process. All are checked where they are taken.
 
+pub use crate::limits::Limits;
+use crate::outcome::LimitWarning;
 use crate::policy::PermissionPolicy;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How a [`crate::Core`] is set up.
@@ -15,25 +18,6 @@ pub struct CoreOptions {
     pub warm_slots: usize,
     /// How long a thread that has just answered looks for more work before it sleeps.
     pub spin: Duration,
-}
-
-/// Walls around one runtime. Reaching one is a typed error for the caller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Linear memory of one process, image included, in bytes.
-    pub memory_bytes: u64,
-    /// CPU time of one process (for a runner: of one evaluation).
-    pub cpu: Duration,
-    /// Captured output of one descriptor of one process, in bytes.
-    pub output_bytes: u64,
-    /// Bytes that files in memory may hold.
-    pub filesystem_bytes: u64,
-    /// Files, directories and links that may exist in memory.
-    pub inodes: u64,
-    /// Descriptors that one process may have open.
-    pub descriptors: u32,
-    /// Processes that may exist, ended ones that nobody has asked about included.
-    pub processes: u32,
 }
 
 /// A folder of the host in the guest's tree.
@@ -50,7 +34,7 @@ pub struct MountOptions {
 }
 
 /// What a runtime is made with.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct RuntimeOptions {
     /// The environment of its processes.
     pub env: Vec<(String, String)>,
@@ -64,7 +48,12 @@ pub struct RuntimeOptions {
     pub mounts: Vec<MountOptions>,
     /// What its programs may do.
     pub permissions: PermissionPolicy,
+    /// Told when the use of a limit passes 80 %; must not block.
+    pub warnings: Option<WarningListener>,
 }
+
+/// See [`RuntimeOptions::warnings`].
+pub type WarningListener = Arc<dyn Fn(LimitWarning) + Send + Sync>;
 
 /// What a process is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,18 +111,4 @@ pub enum Dispatch {
     Worker,
     /// On the calling thread for at most this long, then on a worker.
     Inline(Duration),
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            memory_bytes: 128 << 20,
-            cpu: Duration::from_secs(30),
-            output_bytes: 16 << 20,
-            filesystem_bytes: 64 << 20,
-            inodes: 16_384,
-            descriptors: 256,
-            processes: 256,
-        }
-    }
 }

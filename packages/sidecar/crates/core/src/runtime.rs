@@ -7,12 +7,15 @@ mod permissions;
 pub use permissions::Permissions;
 
 mod host;
+mod usage;
 
 use crate::core::Shared;
 use crate::error::Error;
 use crate::kernel::processes::{Child, Image, find};
+use crate::kernel::usage::{Charge, Resource};
 use crate::kernel::{Errno, INIT, Kernel, Outside, Process as KernelProcess};
-use crate::options::{Dispatch, Limits, Mode, ProcessOptions, RuntimeOptions, Streams};
+use crate::limits::Limits;
+use crate::options::{Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};
 use crate::outcome::{Entry, FileStat, Outcome, ProcessEntry, Sink, Timings};
 use crate::policy::PermissionPolicy;
 use crate::program::{Launch, Parts, Program, run};
@@ -24,8 +27,6 @@ use std::time::Duration;
 
 /// Where programs start unless told otherwise.
 const DEFAULT_CWD: &str = "/workspace";
-/// Bytes of arguments and of environment, each.
-const MAX_ARGUMENT_BYTES: usize = 1 << 20;
 
 /// One sandbox. Cheap to clone.
 #[derive(Clone)]
@@ -37,7 +38,6 @@ pub(crate) struct Inner {
     core: Arc<Shared>,
     env: Vec<(String, String)>,
     cwd: String,
-    limits: Limits,
     kernel: Arc<Kernel>,
     programs: Mutex<Programs>,
 }
@@ -70,13 +70,17 @@ impl Runtime {
         let cwd = options.cwd.unwrap_or_else(|| DEFAULT_CWD.to_owned());
         check_cwd(&cwd)?;
         check_env(&options.env)?;
-        check_limits(&options.limits, core.image_len())?;
+        options.limits.check(core.image_len())?;
+        check_size("env", env_bytes(&options.env), options.limits.env_bytes)?;
         let kernel = Arc::new(Kernel::new(&options.limits));
         if options.permissions != PermissionPolicy::default() {
             kernel.permissions.set(&options.permissions)?;
         }
+        if let Some(listener) = options.warnings {
+            kernel.usage.warnings.listen(listener);
+        }
         kernel.outside().furnish(&options.mounts, &options.files, &cwd)?;
-        let inner = Inner { core, env: options.env, cwd, limits: options.limits, kernel, programs: Mutex::default() };
+        let inner = Inner { core, env: options.env, cwd, kernel, programs: Mutex::default() };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -87,15 +91,23 @@ impl Runtime {
     /// Starts a program (or a resident runner). `sink` may be called before this returns when `dispatch` is inline.
     pub fn start(&self, options: ProcessOptions, sink: Arc<dyn Sink>, dispatch: Dispatch) -> Result<Process, Error> {
         let inner = &self.inner;
+        let limits = inner.limits();
         let mut launch = inner.launch(&options)?;
+        if options.stdin.len() as u64 > limits.stdin_bytes {
+            return Err(Error::ResourceExhausted { resource: "stdin bytes of a process", limit: limits.stdin_bytes });
+        }
+        let memory = Charge::of(&inner.kernel.usage, Resource::Memory, inner.image_len());
+        let memory = memory
+            .ok_or(Error::ResourceExhausted { resource: "memory bytes in the runtime", limit: limits.total_memory_bytes })?;
         if options.cwd.is_some() {
             // As for the runtime's own: a directory that is not there is made, and where it cannot be made, it is missing.
             let _ = inner.kernel.outside().mkdir(&launch.cwd, true);
         }
-        let pid = inner.kernel.processes.enter_root().map_err(|_| Error::ResourceExhausted {
-            resource: "processes in the runtime",
-            limit: u64::from(inner.limits.processes),
-        })?;
+        let pid = inner
+            .kernel
+            .processes
+            .enter_root()
+            .map_err(|_| Error::ResourceExhausted { resource: "processes in the runtime", limit: limits.processes })?;
         let process = KernelProcess::new(inner.kernel.clone(), pid, &launch.cwd);
         let title = match options.mode {
             Mode::File | Mode::Command => title(&launch.argv),
@@ -112,7 +124,6 @@ impl Runtime {
             command: title,
             ppid: INIT,
             mode: options.mode,
-            limits: inner.limits,
             streams: options.streams,
             stdin: if options.live { Vec::new() } else { options.stdin },
             scheduler: inner.core.scheduler().clone(),
@@ -125,11 +136,11 @@ impl Runtime {
             inner.kernel.processes.remove(pid);
             return Err(Error::RuntimeDisposed);
         }
-        if let Some(timeout) = options.timeout {
+        if let Some(timeout) = options.timeout.or_else(|| inner.wall().filter(|_| options.mode != Mode::Resident)) {
             program.end_after(timeout);
         }
         sink.started(pid);
-        inner.begin(&program, launch, dispatch);
+        inner.begin(&program, launch, memory, dispatch);
         Ok(Process { program })
     }
 
@@ -155,17 +166,20 @@ impl Inner {
             check_cwd(cwd)?;
         }
         check_env(&options.env)?;
+        let limits = self.limits();
         let arguments = options.args.iter().chain(&options.exec_argv);
-        let argument_bytes: usize = arguments.map(|argument| argument.len() + 1).sum();
-        if argument_bytes > MAX_ARGUMENT_BYTES {
-            return Err(invalid("args", format!("at most {MAX_ARGUMENT_BYTES} bytes"), format!("{argument_bytes} bytes")));
-        }
+        let argument_bytes: u64 = arguments.map(|argument| argument.len() as u64 + 1).sum();
+        let too_long = |bytes, most| if bytes > most { Err(failed(Errno::E2BIG, "spawn", &options.code)) } else { Ok(()) };
+        too_long(argument_bytes, limits.argv_bytes)?;
         let mut env = self.env.clone();
         for (key, value) in &options.env {
             match env.iter_mut().find(|(known, _)| known == key) {
                 Some((_, known)) => known.clone_from(value),
                 None => env.push((key.clone(), value.clone())),
             }
+        }
+        if !options.env.is_empty() {
+            too_long(env_bytes(&env), limits.env_bytes)?;
         }
         let mut argv = Vec::with_capacity(1 + options.args.len());
         argv.push(if options.mode == Mode::Command { options.code.clone() } else { "node".to_owned() });
@@ -189,14 +203,14 @@ impl Inner {
     }
 
     /// Has a program that was entered take its first steps.
-    fn begin(self: &Arc<Self>, program: &Arc<Program>, launch: Launch, dispatch: Dispatch) {
+    fn begin(self: &Arc<Self>, program: &Arc<Program>, launch: Launch, memory: Charge, dispatch: Dispatch) {
         let scheduler = self.core.scheduler();
         let done = {
             let (inner, pid) = (self.clone(), program.pid);
             move || inner.leave(pid)
         };
         program.process.facts.tell(&launch.image, &launch.argv, &launch.env);
-        let life = run(program.clone(), self.core.clone(), launch, done);
+        let life = run(program.clone(), self.core.clone(), launch, memory, done);
         let task = Task::new(program.clone(), Box::pin(life), scheduler);
         match dispatch {
             Dispatch::Worker => scheduler.enqueue(task),
@@ -205,8 +219,8 @@ impl Inner {
     }
 
     /// Makes a program of a child. Gives it back when the runtime has been disposed of.
-    pub(crate) fn start_child(self: &Arc<Self>, parent: &Program, child: Child) -> Result<(), Box<KernelProcess>> {
-        let Child { process, parent: ppid, command, cwd } = child;
+    pub(crate) fn start_child(self: &Arc<Self>, child: Child) -> Result<(), Box<KernelProcess>> {
+        let Child { process, parent: ppid, command, cwd, memory } = child;
         if self.programs.lock().disposed {
             return Err(Box::new(process));
         }
@@ -216,7 +230,6 @@ impl Inner {
             command: title(&launch.argv),
             ppid,
             mode: Mode::File,
-            limits: *parent.limits(),
             streams: Streams::default(),
             stdin: Vec::new(),
             scheduler: self.core.scheduler().clone(),
@@ -230,7 +243,7 @@ impl Inner {
             self.kernel.processes.remove(program.pid);
             return Ok(());
         }
-        self.begin(&program, launch, Dispatch::Worker);
+        self.begin(&program, launch, memory, Dispatch::Worker);
         Ok(())
     }
 
@@ -264,6 +277,21 @@ impl Inner {
         self.kernel.host_calls.count()
     }
 
+    fn limits(&self) -> &Limits {
+        &self.kernel.usage.limits
+    }
+
+    /// How long a program may take that was given no timeout.
+    fn wall(&self) -> Option<Duration> {
+        let wall_ms = self.limits().wall_ms;
+        (wall_ms > 0).then(|| Duration::from_millis(wall_ms))
+    }
+
+    /// Bytes of memory that a program begins with.
+    pub(crate) fn image_len(&self) -> u64 {
+        self.core.image_len()
+    }
+
     /// Bytes of output that wait for their readers.
     pub(crate) fn buffered(&self) -> u64 {
         self.programs.lock().live.values().map(|program| program.buffered()).sum()
@@ -293,7 +321,9 @@ impl Files {
 
     /// Replaces the file at `path`, or adds to its end; directories above it are made.
     pub fn write(&self, path: &str, bytes: &[u8], append: bool) -> Result<(), Error> {
-        self.outside()?.write(path, bytes, append)
+        let written = self.outside()?.write(path, bytes, append);
+        self.inner.tell_warnings();
+        written
     }
 
     /// At most `most` bytes from `offset` on, and the file's size.
@@ -399,6 +429,7 @@ impl Process {
         if eval == 0 || self.program.mode() != Mode::Resident {
             return Err(invalid("eval", "a number other than 0, in a resident process".to_owned(), eval.to_string()));
         }
+        let timeout = timeout.or_else(|| self.program.home().and_then(|home| home.wall()));
         let request = crate::program::Request { id: eval, code, timeout, streams };
         let Some(waker) = self.program.evaluate(request)? else { return Ok(()) };
         match (dispatch, self.program.task()) {
@@ -444,25 +475,16 @@ fn check_env(env: &[(String, String)]) -> Result<(), Error> {
             format!("the entry {:?}", shorten(key)),
         ));
     }
-    let bytes: usize = env.iter().map(|(key, value)| key.len() + value.len() + 2).sum();
-    if bytes > MAX_ARGUMENT_BYTES {
-        return Err(invalid("env", format!("at most {MAX_ARGUMENT_BYTES} bytes"), format!("{bytes} bytes")));
-    }
     Ok(())
 }
 
-fn check_limits(limits: &Limits, image_len: u64) -> Result<(), Error> {
-    /// Linear memory that a program needs besides the image.
-    const LEAST_HEAP: u64 = 1 << 20;
-    const MOST: u64 = 2 << 30;
-    let least = image_len + LEAST_HEAP;
-    if !(least..=MOST).contains(&limits.memory_bytes) {
-        return Err(invalid("limits.memoryBytes", format!("{least} to {MOST}"), limits.memory_bytes.to_string()));
-    }
-    if limits.cpu.is_zero() {
-        return Err(invalid("limits.cpuMs", "at least 1".to_owned(), "0".to_owned()));
-    }
-    Ok(())
+/// Bytes of an environment, as a program has it.
+fn env_bytes(env: &[(String, String)]) -> u64 {
+    env.iter().map(|(key, value)| (key.len() + value.len() + 2) as u64).sum()
+}
+
+fn check_size(what: &str, bytes: u64, most: u64) -> Result<(), Error> {
+    if bytes > most { Err(invalid(what, format!("at most {most} bytes"), format!("{bytes} bytes"))) } else { Ok(()) }
 }
 
 fn shorten(text: &str) -> String {

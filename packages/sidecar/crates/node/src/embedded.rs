@@ -5,12 +5,10 @@
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use coldframe_core::{
-    Core, CoreOptions, Dispatch, Error, Limits, Mode, Process, ProcessOptions, Runtime, RuntimeOptions, Streams,
-};
+use coldframe_core::{Core, CoreOptions, Dispatch, Error, Mode, Process, ProcessOptions, Runtime, RuntimeOptions, Streams};
 use napi::bindgen_prelude::{Function, FunctionCallContext, JsObjectValue, Object, Result};
 use napi::threadsafe_function::ThreadsafeCallContext;
 use napi::{Env, JsValue, Property, PropertyAttributes, Status};
@@ -20,6 +18,7 @@ use crate::files;
 use crate::held::Held;
 use crate::host;
 use crate::inline;
+use crate::limits;
 use crate::outlet::{Event, EventArguments, Outlet, Program, Runner};
 use crate::permissions;
 use crate::processes;
@@ -41,6 +40,7 @@ mod kind {
     pub const HOST_CALL: u32 = 6;
     pub const HOST_CANCEL: u32 = 7;
     pub const PERMISSIONS: u32 = 8;
+    pub const WARNING: u32 = 64;
 }
 
 /// See the module.
@@ -145,7 +145,7 @@ impl Embedded {
         function("cancel", Self::cancel)?;
         function("credit", Self::credit)?;
         function("resources", Self::resources)?;
-        let families = [files::FUNCTIONS, processes::FUNCTIONS, host::FUNCTIONS, permissions::FUNCTIONS];
+        let families = [files::FUNCTIONS, processes::FUNCTIONS, host::FUNCTIONS, limits::FUNCTIONS, permissions::FUNCTIONS];
         for (name, body) in families.into_iter().flatten() {
             function(name, *body)?;
         }
@@ -170,26 +170,21 @@ impl Embedded {
     }
 
     fn create_runtime(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-        let default = Limits::default();
         let env_vars = arguments.environment(0)?;
         let cwd = arguments.optional(1, "cwd", "a string")?;
-        let limits = Limits {
-            memory_bytes: arguments.optional_whole(2, "memoryBytes")?.unwrap_or(default.memory_bytes),
-            cpu: arguments.milliseconds(3, "cpuMs")?.unwrap_or(default.cpu),
-            output_bytes: arguments.optional_whole(4, "outputBytes")?.unwrap_or(default.output_bytes),
-            filesystem_bytes: arguments.optional_whole(5, "filesystemBytes")?.unwrap_or(default.filesystem_bytes),
-            inodes: arguments.optional_whole(6, "inodes")?.unwrap_or(default.inodes),
-            descriptors: arguments.optional_whole(7, "descriptors")?.map_or(default.descriptors, narrowed),
-            processes: arguments.optional_whole(8, "processes")?.map_or(default.processes, narrowed),
-        };
-        let mounts = files::mounts(&arguments, 9)?;
+        let limits = limits::build(env, &arguments, 2)?;
+        let mounts = files::mounts(&arguments, 5)?;
+        let told = Arc::new(OnceLock::new());
+        let warn = arguments.optional(6, "warn", "true or false")?.unwrap_or(false);
+        let warnings = warn.then(|| limits::listener(&self.outlet, &told));
         let core = self.core(env)?;
-        let options = RuntimeOptions { env: env_vars, cwd, limits, mounts, ..RuntimeOptions::default() };
+        let options = RuntimeOptions { env: env_vars, cwd, limits, mounts, warnings, ..RuntimeOptions::default() };
         let mut runtimes = self.runtimes.borrow_mut();
         let created = runtimes.check_room().and_then(|()| core.create_runtime(options));
         let runtime = created.map_err(|error| values::thrown(env, &error, None))?;
         let number = runtimes.reserve();
         runtime.attach(Arc::new(host::Asking { runtime: number, outlet: Arc::clone(&self.outlet) }));
+        let _ = told.set(number);
         runtimes.put(number, Live { runtime, runners: Vec::new() });
         Raw::new(env, number).map(Some)
     }
@@ -391,6 +386,7 @@ impl Embedded {
             Event::HostCall(runtime, call) => (kind::HOST_CALL, host::question(env, runtime, call)?),
             Event::HostCancel(runtime, _) => (kind::HOST_CANCEL, Raw::new(env, runtime)?),
             Event::Permissions(_, decisions) => (kind::PERMISSIONS, permissions::events(env, decisions)?),
+            Event::Warning(_, warning) => (kind::WARNING, limits::warning(env, warning)?),
         })
     }
 
@@ -440,9 +436,4 @@ impl Embedded {
         *self.runners.borrow_mut() = Table::new("runners", MAX_RUNNERS);
         *self.runtimes.borrow_mut() = Table::new("runtimes", MAX_RUNTIMES);
     }
-}
-
-/// A limit of 32 bits.
-fn narrowed(limit: u64) -> u32 {
-    u32::try_from(limit).unwrap_or(u32::MAX)
 }

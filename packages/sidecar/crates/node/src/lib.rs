@@ -14,6 +14,7 @@ mod files;
 mod held;
 mod host;
 mod inline;
+mod limits;
 mod linger;
 mod outlet;
 mod permissions;

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use coldframe_core::{Decisions, Error, HostCall, Outcome, PermissionListener, Sink, Timings};
+use coldframe_core::{Decisions, Error, HostCall, LimitWarning, Outcome, PermissionListener, Sink, Timings};
 use napi::bindgen_prelude::FnArgs;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Status};
@@ -39,16 +39,22 @@ pub enum Event {
     HostCancel(u32, u32),
     /// Decisions about permissions in a runtime: of no request.
     Permissions(u32, Decisions),
+    /// The runtime of that number comes near a limit.
+    Warning(u32, LimitWarning),
 }
 
 impl Event {
-    /// The request; of a question its own number, which is another count; of decisions the runtime.
+    /// The request; of a question its own number, which is another count; of decisions and warnings the runtime's.
     pub fn id(&self) -> u32 {
         match self {
             Self::HostCall(_, call) => call.number,
             Self::HostCancel(_, number) => *number,
-            Self::Outcome(id, ..) | Self::Failure(id, ..) | Self::Output(id, ..) | Self::Runner(id, ..) => *id,
-            Self::Permissions(runtime, _) => *runtime,
+            Self::Outcome(id, ..)
+            | Self::Failure(id, ..)
+            | Self::Output(id, ..)
+            | Self::Runner(id, ..)
+            | Self::Permissions(id, _)
+            | Self::Warning(id, _) => *id,
         }
     }
 
@@ -57,9 +63,9 @@ impl Event {
         !matches!(self, Self::Output(..)) && !self.is_question()
     }
 
-    /// Whether it is about no request, but about something that a program asks or has asked.
+    /// Whether it is about no request: something that a program asks or has asked, decisions, a warning.
     pub fn is_question(&self) -> bool {
-        matches!(self, Self::HostCall(..) | Self::HostCancel(..) | Self::Permissions(..))
+        matches!(self, Self::HostCall(..) | Self::HostCancel(..) | Self::Permissions(..) | Self::Warning(..))
     }
 }
 
@@ -103,7 +109,7 @@ impl Outlet {
         self.send(event);
     }
 
-    /// Sends what nobody waits for.
+    /// Sends an event that no call waits for.
     pub fn send(&self, event: Event) {
         if let Some(function) = &*self.function.lock() {
             function.call(event, ThreadsafeFunctionCallMode::NonBlocking);

@@ -7,6 +7,7 @@ mod files;
 pub mod frames;
 mod host;
 mod invalid;
+mod limits;
 mod maps;
 pub mod messages;
 mod permissions;

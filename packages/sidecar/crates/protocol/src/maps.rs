@@ -26,6 +26,10 @@ pub struct Pairs<'a>(pub Vec<(&'a str, &'a str)>);
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Blobs<'a>(pub Vec<(&'a str, &'a [u8])>);
 
+/// A map of whole numbers, in the order in which it was written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Numbers<'a>(pub Vec<(&'a str, u64)>);
+
 /// A map of facts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Details(pub Vec<(Cow<'static, str>, Fact)>);
@@ -39,6 +43,12 @@ impl Serialize for Pairs<'_> {
 impl Serialize for Blobs<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, bytes)| (name, serde_bytes::Bytes::new(bytes))))
+    }
+}
+
+impl Serialize for Numbers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
     }
 }
 
@@ -96,6 +106,22 @@ impl<'de: 'a, 'a> Deserialize<'de> for Blobs<'a> {
             }
         }
         deserializer.deserialize_map(Binaries)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Numbers<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Whole;
+        impl<'de> Visitor<'de> for Whole {
+            type Value = Numbers<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map of whole numbers")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                entries(map).map(Numbers)
+            }
+        }
+        deserializer.deserialize_map(Whole)
     }
 }
 

@@ -12,7 +12,8 @@ pub use crate::files::*;
 use crate::frames::Frame;
 pub use crate::host::*;
 use crate::invalid::Invalid;
-pub use crate::maps::{Blobs, Details, Fact, Pairs};
+pub use crate::limits::*;
+pub use crate::maps::{Blobs, Details, Fact, Numbers, Pairs};
 pub use crate::permissions::*;
 pub use crate::processes::*;
 use crate::reader;
@@ -124,6 +125,10 @@ kinds! {
     PermissionsEvents = 62 "permissions.events";
     /// SDK: they have been taken.
     PermissionsTaken = 63 "permissions.taken";
+    /// Sidecar: a runtime comes near one of its limits.
+    LimitWarning = 64 "limit.warning";
+    /// SDK: what a runtime uses of its limits.
+    RuntimeResources = 65 "runtime.resources";
 }
 
 // What the SDK sends.
@@ -159,9 +164,15 @@ pub struct RuntimeCreate<'a> {
     /// The working directory of its processes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<&'a str>,
-    /// The walls around it.
+    /// The walls around it, by their names.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Numbers<'a>>,
+    /// Where the limits come from that are not named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limits: Option<Limits>,
+    pub profile: Option<&'a str>,
+    /// Whether `limit.warning` is sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warn: Option<bool>,
     /// Files that are there from the start.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub files: Option<Blobs<'a>>,
@@ -171,33 +182,6 @@ pub struct RuntimeCreate<'a> {
     /// What its programs may do.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<PermissionsPolicy<'a>>,
-}
-
-/// `limits` of `runtime.create`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Limits {
-    /// Linear memory of one process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory_bytes: Option<u64>,
-    /// CPU time of one process or evaluation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cpu_ms: Option<u64>,
-    /// Captured output of one descriptor.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_bytes: Option<u64>,
-    /// Bytes that files in memory may hold.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub filesystem_bytes: Option<u64>,
-    /// Files, directories and links that may exist in memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub inodes: Option<u64>,
-    /// Descriptors that one process may have open.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub descriptors: Option<u32>,
-    /// Processes that may exist in the runtime.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub processes: Option<u32>,
 }
 
 /// `runtime.dispose`.
@@ -338,6 +322,7 @@ pub enum Request<'a> {
     PermissionsSet(PermissionsSet<'a>),
     PermissionsWatch(PermissionsWatch),
     PermissionsTaken(PermissionsTaken),
+    RuntimeResources(RuntimeResources),
 }
 
 impl<'a> Request<'a> {
@@ -372,13 +357,15 @@ impl<'a> Request<'a> {
             Kind::PermissionsSet => reader::read(body).map(Self::PermissionsSet),
             Kind::PermissionsWatch => reader::read(body).map(Self::PermissionsWatch),
             Kind::PermissionsTaken => reader::read(body).map(Self::PermissionsTaken),
+            Kind::RuntimeResources => reader::read(body).map(Self::RuntimeResources),
             Kind::Reply
             | Kind::Error
             | Kind::Output
             | Kind::Started
             | Kind::HostCall
             | Kind::HostCancel
-            | Kind::PermissionsEvents => {
+            | Kind::PermissionsEvents
+            | Kind::LimitWarning => {
                 return Err(Invalid::new("a kind of message that the SDK sends", kind.name()).within("kind"));
             }
         };
@@ -466,10 +453,10 @@ pub struct Outcome<'a> {
     /// Why the sandbox ended it.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure<'a>>,
-    /// More was streamed than captured.
+    /// More was written than captured.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stdout_truncated: bool,
-    /// More was streamed than captured.
+    /// More was written than captured.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stderr_truncated: bool,
     /// Where the time went.

@@ -3,10 +3,10 @@
 //! Only the reading thread is in here. Programs are answered by [`crate::sinks`]; what begins one is a [`Job`], which either hands it to a
 //! worker at once or, for a request that came alone, is given back to be run without the session's lock.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use coldframe_core::{Core, Dispatch, Error, Limits, Mode, Process, ProcessOptions, Runtime, RuntimeOptions, Streams};
+use coldframe_core::{Core, Dispatch, Error, Mode, Process, ProcessOptions, Runtime, RuntimeOptions, Streams};
 use coldframe_protocol::messages::*;
 use coldframe_protocol::{Frame, Request};
 use parking_lot::Mutex;
@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::files;
 use crate::host;
+use crate::limits;
 use crate::outgoing::Outgoing;
 use crate::permissions;
 use crate::processes;
@@ -135,17 +136,12 @@ impl Session {
 
     fn create_runtime(&mut self, id: u32, create: RuntimeCreate<'_>) {
         let begin = Instant::now();
-        let given = create.limits.unwrap_or_default();
-        let default = Limits::default();
-        let limits = Limits {
-            memory_bytes: given.memory_bytes.unwrap_or(default.memory_bytes),
-            cpu: given.cpu_ms.map_or(default.cpu, Duration::from_millis),
-            output_bytes: given.output_bytes.unwrap_or(default.output_bytes),
-            filesystem_bytes: given.filesystem_bytes.unwrap_or(default.filesystem_bytes),
-            inodes: given.inodes.unwrap_or(default.inodes),
-            descriptors: given.descriptors.unwrap_or(default.descriptors),
-            processes: given.processes.unwrap_or(default.processes),
+        let limits = match limits::build(create.profile, create.limits) {
+            Ok(limits) => limits,
+            Err(error) => return self.refuse(id, &wire::failure(&error, None)),
         };
+        let told = Arc::new(OnceLock::new());
+        let warnings = (create.warn == Some(true)).then(|| limits::listener(&self.answers.outgoing, &told));
         let options = RuntimeOptions {
             env: wire::pairs(create.env),
             cwd: create.cwd.map(str::to_owned),
@@ -153,11 +149,13 @@ impl Session {
             files: create.files.unwrap_or_default().0.into_iter().map(|(path, data)| (path.to_owned(), data.to_vec())).collect(),
             mounts: create.mounts.unwrap_or_default().into_iter().map(files::mount).collect(),
             permissions: create.permissions.as_ref().map(permissions::policy).unwrap_or_default(),
+            warnings,
         };
         match self.runtimes.check_room().and_then(|()| self.core.create_runtime(options)) {
             Ok(runtime) => {
                 let number = self.runtimes.reserve();
                 runtime.attach(Arc::new(host::Asking { runtime: number, outgoing: Arc::clone(&self.answers.outgoing) }));
+                let _ = told.set(number);
                 self.runtimes.put(number, Live { runtime, runners: Vec::new() });
                 let configure_ns = u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX);
                 self.reply(id, &RuntimeCreated { runtime: number, configure_ns });
@@ -190,12 +188,14 @@ impl Session {
 
     /// Requests about a runtime's files or processes; see [`files`] and [`processes`].
     fn inside(&self, id: u32, request: &Request<'_>) {
-        let (number, about_files) = match (files::runtime(request), processes::runtime(request)) {
-            (Some(number), _) => (number, true),
-            (None, Some(number)) => (number, false),
-            (None, None) => return,
+        let (number, about_files) = match (files::runtime(request), processes::runtime(request), request) {
+            (Some(number), ..) => (number, true),
+            (None, Some(number), _) => (number, false),
+            (None, None, Request::RuntimeResources(about)) => (about.runtime, false),
+            (None, None, _) => return,
         };
         let answer = match self.runtimes.get(number) {
+            Some(live) if limits::is_about(request) => limits::answer(id, &live.runtime),
             Some(live) if about_files => files::answer(id, request, &live.runtime),
             Some(live) => processes::answer(id, request, &live.runtime),
             None => wire::error(id, &self.no_runtime(number)),

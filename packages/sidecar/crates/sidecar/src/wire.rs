@@ -4,10 +4,13 @@ use std::borrow::Cow;
 
 use coldframe_core as core;
 use coldframe_protocol::messages::{self, Details, Failure, Kind, Mode};
-use coldframe_protocol::{FrameError, Invalid, encode};
+use coldframe_protocol::{FrameError, Invalid, MAX_FRAME_BYTES, encode};
 use serde::Serialize;
 
 use crate::table::Place;
+
+/// Bytes of output and value that one reply may carry: what fits into a frame together with the rest of it.
+const MOST_OUTPUT: usize = MAX_FRAME_BYTES - (64 << 10);
 
 /// Encodes a message; one that does not fit into a frame becomes the request's `error`.
 pub fn frame<T: Serialize>(kind: Kind, id: u32, body: &T, hint: usize) -> Vec<u8> {
@@ -29,18 +32,27 @@ pub fn error(id: u32, failure: &Failure<'_>) -> Vec<u8> {
 
 /// The reply to `process.start` and `runner.eval`.
 pub fn outcome(id: u32, outcome: &core::Outcome, place: Place) -> Vec<u8> {
-    let core::Outcome { exit_code, stdout, stderr, stdout_truncated, stderr_truncated, value, failure, timings: times } = outcome;
+    let core::Outcome { exit_code, value, failure, timings: times, .. } = outcome;
+    let value_len = value.as_deref().map_or(0, str::len);
+    let [stdout, stderr] = fitting([&outcome.stdout, &outcome.stderr], MOST_OUTPUT.saturating_sub(value_len));
     let body = messages::Outcome {
         exit_code: *exit_code,
         stdout,
         stderr,
         value: value.as_deref(),
         failure: failure.as_ref().map(|error| self::failure(error, place.facts(error))),
-        stdout_truncated: *stdout_truncated,
-        stderr_truncated: *stderr_truncated,
+        stdout_truncated: outcome.stdout_truncated || stdout.len() < outcome.stdout.len(),
+        stderr_truncated: outcome.stderr_truncated || stderr.len() < outcome.stderr.len(),
         timings: timings(times),
     };
-    frame(Kind::Reply, id, &body, 256 + stdout.len() + stderr.len() + value.as_deref().map_or(0, str::len))
+    frame(Kind::Reply, id, &body, 256 + stdout.len() + stderr.len() + value_len)
+}
+
+/// What of two outputs a reply can carry: all, or of the longer one less, or half of the room each.
+fn fitting(outputs: [&[u8]; 2], room: usize) -> [&[u8]; 2] {
+    let [one, other] = outputs.map(<[u8]>::len);
+    let most = |len: usize, beside: usize| len.min((room / 2).max(room.saturating_sub(beside)));
+    [&outputs[0][..most(one, other)], &outputs[1][..most(other, one)]]
 }
 
 /// Where the time of a start went.
@@ -110,5 +122,21 @@ pub fn mode(mode: Mode) -> core::Mode {
         Mode::Run => core::Mode::Run,
         Mode::File => core::Mode::File,
         Mode::Command => core::Mode::Command,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fitting;
+
+    #[test]
+    fn outputs_that_do_not_fit_share_the_room() {
+        let lens = |one: usize, other: usize| {
+            let (one, other) = (vec![0; one], vec![0; other]);
+            fitting([&one, &other], 100).map(<[u8]>::len)
+        };
+        assert_eq!([lens(60, 40), lens(0, 0), lens(100, 0)], [[60, 40], [0, 0], [100, 0]]);
+        assert_eq!([lens(200, 30), lens(30, 200)], [[70, 30], [30, 70]]);
+        assert_eq!([lens(90, 90), lens(200, 50), lens(51, 51)], [[50, 50], [50, 50], [50, 50]]);
     }
 }

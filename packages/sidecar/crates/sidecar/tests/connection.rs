@@ -88,7 +88,7 @@ fn an_invalid_body_is_that_requests_error_and_the_connection_goes_on() {
     };
     let cases = [
         (Kind::Ping, json!({ "extra": 1 }), "ping.extra"),
-        (Kind::RuntimeCreate, json!({ "limits": { "memory": 1 } }), "runtime.create.limits.memory"),
+        (Kind::RuntimeCreate, json!({ "limits": { "memory": 1 } }), "limits.memory"),
         (Kind::RuntimeCreate, json!({ "env": { "A": 1 } }), "runtime.create.env.A"),
         (Kind::RuntimeCreate, json!({ "cwd": "relative" }), "cwd"),
         (Kind::RuntimeDispose, json!({}), "runtime.dispose.runtime"),

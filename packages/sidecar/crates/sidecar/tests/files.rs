@@ -47,7 +47,7 @@ fn files_come_and_go_and_refusals_name_call_and_path() {
 #[test]
 fn a_runtime_whose_files_do_not_fit_is_not_made() {
     let mut parent = Parent::new(&[]);
-    let limits = Some(Limits { filesystem_bytes: Some(3), ..Limits::default() });
+    let limits = Some(Numbers(vec![("filesystemBytes", 3)]));
     let files = Some(Blobs(vec![("/a", &b"four"[..])]));
     let create = RuntimeCreate { limits, files, ..RuntimeCreate::default() };
     assert_eq!(parent.ask(Kind::RuntimeCreate, 1, &create).failure().code, "ENOSPC");

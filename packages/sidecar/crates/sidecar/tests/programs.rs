@@ -116,7 +116,7 @@ fn streamed_output_waits_for_credit() {
 #[test]
 fn a_reply_that_fits_no_frame_is_an_error() {
     let mut parent = Parent::new(&[]);
-    let limits = Some(Limits { output_bytes: Some(64 << 20), ..Limits::default() });
+    let limits = Some(Numbers(vec![("outputBytes", 64 << 20)]));
     let create = RuntimeCreate { limits, ..RuntimeCreate::default() };
     let runtime = parent.ask(Kind::RuntimeCreate, 1, &create).read::<RuntimeCreated>().runtime;
     let code = "const line = 'x'.repeat((1 << 20) - 1); for (let i = 0; i < 33; i++) console.log(line)";

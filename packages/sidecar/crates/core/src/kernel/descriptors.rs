@@ -5,6 +5,7 @@
 //! Closing the last descriptor of a file or socket lets go of it; the end of the process closes all. Next: `fs/io.rs`.
 
 use super::fs::{Device, HostFile, Ino, Listing, Place};
+use super::usage::{Charge, Mark};
 use super::{Errno, net};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -47,12 +48,17 @@ pub(crate) struct Position {
     pub(crate) after: Option<Box<[u8]>>,
     /// The same for a directory of the host.
     pub(crate) listing: Option<Listing>,
+    /// What the listing holds.
+    pub(crate) held: Vec<Charge>,
 }
 
 /// See the module.
 pub(crate) struct Descriptors {
     slots: Vec<Option<Arc<Description>>>,
     limit: usize,
+    /// How many of the slots are in use.
+    open: usize,
+    mark: Mark,
 }
 
 const READ_ONLY: u32 = 0;
@@ -88,16 +94,20 @@ impl Descriptors {
     pub(crate) fn new(owner: u32, limit: usize) -> Self {
         let streams = [(0, READ_ONLY), (1, WRITE_ONLY), (2, WRITE_ONLY)];
         let slots = streams.map(|(fd, flags)| Some(Arc::new(Description::new(Target::Stream { owner, fd }, flags))));
-        Self { slots: slots.into(), limit }
+        Self::inherited(slots.into(), limit)
     }
 
     /// With what a parent gives.
     pub(crate) fn inherited(slots: Vec<Option<Arc<Description>>>, limit: usize) -> Self {
-        Self { slots, limit }
+        let open = slots.iter().flatten().count();
+        let mut mark = Mark::default();
+        // What it was given is no reason to warn of it.
+        mark.rose(open as u64, u64::MAX);
+        Self { slots, limit, open, mark }
     }
 
-    /// Gives the lowest free number. `EMFILE` when there is none.
-    pub(crate) fn add(&mut self, description: Arc<Description>) -> Result<i64, Errno> {
+    /// Gives the lowest free number, and whether the limit has come near. `EMFILE` when there is none.
+    pub(crate) fn add(&mut self, description: Arc<Description>) -> Result<(i64, bool), Errno> {
         let free = self.slots.iter().position(Option::is_none);
         let at = free.unwrap_or(self.slots.len());
         if at >= self.limit {
@@ -107,7 +117,9 @@ impl Descriptors {
             Some(at) => self.slots[at] = Some(description),
             None => self.slots.push(Some(description)),
         }
-        i64::try_from(at).map_err(|_| Errno::EMFILE)
+        self.open += 1;
+        let near = self.mark.rose(self.open as u64, self.limit as u64);
+        i64::try_from(at).map(|at| (at, near)).map_err(|_| Errno::EMFILE)
     }
 
     /// Puts something in the place of a descriptor that was never used.
@@ -115,6 +127,11 @@ impl Descriptors {
         if let Some(slot) = self.slots.get_mut(at) {
             *slot = Some(description);
         }
+    }
+
+    /// How many are open, and were at most.
+    pub(crate) fn look(&self) -> (u64, u64) {
+        (self.open as u64, self.mark.high())
     }
 
     pub(crate) fn has_room(&self) -> bool {
@@ -140,11 +157,14 @@ impl Descriptors {
     pub(crate) fn close(&mut self, fd: i64) -> Result<Option<Held>, Errno> {
         let at = usize::try_from(fd).map_err(|_| Errno::EBADF)?;
         let description = self.slots.get_mut(at).and_then(Option::take).ok_or(Errno::EBADF)?;
+        self.open -= 1;
+        self.mark.fell(self.open as u64, self.limit as u64);
         Ok(Arc::into_inner(description).and_then(|last| last.held()))
     }
 
     /// Closes all.
     pub(crate) fn take_all(&mut self) -> Vec<Arc<Description>> {
+        self.open = 0;
         std::mem::take(&mut self.slots).into_iter().flatten().collect()
     }
 }
@@ -157,11 +177,12 @@ mod tests {
     fn the_lowest_number_is_given_and_the_limit_holds() {
         let mut descriptors = Descriptors::new(1, 5);
         let file = || Arc::new(Description::new(Target::File(9), 0));
-        assert_eq!((descriptors.add(file()), descriptors.add(file())), (Ok(3), Ok(4)));
+        assert_eq!((descriptors.add(file()), descriptors.add(file())), (Ok((3, true)), Ok((4, false))));
         assert_eq!(descriptors.add(file()), Err(Errno::EMFILE));
         assert_eq!(descriptors.close(3), Ok(Some(Held::Node(9))));
         assert_eq!(descriptors.close(3), Err(Errno::EBADF));
-        assert_eq!(descriptors.add(file()), Ok(3));
+        assert_eq!(descriptors.add(file()), Ok((3, false)));
+        assert_eq!(descriptors.look(), (5, 5));
         for fd in [-1, 5, i64::MAX, i64::MIN] {
             assert!(descriptors.get(fd).is_err(), "{fd}");
         }

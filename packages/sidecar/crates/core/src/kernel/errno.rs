@@ -55,6 +55,7 @@ impl Errno {
             Self::ENOEXEC => "exec format error",
             Self::EBADF => "bad file descriptor",
             Self::EPIPE => "broken pipe",
+            Self::E2BIG => "argument list too long",
             Self::ENOBUFS => "no buffer space available",
             Self::ENOENT => "no such file or directory",
             Self::EACCES => "permission denied",

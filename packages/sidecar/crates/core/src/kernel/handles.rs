@@ -14,10 +14,21 @@ const PIPE: i64 = 4;
 const INVALID: i64 = 6;
 
 impl Process {
+    /// Gives what was opened the lowest free number.
+    pub(super) fn add_descriptor(&self, description: Arc<Description>) -> Answer {
+        let (fd, near) = self.files.descriptors.lock().add(description)?;
+        if near {
+            let usage = &self.kernel.usage;
+            let open = self.files.descriptors.lock().look().0;
+            usage.warnings.add("descriptors", open, usage.limits.descriptors, Some(self.pid));
+        }
+        Ok(fd)
+    }
+
     /// Gives a socket the lowest free number; when there is none, the socket is closed.
     pub(super) fn install_socket(&self, id: net::Id) -> Answer {
         let description = Arc::new(Description::new(Target::Socket(id), READ_WRITE));
-        let added = self.files.descriptors.lock().add(description);
+        let added = self.add_descriptor(description);
         added.inspect_err(|_| self.release(Held::Socket(id), false))
     }
 
@@ -76,7 +87,7 @@ impl Process {
             return Err(Errno::EMFILE);
         }
         let description = self.kernel.sockets.collect(channel)?;
-        let added = self.files.descriptors.lock().add(description.clone());
+        let added = self.add_descriptor(description.clone());
         added.inspect_err(|_| self.drop_all(vec![description]))
     }
 

@@ -18,6 +18,7 @@ mod net;
 mod operations;
 pub(crate) mod permissions;
 pub(crate) mod processes;
+pub(crate) mod usage;
 
 pub(crate) use arguments::Arguments;
 pub(crate) use errno::Errno;
@@ -26,7 +27,7 @@ pub(crate) use net::{IN, OUT};
 pub(crate) use operations::{Event, Operations};
 pub(crate) use processes::{INIT, Status};
 
-use crate::options::Limits;
+use crate::limits::Limits;
 use crate::program::Program;
 use descriptors::Descriptors;
 pub(crate) use fs::Outside;
@@ -35,6 +36,7 @@ use parking_lot::Mutex;
 use permissions::Permissions;
 use processes::{Processes, Signals};
 use std::sync::Arc;
+use usage::{Charge, Usage};
 
 /// What all programs of a runtime share.
 pub(crate) struct Kernel {
@@ -43,26 +45,32 @@ pub(crate) struct Kernel {
     pub(crate) processes: Arc<Processes>,
     /// What its programs may do.
     pub(crate) permissions: Arc<Permissions>,
-    /// Descriptors that one process may have open.
-    descriptors: usize,
+    /// The limits, and what is used of them.
+    pub(crate) usage: Arc<Usage>,
     pub(crate) host_calls: host_calls::HostCalls,
     bindings: bindings::Bindings,
 }
 
 impl Kernel {
     pub(crate) fn new(limits: &Limits) -> Self {
+        let usage = Usage::new(limits);
         let space = Space { bytes: limits.filesystem_bytes, inodes: limits.inodes };
-        let processes = Arc::new(Processes::new(limits.processes as usize));
-        let (files, sockets) = (Mutex::new(fs::base(space, processes.clone())), net::Sockets::default());
+        let processes = Arc::new(Processes::new(usage.clone()));
+        let (files, sockets) = (fs::base(space, processes.clone(), usage.clone()), net::Sockets::new(usage.clone()));
         Self {
-            files,
+            files: Mutex::new(files),
             sockets,
             processes,
             permissions: Arc::default(),
-            descriptors: limits.descriptors as usize,
+            usage,
             host_calls: host_calls::HostCalls::default(),
             bindings: bindings::Bindings::default(),
         }
+    }
+
+    /// Descriptors that one process may have open.
+    fn descriptors(&self) -> usize {
+        usize::try_from(self.usage.limits.descriptors).unwrap_or(usize::MAX)
     }
 
     /// Its files, for the caller outside.
@@ -96,6 +104,8 @@ pub(crate) struct Process {
     /// The other end of its standard input, when the caller outside writes to it.
     feed: Mutex<Option<net::Id>>,
     files: ProcessFiles,
+    /// Its arguments and environment, as the kernel holds them.
+    texts: Option<Charge>,
     /// What `/proc` tells of it besides.
     pub(crate) facts: fs::Facts,
 }
@@ -103,7 +113,7 @@ pub(crate) struct Process {
 impl Process {
     /// A process that the caller outside starts in the directory `cwd`.
     pub(crate) fn new(kernel: Arc<Kernel>, pid: u32, cwd: &str) -> Self {
-        let descriptors = Descriptors::new(pid, kernel.descriptors);
+        let descriptors = Descriptors::new(pid, kernel.descriptors());
         let files = ProcessFiles::new(&kernel.files, cwd, descriptors, kernel.permissions.clone());
         Self::with_files(kernel, pid, files)
     }
@@ -114,16 +124,18 @@ impl Process {
     }
 
     fn with_files(kernel: Arc<Kernel>, pid: u32, files: ProcessFiles) -> Self {
-        let (crypto, signals) = (crypto::Crypto::default(), Signals::default());
+        let (crypto, signals) = (crypto::Crypto::new(&kernel.usage), Signals::default());
+        let operations = Arc::new(Operations::new(&kernel.usage, pid));
         Self {
             kernel,
             pid,
-            operations: Arc::default(),
+            operations,
             crypto,
             signals,
             watched: Mutex::default(),
             feed: Mutex::default(),
             files,
+            texts: None,
             facts: fs::Facts::default(),
         }
     }

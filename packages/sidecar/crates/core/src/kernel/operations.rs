@@ -3,13 +3,15 @@
 
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
 use super::Errno;
+use super::usage::{Charge, Mark, Resource, Usage};
 
-/// Operations that a program may have under way.
-const MAX_OPERATIONS: usize = 16_384;
+/// What an operation costs the kernel beside the bytes of its result.
+const OPERATION_COST: u64 = 128;
 
 /// Something that completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,15 +23,20 @@ pub(crate) struct Event {
 }
 
 /// See the module. One per program.
-#[derive(Default)]
 pub(crate) struct Operations {
+    usage: Arc<Usage>,
+    pid: u32,
     state: Mutex<State>,
     /// Mirrors that `state.done` is not empty, for a look without the lock.
     news: AtomicBool,
 }
 
-#[derive(Default)]
 struct State {
+    /// For the operations, and the results that nobody has taken.
+    charge: Charge,
+    mark: Mark,
+    /// Bytes of the results in `done`.
+    held: u64,
     last: u32,
     pending: HashSet<u32>,
     done: VecDeque<Event>,
@@ -40,9 +47,24 @@ struct State {
 }
 
 impl State {
-    fn allot(&mut self) -> Result<u32, Errno> {
-        if self.pending.len() + self.done.len() + self.blocking.len() >= MAX_OPERATIONS {
+    /// Some have ended, or their results were taken: what is left is charged.
+    fn fell(&mut self, usage: &Usage) {
+        let count = self.count();
+        self.charge.shrink(self.charge.amount().saturating_sub(count * OPERATION_COST + self.held));
+        self.mark.fell(count, usage.limits.operations);
+    }
+
+    fn count(&self) -> u64 {
+        (self.pending.len() + self.done.len() + self.blocking.len()) as u64
+    }
+
+    fn allot(&mut self, usage: &Usage, pid: u32) -> Result<u32, Errno> {
+        let (count, max) = (self.count() + 1, usage.limits.operations);
+        if count > max || !self.charge.grow(OPERATION_COST) {
             return Err(Errno::ENOBUFS);
+        }
+        if self.mark.rose(count, max) {
+            usage.warnings.add("operations", count, max, Some(pid));
         }
         loop {
             // Positive as an i32, and never 0.
@@ -55,10 +77,36 @@ impl State {
 }
 
 impl Operations {
+    pub(crate) fn new(usage: &Arc<Usage>, pid: u32) -> Self {
+        let state = State {
+            charge: Charge::none(usage, Resource::Kernel),
+            mark: Mark::default(),
+            held: 0,
+            last: 0,
+            pending: HashSet::new(),
+            done: VecDeque::new(),
+            waiting: None,
+            blocking: HashMap::new(),
+            blocked: None,
+        };
+        Self { usage: usage.clone(), pid, state: Mutex::new(state), news: AtomicBool::new(false) }
+    }
+
+    /// What its program is counted by.
+    pub(crate) fn usage(&self) -> &Arc<Usage> {
+        &self.usage
+    }
+
+    /// How many are under way, and were at most.
+    pub(crate) fn look(&self) -> (u64, u64) {
+        let state = self.state.lock();
+        (state.count(), state.mark.high())
+    }
+
     /// A number for a new operation. `ENOBUFS` when too many are under way.
     pub(crate) fn begin(&self) -> Result<u32, Errno> {
         let mut state = self.state.lock();
-        let number = state.allot()?;
+        let number = state.allot(&self.usage, self.pid)?;
         state.pending.insert(number);
         Ok(number)
     }
@@ -66,7 +114,7 @@ impl Operations {
     /// The same for a call that waits for it itself; it must be ended with [`Operations::end_blocking`].
     pub(crate) fn begin_blocking(&self) -> Result<u32, Errno> {
         let mut state = self.state.lock();
-        let number = state.allot()?;
+        let number = state.allot(&self.usage, self.pid)?;
         state.blocking.insert(number, None);
         Ok(number)
     }
@@ -83,7 +131,10 @@ impl Operations {
 
     /// Forgets a blocking operation: its result, if it has completed.
     pub(crate) fn end_blocking(&self, number: u32) -> Option<i32> {
-        self.state.lock().blocking.remove(&number).flatten()
+        let mut state = self.state.lock();
+        let ended = state.blocking.remove(&number)?;
+        state.fell(&self.usage);
+        ended
     }
 
     /// Has the VM look again whether it may go on.
@@ -110,6 +161,10 @@ impl Operations {
         if !state.pending.remove(&operation) {
             return;
         }
+        // A result that nobody takes stays here: what does not fit is lost, and the program is told so.
+        let fits = bytes.is_empty() || state.charge.grow(bytes.len() as u64);
+        let (result, bytes) = if fits { (result, bytes) } else { (Errno::ENOBUFS.negative() as i32, Vec::new()) };
+        state.held += bytes.len() as u64;
         state.done.push_back(Event { operation, result, bytes });
         self.news.store(true, Ordering::Release);
         let waiting = state.waiting.take();
@@ -121,7 +176,12 @@ impl Operations {
 
     /// Forgets an operation: its event will not come. False when it is not under way (its event may be on its way).
     pub(crate) fn cancel(&self, operation: u32) -> bool {
-        self.state.lock().pending.remove(&operation)
+        let mut state = self.state.lock();
+        let cancelled = state.pending.remove(&operation);
+        if cancelled {
+            state.fell(&self.usage);
+        }
+        cancelled
     }
 
     /// The program has ended. Whom it would have woken is forgotten: a task holds its program, and this is held by it.
@@ -144,7 +204,11 @@ impl Operations {
         if !self.news.swap(false, Ordering::AcqRel) {
             return Vec::new();
         }
-        self.state.lock().done.drain(..).collect()
+        let mut state = self.state.lock();
+        let done: Vec<Event> = state.done.drain(..).collect();
+        state.held = 0;
+        state.fell(&self.usage);
+        done
     }
 
     /// Has `waker` called at the next completion; false when something has completed already.
@@ -161,10 +225,15 @@ impl Operations {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Limits;
+
+    fn operations() -> Operations {
+        Operations::new(&Usage::new(&Limits { kernel_bytes: 65_536, operations: 100, ..Limits::default() }), 2)
+    }
 
     #[test]
     fn an_operation_completes_once_and_not_after_it_was_cancelled() {
-        let operations = Operations::default();
+        let operations = operations();
         let (first, second) = (operations.begin().expect("room"), operations.begin().expect("room"));
         assert_ne!(first, second);
         operations.complete(first, Ok(3), vec![1]);
@@ -178,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_blocking_operation_keeps_its_result_and_is_no_event() {
-        let operations = Operations::default();
+        let operations = operations();
         let number = operations.begin_blocking().expect("room");
         assert!(!operations.is_unblocked(Waker::noop()));
         operations.complete(number, Err(Errno::EPIPE), vec![]);
@@ -190,10 +259,26 @@ mod tests {
 
     #[test]
     fn too_many_are_refused() {
-        let operations = Operations::default();
-        let made: Vec<_> = (0..MAX_OPERATIONS).map(|_| operations.begin().expect("room")).collect();
+        let operations = operations();
+        let made: Vec<_> = (0..100).map(|_| operations.begin().expect("room")).collect();
         assert_eq!(operations.begin(), Err(Errno::ENOBUFS));
         operations.cancel(made[0]);
         assert!(operations.begin().is_ok());
+    }
+
+    #[test]
+    fn results_that_nobody_takes_are_bounded_and_room_comes_back() {
+        let operations = operations();
+        let complete = || {
+            let number = operations.begin().expect("room");
+            operations.complete(number, Ok(1), vec![0; 30_000]);
+        };
+        (0..3).for_each(|_| complete());
+        let lens: Vec<_> = operations.take().iter().map(|event| (event.result, event.bytes.len())).collect();
+        assert_eq!(lens, [(1, 30_000), (1, 30_000), (-105, 0)]);
+        complete();
+        assert_eq!(operations.take()[0].bytes.len(), 30_000);
+        assert_eq!(operations.look(), (0, 3));
+        assert_eq!(operations.state.lock().charge.amount(), 0);
     }
 }

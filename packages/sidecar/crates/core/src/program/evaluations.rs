@@ -92,7 +92,7 @@ impl Program {
         }
         control.evaluations.current = Some(current);
         drop(control);
-        self.cpu_baseline.store(self.meter.cpu_ns(), Ordering::Relaxed);
+        self.begin_cpu();
         self.output.lock().set_streams(request.streams);
         Some((request.id, request.code))
     }

@@ -2,11 +2,12 @@
 //!
 //! A program is started once and ends once: by the caller outside, or as the child of another. Whoever wants it ended says why ([`Program::end`], the first reason counts); its
 //! task notices at the guest's next poll, or before it would run it again, and after [`KILL_GRACE`] its memory is taken away. `run.rs` is
-//! the program's life, `evaluations.rs` the snippets of a resident one, `output.rs` what it writes.
+//! the program's life, `evaluations.rs` the snippets of a resident one, `output.rs` what it writes, `usage.rs` what it uses.
 
 mod evaluations;
 mod output;
 mod run;
+mod usage;
 
 pub(crate) use evaluations::Request;
 pub(crate) use output::Written;
@@ -14,8 +15,9 @@ pub(crate) use run::{Launch, run};
 
 use crate::error::Error;
 use crate::kernel::{self, Errno, Status};
+use crate::limits::Limits;
 use crate::memory::Gate;
-use crate::options::{Limits, Mode, Streams};
+use crate::options::{Mode, Streams};
 use crate::outcome::Sink;
 use crate::runtime::Inner;
 use crate::sched::{Alarm, Meter, Scheduler, Task, Timers};
@@ -54,7 +56,6 @@ pub(crate) struct Program {
     /// Its parent when it began; 1 for one that the caller outside started.
     ppid: u32,
     mode: Mode,
-    limits: Limits,
     scheduler: Arc<Scheduler>,
     sink: Arc<dyn Sink>,
     home: Weak<Inner>,
@@ -75,6 +76,10 @@ pub(crate) struct Program {
     cpu_baseline: AtomicU64,
     /// CPU time that its root has been charged for.
     charged: AtomicU64,
+    /// Whether it has been warned of its CPU time.
+    warned_cpu: AtomicBool,
+    /// Whether it waits for a timer.
+    waits_for_timer: AtomicBool,
     this: Weak<Program>,
     /// What polls it. Set once, when the task is made.
     task: OnceLock<Weak<Task>>,
@@ -103,7 +108,6 @@ pub(crate) struct Parts {
     pub(crate) command: String,
     pub(crate) ppid: u32,
     pub(crate) mode: Mode,
-    pub(crate) limits: Limits,
     pub(crate) streams: Streams,
     pub(crate) stdin: Vec<u8>,
     pub(crate) scheduler: Arc<Scheduler>,
@@ -120,15 +124,14 @@ impl Program {
             command: parts.command,
             ppid: parts.ppid,
             mode: parts.mode,
-            limits: parts.limits,
             scheduler: parts.scheduler,
             sink: parts.sink,
             home: parts.home,
+            output: Mutex::new(Output::new(parts.streams, parts.process.kernel.usage.limits.output_bytes)),
             process: parts.process,
             gate: Arc::default(),
             meter: Arc::default(),
             control: Mutex::default(),
-            output: Mutex::new(Output::new(parts.streams, parts.limits.output_bytes)),
             input: Mutex::new(Input { bytes: parts.stdin, read: 0 }),
             must_end: AtomicBool::new(false),
             must_interrupt: AtomicBool::new(false),
@@ -136,6 +139,8 @@ impl Program {
             slice_end: AtomicU64::new(0),
             cpu_baseline: AtomicU64::new(0),
             charged: AtomicU64::new(0),
+            warned_cpu: AtomicBool::new(false),
+            waits_for_timer: AtomicBool::new(false),
             this: this.clone(),
             task: OnceLock::new(),
         })
@@ -160,7 +165,7 @@ impl Program {
     }
 
     pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
+        &self.process.kernel.usage.limits
     }
 
     pub(crate) fn gate(&self) -> &Arc<Gate> {
@@ -192,31 +197,6 @@ impl Program {
     pub(crate) fn begin_slice(&self, slice: Duration) {
         self.slice_end.store(sys::monotonic_ns() + nanos(slice), Ordering::Relaxed);
         self.meter.begin();
-    }
-
-    /// The poll is over. Enforces the limit of CPU time.
-    pub(crate) fn end_slice(&self) {
-        self.check_cpu(self.meter.end());
-    }
-
-    /// A thread of the kernel has computed for the program; the same limit.
-    pub(crate) fn charge(&self, cpu_ns: u64) {
-        self.check_cpu(self.meter.charge(cpu_ns));
-    }
-
-    /// What a child computes counts for the program under which it began as well.
-    fn check_cpu(&self, total: u64) {
-        if !self.is_root() {
-            let before = self.charged.swap(total, Ordering::Relaxed);
-            if let Some(root) = self.process.kernel.processes.root_of(self.pid) {
-                root.charge(total.saturating_sub(before));
-            }
-        }
-        let used = total.saturating_sub(self.cpu_baseline.load(Ordering::Relaxed));
-        if used > nanos(self.limits.cpu) {
-            let reason = Error::CpuLimit { cpu_ms: u64::try_from(self.limits.cpu.as_millis()).unwrap_or(u64::MAX) };
-            self.give_up_on(reason);
-        }
     }
 
     /// Whether the poll ended because the slice was over.
@@ -276,12 +256,12 @@ impl Program {
     /// Something is written to the stream 1 or 2 of the caller outside: by the program, or by a child that has inherited it.
     pub(crate) fn write(&self, fd: u8, bytes: &[u8]) -> Written {
         let (written, effect) = self.output.lock().write(fd, bytes);
-        let Effect { piece, over_limit } = effect;
+        let Effect { piece, near } = effect;
         if let Some((fd, data)) = piece {
             self.send(fd, data);
         }
-        if over_limit {
-            self.give_up_on(Error::OutputLimit { fd, bytes: self.limits.output_bytes });
+        if let Some(held) = near {
+            self.warn("outputBytes", held, self.limits().output_bytes);
         }
         if written == Written::Full {
             self.flush();
@@ -307,7 +287,7 @@ impl Program {
             if output.has_room() || owner.is_ending() || self.must_interrupt.load(Ordering::Acquire) {
                 return Poll::Ready(Ok(()));
             }
-            output.waiting.push(context.waker().clone());
+            output.wait(context.waker());
             Poll::Pending
         })
         .await
@@ -424,6 +404,7 @@ impl Program {
         for alarm in alarms {
             self.scheduler.timers().cancel(alarm);
         }
+        self.leave_peaks();
         self.process.kernel.processes.exited(self.pid, status, failure.is_some());
         self.tell_unfinished(evaluations, exit_code, failure.as_ref());
         let outcome = self.outcome(exit_code, value, failure, timings);
@@ -439,7 +420,13 @@ impl Program {
         timings: crate::outcome::Timings,
     ) -> crate::Outcome {
         self.flush();
-        let [(stdout, stdout_truncated), (stderr, stderr_truncated)] = self.output.lock().take();
+        // Before the end is told: a warning of it would come too late.
+        self.process.kernel.usage.warnings.tell();
+        let [(stdout, stdout_truncated), (stderr, stderr_truncated)] = {
+            let mut output = self.output.lock();
+            self.process.kernel.usage.peaks.output_bytes.saw(output.look().1);
+            output.take()
+        };
         crate::Outcome { exit_code, stdout, stderr, stdout_truncated, stderr_truncated, value, failure, timings }
     }
 }

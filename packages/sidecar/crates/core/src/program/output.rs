@@ -1,8 +1,9 @@
 //! A program's output: captured for its outcome, and sent on piece by piece where the caller reads along.
 //!
-//! What is captured is bounded by the limit; what is sent on is bounded by the window: bytes that the reader has not given
-//! credit for. A guest that writes into a full window waits; a guest that fills the capture, when nobody reads along, is ended.
+//! What is captured is bounded by the limit, and cut off there; what is sent on is bounded by the window: bytes that the reader has not given
+//! credit for. A guest that writes into a full window waits; one that has filled the capture goes on, and its output is marked as truncated.
 
+use crate::kernel::usage::Mark;
 use crate::options::Streams;
 use std::task::Waker;
 
@@ -25,14 +26,15 @@ pub(crate) enum Written {
 pub(crate) struct Effect {
     /// A piece that must be sent on now.
     pub(crate) piece: Option<(u8, Vec<u8>)>,
-    /// The capture is full and nobody reads along.
-    pub(crate) over_limit: bool,
+    /// The capture of a descriptor that nobody reads along has come near its limit: how much it holds.
+    pub(crate) near: Option<u64>,
 }
 
 #[derive(Debug, Default)]
 struct Descriptor {
     captured: Vec<u8>,
     truncated: bool,
+    mark: Mark,
     /// Streamed, but not sent yet.
     gathered: Vec<u8>,
 }
@@ -77,7 +79,9 @@ impl Output {
         let room = limit.saturating_sub(descriptor.captured.len()).min(taken);
         descriptor.captured.extend_from_slice(&bytes[..room]);
         descriptor.truncated |= room < taken;
-        let mut effect = Effect { piece: None, over_limit: room < taken && !streamed };
+        let held = descriptor.captured.len() as u64;
+        let is_near = !streamed && descriptor.mark.rose(held, self.limit);
+        let mut effect = Effect { piece: None, near: is_near.then_some(held) };
         if streamed {
             self.unread += taken as u64;
             descriptor.gathered.extend_from_slice(&bytes[..taken]);
@@ -112,9 +116,23 @@ impl Output {
 
     /// Captured bytes and whether there was more, for descriptors 1 and 2.
     pub(crate) fn take(&mut self) -> [(Vec<u8>, bool); 2] {
-        self.descriptors
-            .each_mut()
-            .map(|descriptor| (std::mem::take(&mut descriptor.captured), std::mem::take(&mut descriptor.truncated)))
+        self.descriptors.each_mut().map(|descriptor| {
+            descriptor.mark.fell(0, u64::MAX);
+            (std::mem::take(&mut descriptor.captured), std::mem::take(&mut descriptor.truncated))
+        })
+    }
+
+    /// The most that one descriptor has captured now, and has at most.
+    pub(crate) fn look(&self) -> (u64, u64) {
+        let most = |of: fn(&Descriptor) -> u64| self.descriptors.iter().map(of).max().unwrap_or(0);
+        (most(|descriptor| descriptor.captured.len() as u64), most(|descriptor| descriptor.mark.high()))
+    }
+
+    /// Has `waker` called when there is room.
+    pub(crate) fn wait(&mut self, waker: &Waker) {
+        if !self.waiting.iter().any(|waiting| waiting.will_wake(waker)) {
+            self.waiting.push(waker.clone());
+        }
     }
 
     /// Bytes held for readers.
@@ -133,11 +151,11 @@ mod tests {
     fn captures_up_to_the_limit_and_says_so() {
         let mut output = Output::new(Streams::default(), 5);
         assert_eq!(output.write(1, b"abc"), (Written::Taken(3), Effect::default()));
-        let (written, effect) = output.write(1, b"defg");
-        assert_eq!(written, Written::Taken(4));
-        assert!(effect.over_limit && effect.piece.is_none());
+        assert_eq!(output.write(1, b"defg"), (Written::Taken(4), Effect { piece: None, near: Some(5) }));
+        assert_eq!(output.write(1, &[0; 1_000]), (Written::Taken(1_000), Effect::default()), "it goes on, and is not kept");
         assert_eq!(output.write(2, b"x").1, Effect::default(), "each descriptor has its own limit");
         assert_eq!(output.take(), [(b"abcde".to_vec(), true), (b"x".to_vec(), false)]);
+        assert_eq!(output.write(1, b"abcd").1.near, Some(4), "what comes after is counted anew");
     }
 
     #[test]
@@ -148,7 +166,7 @@ mod tests {
             let (written, effect) = output.write(1, &block);
             assert_eq!(written, Written::Taken(PIECE));
             assert_eq!(effect.piece.map(|(fd, piece)| (fd, piece.len())), Some((1, PIECE)));
-            assert!(!effect.over_limit, "a reader is there");
+            assert_eq!(effect.near, None, "a reader is there");
         }
         assert_eq!(output.write(1, b"more").0, Written::Full);
         assert_eq!(output.write(2, b"more").0, Written::Full, "the window is one for both");

@@ -8,11 +8,12 @@ use crate::core::Shared;
 use crate::error::Error;
 use crate::kernel;
 use crate::kernel::processes::{Command, Image};
+use crate::kernel::usage::Charge;
 use crate::options::Mode;
 use crate::outcome::Timings;
 use crate::sys;
-use crate::vm::Vm;
 use crate::vm::abi::{Event, REASON_MEMORY, Start, State};
+use crate::vm::{Refusal, Vm};
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -58,10 +59,10 @@ enum Exit {
     Failed(Option<wasmtime::Error>),
 }
 
-/// Runs `program` to its end. `done` is called before its memory is given back.
-pub(crate) async fn run(program: Arc<Program>, core: Arc<Shared>, launch: Launch, done: impl FnOnce() + Send) {
+/// Runs `program` to its end. `memory` pays for the image; `done` is called before its memory is given back.
+pub(crate) async fn run(program: Arc<Program>, core: Arc<Shared>, launch: Launch, memory: Charge, done: impl FnOnce() + Send) {
     let made = match core.factory(&launch.image) {
-        Ok(factory) => Vm::instantiate(&factory, &program).await,
+        Ok(factory) => Vm::instantiate(&factory, &program, memory).await,
         Err(error) => Err(error),
     };
     drop(core);
@@ -77,7 +78,7 @@ pub(crate) async fn run(program: Arc<Program>, core: Arc<Shared>, launch: Launch
     };
     let mut timings = Timings { memory_map_ns: cost.map_ns, instantiate_ns: cost.instantiate_ns, ..Timings::default() };
     let began = sys::monotonic_ns();
-    let exit = live(&program, &mut vm, &launch, |vm| {
+    let exit = live(&program, &mut vm, launch, |vm| {
         timings.guest_start_ns = vm.host().program_began.unwrap_or_else(sys::monotonic_ns).saturating_sub(began);
         timings
     })
@@ -94,12 +95,13 @@ pub(crate) async fn run(program: Arc<Program>, core: Arc<Shared>, launch: Launch
     };
     program.process.close();
     done();
+    vm.pay_back();
     program.tell_exit(exit_code, value, timings);
     drop(vm);
 }
 
 /// Gives the guest turns until it exits or must end.
-async fn live(program: &Arc<Program>, vm: &mut Vm, launch: &Launch, ready: impl FnOnce(&Vm) -> Timings) -> Exit {
+async fn live(program: &Arc<Program>, vm: &mut Vm, launch: Launch, ready: impl FnOnce(&Vm) -> Timings) -> Exit {
     let block = Start {
         pid: program.pid,
         ppid: program.ppid,
@@ -118,7 +120,8 @@ async fn live(program: &Arc<Program>, vm: &mut Vm, launch: &Launch, ready: impl 
         Mode::File | Mode::Command => 3,
     };
     vm.deliver(Event::Start { mode, block: &block });
-    drop(block);
+    // The guest has copies of all of it.
+    drop((block, launch));
     let mut ready = (program.mode == Mode::Resident).then_some(ready);
     loop {
         let state = match turn(program, vm).await {
@@ -130,7 +133,7 @@ async fn live(program: &Arc<Program>, vm: &mut Vm, launch: &Launch, ready: impl 
         }
         program.flush_all();
         if state.eval_done != 0 && state.eval_done == program.control.lock().evaluations.current_id() {
-            let failure = (state.eval_reason == REASON_MEMORY).then(|| memory_limit(program));
+            let failure = (state.eval_reason == REASON_MEMORY).then(|| memory_limit(program, vm));
             program.finish_evaluation(state.eval_exit_code, failure);
         }
         if state.exited {
@@ -172,7 +175,7 @@ async fn next_step(program: &Program, state: &State) -> Step {
         program.end(Error::EngineFault { reason: "the program waits for nothing".to_owned() });
     }
     let mut alarm = None;
-    poll_fn(|context| {
+    let step = poll_fn(|context| {
         if program.must_end.load(Ordering::Acquire) {
             return Poll::Ready(Step::End);
         }
@@ -204,10 +207,13 @@ async fn next_step(program: &Program, state: &State) -> Step {
         if let (None, Some(due)) = (&alarm, due) {
             let waker = context.waker().clone();
             alarm = Some(program.timers().wait(due, move || waker.wake()));
+            program.waits_for_timer.store(true, Ordering::Relaxed);
         }
         Poll::Pending
     })
-    .await
+    .await;
+    program.waits_for_timer.store(false, Ordering::Relaxed);
+    step
 }
 
 /// What `import.meta.url` and stacks show: the same as for `node --input-type=module -e`.
@@ -216,13 +222,19 @@ fn entry_url(cwd: &str) -> String {
     format!("file://{cwd}{slash}[eval1]")
 }
 
-fn memory_limit(program: &Program) -> Error {
-    Error::MemoryLimit { bytes: program.limits.memory_bytes }
+/// The limit that the guest's memory has come up against.
+fn memory_limit(program: &Program, vm: &Vm) -> Error {
+    vm.host().refused_memory.unwrap_or(Refusal::Own).error(program.limits())
 }
 
 fn finish_normally(program: &Program, vm: &mut Vm, state: &State) -> (i32, Option<String>) {
     if state.exit_reason == REASON_MEMORY {
-        program.control.lock().failure.get_or_insert(memory_limit(program));
+        program.control.lock().failure.get_or_insert(memory_limit(program, vm));
+    }
+    let most = program.limits().result_bytes;
+    if state.value_ptr != 0 && u64::from(state.value_len) > most {
+        program.control.lock().failure.get_or_insert(Error::ResultLimit { bytes: most });
+        return (137, None);
     }
     let value = (state.value_ptr != 0).then(|| vm.text(state.value_ptr, state.value_len));
     match value.transpose() {
@@ -238,9 +250,9 @@ fn finish_normally(program: &Program, vm: &mut Vm, state: &State) -> (i32, Optio
 fn explain(program: &Program, vm: &Vm, error: Option<wasmtime::Error>) {
     let host = vm.host();
     let reason = match (&host.fatal, error) {
-        (Some(fatal), _) if fatal.out_of_memory => memory_limit(program),
+        (Some(fatal), _) if fatal.out_of_memory => memory_limit(program, vm),
         (Some(fatal), _) => Error::EngineFault { reason: fatal.message.clone() },
-        (None, _) if host.refused_memory => memory_limit(program),
+        (None, _) if host.refused_memory.is_some() => memory_limit(program, vm),
         (None, Some(error)) => Error::EngineFault { reason: format!("{error:#}") },
         (None, None) => Error::Canceled,
     };

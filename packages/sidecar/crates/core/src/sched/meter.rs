@@ -27,15 +27,15 @@ impl Meter {
         self.state.lock().running = Some((thread::current().id(), thread_usage()));
     }
 
-    /// It ends. Returns the CPU time so far, in nanoseconds.
-    pub(crate) fn end(&self) -> u64 {
+    /// It ends. Returns the CPU time so far and that of the poll, in nanoseconds.
+    pub(crate) fn end(&self) -> (u64, u64) {
         let now = thread_usage();
         let mut state = self.state.lock();
-        if let Some((_, before)) = state.running.take() {
-            state.faults += now.faults.saturating_sub(before.faults);
-            state.cpu_ns += now.cpu_ns.saturating_sub(before.cpu_ns);
-        }
-        state.cpu_ns
+        let Some((_, before)) = state.running.take() else { return (state.cpu_ns, 0) };
+        let spent = now.cpu_ns.saturating_sub(before.cpu_ns);
+        state.faults += now.faults.saturating_sub(before.faults);
+        state.cpu_ns += spent;
+        (state.cpu_ns, spent)
     }
 
     /// CPU time that other threads spent for the VM, without touching its memory. Returns the CPU time so far.

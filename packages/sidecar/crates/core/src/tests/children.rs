@@ -45,7 +45,7 @@ fn a_thousand_children_leave_nothing_behind() {
 #[test]
 fn a_fork_bomb_meets_the_limit_and_the_neighbour_lives() {
     let core = core();
-    let bombed = limited(&core, Limits { processes: 20, cpu: Duration::from_secs(2), ..Limits::default() });
+    let bombed = limited(&core, Limits { processes: 20, cpu_ms: 2_000, ..Limits::default() });
     let bomb = "const code = `const { spawn } = require('child_process'); for (;;) spawn(process.execPath, ['-e', process.argv[1], process.argv[1]], { stdio: 'ignore' }).on('error', () => {})`;
         for (;;) spawn(process.execPath, ['-e', code, code], { stdio: 'ignore' }).on('error', () => {});";
     let mut bomb = parent(bomb);
@@ -105,7 +105,7 @@ fn the_end_of_a_program_ends_its_children_and_leaves_detached_ones() {
 #[test]
 fn what_children_compute_counts_for_the_program_that_started_them() {
     let core = core();
-    let runtime = limited(&core, Limits { cpu: Duration::from_millis(300), ..Limits::default() });
+    let runtime = limited(&core, Limits { cpu_ms: 300, ..Limits::default() });
     let began = Instant::now();
     let code_of = "for (let i = 0; i < 4; i++) spawn('node', ['-e', 'for (;;);'])";
     let ended = outcome(&runtime, parent(code_of));

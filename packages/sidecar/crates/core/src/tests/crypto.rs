@@ -42,7 +42,7 @@ fn a_killed_program_takes_its_computations_with_it() {
 #[test]
 fn computations_count_as_cpu_time_whether_the_program_waits_or_not() {
     let core = core();
-    let limits = Limits { cpu: Duration::from_millis(200), ..Limits::default() };
+    let limits = Limits { cpu_ms: 200, ..Limits::default() };
     let runtime = core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime");
     for source in [ENDLESS, ENDLESS_PILE] {
         let begin = Instant::now();

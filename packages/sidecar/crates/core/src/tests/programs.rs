@@ -37,7 +37,7 @@ fn a_program_that_runs_inline_longer_than_its_budget_goes_on_on_a_worker() {
 #[test]
 fn time_cpu_memory_and_output_have_limits_with_codes() {
     let core = core();
-    let limits = Limits { memory_bytes: 64 << 20, cpu: Duration::from_millis(200), output_bytes: 1_000, ..Limits::default() };
+    let limits = Limits { memory_bytes: 64 << 20, cpu_ms: 200, output_bytes: 1_000, ..Limits::default() };
     let runtime = core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime");
     let mut spin = exec("for (;;) {}");
     assert_eq!(code(&outcome(&runtime, spin.clone())), Some("ERR_CPU_LIMIT"));
@@ -49,8 +49,11 @@ fn time_cpu_memory_and_output_have_limits_with_codes() {
     assert_eq!(code(&outcome(&runtime, wait)), Some("ERR_TIMEOUT"));
     let full = outcome(&runtime, exec("const all = []; for (;;) all.push(new Array(1000).fill({}))"));
     assert_eq!((code(&full), full.exit_code), (Some("ERR_MEMORY_LIMIT"), 134));
-    let loud = outcome(&runtime, exec("for (;;) console.log('x'.repeat(100))"));
-    assert_eq!((code(&loud), loud.exit_code, loud.stdout.len()), (Some("ERR_OUTPUT_LIMIT"), 137, 1_000));
+    let loud = outcome(&runtime, exec("for (let n = 0; n < 100; n++) console.log('x'.repeat(100)); console.error('end')"));
+    assert_eq!((code(&loud), loud.exit_code, loud.stdout.len(), loud.stdout_truncated), (None, 0, 1_000, true));
+    assert_eq!((text(&loud.stderr), loud.stderr_truncated), ("end\n".to_owned(), false), "it went on to its end");
+    let endless = outcome(&runtime, exec("for (;;) console.log('x'.repeat(100))"));
+    assert_eq!((code(&endless), endless.stdout_truncated), (Some("ERR_CPU_LIMIT"), true));
     assert_eq!(text(&outcome(&runtime, exec("console.log('alive')")).stdout), "alive\n");
 }
 
@@ -142,7 +145,7 @@ fn wrong_options_name_themselves() {
     assert_eq!(refused(RuntimeOptions { cwd: Some("relative".into()), ..RuntimeOptions::default() }), "cwd");
     assert_eq!(refused(RuntimeOptions { env: vec![("a=b".into(), String::new())], ..RuntimeOptions::default() }), "env");
     assert_eq!(refused(with_limits(Limits { memory_bytes: 1, ..Limits::default() })), "limits.memoryBytes");
-    assert_eq!(refused(with_limits(Limits { cpu: Duration::ZERO, ..Limits::default() })), "limits.cpuMs");
+    assert_eq!(refused(with_limits(Limits { cpu_ms: 0, ..Limits::default() })), "limits.cpuMs");
     let runtime = runtime(&core);
     runtime.dispose();
     let (ear, _told) = Ear::new();

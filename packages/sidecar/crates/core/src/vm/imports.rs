@@ -6,7 +6,9 @@
 use super::abi::errno;
 use crate::error::Error;
 use crate::kernel::processes::SIGPIPE;
+use crate::kernel::usage::Charge;
 use crate::kernel::{self, Arguments};
+use crate::limits::Limits;
 use crate::program::{Checkpoint, Program};
 use crate::sys;
 use std::sync::Arc;
@@ -18,12 +20,33 @@ pub(crate) struct Host {
     /// Set as soon as the instance exists.
     pub(crate) memory: Option<Memory>,
     pub(crate) memory_limit: usize,
-    /// Whether the guest was refused memory.
-    pub(crate) refused_memory: bool,
+    /// What its memory is paid with.
+    pub(crate) charge: Charge,
+    /// Why the guest was refused memory last.
+    pub(crate) refused_memory: Option<Refusal>,
     /// What the guest said with `fatal`.
     pub(crate) fatal: Option<Fatal>,
     /// When the user's program began, in nanoseconds of the monotonic clock.
     pub(crate) program_began: Option<u64>,
+}
+
+/// Which limit forbids more memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// That of the process.
+    Own,
+    /// That of all processes of the runtime together.
+    Total,
+}
+
+impl Refusal {
+    /// What the caller is told.
+    pub(crate) fn error(self, limits: &Limits) -> Error {
+        match self {
+            Self::Own => Error::MemoryLimit { limit: "memoryBytes", bytes: limits.memory_bytes },
+            Self::Total => Error::MemoryLimit { limit: "totalMemoryBytes", bytes: limits.total_memory_bytes },
+        }
+    }
 }
 
 /// The guest's last words.
@@ -34,10 +57,17 @@ pub(crate) struct Fatal {
 }
 
 impl ResourceLimiter for Host {
-    fn memory_growing(&mut self, _current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
-        let allowed = desired <= self.memory_limit && maximum.is_none_or(|maximum| desired <= maximum);
-        self.refused_memory |= !allowed;
-        Ok(allowed)
+    fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        let refused = if desired > self.memory_limit || maximum.is_some_and(|maximum| desired > maximum) {
+            Some(Refusal::Own)
+        } else if !self.charge.raise_to(desired as u64) {
+            Some(Refusal::Total)
+        } else {
+            self.program.grows(current as u64, desired as u64);
+            None
+        };
+        self.refused_memory = refused.or(self.refused_memory);
+        Ok(refused.is_none())
     }
 
     fn table_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {

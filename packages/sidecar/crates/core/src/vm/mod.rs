@@ -12,11 +12,13 @@ pub use config::engine_config;
 
 use crate::error::Error;
 use crate::image::Image;
+use crate::kernel::usage::Charge;
 use crate::memory::{Creator, with_slot};
 use crate::program::Program;
 use crate::sys;
 use abi::{STATE_LEN, State};
 use imports::Host;
+pub(crate) use imports::Refusal;
 use std::path::Path;
 use std::sync::Arc;
 use wasmtime::{Engine, InstancePre, Memory, Module, ModuleExport, Store, TypedFunc};
@@ -40,6 +42,9 @@ pub(crate) struct Vm {
     image: Arc<Image>,
     events: Vec<u8>,
 }
+
+/// The longest queue of events whose room is used again.
+const KEPT_EVENTS: usize = 64 << 10;
 
 /// Nanoseconds that the parts of a start took.
 #[derive(Debug, Clone, Copy)]
@@ -73,8 +78,12 @@ impl Factory {
 }
 
 impl Vm {
-    /// Makes the VM of `program`.
-    pub(crate) async fn instantiate(factory: &Factory, program: &Arc<Program>) -> Result<(Self, StartCost), Error> {
+    /// Makes the VM of `program`. `charge` is what pays for its memory: already for that of the image that most programs are.
+    pub(crate) async fn instantiate(
+        factory: &Factory,
+        program: &Arc<Program>,
+        charge: Charge,
+    ) -> Result<(Self, StartCost), Error> {
         let began = sys::monotonic_ns();
         let image = &factory.image;
         let slot = image.pool().take(image)?;
@@ -84,7 +93,8 @@ impl Vm {
             program: program.clone(),
             memory: None,
             memory_limit: limit,
-            refused_memory: false,
+            charge,
+            refused_memory: None,
             fatal: None,
             program_began: None,
         };
@@ -101,6 +111,9 @@ impl Vm {
         };
         let fault = |error: wasmtime::Error| Error::EngineFault { reason: format!("{error:#}") };
         let missing = |name: &str| Error::EngineFault { reason: format!("the module's {name} is not what it must be") };
+        if let (Err(_), Some(refusal)) = (&instance, store.data().refused_memory) {
+            return Err(refusal.error(program.limits()));
+        }
         let instance = instance.map_err(fault)?;
         let function = |export: &ModuleExport, store: &mut Store<Host>| instance.get_module_export(store, export)?.into_func();
         let memory = instance.get_module_export(&mut store, &factory.memory).and_then(|export| export.into_memory());
@@ -129,14 +142,15 @@ impl Vm {
         } else {
             match self.inbox.call_async(&mut self.store, len).await? {
                 0 => {
-                    self.store.data_mut().refused_memory = true;
+                    self.store.data_mut().refused_memory.get_or_insert(Refusal::Own);
                     return Err(wasmtime::Error::msg("no memory for the events"));
                 }
                 ptr => ptr,
             }
         };
         self.access(ptr, len, |bytes| bytes.copy_from_slice(&events))?;
-        self.events = events;
+        // What was long once does not keep its room.
+        self.events = if events.capacity() > KEPT_EVENTS { Vec::new() } else { events };
         self.events.clear();
         self.turn.call_async(&mut self.store, (ptr, len)).await?;
         let mut block = [0; STATE_LEN];
@@ -149,6 +163,11 @@ impl Vm {
         let mut text = String::new();
         self.access(ptr, len, |bytes| text = String::from_utf8_lossy(bytes).into_owned())?;
         Ok(text)
+    }
+
+    /// Its memory counts no longer: it runs no more and is about to be dropped. Who hears of its end can use what it had.
+    pub(crate) fn pay_back(&mut self) {
+        self.store.data_mut().charge.shrink(u64::MAX);
     }
 
     /// What the guest told the host besides its state.

@@ -110,6 +110,10 @@ fn decided(resource: &str, decision: PermissionMode, rule: Option<u32>) -> Permi
     PermissionEvent { scope: "fs", operation: "read", resource, decision, rule, pid: 2, time_us: 1_700_000_000_123_456 }
 }
 
+fn warning(limit: &'static str, used: u64, max: u64, pid: Option<u32>) -> LimitWarning<'static> {
+    LimitWarning { runtime: 7, limit, used, max, pid }
+}
+
 pub fn all() -> Vec<Case> {
     let mut all = Vec::new();
     sdk!(all, "sdk-hello", Hello, 0, SdkHello, SdkHello { version: "0.1.0" });
@@ -120,24 +124,22 @@ pub fn all() -> Vec<Case> {
     sdk!(all, "ping-largest-id", Ping, u32::MAX, Empty, Empty {});
     sdk!(all, "runtime-create-empty", RuntimeCreate, 2, RuntimeCreate, RuntimeCreate::default());
     sdk!(all, "runtime-create", RuntimeCreate, 128, RuntimeCreate, {
-        let limits =
-            Limits { memory_bytes: Some(134_217_728), cpu_ms: Some(30_000), output_bytes: Some(16_777_216), ..Limits::default() };
+        let limits = Numbers(vec![("memoryBytes", 134_217_728), ("cpuMs", 30_000), ("outputBytes", 16_777_216)]);
         let env = Some(Pairs(vec![("A", "1"), ("B", "zwei €")]));
         RuntimeCreate { env, cwd: Some("/workspace"), limits: Some(limits), ..RuntimeCreate::default() }
     });
     sdk!(all, "runtime-create-files", RuntimeCreate, 2, RuntimeCreate, {
-        let limits = Limits {
-            filesystem_bytes: Some(67_108_864),
-            inodes: Some(16_384),
-            descriptors: Some(256),
-            processes: Some(256),
-            ..Limits::default()
-        };
+        let limits = Numbers(vec![("filesystemBytes", 67_108_864), ("inodes", 16_384), ("descriptors", 256), ("processes", 256)]);
         let mount = |guest_path, host_path, read_only| Mount { guest_path, host_path, read_only, overlay: None };
         let mounts = vec![mount("/workspace/node_modules", "/srv/größe/node_modules", true), mount("/data", "/", false)];
         let files = Blobs(vec![("/workspace/a.txt", BYTES), ("/empty", b"")]);
         RuntimeCreate { limits: Some(limits), files: Some(files), mounts: Some(mounts), ..RuntimeCreate::default() }
     });
+    sdk!(all, "runtime-create-hardened", RuntimeCreate, 2, RuntimeCreate, {
+        let limits = Some(Numbers(vec![("totalMemoryBytes", 1 << 40), ("wallMs", 0)]));
+        RuntimeCreate { limits, profile: Some("hardened"), warn: Some(true), ..RuntimeCreate::default() }
+    });
+    sdk!(all, "runtime-resources", RuntimeResources, 3, RuntimeResources, RuntimeResources { runtime: 7 });
     sdk!(all, "runtime-dispose", RuntimeDispose, 256, RuntimeDispose, RuntimeDispose { runtime: 65_536 });
     sdk!(all, "process-start", ProcessStart, 3, ProcessStart, least("console.log(1)"));
     sdk!(all, "process-start-everything", ProcessStart, 65_535, ProcessStart, everything());
@@ -240,13 +242,28 @@ pub fn all() -> Vec<Case> {
     sidecar!(all, "output-binary", Output, 9, Output, Output { fd: 2, data: BYTES });
     sidecar!(all, "output-largest", Output, 9, Output, Output { fd: 1, data: &[b'.'; MAX_OUTPUT_BYTES] });
 
+    sidecar!(all, "limit-warning", LimitWarning, 0, LimitWarning, warning("filesystemBytes", 53_687_092, 67_108_864, None));
+    sidecar!(all, "limit-warning-process", LimitWarning, 0, LimitWarning, warning("cpuMs", 24_001, 30_000, Some(4_194_304)));
+    reply!(all, "reply-runtime-resources", RuntimeResources, 3, RuntimeUsage, {
+        RuntimeUsage {
+            limits: vec!["memoryBytes", "processes"],
+            used: vec![12_582_912, 1],
+            high: vec![4_294_967_296, 2],
+            max: vec![134_217_728, 256],
+            descriptors: 3,
+            operations: 4,
+            timers: 1,
+            cpu_ms: 17,
+            buffered_bytes: 65_536,
+        }
+    });
     reply!(all, "reply-ping", Ping, 1, Empty, Empty {});
     reply!(all, "reply-runtime-create", RuntimeCreate, 2, RuntimeCreated, RuntimeCreated { runtime: 1, configure_ns: 850 });
     reply!(all, "reply-process-start", ProcessStart, 3, Outcome, outcome(b"1\n", None));
     reply!(all, "reply-process-start-binary", ProcessStart, 3, Outcome, outcome(BYTES, None));
     reply!(all, "reply-process-start-everything", ProcessStart, u32::MAX, Outcome, {
-        let details = [("fd", Fact::Number(2)), ("outputBytes", Fact::Number(16_777_216))];
-        let failure = failure("ERR_OUTPUT_LIMIT", "the program wrote more than 16777216 bytes to descriptor 2", &details);
+        let details = [("memoryBytes", Fact::Number(134_217_728)), ("limit", Fact::Text("memoryBytes".to_owned()))];
+        let failure = failure("ERR_MEMORY_LIMIT", "the program needs more memory than memoryBytes allows", &details);
         Outcome {
             stderr: "Fehler: größer ☠\n".as_bytes(),
             value: Some("{\"a\":[1,null,\"ü\"]}"),

@@ -2,11 +2,15 @@
 
 use super::Errno;
 use crate::kernel::Answer;
+use crate::kernel::usage::{Charge, Resource, Usage};
 use coldframe_crypto::{Algorithm, Cipher, Hasher, Hmac};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Contexts that a program may have at a time. The guest collects its garbage when it gets there.
 const MAX_CONTEXTS: usize = 4_096;
+/// What one costs the kernel: the largest of them, a cipher with its key schedule, and its place in the table.
+const CONTEXT_COST: u64 = 2_048;
 
 /// See the module.
 pub(super) enum Context {
@@ -68,15 +72,19 @@ impl Context {
 }
 
 /// A program's contexts by their numbers.
-#[derive(Default)]
 pub(super) struct Contexts {
+    charge: Charge,
     last: u32,
     live: HashMap<u32, Context>,
 }
 
 impl Contexts {
+    pub(super) fn new(usage: &Arc<Usage>) -> Self {
+        Self { charge: Charge::none(usage, Resource::Kernel), last: 0, live: HashMap::new() }
+    }
+
     pub(super) fn insert(&mut self, context: Context) -> Answer {
-        if self.live.len() >= MAX_CONTEXTS {
+        if self.live.len() >= MAX_CONTEXTS || !self.charge.grow(CONTEXT_COST) {
             return Err(Errno::ENFILE);
         }
         loop {
@@ -93,7 +101,9 @@ impl Contexts {
     }
 
     pub(super) fn remove(&mut self, number: u32) -> Result<Context, Errno> {
-        self.live.remove(&number).ok_or(Errno::EBADF)
+        let context = self.live.remove(&number).ok_or(Errno::EBADF)?;
+        self.charge.shrink(CONTEXT_COST);
+        Ok(context)
     }
 }
 
@@ -103,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_context_is_gone_after_its_end_and_their_number_is_bounded() {
-        let mut contexts = Contexts::default();
+        let mut contexts = Contexts::new(&Arc::default());
         let first = contexts.insert(Context::hash(Algorithm::Sha1)).and_then(|n| u32::try_from(n).map_err(|_| Errno::EINVAL));
         let first = first.expect("room");
         assert_eq!(contexts.get(first).and_then(|context| context.update(b"abc")), Ok(()));

@@ -1,9 +1,10 @@
 //! A program's long computations: their requests, as the guest hands them over piece by piece; those that wait for a thread; their results.
 //!
 //! A job is begun (`0x310`), gets more bytes (`0x311`), and is then started as an operation (`0x312`) or run while the VM waits (`0x313`, the result is
-//! read with `0x314`). What a program has in jobs counts in bytes, and is limited to what it may have as memory.
+//! read with `0x314`). Requests and results count in bytes as what the kernel holds (`limits.kernelBytes`).
 
 use super::{MAX_COPY, job, pool, refused};
+use crate::kernel::usage::{Charge, Resource, Usage};
 use crate::kernel::{Answer, Errno};
 use crate::program::Program;
 use coldframe_crypto::{Command, Fault};
@@ -16,19 +17,19 @@ use std::task::{Poll, Waker};
 
 /// Jobs that a program may have.
 const MAX_JOBS: usize = 16_384;
+/// What a job costs the kernel beside its bytes.
+const JOB_COST: u64 = 256;
 /// Jobs of a program that run at a time.
 const MAX_RUNNING: usize = 2;
 
 /// See the module.
-#[derive(Default)]
 pub(crate) struct Jobs(Mutex<State>);
 
-#[derive(Default)]
 struct State {
     last: u32,
     live: HashMap<u32, Job>,
-    /// Bytes of all requests and results.
-    bytes: usize,
+    /// For all jobs, their requests and their results.
+    charge: Charge,
     queue: VecDeque<u32>,
     running: usize,
 }
@@ -61,16 +62,24 @@ impl State {
 
     fn remove(&mut self, number: u32) -> Option<Job> {
         let job = self.live.remove(&number)?;
-        self.bytes -= job.bytes.len();
+        self.charge.shrink(JOB_COST + job.bytes.len() as u64);
         Some(job)
     }
 }
 
 impl Jobs {
-    pub(super) fn begin(&self, command: Command, bytes: &[u8], limit: usize) -> Result<u32, Errno> {
+    pub(super) fn new(usage: &Arc<Usage>) -> Self {
+        let charge = Charge::none(usage, Resource::Kernel);
+        Self(Mutex::new(State { last: 0, live: HashMap::new(), charge, queue: VecDeque::new(), running: 0 }))
+    }
+
+    pub(super) fn begin(&self, command: Command, bytes: &[u8]) -> Result<u32, Errno> {
         let mut state = self.0.lock();
         if state.live.len() >= MAX_JOBS {
             return Err(Errno::ENOBUFS);
+        }
+        if !state.charge.grow(JOB_COST) {
+            return Err(Errno::ENOMEM);
         }
         loop {
             state.last = state.last % 0x7fff_ffff + 1;
@@ -81,24 +90,27 @@ impl Jobs {
             let job = Job { command, bytes: Vec::new(), phase: Phase::Filling, canceled: Arc::default() };
             state.live.insert(number, job);
             drop(state);
-            return self.add(number, bytes, limit).map(|()| number).inspect_err(|_| {
+            return self.add(number, bytes).map(|()| number).inspect_err(|_| {
                 let _ = self.forget(number);
             });
         }
     }
 
-    pub(super) fn add(&self, number: u32, bytes: &[u8], limit: usize) -> Result<(), Errno> {
+    pub(super) fn add(&self, number: u32, bytes: &[u8]) -> Result<(), Errno> {
         let mut state = self.0.lock();
-        if state.bytes.saturating_add(bytes.len()) > limit {
-            return Err(Errno::ENOMEM);
-        }
-        let job = state.job(number)?;
+        let State { live, charge, .. } = &mut *state;
+        let job = live.get_mut(&number).ok_or(Errno::EBADF)?;
         if !matches!(job.phase, Phase::Filling) {
             return Err(Errno::EBUSY);
         }
-        job.bytes.try_reserve(bytes.len()).map_err(|_| Errno::ENOMEM)?;
+        if !charge.grow(bytes.len() as u64) {
+            return Err(Errno::ENOMEM);
+        }
+        if job.bytes.try_reserve(bytes.len()).is_err() {
+            charge.shrink(bytes.len() as u64);
+            return Err(Errno::ENOMEM);
+        }
         job.bytes.extend_from_slice(bytes);
-        state.bytes += bytes.len();
         Ok(())
     }
 
@@ -221,13 +233,14 @@ fn run_queued(program: &Arc<Program>) {
 fn finish(program: &Arc<Program>, number: u32, request_len: usize, answer: Result<Vec<u8>, Fault>) {
     let mut state = program.process.crypto.jobs.0.lock();
     state.running -= 1;
-    state.bytes -= request_len;
-    let Some(job) = state.live.get_mut(&number) else { return };
+    let State { live, charge, .. } = &mut *state;
+    charge.shrink(request_len as u64);
+    let Some(job) = live.get_mut(&number) else { return };
     let Phase::Started(listener) = &mut job.phase else { return };
     match listener {
         Listener::Operation(operation) => {
             let operation = *operation;
-            state.live.remove(&number);
+            state.remove(number);
             drop(state);
             let (result, bytes) = match answer {
                 Ok(bytes) => (0, bytes),
@@ -237,11 +250,11 @@ fn finish(program: &Arc<Program>, number: u32, request_len: usize, answer: Resul
         }
         Listener::Waiting(waker) => {
             let waker = waker.take();
+            let fits = answer.as_ref().is_ok_and(|bytes| charge.grow(bytes.len() as u64));
+            let answer = if fits { answer } else { answer.and(Err(Fault::Memory)) };
             let len = answer.as_ref().map(|bytes| i64::try_from(bytes.len()).unwrap_or(i64::MAX)).map_err(|fault| *fault);
             *listener = Listener::Answered(len);
             job.bytes = answer.unwrap_or_default();
-            let len = job.bytes.len();
-            state.bytes += len;
             drop(state);
             if let Some(waker) = waker {
                 waker.wake();

@@ -10,6 +10,7 @@ mod job;
 mod jobs;
 mod pool;
 
+use super::usage::Usage;
 use super::{Answer, Arguments, Errno};
 use crate::program::Program;
 use coldframe_crypto::{Algorithm, Command, Fault, Hmac, Unwatched};
@@ -24,10 +25,15 @@ const MAX_CHUNK: usize = 64 << 10;
 const MAX_COPY: usize = 1 << 20;
 
 /// What the kernel keeps for a program's cryptography.
-#[derive(Default)]
 pub(crate) struct Crypto {
     contexts: Mutex<Contexts>,
     pub(crate) jobs: Jobs,
+}
+
+impl Crypto {
+    pub(crate) fn new(usage: &Arc<Usage>) -> Self {
+        Self { contexts: Mutex::new(Contexts::new(usage)), jobs: Jobs::new(usage) }
+    }
 }
 
 /// Carries out a call that finishes at once.
@@ -73,13 +79,12 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
 
 fn job_call(program: &Arc<Program>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
     let jobs = &program.process.crypto.jobs;
-    let limit = usize::try_from(program.limits().memory_bytes).unwrap_or(usize::MAX);
     match number {
         0x310 => {
             let command = command(arguments)?;
-            jobs.begin(command, copied(arguments, 1)?, limit).map(i64::from)
+            jobs.begin(command, copied(arguments, 1)?).map(i64::from)
         }
-        0x311 => jobs.add(arguments.number(0)?, copied(arguments, 1)?, limit).map(|()| 0),
+        0x311 => jobs.add(arguments.number(0)?, copied(arguments, 1)?).map(|()| 0),
         0x312 => jobs::start(program, arguments.number(0)?).map(i64::from),
         0x314 => {
             let (job, offset) = (arguments.number(0)?, arguments.number(1)?);

@@ -9,6 +9,7 @@ use super::proc::Proc;
 use super::tree::{FileSystem, GUEST, ROOT, Space};
 use super::walk::Place;
 use crate::kernel::processes::{MAGIC, Processes};
+use crate::kernel::usage::Usage;
 use std::sync::{Arc, LazyLock};
 
 const DIRECTORIES: &[(&str, u32, u32)] = &[
@@ -74,10 +75,10 @@ const LINKS: &[(&str, &str)] = &[
 const PROC: usize = 0;
 
 /// A filesystem that holds nothing else yet, whose `/proc` shows `processes`.
-pub(crate) fn base(limits: Space, processes: Arc<Processes>) -> FileSystem {
+pub(crate) fn base(limits: Space, processes: Arc<Processes>, usage: Arc<Usage>) -> FileSystem {
     static BASE: LazyLock<FileSystem> = LazyLock::new(build);
     let mut made = BASE.clone();
-    made.limits = limits;
+    (made.limits, made.usage) = (limits, usage);
     made.mounts = vec![Arc::new(Mount::of_proc(Proc::new(processes), Place::Here(ROOT)))];
     made
 }
@@ -119,7 +120,7 @@ fn build() -> FileSystem {
     for (path, target) in LINKS {
         put(path, Body::Link(Arc::from(target.as_bytes())), 0o777, 0);
     }
-    tree.used = Space { bytes: 0, inodes: 0 };
+    (tree.used, tree.marks) = (Space { bytes: 0, inodes: 0 }, Default::default());
     tree
 }
 
@@ -145,7 +146,7 @@ mod tests {
 
     #[test]
     fn everything_in_the_tables_is_where_it_should_be() {
-        let tree = base(Space { bytes: 0, inodes: 0 }, Arc::new(Processes::new(1)));
+        let tree = base(Space { bytes: 0, inodes: 0 }, Arc::new(Processes::new(Arc::default())), Arc::default());
         let paths = DIRECTORIES.iter().map(|entry| entry.0).chain(FILES.iter().chain(PROGRAMS).map(|entry| entry.0));
         for path in paths.chain(DEVICES.iter().map(|entry| entry.0)).chain(LINKS.iter().map(|entry| entry.0)) {
             assert!(spot(&tree, path).node.is_some(), "{path}");
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_clone_does_not_see_what_another_does() {
-        let made = || base(Space { bytes: 10, inodes: 10 }, Arc::new(Processes::new(1)));
+        let made = || base(Space { bytes: 10, inodes: 10 }, Arc::new(Processes::new(Arc::default())), Arc::default());
         let (mut one, other) = (made(), made());
         let place = spot(&one, "/tmp/a");
         one.create(User::Guest, &place, Body::File(Content::new()), 0o644).expect("made");

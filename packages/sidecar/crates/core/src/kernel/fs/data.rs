@@ -57,6 +57,7 @@ impl FileSystem {
         let now = now();
         (node.meta.mtime, node.meta.ctime) = (now, now);
         self.used.bytes += grown;
+        self.rose();
         self.tell_content(ino);
         Ok((offset + count as u64, count))
     }
@@ -86,6 +87,7 @@ impl FileSystem {
         }
         self.give_back(held, 0);
         self.used.bytes += content.stored();
+        self.rose();
         let node = self.node_mut(to)?;
         node.body = Body::File(content);
         let now = now();

@@ -1,14 +1,16 @@
 //! What is done with a descriptor: reading, writing, listing. Next: `data.rs`.
 
 use super::guard::check_open;
+use super::host::Listing;
 use super::node::{Device, MAX_NAME, Type};
 use super::open::{self, APPEND, Opened};
 use super::process::ProcessFiles;
 use super::stat::Stat;
-use super::tree::{GUEST, User, now};
+use super::tree::{FileSystem, GUEST, User, now};
 use super::walk::Place;
 use crate::kernel::descriptors::{Description, Held, Position, Target};
 use crate::kernel::permissions::operations::files;
+use crate::kernel::usage::{Charge, Resource};
 use crate::kernel::{Answer, Arguments, Errno, Process};
 use crate::program::{Program, Written};
 use crate::sys;
@@ -31,9 +33,8 @@ pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Ans
         Opened::Directory(place) => Target::Directory(place),
         Opened::Device(Device::Descriptor(fd), _) => {
             drop(tree);
-            let mut descriptors = files.descriptors.lock();
-            let again = descriptors.get(i64::from(fd)).map_err(|_| Errno::ENOENT)?;
-            return descriptors.add(again);
+            let again = files.descriptors.lock().get(i64::from(fd)).map_err(|_| Errno::ENOENT)?;
+            return process.add_descriptor(again);
         }
         Opened::Device(device, ino) => Target::Device(device, ino),
         Opened::Host(file) => Target::Host(file),
@@ -44,7 +45,7 @@ pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Ans
     }
     drop(tree);
     // The number that was free still is: a process makes one call at a time.
-    files.descriptors.lock().add(Arc::new(description))
+    process.add_descriptor(Arc::new(description))
 }
 
 /// Reads from a position on.
@@ -230,8 +231,15 @@ pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: u
     let mut position = description.position.lock();
     let mut tree = process.kernel.files.lock();
     let place = &tree.present(place.clone());
-    let merged = if let (Place::Here(ino), None) = (place, &position.listing) { tree.merged(*ino)? } else { None };
-    position.listing = position.listing.take().or(merged);
+    if position.listing.is_none() {
+        let listing = match place {
+            Place::Here(ino) => tree.merged(*ino)?,
+            Place::There(mount, path) => Some(tree.mount(*mount)?.list(path)?),
+        };
+        if let Some(listing) = listing {
+            keep(&tree, &mut position, listing)?;
+        }
+    }
     match place {
         Place::Here(ino) if position.listing.is_none() => {
             tree.was_read(*ino)?;
@@ -247,10 +255,7 @@ pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: u
                 position.after = Some(last.clone());
             }
         }
-        place => {
-            if let (Place::There(mount, path), None) = (place, &position.listing) {
-                position.listing = Some(tree.mount(*mount)?.list(path)?);
-            }
+        _ => {
             drop(tree);
             let Some(listing) = &mut position.listing else { return Err(Errno::EIO) };
             while let Some((name, kind)) = listing.next()? {
@@ -262,6 +267,16 @@ pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: u
         }
     }
     i64::try_from(whole - room.len()).map_err(|_| Errno::EINVAL)
+}
+
+/// A listing stays for the next call: what it holds is paid for.
+fn keep(tree: &FileSystem, position: &mut Position, listing: Listing) -> Result<(), Errno> {
+    let mut held = vec![Charge::of(&tree.usage, Resource::Kernel, listing.cost()).ok_or(Errno::ENOMEM)?];
+    if listing.is_open() {
+        held.push(Charge::of(&tree.usage, Resource::HostFiles, 1).ok_or(Errno::ENFILE)?);
+    }
+    (position.held, position.listing) = (held, Some(listing));
+    Ok(())
 }
 
 /// Writes an entry to the beginning of `room`, which is what is left then; false when it does not fit.

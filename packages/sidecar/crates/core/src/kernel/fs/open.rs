@@ -11,6 +11,7 @@ use super::view::View;
 use super::walk::{HostSpot, Last, Place, Side, Spot};
 use crate::kernel::Errno;
 use crate::kernel::permissions::operations::files;
+use crate::kernel::usage::{Charge, Resource};
 
 const CREATE: u32 = 0o100;
 const EXCLUSIVE: u32 = 0o200;
@@ -163,8 +164,12 @@ pub(super) fn host(tree: &FileSystem, user: User, spot: &HostSpot, flags: u32, m
     }
     let mount = tree.mount(spot.mount)?;
     if let Some(proc) = mount.proc() {
-        return HostFile::of_text(mount.clone(), spot.mount, &spot.path, proc.text(tree, &spot.path)?);
+        let text = proc.text(tree, &spot.path)?;
+        let charge = Charge::of(&tree.usage, Resource::Kernel, text.len() as u64).ok_or(Errno::ENOMEM)?;
+        let file = HostFile::of_text(mount.clone(), spot.mount, &spot.path, text)?;
+        return Ok(file.paid(charge));
     }
+    let charge = Charge::of(&tree.usage, Resource::HostFiles, 1).ok_or(Errno::ENFILE)?;
     let how = How {
         read: flags & 3 != 1,
         write: flags & 3 != 0,
@@ -172,7 +177,7 @@ pub(super) fn host(tree: &FileSystem, user: User, spot: &HostSpot, flags: u32, m
         truncate: flags & TRUNCATE != 0,
         create: spot.stat.is_none().then_some(mode),
     };
-    mount.open(spot.mount, &spot.path, how)
+    mount.open(spot.mount, &spot.path, how).map(|file| file.paid(charge))
 }
 
 impl Opened {

@@ -149,6 +149,7 @@ impl FileSystem {
         }
         // Over the limit if need be: the host's folder bounds it, and removing must not fail halfway.
         self.used.inodes += 1;
+        self.rose();
         Ok(())
     }
 

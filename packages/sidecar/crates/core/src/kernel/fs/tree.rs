@@ -9,6 +9,7 @@ use super::node::{Body, Directory, Ino, Meta, Node, Type};
 use super::walk::Place;
 use super::watch::Watchers;
 use crate::kernel::Errno;
+use crate::kernel::usage::{Mark, Usage};
 use crate::sys;
 use parking_lot::Mutex;
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
@@ -47,6 +48,10 @@ pub(crate) struct FileSystem {
     pub(crate) limits: Space,
     /// As in Linux's tmpfs, every further name of a file counts as an inode.
     pub(crate) used: Space,
+    /// The highest that `used` has been: bytes and inodes.
+    pub(crate) marks: [Mark; 2],
+    /// The runtime's.
+    pub(crate) usage: Arc<Usage>,
     pub(super) mounts: Vec<Arc<Mount>>,
     /// The directories of overlays that have a node: by the overlay's number and the path below it.
     pub(super) raised: RedBlackTreeMapSync<(usize, Box<[u8]>), Ino>,
@@ -105,6 +110,8 @@ impl FileSystem {
             holds: HashMap::new(),
             limits,
             used: Space { bytes: 0, inodes: 0 },
+            marks: Default::default(),
+            usage: Arc::default(),
             mounts: Vec::new(),
             raised: RedBlackTreeMapSync::new_sync(),
             reason: Reason::default(),
@@ -165,13 +172,27 @@ impl FileSystem {
         }
         self.used.bytes += bytes;
         self.used.inodes += inodes;
+        self.rose();
         Ok(())
+    }
+
+    /// More is used now.
+    pub(super) fn rose(&mut self) {
+        let [bytes, inodes] = &mut self.marks;
+        if bytes.rose(self.used.bytes, self.limits.bytes) {
+            self.usage.warnings.add("filesystemBytes", self.used.bytes, self.limits.bytes, None);
+        }
+        if inodes.rose(self.used.inodes, self.limits.inodes) {
+            self.usage.warnings.add("inodes", self.used.inodes, self.limits.inodes, None);
+        }
     }
 
     /// What stood in the base tree was never counted: the counters stop at zero.
     pub(crate) fn give_back(&mut self, bytes: u64, inodes: u64) {
         self.used.bytes = self.used.bytes.saturating_sub(bytes);
         self.used.inodes = self.used.inodes.saturating_sub(inodes);
+        self.marks[0].fell(self.used.bytes, self.limits.bytes);
+        self.marks[1].fell(self.used.inodes, self.limits.inodes);
     }
 
     /// A descriptor or a working directory points at the node from now on.

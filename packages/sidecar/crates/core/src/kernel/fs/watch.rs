@@ -12,12 +12,11 @@ use super::walk::{Last, Name, Place, Side, join};
 use crate::kernel::operations::Operations;
 use crate::kernel::permissions::Permissions;
 use crate::kernel::permissions::operations::files;
+use crate::kernel::usage::{Charge, Resource, is_near};
 use crate::kernel::{Answer, Errno, Process};
 use crate::policy::Scope;
 use std::sync::Arc;
 
-/// Watchers that one runtime may have.
-pub(super) const MAX_WATCHERS: usize = 1_024;
 /// Bytes that are kept for a watcher that does not ask.
 const MAX_KEPT: usize = 64 << 10;
 /// Directories between a change and a watcher of everything below it.
@@ -40,6 +39,8 @@ pub(super) struct Watcher {
     name: Box<[u8]>,
     recursive: bool,
     operations: Arc<Operations>,
+    /// For itself and what is kept.
+    charge: Charge,
     /// The operation that tells, or has told, the last batch.
     operation: u32,
     armed: bool,
@@ -62,7 +63,8 @@ impl Clone for Watchers {
 impl Watcher {
     pub(super) fn new(node: Ino, name: Box<[u8]>, recursive: bool, operations: Arc<Operations>) -> Self {
         let (kept, last) = (Vec::new(), Vec::new());
-        Self { node, name, recursive, operations, operation: 0, armed: false, kept, last, permissions: None }
+        let charge = Charge::none(operations.usage(), Resource::Kernel);
+        Self { node, name, recursive, operations, charge, operation: 0, armed: false, kept, last, permissions: None }
     }
 
     pub(super) fn belongs_to(&self, operations: &Arc<Operations>) -> bool {
@@ -99,7 +101,10 @@ impl Watcher {
             self.armed = false;
             self.operations.complete(self.operation, Ok(0), entry);
             self.last.clear();
-        } else if entry != self.last && self.kept.len() + entry.len() <= MAX_KEPT {
+        } else if entry != self.last
+            && self.kept.len() + entry.len() <= MAX_KEPT
+            && self.charge.raise_to((self.kept.len() + 2 * entry.len()) as u64)
+        {
             // As inotify does: the same change twice in a row is one.
             self.kept.extend_from_slice(&entry);
             self.last = entry;
@@ -111,6 +116,7 @@ impl Watcher {
         self.armed = self.kept.is_empty();
         if !self.armed {
             self.operations.complete(self.operation, Ok(0), std::mem::take(&mut self.kept));
+            self.charge.shrink(u64::MAX);
             self.last.clear();
         }
         Ok(i64::from(self.operation))
@@ -143,15 +149,27 @@ pub(crate) fn watch(process: &Process, path: &[u8], flags: i64) -> Answer {
     if let Some(watcher) = watchers.iter_mut().find(waits) {
         return watcher.arm();
     }
-    if watchers.len() >= MAX_WATCHERS {
-        return Err(Errno::ENOSPC);
-    }
+    may_watch(watchers.len(), &process.operations)?;
     let mut watcher = Watcher::new(node, name, recursive, process.operations.clone());
     watcher.permissions = Some(process.kernel.permissions.clone());
     let operation = watcher.arm()?;
     watchers.push(watcher);
     tree.hold(node);
     Ok(operation)
+}
+
+/// Whether there may be one more watch. `ENOSPC` as on Linux when there may not.
+pub(super) fn may_watch(count: usize, operations: &Operations) -> Result<(), Errno> {
+    let (usage, count) = (operations.usage(), count as u64 + 1);
+    let max = usage.limits.watches;
+    if count > max {
+        return Err(Errno::ENOSPC);
+    }
+    usage.peaks.watches.saw(count);
+    if is_near(count, max) && !is_near(count - 1, max) {
+        usage.warnings.add("watches", count, max, None);
+    }
+    Ok(())
 }
 
 /// Ends the watch whose last operation this is.
@@ -169,6 +187,11 @@ pub(crate) fn unwatch(process: &Process, operation: i64) -> Answer {
 }
 
 impl FileSystem {
+    /// How many watches there are.
+    pub(crate) fn watches(&self) -> u64 {
+        (self.watchers.0.len() + self.host_watchers.count().unwrap_or(0)) as u64
+    }
+
     /// Ends all watches of a process.
     pub(crate) fn unwatch_all(&mut self, operations: &Arc<Operations>) {
         self.host_watchers.unwatch_all(operations);

@@ -1,7 +1,7 @@
 //! Datagrams: whole messages, that get lost when the receiver has no room for them. Next: `calls.rs`.
 
 use super::address::{Address, reaches};
-use super::socket::{BUFFER, Id, Role};
+use super::socket::{Id, Role};
 use super::table::Network;
 use crate::kernel::Errno;
 
@@ -61,10 +61,11 @@ impl Network {
     }
 
     fn deliver(&mut self, target: Id, from: Address, bytes: &[u8]) {
+        let [capacity, _] = self.capacities();
         let Ok(socket) = self.get_mut(target) else { return };
         let Role::Datagram(datagram) = &mut socket.role else { return };
         let cost = bytes.len() + ENTRY;
-        if datagram.held > 0 && datagram.held + cost > BUFFER {
+        if datagram.held > 0 && datagram.held + cost > capacity {
             return;
         }
         datagram.held += cost;

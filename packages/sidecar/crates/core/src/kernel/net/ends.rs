@@ -5,6 +5,7 @@ use super::socket::{Domain, Id, OUT, Role, Waiter};
 use super::table::{Network, Wake};
 use crate::kernel::Errno;
 use crate::kernel::descriptors::Description;
+use crate::kernel::usage::Usage;
 use crate::program::Program;
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
@@ -36,8 +37,6 @@ struct Feed {
     broken: bool,
 }
 
-/// Bytes that a feed may hold.
-const MAX_FEED: usize = 16 << 20;
 /// Who waits when it is a feed that waits; no program has that number.
 const NOBODY: u32 = 0;
 
@@ -86,6 +85,8 @@ impl State {
                 }
             }
         }
+        // A queue that was long once does not keep its room.
+        feed.bytes.shrink_to(0);
         if feed.ends {
             let _ = self.network.shutdown(id);
         }
@@ -99,6 +100,23 @@ impl State {
 }
 
 impl Sockets {
+    pub(crate) fn new(usage: Arc<Usage>) -> Self {
+        let state = State { network: Network::new(usage), ..State::default() };
+        Self { state: Mutex::new(state) }
+    }
+
+    /// Sockets and pairs: how many there are and were at most; then the bytes that wait in them, those for standard inputs included.
+    pub(crate) fn look(&self) -> ([(u64, u64); 2], u64) {
+        let state = self.state.lock();
+        let fed: usize = state.feeds.values().map(|feed| feed.bytes.len()).sum();
+        (state.network.look(), state.network.buffered() + fed as u64)
+    }
+
+    /// Bytes that wait for one standard input.
+    pub(crate) fn fed(&self, id: Id) -> u64 {
+        self.state.lock().feeds.get(&id).map_or(0, |feed| feed.bytes.len() as u64)
+    }
+
     /// Does something with the table, then tells who waited for it.
     pub(super) fn with<R>(&self, run: impl FnOnce(&mut State) -> Result<R, Errno>) -> Result<R, Errno> {
         let mut state = self.state.lock();
@@ -136,9 +154,11 @@ impl Sockets {
     pub(crate) fn feed(&self, id: Id, bytes: &[u8], ends: bool) -> Result<(), Errno> {
         self.with(|state| {
             let feed = state.feeds.get_mut(&id).filter(|feed| !feed.broken && !feed.ends).ok_or(Errno::EPIPE)?;
-            if feed.bytes.len().saturating_add(bytes.len()) > MAX_FEED {
+            let (usage, held) = (&state.network.usage, (feed.bytes.len() as u64).saturating_add(bytes.len() as u64));
+            if held > usage.limits.stdin_bytes {
                 return Err(Errno::ENOBUFS);
             }
+            usage.peaks.stdin_bytes.saw(held);
             feed.bytes.extend(bytes);
             feed.ends = ends;
             state.pump(id);

@@ -7,10 +7,8 @@ use std::collections::VecDeque;
 /// A socket's number: never used twice in one runtime.
 pub(crate) type Id = u32;
 
-/// Bytes that may wait in one direction of a connection, or at a datagram socket.
-pub(super) const BUFFER: usize = 64 << 10;
-/// A writer that waits is told when this much is free: Linux spares it the small pieces too.
-const ENOUGH: usize = BUFFER / 4;
+/// A writer that waits is told when this part of the buffer is free: Linux spares it the small pieces too.
+const ENOUGH: usize = 4;
 
 /// Readiness, with the numbers of Linux's `epoll`.
 pub(crate) const IN: u32 = 1;
@@ -107,8 +105,8 @@ impl Stream {
         Self { peer: Some(peer), remote, incoming: VecDeque::new(), ended: false, shut: false, broken: false }
     }
 
-    /// Whether a writer that waits for room would be told.
-    pub(super) fn has_room(&self) -> bool {
-        BUFFER - self.incoming.len().min(BUFFER) >= ENOUGH
+    /// Whether a writer that waits for room would be told; `capacity` is what the buffer may hold.
+    pub(super) fn has_room(&self, capacity: usize) -> bool {
+        capacity.saturating_sub(self.incoming.len()) >= capacity / ENOUGH
     }
 }

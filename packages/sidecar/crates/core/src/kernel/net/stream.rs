@@ -1,7 +1,7 @@
 //! Connections: listening, connecting, accepting, and moving bytes. Next: `datagram.rs`.
 
 use super::address::{Address, reaches, unbound};
-use super::socket::{BUFFER, Domain, Id, Listener, Role, Socket, Stream};
+use super::socket::{Domain, Id, Listener, Role, Socket, Stream};
 use super::table::Network;
 use crate::kernel::Errno;
 
@@ -131,7 +131,9 @@ impl Network {
     }
 
     pub(super) fn read(&mut self, id: Id, buffer: &mut [u8]) -> Result<usize, Errno> {
+        let capacities = self.capacities();
         let socket = self.get_mut(id)?;
+        let capacity = capacities[usize::from(socket.is_pipe)];
         let Role::Connected(stream) = &mut socket.role else { return Err(socket.error.take().unwrap_or(Errno::ENOTCONN)) };
         if buffer.is_empty() {
             return Ok(0);
@@ -145,7 +147,7 @@ impl Network {
                 None => Err(Errno::EAGAIN),
             };
         }
-        let had_room = stream.has_room();
+        let had_room = stream.has_room(capacity);
         let count = buffer.len().min(stream.incoming.len());
         let (front, back) = stream.incoming.as_slices();
         let split = count.min(front.len());
@@ -156,7 +158,7 @@ impl Network {
             // An idle connection holds no buffer.
             stream.incoming.shrink_to(0);
         }
-        let peer = stream.peer.filter(|_| !had_room && stream.has_room());
+        let peer = stream.peer.filter(|_| !had_room && stream.has_room(capacity));
         if let Some(peer) = peer {
             self.notify(peer);
         }
@@ -164,7 +166,9 @@ impl Network {
     }
 
     pub(super) fn write(&mut self, id: Id, bytes: &[u8]) -> Result<usize, Errno> {
+        let capacities = self.capacities();
         let socket = self.get_mut(id)?;
+        let capacity = capacities[usize::from(socket.is_pipe)];
         let stream = match &mut socket.role {
             Role::Connected(stream) => stream,
             Role::Connecting(_) => return Err(Errno::EAGAIN),
@@ -185,10 +189,10 @@ impl Network {
             stream.broken = true;
             socket.error = Some(Errno::EPIPE);
             self.notify(id);
-            return Ok(bytes.len().min(BUFFER));
+            return Ok(bytes.len().min(capacity));
         };
         let Role::Connected(other) = &mut self.get_mut(peer)?.role else { return Err(Errno::EPIPE) };
-        let count = bytes.len().min(BUFFER - other.incoming.len().min(BUFFER));
+        let count = bytes.len().min(capacity.saturating_sub(other.incoming.len()));
         if count == 0 && !bytes.is_empty() {
             return Err(Errno::EAGAIN);
         }

@@ -3,12 +3,10 @@
 use super::address::{Address, collide};
 use super::socket::{Domain, ERR, HUP, IN, Id, OUT, Role, Socket, Waiter};
 use crate::kernel::Errno;
+use crate::kernel::usage::{Mark, Usage};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// Sockets that a runtime may have.
-pub(super) const MAX_SOCKETS: usize = 256;
-/// Pairs that a runtime may have: three for each of its processes.
-pub(super) const MAX_PIPES: usize = 768;
 /// Operations of one program that may wait for one socket: one to read, one to write, and as many again.
 const MAX_WAITERS: usize = 4;
 /// Where ports begin that nobody chose (Linux's range).
@@ -30,18 +28,33 @@ pub(super) struct Network {
     last_port: u16,
     /// How many of the sockets are ends of pairs.
     pipe_ends: usize,
+    /// The highest numbers of sockets and of pairs.
+    marks: [Mark; 2],
+    /// The runtime's.
+    pub(super) usage: Arc<Usage>,
     /// What has to be told, to be taken after each call.
     wakes: Vec<Wake>,
 }
 
 impl Network {
+    pub(super) fn new(usage: Arc<Usage>) -> Self {
+        Self { usage, ..Self::default() }
+    }
+
     pub(super) fn add(&mut self, socket: Socket) -> Result<Id, Errno> {
-        let full =
-            if socket.is_pipe { self.pipe_ends >= 2 * MAX_PIPES } else { self.sockets.len() - self.pipe_ends >= MAX_SOCKETS };
-        if full {
+        let (is_pipe, limits) = (socket.is_pipe, &self.usage.limits);
+        let (count, name, max) = if is_pipe {
+            (self.pipe_ends as u64 / 2 + 1, "pipes", limits.pipes)
+        } else {
+            ((self.sockets.len() - self.pipe_ends) as u64 + 1, "sockets", limits.sockets)
+        };
+        if count > max {
             return Err(Errno::ENFILE);
         }
-        self.pipe_ends += usize::from(socket.is_pipe);
+        if self.marks[usize::from(is_pipe)].rose(count, max) {
+            self.usage.warnings.add(name, count, max, None);
+        }
+        self.pipe_ends += usize::from(is_pipe);
         loop {
             self.last = self.last % 0x7fff_ffff + 1;
             if !self.sockets.contains_key(&self.last) {
@@ -50,6 +63,28 @@ impl Network {
         }
         self.sockets.insert(self.last, socket);
         Ok(self.last)
+    }
+
+    /// Sockets and pairs: how many there are, and were at most.
+    pub(super) fn look(&self) -> [(u64, u64); 2] {
+        let [sockets, pipes] = &self.marks;
+        [((self.sockets.len() - self.pipe_ends) as u64, sockets.high()), (self.pipe_ends.div_ceil(2) as u64, pipes.high())]
+    }
+
+    /// Bytes that wait in all of them.
+    pub(super) fn buffered(&self) -> u64 {
+        let waiting = |socket: &Socket| match &socket.role {
+            Role::Connected(stream) => stream.incoming.len(),
+            Role::Datagram(datagram) => datagram.held,
+            _ => 0,
+        };
+        self.sockets.values().map(|socket| waiting(socket) as u64).sum()
+    }
+
+    /// Bytes that may wait at a socket, and at an end of a pair.
+    pub(super) fn capacities(&self) -> [usize; 2] {
+        let limits = &self.usage.limits;
+        [limits.socket_bytes, limits.pipe_bytes].map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
     }
 
     pub(super) fn get(&self, id: Id) -> Result<&Socket, Errno> {
@@ -77,7 +112,9 @@ impl Network {
                 Role::Datagram(_) => IN | OUT,
                 Role::Connected(stream) => {
                     let room = match stream.peer.and_then(|peer| self.sockets.get(&peer)) {
-                        Some(Socket { role: Role::Connected(peer), .. }) => peer.has_room(),
+                        Some(Socket { role: Role::Connected(peer), is_pipe, .. }) => {
+                            peer.has_room(self.capacities()[usize::from(*is_pipe)])
+                        }
                         _ => true,
                     };
                     let input = if !stream.incoming.is_empty() || stream.ended { IN } else { 0 };
@@ -176,6 +213,9 @@ impl Network {
     pub(super) fn close(&mut self, id: Id, abort: bool) -> Result<(), Errno> {
         let socket = self.sockets.remove(&id).ok_or(Errno::EBADF)?;
         self.pipe_ends -= usize::from(socket.is_pipe);
+        let [sockets, pipes] = &mut self.marks;
+        sockets.fell((self.sockets.len() - self.pipe_ends) as u64, self.usage.limits.sockets);
+        pipes.fell(self.pipe_ends as u64 / 2, self.usage.limits.pipes);
         match socket.role {
             Role::Listening(listener) => {
                 for ready in listener.ready {

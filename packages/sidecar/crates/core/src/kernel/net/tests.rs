@@ -1,9 +1,9 @@
 //! The table's behaviour, call by call, and random sequences of calls that must keep its promises.
 
 use super::address::Address;
-use super::socket::{BUFFER, Datagram, Domain, ERR, HUP, IN, Id, OUT, Role, Socket, Waiter};
+use super::socket::{Datagram, Domain, ERR, HUP, IN, Id, OUT, Role, Socket, Waiter};
 use super::stream::Progress;
-use super::table::{MAX_PIPES, MAX_SOCKETS, Network, Wake};
+use super::table::{Network, Wake};
 use crate::kernel::Errno;
 use proptest::prelude::*;
 
@@ -16,6 +16,11 @@ fn ip(text: &str, port: u16) -> Address {
 fn waiter(owner: u32, operation: u32, mask: u32) -> Waiter {
     Waiter { owner, operation, mask }
 }
+
+/// The defaults of the limits.
+const BUFFER: usize = 64 << 10;
+const MAX_SOCKETS: usize = 256;
+const MAX_PIPES: usize = 768;
 
 fn stream(network: &mut Network) -> Id {
     network.add(Socket::new(Domain::V4, Role::Fresh)).expect("room")

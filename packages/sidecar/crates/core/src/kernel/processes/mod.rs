@@ -27,6 +27,7 @@ pub(crate) use table::INIT;
 pub(crate) use waiting::wait_for;
 
 use super::permissions::{About, Denied, operations};
+use super::usage::{Mark, Usage};
 use super::{Answer, Arguments, Errno};
 use crate::error::Error;
 use crate::program::Program;
@@ -40,25 +41,43 @@ use table::{Table, Waiter};
 const MAX_WATCHED: usize = 64;
 
 /// A runtime's processes: the table, and the programs of those that live.
-pub(crate) struct Processes(Mutex<State>);
+pub(crate) struct Processes(Mutex<State>, Arc<Usage>);
 
 struct State {
     table: Table,
+    mark: Mark,
     programs: HashMap<u32, Weak<Program>>,
 }
 
 impl Processes {
-    pub(crate) fn new(limit: usize) -> Self {
-        Self(Mutex::new(State { table: Table::new(limit), programs: HashMap::new() }))
+    pub(crate) fn new(usage: Arc<Usage>) -> Self {
+        let limit = usize::try_from(usage.limits.processes).unwrap_or(usize::MAX);
+        Self(Mutex::new(State { table: Table::new(limit), mark: Mark::default(), programs: HashMap::new() }), usage)
+    }
+
+    /// How many processes there are, and were at most.
+    pub(crate) fn look(&self) -> (u64, u64) {
+        let state = self.0.lock();
+        (state.table.entries.len() as u64, state.mark.high())
+    }
+
+    fn enter(&self, enter: impl FnOnce(&mut Table) -> Result<u32, Errno>) -> Result<u32, Errno> {
+        let mut state = self.0.lock();
+        let pid = enter(&mut state.table)?;
+        let (count, max) = (state.table.entries.len() as u64, self.1.limits.processes);
+        if state.mark.rose(count, max) {
+            self.1.warnings.add("processes", count, max, None);
+        }
+        Ok(pid)
     }
 
     /// A number for a program that the caller outside starts.
     pub(crate) fn enter_root(&self) -> Result<u32, Errno> {
-        self.0.lock().table.enter_root()
+        self.enter(Table::enter_root)
     }
 
     fn enter_child(&self, parent: u32, detached: bool) -> Result<u32, Errno> {
-        self.0.lock().table.enter_child(parent, detached)
+        self.enter(|table| table.enter_child(parent, detached))
     }
 
     /// The program of a number that was entered; if it must end already, it will.
@@ -126,6 +145,8 @@ impl Processes {
             let mut state = self.0.lock();
             state.programs.remove(&pid);
             let consequences = state.table.exited(pid, status, by_caller);
+            let count = state.table.entries.len() as u64;
+            state.mark.fell(count, self.1.limits.processes);
             let find = |pid: &u32| state.programs.get(pid).and_then(Weak::upgrade);
             let told = consequences.told.and_then(|(parent, operation)| Some((find(&parent)?, operation)));
             (told, consequences.ended.iter().filter_map(find).collect::<Vec<_>>())

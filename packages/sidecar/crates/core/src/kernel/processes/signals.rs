@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn signals_wait_for_an_operation_and_each_is_told_once() {
-        let (signals, operations) = (Signals::default(), Operations::default());
+        let (signals, operations) = (Signals::default(), Operations::new(&Default::default(), 2));
         assert_eq!(signals.listen(SIGKILL, true), Err(Errno::EINVAL));
         signals.0.lock().pending = bit(15) | bit(2);
         let first = signals.next(&operations).expect("room");

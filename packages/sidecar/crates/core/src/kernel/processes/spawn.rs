@@ -2,9 +2,10 @@
 //! parent's kernel and nothing else. Next: `waiting.rs`.
 
 use super::resolve::{Command, resolve};
-use super::spec::{Spec, Stdio};
+use super::spec::{Most, Spec, Stdio};
 use crate::kernel::descriptors::{Description, Descriptors};
 use crate::kernel::fs::View;
+use crate::kernel::usage::{Charge, Resource};
 use crate::kernel::{Answer, Errno, Process};
 use crate::program::Program;
 use std::sync::Arc;
@@ -15,6 +16,8 @@ pub(crate) struct Child {
     pub(crate) parent: u32,
     pub(crate) command: Command,
     pub(crate) cwd: String,
+    /// The memory that it begins with.
+    pub(crate) memory: Charge,
 }
 
 /// What a command leads to that the caller outside starts.
@@ -28,12 +31,16 @@ pub(crate) fn find(process: &Process, file: &str, argv: Vec<String>, env: Vec<(S
 pub(super) fn spawn(program: &Arc<Program>, words: &[u8], texts: &[u8]) -> Answer {
     let parent = &program.process;
     let kernel = &parent.kernel;
-    let mut spec = Spec::read(words, texts, kernel.descriptors)?;
+    let (usage, limits) = (&kernel.usage, &kernel.usage.limits);
+    let most = Most { descriptors: kernel.descriptors(), argv_bytes: limits.argv_bytes, env_bytes: limits.env_bytes };
+    let mut spec = Spec::read(words, texts, most)?;
     kernel.permissions.filter_env(Some(program.pid), &mut spec.env, Some(parent.facts.env()));
     let home = program.home().ok_or(Errno::EAGAIN)?;
+    let texts = Charge::of(usage, Resource::Kernel, spec.cost()).ok_or(Errno::ENOMEM)?;
+    let memory = Charge::of(usage, Resource::Memory, home.image_len()).ok_or(Errno::ENOMEM)?;
     let cwd = if spec.cwd.is_empty() { b"." } else { &*spec.cwd };
     // Its descriptors follow when it is certain that there is something to run.
-    let (files, cwd) = parent.files.child(&kernel.files, cwd, Descriptors::inherited(Vec::new(), kernel.descriptors))?;
+    let (files, cwd) = parent.files.child(&kernel.files, cwd, Descriptors::inherited(Vec::new(), kernel.descriptors()))?;
     let began = (|| {
         let view = files.view(&kernel.files);
         let command = resolve(&view, &spec.file, spec.argv, spec.env)?;
@@ -53,10 +60,11 @@ pub(super) fn spawn(program: &Arc<Program>, words: &[u8], texts: &[u8]) -> Answe
             return Err(error);
         }
     };
-    *files.descriptors.lock() = Descriptors::inherited(slots, kernel.descriptors);
-    let process = Process::with_files(kernel.clone(), pid, files);
+    *files.descriptors.lock() = Descriptors::inherited(slots, kernel.descriptors());
+    let mut process = Process::with_files(kernel.clone(), pid, files);
+    process.texts = Some(texts);
     let cwd = String::from_utf8_lossy(&cwd).into_owned();
-    if let Err(process) = home.start_child(program, Child { process, parent: program.pid, command, cwd }) {
+    if let Err(process) = home.start_child(Child { process, parent: program.pid, command, cwd, memory }) {
         // The runtime is going.
         process.close();
         kernel.processes.remove(pid);

@@ -2,9 +2,19 @@
 
 use crate::kernel::Errno;
 
-/// Bytes of arguments and of environment, each, with a word for every text as on Linux.
-pub(crate) const MAX_TEXT_BYTES: usize = 1 << 20;
+/// What every text costs beside its bytes: a word, as on Linux.
 const WORD: usize = 8;
+
+/// How much a program may ask for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Most {
+    /// Descriptors.
+    pub(super) descriptors: usize,
+    /// Bytes of the arguments.
+    pub(super) argv_bytes: u64,
+    /// Bytes of the environment.
+    pub(super) env_bytes: u64,
+}
 
 /// What one descriptor of the child is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,12 +57,12 @@ impl<'a> Texts<'a> {
         Ok(text)
     }
 
-    fn texts(&mut self, count: u32) -> Result<Vec<String>, Errno> {
+    fn texts(&mut self, count: u32, most: u64) -> Result<Vec<String>, Errno> {
         let (mut texts, mut bytes) = (Vec::new(), 0_usize);
         for _ in 0..count {
             let text = self.text()?;
             bytes = bytes.saturating_add(text.len() + 1 + WORD);
-            if bytes > MAX_TEXT_BYTES {
+            if bytes as u64 > most {
                 return Err(Errno::E2BIG);
             }
             texts.push(String::from_utf8_lossy(text).into_owned());
@@ -62,11 +72,10 @@ impl<'a> Texts<'a> {
 }
 
 impl Spec {
-    /// `most`: descriptors that a process may have.
-    pub(super) fn read(words: &[u8], texts: &[u8], most: usize) -> Result<Self, Errno> {
+    pub(super) fn read(words: &[u8], texts: &[u8], most: Most) -> Result<Self, Errno> {
         let (mut words, mut texts) = (Reader(words), Texts(texts));
         let (flags, argc, envc, stdio_count) = (words.number()?, words.number()?, words.number()?, words.number()?);
-        if stdio_count as usize > most {
+        if stdio_count as usize > most.descriptors {
             return Err(Errno::EMFILE);
         }
         let mut stdio = Vec::new();
@@ -79,12 +88,20 @@ impl Spec {
             });
         }
         let (file, cwd) = (texts.text()?.to_vec(), texts.text()?.to_vec());
-        let argv = texts.texts(argc)?;
-        let env = texts.texts(envc)?.iter().filter_map(|entry| entry.split_once('=')).map(own).collect();
+        let argv = texts.texts(argc, most.argv_bytes)?;
+        let env = texts.texts(envc, most.env_bytes)?.iter().filter_map(|entry| entry.split_once('=')).map(own).collect();
         if !words.0.is_empty() || !texts.0.is_empty() || flags > 1 {
             return Err(Errno::EINVAL);
         }
         Ok(Self { detached: flags & 1 != 0, file, cwd, argv, env, stdio })
+    }
+
+    /// What the kernel holds for the texts while the child lives: `/proc` shows them.
+    pub(super) fn cost(&self) -> u64 {
+        /// A text's own place in its list, and what the allocator adds.
+        const TEXT: usize = 64;
+        let texts = self.argv.iter().chain(self.env.iter().flat_map(|(key, value)| [key, value]));
+        texts.map(|text| (text.len() + TEXT) as u64).sum()
     }
 }
 
@@ -97,11 +114,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const LONGEST: usize = 1_000;
+
+    fn most(descriptors: usize) -> Most {
+        Most { descriptors, argv_bytes: LONGEST as u64, env_bytes: LONGEST as u64 }
+    }
+
     fn read(numbers: &[u32], texts: &[&str], stdio: &[(u32, u32)]) -> Result<Spec, Errno> {
         let stdio = stdio.iter().flat_map(|(kind, fd)| [*kind, *fd]);
         let words: Vec<u8> = numbers.iter().copied().chain(stdio).flat_map(u32::to_le_bytes).collect();
         let texts: Vec<u8> = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"].concat()).collect();
-        Spec::read(&words, &texts, 8)
+        Spec::read(&words, &texts, most(8))
     }
 
     #[test]
@@ -115,19 +138,19 @@ mod tests {
 
     #[test]
     fn too_much_is_refused_before_it_is_kept() {
-        let long = "x".repeat(MAX_TEXT_BYTES);
+        let long = "x".repeat(LONGEST);
         assert_eq!(read(&[0, 1, 0, 0], &["f", "", &long], &[]), Err(Errno::E2BIG));
         assert_eq!(read(&[0, u32::MAX, 0, 0], &["f", ""], &[]), Err(Errno::EINVAL));
         assert_eq!(read(&[0, 0, 0, 9], &["f", ""], &[]), Err(Errno::EMFILE));
         assert_eq!(read(&[0, 0, 0, 1], &["f", ""], &[(2, 0)]), Err(Errno::EINVAL));
         assert_eq!(read(&[0, 0, 0, 0], &["f", "", "more"], &[]), Err(Errno::EINVAL));
-        assert_eq!(Spec::read(&[0; 16], b"no end", 8), Err(Errno::EINVAL));
+        assert_eq!(Spec::read(&[0; 16], b"no end", most(8)), Err(Errno::EINVAL));
     }
 
     proptest! {
         #[test]
         fn whatever_is_given_nothing_breaks(words in prop::collection::vec(0_u8..4, 0..64), texts in "[a-c=\0]{0,60}") {
-            let _ = Spec::read(&words, texts.as_bytes(), 256);
+            let _ = Spec::read(&words, texts.as_bytes(), most(256));
         }
     }
 }

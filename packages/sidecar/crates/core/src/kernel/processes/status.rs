@@ -45,7 +45,7 @@ mod tests {
         assert_eq!(Status::of(256 + 7, None).number(), 0x700);
         assert_eq!(Status::of(-1, None).number(), 0xff00);
         assert_eq!(Status::of(0, Some(&Error::Signal { signal: 15 })).number(), 15);
-        assert_eq!(Status::of(134, Some(&Error::MemoryLimit { bytes: 1 })).number(), 6);
+        assert_eq!(Status::of(134, Some(&Error::MemoryLimit { limit: "memoryBytes", bytes: 1 })).number(), 6);
         assert_eq!(Status::of(124, Some(&Error::Canceled)).number(), 9);
     }
 }

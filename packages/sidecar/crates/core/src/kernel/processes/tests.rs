@@ -3,7 +3,8 @@
 use super::status::Status;
 use super::table::{INIT, Table, Waiter};
 use crate::kernel::{Arguments, Errno, Kernel, Process, call};
-use crate::options::{Limits, Mode, Streams};
+use crate::limits::Limits;
+use crate::options::{Mode, Streams};
 use crate::outcome::{Outcome, Sink, Timings};
 use crate::program::{Parts, Program};
 use crate::sched::Scheduler;
@@ -137,7 +138,6 @@ fn program(kernel: &Arc<Kernel>) -> Arc<Program> {
         command: String::new(),
         ppid: INIT,
         mode: Mode::Exec,
-        limits: Limits::default(),
         streams: Streams::default(),
         stdin: Vec::new(),
         scheduler: Scheduler::new(1, Duration::ZERO),

@@ -5,6 +5,7 @@ use super::super::stat::Stat;
 use super::Mount;
 use super::walk::{kind_of, path};
 use crate::kernel::Errno;
+use crate::kernel::usage::Charge;
 use cap_std::fs::{File, FileExt, OpenOptions, OpenOptionsExt, ReadDir};
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStringExt;
@@ -17,6 +18,8 @@ pub(crate) struct HostFile {
     /// The mount's number and the path that it was opened by.
     pub(crate) number: usize,
     pub(crate) path: Vec<u8>,
+    /// The host's descriptor, or the text, as the runtime pays for it.
+    _charge: Option<Charge>,
 }
 
 enum Bytes {
@@ -68,7 +71,7 @@ impl Mount {
         if how.truncate {
             file.set_len(0).map_err(of)?;
         }
-        Ok(HostFile { bytes: Bytes::Folder(file), mount: self.clone(), number, path: at.to_vec() })
+        Ok(HostFile { bytes: Bytes::Folder(file), mount: self.clone(), number, path: at.to_vec(), _charge: None })
     }
 
     pub(crate) fn list(&self, at: &[u8]) -> Result<Listing, Errno> {
@@ -103,7 +106,12 @@ impl HostFile {
     /// A file of `/proc`, with the text that it has at this moment.
     pub(crate) fn of_text(mount: Arc<Mount>, number: usize, path: &[u8], text: Vec<u8>) -> Result<Self, Errno> {
         let stat = mount.stat(number, path)?;
-        Ok(Self { bytes: Bytes::Text { text, stat }, mount, number, path: path.to_vec() })
+        Ok(Self { bytes: Bytes::Text { text, stat }, mount, number, path: path.to_vec(), _charge: None })
+    }
+
+    /// The same file; while it is open, the charge stands.
+    pub(crate) fn paid(self, charge: Charge) -> Self {
+        Self { _charge: Some(charge), ..self }
     }
 
     /// The file on the host; `EROFS` when there is none.
@@ -150,6 +158,18 @@ impl HostFile {
 }
 
 impl Listing {
+    /// Whether it holds a descriptor of the host.
+    pub(crate) fn is_open(&self) -> bool {
+        self.entries.is_some()
+    }
+
+    /// Bytes that it holds.
+    pub(crate) fn cost(&self) -> u64 {
+        /// A name's place in its list, and what the allocator adds.
+        const NAME: usize = 64;
+        self.more.iter().map(|(name, _)| name).chain(&self.hidden).map(|name| (name.len() + NAME) as u64).sum()
+    }
+
     /// The next entry.
     pub(crate) fn next(&mut self) -> Result<Option<(Vec<u8>, Type)>, Errno> {
         if let Some(kept) = self.kept.take() {

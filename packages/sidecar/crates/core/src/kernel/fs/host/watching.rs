@@ -6,7 +6,7 @@
 
 use super::super::node::Type;
 use super::super::walk::HostSpot;
-use super::super::watch::{Change, MAX_WATCHERS, Watcher};
+use super::super::watch::{Change, Watcher, may_watch};
 use super::Mount;
 use super::walk::path;
 use crate::kernel::operations::Operations;
@@ -105,7 +105,7 @@ impl HostWatchers {
         }
     }
 
-    #[cfg(test)]
+    /// How many there are; none when nothing waits for the host.
     pub(in crate::kernel::fs) fn count(&self) -> Option<usize> {
         self.0.as_ref().map(|shared| shared.watches.lock().len())
     }
@@ -148,7 +148,7 @@ impl Shared {
         }
         let name = at.rsplit(|byte| *byte == b'/').next().filter(|name| !name.is_empty()).unwrap_or(&mount.name);
         let mut watcher = Watcher::new(0, name.into(), false, operations.clone());
-        let begun = if watches.len() < MAX_WATCHERS { watcher.arm() } else { Err(Errno::ENOSPC) };
+        let begun = may_watch(watches.len(), operations).and_then(|()| watcher.arm());
         match begun {
             Ok(operation) => {
                 watches.push(Watch { descriptor, watcher });

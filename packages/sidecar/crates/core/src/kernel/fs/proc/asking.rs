@@ -78,7 +78,7 @@ impl Facts {
         self.told.get().map_or(&[], |(_, _, env)| env)
     }
 
-    pub(super) fn memory(&self) -> u64 {
+    pub(crate) fn memory(&self) -> u64 {
         self.memory.load(Ordering::Relaxed)
     }
 

@@ -96,12 +96,12 @@ fn limits(program: &Program) -> String {
         let value = value.map_or_else(|| "unlimited".to_owned(), |value| value.to_string());
         let _ = writeln!(text, "{name:<25} {value:<20} {value:<20} {unit:<10}");
     };
-    line("Max cpu time", Some(limits.cpu.as_secs().max(1)), "seconds");
+    line("Max cpu time", Some((limits.cpu_ms / 1_000).max(1)), "seconds");
     line("Max file size", None, "bytes");
     line("Max data size", Some(limits.memory_bytes), "bytes");
     line("Max core file size", Some(0), "bytes");
-    line("Max processes", Some(u64::from(limits.processes)), "processes");
-    line("Max open files", Some(u64::from(limits.descriptors)), "files");
+    line("Max processes", Some(limits.processes), "processes");
+    line("Max open files", Some(limits.descriptors), "files");
     line("Max address space", Some(limits.memory_bytes), "bytes");
     text
 }

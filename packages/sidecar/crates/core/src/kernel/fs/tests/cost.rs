@@ -2,7 +2,7 @@
 
 use super::super::super::{Arguments, call};
 use super::{Arg, Guest};
-use crate::options::Limits;
+use crate::limits::Limits;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -52,8 +52,8 @@ fn cost() {
     measure("read_file of 4 KiB, with rules", 0x11e, [path, len, 4_096, 4_096, 0, 0, 0, 0]);
     let began = Instant::now();
     for _ in 0..ROUNDS {
-        let processes = Arc::new(crate::kernel::processes::Processes::new(1));
-        std::hint::black_box(super::super::base(super::super::Space { bytes: 1, inodes: 1 }, processes));
+        let processes = Arc::new(crate::kernel::processes::Processes::new(Arc::default()));
+        std::hint::black_box(super::super::base(super::super::Space { bytes: 1, inodes: 1 }, processes, Arc::default()));
     }
     println!("a filesystem: {:.0} ns", began.elapsed().as_nanos() as f64 / f64::from(ROUNDS));
     assert!(guest.sys(0x05, &[fd.into(), Arg::Room(144)]).0 == 0);

@@ -2,7 +2,7 @@
 
 use super::super::super::{Arguments, Errno, call};
 use super::Guest;
-use crate::options::Limits;
+use crate::limits::Limits;
 use proptest::prelude::*;
 
 const EFAULT: i64 = -14;

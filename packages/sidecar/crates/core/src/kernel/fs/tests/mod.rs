@@ -13,7 +13,8 @@ mod proc;
 mod watching;
 
 use super::super::{Arguments, Kernel, call};
-use crate::options::{Limits, Mode, Streams};
+use crate::limits::Limits;
+use crate::options::{Mode, Streams};
 use crate::outcome::{Outcome, Sink, Timings};
 use crate::program::{Parts, Program};
 use crate::sched::Scheduler;
@@ -68,7 +69,6 @@ impl Guest {
             command: String::new(),
             ppid: crate::kernel::INIT,
             mode: Mode::Exec,
-            limits: Limits::default(),
             streams: Streams::default(),
             stdin: b"input".to_vec(),
             scheduler: Scheduler::new(1, Duration::ZERO),

@@ -3,7 +3,8 @@
 use super::super::super::Kernel;
 use super::{Arg, Guest};
 use crate::error::Error;
-use crate::options::{Limits, MountOptions};
+use crate::limits::Limits;
+use crate::options::MountOptions;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

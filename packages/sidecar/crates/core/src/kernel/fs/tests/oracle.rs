@@ -7,7 +7,8 @@
 use super::dice::Dice;
 use super::{Arg, Guest};
 use crate::kernel::Kernel;
-use crate::options::{Limits, MountOptions};
+use crate::limits::Limits;
+use crate::options::MountOptions;
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::os::unix::fs::MetadataExt;

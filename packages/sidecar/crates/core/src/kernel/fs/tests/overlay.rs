@@ -2,7 +2,8 @@
 
 use super::super::super::Kernel;
 use super::{Arg, Guest};
-use crate::options::{Limits, MountOptions};
+use crate::limits::Limits;
+use crate::options::MountOptions;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use super::super::tree::User;
 use super::super::view::View;
 use super::{Arg, Guest, numbers};
-use crate::options::Limits;
+use crate::limits::Limits;
 
 const OPEN: u32 = 0x00;
 const CLOSE: u32 = 0x01;

@@ -3,7 +3,7 @@
 use super::super::super::Kernel;
 use super::{Arg, Guest};
 use crate::kernel::processes::Image;
-use crate::options::Limits;
+use crate::limits::Limits;
 use std::sync::Arc;
 
 const OPEN: u32 = 0x00;

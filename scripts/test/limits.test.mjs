@@ -1,0 +1,97 @@
+// docs/limits.md, the sidecar's table of limits and the SDK's options say the same.
+
+import { expect, test } from 'vitest';
+import { readText } from './tree.mjs';
+
+/** A number as Rust or TypeScript writes it: with underscores, shifts and products. */
+function value(text) {
+  const [number, shift] = text.replaceAll('_', '').split('<<');
+  return Number(number) * 2 ** Number(shift ?? 0);
+}
+
+const ROW = /^ {4}(\w+) "(\w+)" = ([\d_ <]+), hardened ([\d_ <]+), ([\d_]+) to ([\d_ <]+);$/gm;
+const limits = [...readText('packages/sidecar/crates/core/src/limits.rs').matchAll(ROW)].map(
+  ([, field, name, standard, hardened, min, max]) => ({
+    field,
+    name,
+    standard: value(standard),
+    hardened: value(hardened),
+    min: value(min),
+    max: value(max),
+  }),
+);
+
+const page = readText('docs/limits.md');
+const rows = [...page.matchAll(/^\| `(\w+)` \| ([\d,]+) \| ([\d,]+) \| (\w*) ?\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)].map(
+  ([, name, standard, hardened, unit, , , places]) => ({ name, standard, hardened, unit, places }),
+);
+const shown = (number) => number.toLocaleString('en-US');
+
+test('the table of the sidecar is read whole', () => {
+  expect(limits.length).toBe((readText('packages/sidecar/crates/core/src/limits.rs').match(/, hardened /g) ?? []).length);
+  expect(limits.length).toBeGreaterThan(20);
+});
+
+test('docs/limits.md has every limit with its numbers', () => {
+  expect(rows.map(({ name, standard, hardened }) => [name, standard, hardened])).toEqual(
+    limits.map(({ name, standard, hardened }) => [name, shown(standard), shown(hardened)]),
+  );
+});
+
+test('the unit of each limit is in its name', () => {
+  const units = { Bytes: 'bytes', Ms: 'milliseconds' };
+  for (const { name, unit } of rows) expect([name, unit]).toEqual([name, units[/(?:Bytes|Ms)$/.exec(name)?.[0]] ?? '']);
+});
+
+test('where each limit is enforced its name is in the code', () => {
+  const root = 'packages/sidecar/crates/core/src/';
+  for (const { name, places } of rows) {
+    const field = limits.find((limit) => limit.name === name)?.field;
+    const texts = [...places.matchAll(/`([^`]+)`/g)].map(([, path]) => readText(root + path));
+    expect(texts.length, name).toBeGreaterThan(0);
+    const words = [field, name, ...(IN_OTHER_WORDS[name] ?? [])];
+    for (const text of texts)
+      expect(
+        words.some((word) => text.includes(word)),
+        `${name} in ${places}`,
+      ).toBe(true);
+  }
+});
+
+// Where a limit arrives under another name.
+const IN_OTHER_WORDS = {
+  memoryBytes: ['memory_limit'],
+  totalMemoryBytes: ['Resource::Memory', 'charge.raise_to'],
+  kernelBytes: ['Self::Kernel'],
+  processes: ['self.limit'],
+  descriptors: ['self.limit'],
+  pipeBytes: ['self.capacities()'],
+  socketBytes: ['self.capacities()'],
+  filesystemBytes: ['limits.bytes'],
+  inodes: ['limits.inodes'],
+  hostFiles: ['Resource::HostFiles'],
+  outputBytes: ['self.limit'],
+};
+
+test('the options of the SDK are the same limits with the same bounds', () => {
+  const bounds = readText('packages/sdk/src/options/limit-bounds.ts');
+  const constants = { MIB: 2 ** 20, TERABYTE: 2 ** 40, LARGEST: 2 ** 31 - 1 };
+  const read = (text) => text.split(' * ').reduce((product, part) => product * (constants[part] ?? value(part)), 1);
+  const options = [...bounds.matchAll(/^ {2}(\w+): \{ min: ([^,]+), max: ([^,]+), unit: /gm)];
+  expect(options.map(([, name, min, max]) => [name, read(min), read(max)])).toEqual(
+    limits.map(({ name, min, max }) => [name, min, max]),
+  );
+});
+
+test('the defaults in the comments of the options are the sidecar’s', () => {
+  const types = readText('packages/sdk/src/options/limits.ts');
+  const documented = [...types.matchAll(/@default ([\d_]+)[^*]*\*\/\n {2}(\w+)\?: number;/g)];
+  expect(documented.map(([, number, name]) => [name, value(number)])).toEqual(
+    limits.map(({ name, standard }) => [name, standard]),
+  );
+});
+
+test('docs/api.md names every limit', () => {
+  const api = readText('docs/api.md');
+  expect(limits.map(({ name }) => name).filter((name) => !api.includes(`\`limits.${name}\``))).toEqual([]);
+});
