@@ -101,6 +101,8 @@ class CryptoJob extends AsyncWrap {
       if (this.immediate !== undefined) return [undefined, this.immediate()];
       const fault = faultOf(answer);
       if (fault !== undefined) return [this.failure(fault), undefined];
+      // No fault of the computation: its result is more than the kernel may hold.
+      if (typeof answer === 'number') checked(answer);
       return [undefined, this.value(answer)];
     } catch (error) {
       return [error, undefined];

@@ -84,6 +84,16 @@ const inside: [string, Limits, string, string | RegExp][] = [
     'E2BIG\n',
   ],
   [
+    'kernelBytes of a result',
+    { kernelBytes: 1 << 20 },
+    `import { pbkdf2 } from 'node:crypto';
+    pbkdf2('p', 's', 1, 2 << 20, 'sha1', (error, key) => {
+      console.log(error.code, key);
+      pbkdf2('p', 's', 1, 2, 'sha1', (error, key) => console.log(error, key.length));
+    });`,
+    'ENOBUFS undefined\nnull 2\n',
+  ],
+  [
     'kernelBytes',
     { kernelBytes: 1 << 20 },
     `import { spawnSync } from 'node:child_process';

@@ -51,7 +51,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(during.pipes).toBe(4); // three of the child, and one for the stdin of the program itself
       expect(during.descriptors).toBeGreaterThanOrEqual(3 + 5 + 1 + 3 + 3);
       expect(during.bufferedBytes).toBeGreaterThanOrEqual(1_000);
-      expect(during.cpuMs).toBeGreaterThanOrEqual(15);
+      expect(during.cpuMs).toBeGreaterThan(0);
       expect(during.memoryBytes).toBeGreaterThan(during.limits.memoryBytes.used);
       expect(during.limits.totalMemoryBytes.used).toBe(during.memoryBytes);
       expect(during.limits.descriptors.used).toBeLessThan(during.descriptors);

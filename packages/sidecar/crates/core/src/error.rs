@@ -67,7 +67,7 @@ pub enum Error {
         /// What the trap says.
         reason: String,
     },
-    /// no more {resource} in this process: {limit} are in use
+    /// no more {resource}: the limit is {limit}
     ResourceExhausted {
         /// What has run out.
         resource: &'static str,

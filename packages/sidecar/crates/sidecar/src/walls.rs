@@ -6,7 +6,7 @@
 
 use std::os::fd::RawFd;
 
-use rustix::process::{Resource, Rlimit, Signal, getppid, set_parent_process_death_signal, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit};
 
 /// Prints a panic's place and reason, then aborts: a thread that is gone in silence would leave its requests unanswered for ever.
 pub fn abort_on_panic() {
@@ -22,6 +22,9 @@ pub fn put_up(channel_fd: RawFd) -> Result<(), String> {
     // 1 and not 0: a core pattern that pipes dumps into a program ignores 0, and no dump is as small as one byte.
     let none = Rlimit { current: Some(1), maximum: Some(1) };
     setrlimit(Resource::Core, none).map_err(|error| format!("cannot turn core dumps off: {error}"))?;
+    // Open files of mounted folders are descriptors of this process: `limits.hostFiles` bounds them for each runtime, and there may be many runtimes.
+    let files = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
     let parent = getppid();
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|error| format!("cannot ask for the parent-death signal: {error}"))?;
