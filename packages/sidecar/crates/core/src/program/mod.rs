@@ -404,7 +404,7 @@ impl Program {
         for alarm in alarms {
             self.scheduler.timers().cancel(alarm);
         }
-        self.leave_peaks();
+        self.process.leave_peaks();
         self.process.kernel.processes.exited(self.pid, status, failure.is_some());
         self.tell_unfinished(evaluations, exit_code, failure.as_ref());
         let outcome = self.outcome(exit_code, value, failure, timings);

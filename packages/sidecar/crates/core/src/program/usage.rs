@@ -35,6 +35,7 @@ impl Program {
         }
         let used = total.saturating_sub(self.cpu_baseline.load(Ordering::Relaxed));
         let cpu_ms = self.limits().cpu_ms;
+        self.process.kernel.usage.peaks.cpu_ms.saw(used / MS);
         if is_near(used, cpu_ms.saturating_mul(MS)) && !self.warned_cpu.swap(true, Ordering::Relaxed) {
             self.warn("cpuMs", used / MS, cpu_ms);
         }
@@ -50,7 +51,6 @@ impl Program {
 
     /// Another evaluation begins, with its own CPU time.
     pub(super) fn begin_cpu(&self) {
-        self.process.kernel.usage.peaks.cpu_ms.saw(self.cpu_ms());
         self.cpu_baseline.store(self.meter.cpu_ns(), Ordering::Relaxed);
         self.warned_cpu.store(false, Ordering::Relaxed);
     }
@@ -77,11 +77,5 @@ impl Program {
     /// A use of its own has come near a limit.
     pub(super) fn warn(&self, limit: &'static str, used: u64, max: u64) {
         self.process.kernel.usage.warnings.add(limit, used, max, Some(self.pid));
-    }
-
-    /// It has ended: what it used at most stays known.
-    pub(super) fn leave_peaks(&self) {
-        self.process.leave_peaks();
-        self.process.kernel.usage.peaks.cpu_ms.saw(self.cpu_ms());
     }
 }
