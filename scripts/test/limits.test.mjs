@@ -96,3 +96,13 @@ test('docs/api.md names every limit', () => {
   const api = readText('docs/api.md');
   expect(limits.map(({ name }) => name).filter((name) => !api.includes(`\`limits.${name}\``))).toEqual([]);
 });
+
+test('the fixed bounds are those of the code', () => {
+  const bounds = [...page.matchAll(/^\| [^|]+ \| ([\d,]+) \| [^|]+ \| `([^`]+)` `(\w+)` \|$/gm)];
+  expect(bounds.length).toBe(page.match(/^\| [^|`]+ \| [\d,]+ \|/gm)?.length);
+  for (const [, number, path, name] of bounds) {
+    const text = readText(`packages/sidecar/crates/${path}`);
+    const constant = new RegExp(`const ${name}: \\w+ = ([\\d_ <]+);`).exec(text)?.[1];
+    expect([path, name, shown(value(constant ?? ''))]).toEqual([path, name, number]);
+  }
+});
