@@ -28,7 +28,7 @@ export interface Binding {
 export const bindingsOf = (where: string, definitions: Bindings): Promise<Binding[]> =>
   Promise.all(Object.entries(definitions).map(([name, definition]) => bindingOf(where, name, definition)));
 
-async function bindingOf(where: string, name: string, definition: BindingDefinition): Promise<Binding> {
+export async function bindingOf(where: string, name: string, definition: BindingDefinition): Promise<Binding> {
   const { inputSchema, command = true, commandAliases = [], examples, description } = definition;
   const wrong = (option: string, reason: unknown) =>
     invalidOption(where, {

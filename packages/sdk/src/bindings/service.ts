@@ -31,7 +31,7 @@ export async function answer(binding: Binding, request: HostRequest): Promise<Ui
 
 async function carryOut(binding: Binding, request: HostRequest, over: Promise<never>): Promise<Uint8Array> {
   const { name, gate, handler, validate, maxOutputBytes } = binding;
-  const checked = validate(parseInput(name, request.input));
+  const checked = validate(parseInput(name, request.input), request.input.length);
   const input = checked instanceof Promise ? await checked : checked;
   const place = gate.enter();
   if (place !== undefined) {

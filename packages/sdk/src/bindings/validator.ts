@@ -1,11 +1,14 @@
 // Schemas as functions: one that a library brings (Standard Schema: zod and others), or JSON Schema, for which a validator is loaded when the first
 // one comes. A problem is told in the words of the schema, with the place in the input. Next: `binding.ts`.
 
+import type { Schema } from '@cfworker/json-schema';
 import { BindingFailure } from './failure.js';
+import { checkSchema } from './schema-check.js';
 import type { JsonSchema, StandardIssue, StandardSchema } from './types.js';
+import { asksForUnique, isComparable } from './unique.js';
 
-/** Gives the input as the handler gets it, or throws (or rejects with) `ERR_BINDING_INPUT`. */
-export type Validate = (input: unknown) => unknown;
+/** Gives the input, which had so many bytes, as the handler gets it, or throws (or rejects with) `ERR_BINDING_INPUT`. */
+export type Validate = (input: unknown, bytes: number) => unknown;
 
 interface Issue {
   /** Where, such as `input.days[0]`. */
@@ -14,6 +17,7 @@ interface Issue {
 }
 
 const MAX_ISSUES = 8;
+const MAX_THOROUGH_BYTES = 16_384;
 
 /** Whether a schema is a library's. */
 export function isStandard(schema: unknown): schema is StandardSchema {
@@ -45,23 +49,28 @@ function issueOf({ path = [], message }: StandardIssue): Issue {
   return { path: pathOf(keys), message };
 }
 
-async function ofJsonSchema(name: string, schema: JsonSchema): Promise<Validate> {
-  const { Validator } = await import('@cfworker/json-schema');
-  const validator = new Validator(schema as object, draftOf(schema), false);
-  // What cannot be followed (a `$ref` to nowhere, a pattern that is none) shows with the first value.
-  validator.validate({});
-  return (input) => {
+async function ofJsonSchema(name: string, given: JsonSchema): Promise<Validate> {
+  const library = await import('@cfworker/json-schema');
+  // A copy: the validator writes into it, and what the caller does with its own changes nothing here.
+  const schema = JSON.parse(JSON.stringify(given)) as Schema;
+  // Of a large input the first problem is enough: a hostile one may have a million.
+  const make = (stops: boolean) => new library.Validator(schema, draftOf(given), stops);
+  const [thorough, brief] = [make(false), make(true)];
+  checkSchema(library, schema);
+  const isDear = asksForUnique(schema);
+  return (input, bytes) => {
+    if (isDear && !isComparable(input))
+      throw refusal(name, [{ path: 'input', message: 'the lists are too long to be compared' }]);
+    const validator = bytes > MAX_THOROUGH_BYTES ? brief : thorough;
     const { valid, errors } = validator.validate(input);
     if (valid) return input;
     // The innermost ones say what is wrong, those around them only that something is.
     const inner = errors.filter(({ keyword }) => !OUTER.has(keyword));
-    throw refusal(
-      name,
-      (inner.length > 0 ? inner : errors).map(({ instanceLocation, error }) => ({
-        path: pathOf(instanceLocation.split('/').slice(1).map(unescaped)),
-        message: error,
-      })),
-    );
+    const issues = (inner.length > 0 ? inner : errors).map(({ instanceLocation, error }) => ({
+      path: pathOf(instanceLocation.split('/').slice(1).map(unescaped)),
+      message: error,
+    }));
+    throw refusal(name, issues);
   };
 }
 
