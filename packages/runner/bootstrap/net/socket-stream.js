@@ -169,10 +169,16 @@ class SocketStream extends StreamBase {
         this.emitRead(count === 0 ? ERRNO.EOF : count, undefined);
         return;
       }
-      // An error in the program must not stop the reading for good.
       const more = count === target.byteLength;
       if (!more && this.#reading) this.#input.start(this.#socket);
-      this.emitRead(count, target);
+      let told = false;
+      try {
+        this.emitRead(count, target);
+        told = true;
+      } finally {
+        // An error in the program must not stop the reading for good.
+        if (!told && this.#reading) this.#input.start(this.#socket);
+      }
       if (!more) return;
     }
     if (this.#reading) this.#input.start(this.#socket);

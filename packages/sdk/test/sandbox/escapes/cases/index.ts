@@ -1,0 +1,38 @@
+// All cases, by theme. A new theme is a folder here and a line below; see ../README.md.
+
+import type { Theme } from '../harness/case.js';
+import { crypto } from './crypto/index.js';
+import { descriptors } from './descriptors/index.js';
+import { facts } from './facts/index.js';
+import { internals } from './internals/index.js';
+import { limits } from './limits/index.js';
+import { modules } from './modules/index.js';
+import { mounts } from './mounts/index.js';
+import { paths } from './paths/index.js';
+import { proc } from './proc/index.js';
+import { processes } from './processes/index.js';
+import { prototypes } from './prototypes/index.js';
+import { races } from './races/index.js';
+import { reentrancy } from './reentrancy/index.js';
+import { shell } from './shell/index.js';
+import { sizes } from './sizes/index.js';
+import { sockets } from './sockets/index.js';
+
+export const THEMES: Theme[] = [
+  paths,
+  mounts,
+  races,
+  proc,
+  descriptors,
+  sockets,
+  processes,
+  shell,
+  modules,
+  crypto,
+  facts,
+  internals,
+  prototypes,
+  sizes,
+  reentrancy,
+  limits,
+];

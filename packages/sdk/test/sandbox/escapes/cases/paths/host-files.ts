@@ -1,0 +1,55 @@
+// Files that every Linux host has, asked for by their own names. There is no host below the guest's root.
+
+import type { EscapeCase } from '../../harness/case.js';
+
+// Written in parts: no file of the repository names such a path.
+const OF_THE_ADMINISTRATOR = ['', 'root', '.ssh', 'id_rsa'].join('/');
+
+const NAMES = [
+  '/etc/shadow',
+  '/etc/machine-id',
+  OF_THE_ADMINISTRATOR,
+  '/var/run/docker.sock',
+  '/run/secrets/kubernetes.io/serviceaccount/token',
+  '/sys/class/dmi/id/product_uuid',
+  '/dev/mem',
+  '/dev/kmsg',
+  '/dev/sda',
+  '/dev/vda',
+  '/dev/pts/0',
+  '/boot/vmlinuz',
+];
+
+const everyCall = (path: string): string => `
+const path = ${JSON.stringify(path)};
+const calls = {
+  read: () => fs.readFileSync(path), open: () => fs.openSync(path, 'r'), stat: () => fs.statSync(path), list: () => fs.readdirSync(path),
+  copy: () => fs.copyFileSync(path, '/tmp/copy'), link: () => fs.linkSync(path, '/tmp/link'), write: () => fs.openSync(path, 'r+'),
+};
+say(distinct(Object.values(calls).map(tried)));
+`;
+
+export const hostFiles: EscapeCase[] = [
+  ...NAMES.map((path) => ({
+    name: `the host's ${path} is not there`,
+    program: everyCall(path),
+    expected: path.startsWith(OF_THE_ADMINISTRATOR.slice(0, 5)) ? 'EACCES' : 'ENOENT',
+  })),
+  {
+    name: 'the canary by its own path, plain, as a link, as a URL, as a working directory',
+    program: ({ ground }) => `
+const path = ${JSON.stringify(ground.canary)};
+fs.symlinkSync(path, '/tmp/to-canary');
+fs.symlinkSync(path.replace(/[^/]+$/, ''), '/tmp/to-ground');
+say(distinct([
+  tried(() => fs.readFileSync(path)), tried(() => fs.readFileSync('/tmp/to-canary')), tried(() => fs.readFileSync('/tmp/to-ground/canary')),
+  tried(() => fs.readFileSync(new URL('file://' + path))), tried(() => process.chdir('/tmp/to-ground')), await later(() => import('file://' + path)),
+].map((code) => code === 'ERR_MODULE_NOT_FOUND' ? 'ENOENT' : code)));`,
+    expected: 'ENOENT',
+  },
+  {
+    name: "the repository's folder and the sidecar's binary are not there",
+    program: `say(distinct([${JSON.stringify(process.cwd())}, ${JSON.stringify(process.execPath)}].map((path) => tried(() => fs.statSync(path)))));`,
+    expected: 'ENOENT',
+  },
+];

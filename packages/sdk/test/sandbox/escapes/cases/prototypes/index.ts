@@ -1,0 +1,71 @@
+// Prototype tricks on everything that the bootstrap left reachable: poison first, then a little of everything that the library has.
+//
+// A poisoned library may do what it likes to its own program. It must not break the engine, hang, or reach what the kernel forbids.
+
+import type { EscapeCase, Theme } from '../../harness/case.js';
+import { BATTERY } from './battery.js';
+import { POISONS } from './poisons.js';
+
+/** The answers go out without the library: it may not work any more. */
+const program = (poison: string): string => `
+import fs from 'node:fs';
+const { writeSync, readFileSync } = fs;
+const { TextEncoder } = globalThis;
+${BATTERY}
+let shadow = 'kept';
+const bytes = (text) => new TextEncoder().encode(text);
+const done = bytes('survived\\n');
+const stolen = bytes('stolen');
+const exit = process.reallyExit;
+{ ${poison} }
+try { await battery(); } catch {}
+try { readFileSync('/etc/shadow'); shadow = 'read'; } catch {}
+if (shadow !== 'kept') writeSync(1, stolen, 0, 6);
+writeSync(1, done, 0, 9);
+exit.call(process, 0);`;
+
+/** The poison in the program's parent and in a runner's evaluation stay there. */
+const elsewhere: EscapeCase[] = [
+  {
+    name: 'a poisoned parent does not poison its child',
+    program: `
+Object.prototype.polluted = 1; Array.prototype.own = 1; globalThis.secret = 1; process.env.X = '1';
+say(require('child_process').spawnSync('node', ['-p', '[String({}.polluted), String([].own), typeof secret, process.env.X].join()']).stdout.toString().trim());`,
+    expected: 'undefined,undefined,undefined,1',
+  },
+  {
+    name: 'a poisoned program does not poison the next one on its memory',
+    attack: async (runtime) => {
+      const poison = `Object.prototype.polluted = 1; Array.prototype.push = null; globalThis.secret = 1; Error.prepareStackTrace = () => 'x'; process.title = 'poisoned';`;
+      await runtime.exec(poison);
+      const next = 'console.log({}.polluted, typeof [].push, typeof secret, new Error("x").stack === "x", process.title)';
+      return (await runtime.exec(next)).stdout.trim();
+    },
+    expected: 'undefined function undefined false node',
+  },
+  {
+    name: 'a child that is told by NODE_OPTIONS what to load finds only files of the guest',
+    program: `
+const { spawnSync } = require('child_process');
+const results = ['--require=/etc/shadow', '--import=file:///etc/shadow', '--require=../../../../etc/shadow', '--experimental-loader=/proc/self/mem', '--icu-data-dir=/etc', '--openssl-config=/etc/shadow']
+  .map((option) => spawnSync('node', ['-p', '1'], { env: { NODE_OPTIONS: option } })).map(({ stdout, stderr }) => String(stdout).trim() + /root:/.test(String(stderr)));
+say(distinct(results));`,
+    expected: /^(1false )?(9?false|false)( 1false)?$|^1false false$|^false$/,
+  },
+];
+
+export const prototypes: Theme = {
+  name: 'prototypes',
+  cases: [
+    ...Object.entries(POISONS).map(
+      ([name, poison]): EscapeCase => ({
+        name,
+        program: program(poison),
+        bare: true,
+        how: { timeout: 3_000 },
+        expected: { stdout: /^(survived)?$/, error: /^(none|ERR_TIMEOUT)$/ },
+      }),
+    ),
+    ...elsewhere,
+  ],
+};

@@ -1,0 +1,89 @@
+// The neighbour: a runtime of somebody else on the same sidecar, with everything that a hostile program could want of it.
+//
+// It has a secret in its memory, in a file, in its environment; a resident runner that must go on; a descriptor that stays open; a server that
+// answers. After each case it is asked for all of it again.
+
+import { randomUUID } from 'node:crypto';
+import { NodeRuntime, type ResidentRunner, type Sidecar } from '../../../../src/index.js';
+
+const PORT = 4_100;
+const SECRET_FILE = '/workspace/neighbour-secret.txt';
+export const SOCKET = '/workspace/neighbour.sock';
+
+const SETTLE = `
+import fs from 'node:fs';
+import net from 'node:net';
+globalThis.kept = Buffer.from(process.env.SECRET).toString('utf8');
+globalThis.descriptor = fs.openSync('${SECRET_FILE}', 'r');
+globalThis.rounds = 0;
+for (const at of [{ host: '127.0.0.1', port: ${PORT} }, '${SOCKET}', '\\0neighbour']) {
+  const server = net.createServer((socket) => socket.on('error', () => {}).end(kept));
+  await new Promise((resolve) => server.listen(at, resolve));
+  server.unref();
+}
+`;
+
+const ANSWER = `
+{
+  const fs = await import('node:fs');
+  const net = await import('node:net');
+  const ask = (at) => new Promise((resolve, reject) => {
+    let text = '';
+    net.connect(at).on('data', (data) => { text += data; }).on('end', () => resolve(text)).on('error', reject);
+  });
+  const buffer = Buffer.alloc(100);
+  const open = buffer.toString('utf8', 0, fs.readSync(descriptor, buffer, 0, 100, 0));
+  const names = fs.readdirSync('/workspace').join();
+  const seen = [kept, process.env.SECRET, open, fs.readFileSync('${SECRET_FILE}', 'utf8'), await ask(${PORT}), await ask('${SOCKET}')];
+  console.log(JSON.stringify({ seen, names, rounds: ++rounds, pid: process.pid, polluted: {}.polluted ?? null }));
+}
+`;
+
+/** See the module. */
+export class Neighbour {
+  readonly secret = `neighbour-${randomUUID()}`;
+  #runtime: NodeRuntime | undefined;
+  #runner: ResidentRunner | undefined;
+  #rounds = 0;
+  #first: string | undefined;
+
+  static async settle(sidecar: Sidecar): Promise<Neighbour> {
+    const neighbour = new Neighbour();
+    const runtime = await NodeRuntime.create({
+      sidecar,
+      env: { SECRET: neighbour.secret },
+      files: { [SECRET_FILE]: neighbour.secret },
+    });
+    neighbour.#runtime = runtime;
+    neighbour.#runner = await runtime.createResidentRunner();
+    const settled = await neighbour.#runner.exec(SETTLE, { timeout: 10_000 });
+    if (settled.exitCode !== 0) throw new Error(`the neighbour could not settle: ${settled.stderr}`);
+    return neighbour;
+  }
+
+  get runtime(): NodeRuntime {
+    return this.#runtime as NodeRuntime;
+  }
+
+  /** What is wrong with it: a sentence, or nothing. */
+  async look(): Promise<string | undefined> {
+    try {
+      const result = await (this.#runner as ResidentRunner).exec(ANSWER, { timeout: 10_000 });
+      if (result.exitCode !== 0) return `the neighbour failed: ${result.error?.code ?? ''} ${result.stderr}`;
+      const { seen, names, rounds, pid, polluted } = JSON.parse(result.stdout);
+      if (seen.some((text: string) => text !== this.secret)) return `the neighbour's secret has changed: ${seen}`;
+      if (rounds !== ++this.#rounds) return 'the neighbour has lost its memory';
+      const now = JSON.stringify([names, pid, polluted]);
+      this.#first ??= now;
+      if (now !== this.#first) return `the neighbour sees ${now}, and saw ${this.#first}`;
+      const file = Buffer.from(await this.runtime.readFile(SECRET_FILE)).toString();
+      return file === this.secret ? undefined : "the neighbour's file has changed";
+    } catch (error) {
+      return `the neighbour does not answer: ${error}`;
+    }
+  }
+
+  async leave(): Promise<void> {
+    await this.#runtime?.dispose();
+  }
+}

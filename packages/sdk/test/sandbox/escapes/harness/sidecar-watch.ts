@@ -1,0 +1,64 @@
+// The sidecar as the operating system sees it: whether it is the same process, and whether it holds more than before.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import type { NodeRuntime, Sidecar } from '../../../../src/index.js';
+import { descriptorsOf, isRunning, residentBytes, sleep } from '../../processes.js';
+
+/** Mappings and threads that may be there or not: 256 stacks with their guards that are kept for reuse, the allocator's arenas, threads for cryptography. */
+const SLACK_MAPPINGS = 700;
+const SLACK_THREADS = 10;
+/** Memory that the allocator may keep when all is given back. */
+const SLACK_BYTES = 512 << 20;
+/** How long what has ended may take to be taken down. */
+const PATIENCE_MS = 3_000;
+
+interface State {
+  descriptors: string[];
+  mappings: number;
+  threads: number;
+  bytes: number;
+}
+
+function look(pid: number): State {
+  return {
+    descriptors: descriptorsOf(pid),
+    mappings: readFileSync(`/proc/${pid}/maps`, 'utf8').split('\n').length,
+    threads: readdirSync(`/proc/${pid}/task`).length,
+    bytes: residentBytes(pid),
+  };
+}
+
+/** See the module. */
+export class SidecarWatch {
+  readonly #first: State;
+
+  readonly sidecar: Sidecar;
+
+  constructor(sidecar: Sidecar) {
+    this.sidecar = sidecar;
+    this.#first = look(sidecar.pid);
+  }
+
+  /** What is wrong with it: a sentence, or nothing. `witness`: the one runtime that should be left. */
+  async look(witness: NodeRuntime): Promise<string | undefined> {
+    const end = performance.now() + PATIENCE_MS;
+    for (;;) {
+      if (!isRunning(this.sidecar.pid)) return 'the sidecar has ended';
+      const { runtimes } = await witness.getResourceSnapshot();
+      const wrong = runtimes === 1 ? this.#compare(look(this.sidecar.pid)) : `the sidecar still has ${runtimes} runtimes`;
+      if (!wrong || performance.now() > end) return wrong;
+      await sleep(10);
+    }
+  }
+
+  #compare(now: State): string | undefined {
+    const first = this.#first;
+    if (now.descriptors.join() !== first.descriptors.join())
+      return `the sidecar has other descriptors: ${now.descriptors.join()}; before: ${first.descriptors.join()}`;
+    if (now.mappings > first.mappings + SLACK_MAPPINGS)
+      return `the sidecar has ${now.mappings} mappings; before: ${first.mappings}`;
+    if (now.threads > first.threads + SLACK_THREADS) return `the sidecar has ${now.threads} threads; before: ${first.threads}`;
+    if (now.bytes > first.bytes + SLACK_BYTES) return `the sidecar holds ${now.bytes} bytes; before: ${first.bytes}`;
+    return undefined;
+  }
+}

@@ -1,0 +1,112 @@
+//! Random sequences of calls with arguments from the boundaries: fixed seeds, and as many more as `COLDFRAME_ESCAPES_ROUNDS` says.
+
+use crate::scene::scene;
+use crate::script::{MEMORY, NOW, ROOM, Script};
+use coldframe_core::Limits;
+use std::time::Duration;
+
+const ROUNDS: u64 = 60;
+const CALLS: usize = 400;
+const PATHS: [&str; 8] = ["/workspace/a", "/tmp/b/c", "a/../..", "/proc/self/fd/3", "/dev/zero", "/", "l", "/proc/self/cwd/a"];
+
+/// splitmix64.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, most: u64) -> i64 {
+        (self.next() % most).cast_signed()
+    }
+
+    /// A path's address and length, if the call gets one; a number from the boundaries; a small one; any.
+    fn integers(&mut self) -> [i64; 8] {
+        const EDGES: [i64; 14] = [0, -1, 1, 2, 8, 64, 4_096, MEMORY, MEMORY - 1, ROOM, i64::MAX, i64::MIN, 1 << 31, 0xffff_ffff];
+        let mut integers = [0; 8];
+        let mut at = 0;
+        while at < 8 {
+            match self.below(6) {
+                0 | 1 if at < 7 => {
+                    let path = self.below(PATHS.len() as u64);
+                    integers[at] = ROOM + 64 * path;
+                    integers[at + 1] = PATHS[path.cast_unsigned() as usize].len() as i64;
+                    at += 1;
+                }
+                2 => integers[at] = EDGES[self.below(EDGES.len() as u64).cast_unsigned() as usize],
+                3 => integers[at] = self.next().cast_signed(),
+                _ => integers[at] = self.below(12),
+            }
+            at += 1;
+        }
+        integers
+    }
+
+    fn number(&mut self) -> i64 {
+        match self.below(12) {
+            0..=5 => 0x100 + self.below(0x26),
+            6..=8 => 0x200 + self.below(0x12),
+            9 => 0x300 + self.below(0x18),
+            10 => 0x400 + self.below(0x0b),
+            _ => 0x500 + self.below(0x200),
+        }
+    }
+}
+
+fn sequence(seed: u64) -> Script {
+    let mut dice = Dice(seed);
+    let mut script = Script::default();
+    for (at, path) in PATHS.iter().enumerate() {
+        script = script.text(ROOM + 64 * at as i64, path);
+    }
+    for _ in 0..CALLS {
+        script = match dice.below(30) {
+            0 => script.op('p', &[]),
+            1 => script.op('t', &[NOW]),
+            2 => script.op('o', &[dice.below(8), ROOM, dice.below(300)]),
+            3 => script.op('r', &[dice.below(8), ROOM + 0x1000, dice.below(300)]),
+            4 => script.calls('w', 0x409, 1, &[dice.below(1_000)]),
+            _ => script.calls('s', dice.number(), 1, &dice.integers()),
+        };
+    }
+    script
+}
+
+#[test]
+fn sequences_of_calls() {
+    let rounds = std::env::var("COLDFRAME_ESCAPES_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS);
+    let limits = Limits {
+        filesystem_bytes: 1 << 20,
+        inodes: 100,
+        descriptors: 32,
+        processes: 8,
+        cpu: Duration::from_secs(5),
+        ..Limits::default()
+    };
+    for seed in 0..rounds {
+        let ended = scene().run_with(&sequence(seed), limits, Some(Duration::from_secs(2)));
+        // It may have ended itself by a signal, or wait for what never comes: what counts is that only it did.
+        assert!(ended.took < Duration::from_secs(10), "seed {seed}: {:?}", ended.took);
+    }
+}
+
+#[test]
+fn sequences_of_several_programs_on_the_same_files() {
+    for seed in 0..6 {
+        let scene = scene();
+        let runtime = scene.runtime(Limits { filesystem_bytes: 1 << 20, inodes: 100, ..Limits::default() });
+        let running: Vec<_> = (0..6).map(|index| scene.start(&runtime, &sequence(1_000 + seed * 10 + index))).collect();
+        std::thread::sleep(Duration::from_millis(100));
+        runtime.dispose();
+        for program in &running {
+            program.ended();
+        }
+        drop((running, runtime));
+        scene.assert_unharmed();
+    }
+}
