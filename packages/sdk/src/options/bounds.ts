@@ -18,6 +18,10 @@ export const WHOLE = {
   descriptors: { min: 3, max: 65_536 },
   /** Processes of a runtime; one is what `exec` starts. */
   processes: { min: 1, max: 65_536 },
+  /** Permissions, with the sticky bit. */
+  mode: { min: 0, max: 0o1777 },
+  /** A byte of a file. */
+  position: { min: 0, max: Number.MAX_SAFE_INTEGER - 1 },
   /** Threads. */
   workers: { min: 1, max: 256 },
   /** Slots. */

@@ -29,8 +29,10 @@ pub use core::Core;
 pub use error::{Error, Fact};
 pub use host::{BindingOptions, Host, HostAnswer, HostCall, HostFailure};
 pub use image::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
-pub use options::{CoreOptions, Dispatch, Limits, Mode, MountOptions, ProcessOptions, RuntimeOptions, Streams};
-pub use outcome::{Entry, FileStat, FileType, Outcome, ProcessEntry, Resources, Sink, Timings};
+pub use options::{
+    CoreOptions, Dispatch, FileSystemOptions, Limits, Mode, MountOptions, OpenOptions, ProcessOptions, RuntimeOptions, Streams,
+};
+pub use outcome::{ChangeKind, Changes, Entry, FileChange, FileStat, FileType, Outcome, ProcessEntry, Resources, Sink, Timings};
 pub use policy::{Decision, Decisions, PermissionListener, PermissionPolicy, PermissionRule, Scope, ScopePolicy, Verdict};
-pub use runtime::{Files, Permissions, Process, Processes, Runtime};
+pub use runtime::{ArchiveUse, Files, Permissions, Process, Processes, Runtime};
 pub use vm::engine_config;

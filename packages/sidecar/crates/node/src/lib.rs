@@ -15,6 +15,7 @@ mod held;
 mod host;
 mod inline;
 mod linger;
+mod opened;
 mod outlet;
 mod permissions;
 mod processes;

@@ -9,6 +9,7 @@ mod host;
 mod invalid;
 mod maps;
 pub mod messages;
+mod opened;
 mod permissions;
 mod processes;
 pub mod reader;

@@ -13,6 +13,7 @@ mod arguments;
 mod channel;
 mod files;
 mod host;
+mod opened;
 mod outgoing;
 mod permissions;
 mod processes;
