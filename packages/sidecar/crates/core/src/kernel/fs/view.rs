@@ -279,7 +279,10 @@ impl View<'_> {
                 }
             }
         }
-        target.chmod(&mut tree, self.user, mode)?;
+        // Bytes may go where modes may not be changed.
+        if self.allows(&tree, to, files::CHMOD) {
+            target.chmod(&mut tree, self.user, mode)?;
+        }
         Ok(None)
     }
 
