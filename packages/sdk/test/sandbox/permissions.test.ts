@@ -94,7 +94,7 @@ describe.each(MODES)('$name', (mode) => {
     return withRuntime(mode, options, async (runtime) => {
       const ways = `
         fs.symlinkSync('/data/secret/file', '/tmp/link'); fs.symlinkSync('/data', '/tmp/data');
-        const ways = ['/data/secret/file', '/tmp/link', '/tmp/data/secret/file', '/data/open/../secret/file', '/data/x/../secret/file',
+        const ways = ['/data/secret/file', '/tmp/link', '/tmp/data/secret/file', '/data/open/../secret/file',
           '/proc/self/root/data/secret/file', '/m/through', '/m/secret/file', '/o/through', '/o/secret/file', '/data/secret/none'];
         process.chdir('/data');
         ways.push('secret/file', './secret/../secret/file', '/proc/self/cwd/secret/file');
@@ -105,9 +105,8 @@ describe.each(MODES)('$name', (mode) => {
         result.push(['cat /data/secret/file', 'node /data/secret/file'].map((command) => code(() => cp.execSync(command, { stdio: 'ignore' }))));
         console.log(JSON.stringify(result));`;
       const result = (await printed(runtime, ways)) as string[][];
-      const last = result.pop();
-      // A command that fails: Node gives no code for that.
-      expect(last).toEqual([null, null].map(() => expect.not.stringMatching(/^ok$/)));
+      // Commands that fail: Node has no code for that.
+      expect(result.pop()).toEqual([null, null]);
       for (const pair of result) for (const one of pair) expect(['EACCES', 'ENOTDIR']).toContain(one);
     }).finally(() => rmSync(host, { recursive: true, force: true }));
   });
@@ -210,19 +209,18 @@ describe.each(MODES)('$name', (mode) => {
     within(mode, {}, async (runtime) => {
       const ask = `
         const child = cp.spawn('sleep', ['100']);
-        const killed = code(() => child.kill('SIGUSR2')), look = code(() => process.kill(child.pid, 0));
-        const result = [killed, code(() => process.kill(child.pid, 'SIGTERM')), look, code(() => process.kill(process.pid, 0)),
-          code(() => process.chdir('/tmp'))];
+        const result = [() => process.kill(child.pid, 'SIGTERM'), () => process.kill(child.pid, 0), () => child.kill('SIGUSR2'),
+          () => process.kill(process.pid, 0), () => process.chdir('/tmp')].map(code);
         console.log(JSON.stringify(result)); process.exit();`;
       expect(await printed(runtime, ask)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok']);
       await runtime.setPermissions({ process: 'deny' });
-      expect(await printed(runtime, ask)).toEqual([expect.anything(), 'EACCES', 'EACCES', 'ok', 'EACCES']);
+      expect(await printed(runtime, ask)).toEqual(['EACCES', 'EACCES', 'EACCES', 'ok', 'EACCES']);
       const rules = [
         { mode: 'deny', operations: ['signal'], patterns: ['SIGTERM:*'] },
         { mode: 'deny', operations: ['chdir'], patterns: ['/tmp*'] },
       ] as const;
       await runtime.setPermissions({ process: { default: 'allow', rules } });
-      expect(await printed(runtime, ask)).toEqual(['ok', 'EACCES', 'ok', 'ok', 'EACCES']);
+      expect(await printed(runtime, ask)).toEqual(['EACCES', 'ok', 'ok', 'ok', 'EACCES']);
     }));
 
   test('variables: what a program is given, and what it may hand on', () =>
@@ -278,7 +276,8 @@ describe.each(MODES)('$name', (mode) => {
 
   test('a listener hears of every decision, in order, and of none before or after', () =>
     within(mode, { fs: { default: 'allow', rules: [{ mode: 'deny', paths: ['/data/secret'] }] } }, async (runtime) => {
-      const [events, others]: PermissionEvent[][] = [[], []];
+      const events: PermissionEvent[] = [];
+      const others: PermissionEvent[] = [];
       const wait = 'await new Promise((resolve) => setTimeout(resolve, 20));';
       await runtime.exec("import * as fs from 'node:fs'; fs.existsSync('/data/before');");
       const stop = await runtime.onPermission((event) => events.push(event));

@@ -17,6 +17,8 @@ import {
   type Mount,
   NodeRuntime,
   type NodeRuntimeOptions,
+  type PermissionEvent,
+  type PermissionsPolicy,
   type ResidentRunner,
   type ResourceSnapshot,
   type RunResult,
@@ -82,6 +84,17 @@ export async function everything(): Promise<void> {
   const bindingCode: BindingErrorCode = 'ERR_BINDING_TIMEOUT';
   use(bindingCode);
   const snapshot: ResourceSnapshot = await runtime.getResourceSnapshot();
+  const policy: PermissionsPolicy = { fs: { rules: [{ mode: 'allow', operations: ['read'], paths: ['/a'] }] }, network: 'deny' };
+  await runtime.setPermissions({ ...policy, env: { default: 'allow', rules: [{ mode: 'deny', patterns: ['A*'] }] } });
+  // @ts-expect-error fs has no such operation
+  await runtime.setPermissions({ fs: { rules: [{ mode: 'allow', operations: ['spawn'] }] } });
+  // @ts-expect-error a policy that is in force is not changed in place
+  runtime.permissions.fs = 'allow';
+  const stop: () => Promise<void> = await runtime.onPermission(
+    (event: PermissionEvent) => use(event.scope, event.rule),
+    (count: number) => use(count),
+  );
+  await stop();
   await runtime.writeFile('/a', 'text');
   const data: Uint8Array = await runtime.readFile('/a');
   const names: string[] = await runtime.readDir('/');

@@ -111,6 +111,15 @@ impl<'k> View<'k> {
         }
     }
 
+    /// Whether something may be done with what a path leads to, without telling anybody: for what is only a part of a call.
+    pub(super) fn allows(&self, tree: &FileSystem, path: &[u8], operations: Operations) -> bool {
+        let Some(permissions) = self.asked() else { return true };
+        let end =
+            tree.course(self.cwd.as_ref(), path, true).and_then(|mut course| tree.steps(self.user, Last::Follow, &mut course));
+        let real = end.and_then(|end| tree.asked_path(&end));
+        real.is_ok_and(|real| real.is_none_or(|real| permissions.sees(&real, operations)))
+    }
+
     /// Whether a file may be run: `name` is that of the program in it.
     pub(super) fn may_run(&self, tree: &FileSystem, path: &[u8], name: Option<&str>) -> Result<(), Errno> {
         let Some(permissions) = self.permissions.filter(|permissions| permissions.asks(Scope::ChildProcess)) else {

@@ -277,7 +277,7 @@ impl View<'_> {
         let copied = match open::find(&mut tree, self, to, flags, mode & !self.umask) {
             Ok(target) => {
                 target.hold(&mut tree);
-                let copied = self.copy_opened(&mut tree, (&source, &target), mode, at);
+                let copied = self.copy_opened(&mut tree, (&source, &target), (to, mode), at);
                 target.release(&mut tree);
                 copied
             }
@@ -291,17 +291,21 @@ impl View<'_> {
         &self,
         tree: &mut Guard<'_>,
         (source, target): (&Opened, &Opened),
-        mode: u32,
+        (to, mode): (&[u8], u32),
         at: u64,
     ) -> Result<Option<u64>, Errno> {
         match (source, target) {
-            (Opened::Memory(from), Opened::Memory(to)) if from == to => return Ok(None),
-            (Opened::Memory(from), Opened::Memory(to)) => tree.share(*from, *to)?,
+            (Opened::Memory(one), Opened::Memory(other)) if one == other => return Ok(None),
+            (Opened::Memory(one), Opened::Memory(other)) => tree.share(*one, *other)?,
             _ => {
                 if let Some(at) = open::copy(tree, source, target, at)? {
                     return Ok(Some(at));
                 }
             }
+        }
+        // Bytes may go where modes may not be changed.
+        if !self.allows(tree, to, files::CHMOD) {
+            return Ok(None);
         }
         match target.chmod(tree, self.user, mode) {
             // Where there are no modes, a copy has none.

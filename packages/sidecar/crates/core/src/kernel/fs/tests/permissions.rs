@@ -272,6 +272,18 @@ fn a_watcher_of_everything_hears_nothing_of_what_is_closed() {
 }
 
 #[test]
+fn a_copy_takes_no_mode_where_modes_may_not_be_changed() {
+    let kernel = kernel(&[("/tmp/from", "from"), ("/tmp/secret/to", "")], &[]);
+    set(&kernel, Verdict::Allow, &["-/tmp/secret|chmod"]);
+    let mut guest = Guest::of(&kernel, "/tmp");
+    assert_eq!(guest.plain(0x10, &["from".into(), 0o777.into(), 1.into()]), 0);
+    let before = guest.stat("secret/to", true).expect("there")[1];
+    assert_eq!(guest.plain(0x1c, &["from".into(), "secret/to".into(), 0.into()]), 0);
+    assert_eq!(guest.stat("secret/to", true).expect("there")[1], before);
+    assert_eq!(guest.read_file("secret/to"), Ok(b"from".to_vec()));
+}
+
+#[test]
 fn a_policy_that_comes_later_counts_from_the_next_call_on_for_all_processes() {
     let kernel = kernel(SECRET, &[]);
     let (mut one, mut other) = (Guest::of(&kernel, "/"), Guest::of(&kernel, "/"));

@@ -50,8 +50,8 @@ fn globs_end_at_a_slash_and_two_stars_do_not() {
     // The nearer one counts, however it is written.
     paths(
         Deny,
-        &["+/work", "-**/.env", "+/work/public/.env/sample"],
-        &[("/work/a", true), ("/work/deep/down/.env", false), ("/work/public/.env", false), ("/work/public/.env/sample", true)],
+        &["+/job", "-**/.env", "+/job/public/.env/sample"],
+        &[("/job/a", true), ("/job/deep/down/.env", false), ("/job/public/.env", false), ("/job/public/.env/sample", true)],
     );
     paths(Allow, &["-/a/**", "+/a/b"], &[("/a/b", true), ("/a/c", false)]);
 }
