@@ -25,18 +25,20 @@ import type {
 type Fields = Record<string, unknown>;
 
 /** The body as a map. */
-function fields(body: unknown, what: string): Fields {
+export function fields(body: unknown, what: string): Fields {
   if (typeof body !== 'object' || body === null || Array.isArray(body) || body instanceof Uint8Array) {
     throw protocolError(`${what} is not a map`);
   }
   return body as Fields;
 }
 
-function wrong(what: string, field: string, expected: string): Error {
+/** What is said of a field. */
+export function wrong(what: string, field: string, expected: string): Error {
   return protocolError(`${what}.${field} is not ${expected}`);
 }
 
-function natural(body: Fields, what: string, field: string): void {
+/** Throws unless the field is a whole number from 0. */
+export function natural(body: Fields, what: string, field: string): void {
   const value = body[field];
   if (typeof value !== 'number' || value < 0) throw wrong(what, field, 'a whole number from 0');
 }
@@ -176,7 +178,7 @@ export function runtimeUsage(body: unknown): RuntimeUsage {
   return map as unknown as RuntimeUsage;
 }
 
-/** The reply to file.read. */
+/** The reply to file.read and file.pull. */
 export function fileData(body: unknown): FileData {
   const map = fields(body, 'reply');
   if (!(map['data'] instanceof Uint8Array)) throw wrong('reply', 'data', 'binary');

@@ -16,6 +16,7 @@ import {
   runtimeUsage,
 } from './checks.js';
 import { Kind } from './messages.js';
+import { openedOver } from './opened.js';
 import { Warnings } from './warnings.js';
 
 /** `process` is what only the transport knows: which process it is and how to end it. */
@@ -65,6 +66,7 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
     writeProcess: (write) => request(Kind.processWrite, nextId(), write, done),
     signalProcess: (signal) => request(Kind.processSignal, nextId(), signal, done),
     listProcesses: (list) => request(Kind.processList, nextId(), list, processTable),
+    opened: openedOver(channel),
     renameFile: (rename) => request(Kind.fileRename, nextId(), rename, done),
     setPermissions: (set) => request(Kind.permissionsSet, nextId(), set, done),
     watchPermissions: (runtime, listener) => {

@@ -40,6 +40,15 @@ export const Kind = {
   hostResult: 41,
   hostCancel: 42,
   bindingsSet: 43,
+  fileOpen: 50,
+  fileClose: 51,
+  filePull: 52,
+  filePush: 53,
+  fileWatch: 54,
+  fileChanges: 55,
+  fileSet: 56,
+  fileLink: 57,
+  fileReadlink: 58,
   permissionsSet: 60,
   permissionsWatch: 61,
   permissionsEvents: 62,
@@ -92,6 +101,8 @@ export interface WireMount {
   hostPath: string;
   readOnly: boolean;
   overlay?: boolean;
+  /** It is no folder but a file system of this side's, by its number; `hostPath` is empty. */
+  fileSystem?: number;
 }
 
 /** `limits` of runtime.create, by their names. */
@@ -159,6 +170,8 @@ export interface FileWrite {
   path: string;
   data: Uint8Array;
   append?: boolean;
+  /** Permissions of a file that is made. */
+  mode?: number | undefined;
 }
 
 /** file.list. */

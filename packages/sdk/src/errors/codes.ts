@@ -35,6 +35,8 @@ export interface RequestFacts {
   ERR_RUNTIME_NOT_FOUND: { runtime: number };
   /** The sidecar's process has no more of a host resource (address space, mappings, threads), or the runtime no more of a limit. */
   ERR_RESOURCE_EXHAUSTED: { resource: string; limit: number };
+  /** An archive is damaged, cut off, or wants what is refused; `entry` is the name in it that is at fault. What was before it stays. */
+  ERR_ARCHIVE: { entry: string; reason: string };
   /** The guest image is missing, damaged or of another build. */
   ERR_IMAGE: { path: string; reason: string };
 }
@@ -62,6 +64,7 @@ export interface LocalFacts {
 export type FileErrorCode =
   | 'E2BIG'
   | 'EACCES'
+  | 'EBADF'
   | 'EBUSY'
   | 'EEXIST'
   | 'EFBIG'
@@ -75,6 +78,7 @@ export type FileErrorCode =
   | 'ENOENT'
   | 'ENOEXEC'
   | 'ENOSPC'
+  | 'ENOSYS'
   | 'ENOTDIR'
   | 'ENOTEMPTY'
   | 'EPERM'

@@ -25,6 +25,7 @@ const isWhole = (bounds: { min: number; max: number }): Test => {
 };
 const isBudget: Test = (value) => typeof value === 'number' && value >= 0 && value <= MAX_INLINE_BUDGET_MS;
 const isFlag: Test = (value) => typeof value === 'boolean';
+const isSignal: Test = (value) => value instanceof AbortSignal;
 const isHostPath: Test = (value) => isText(value) && value !== '';
 const isLimits: Test = (value) => matches(limits, value);
 const isRecord =
@@ -40,7 +41,15 @@ const isRecord =
 const isEnv = isRecord(ENV_NAME, isText);
 const isFiles = isRecord(GUEST_PATH, isInput);
 const isMounts: Test = (value) =>
-  Array.isArray(value) && value.every((one) => matches(mount, one) && one.guestPath !== undefined && one.hostPath !== undefined);
+  Array.isArray(value) &&
+  value.every(
+    (one) => (matches(mount, one) && one.guestPath !== undefined && one.hostPath !== undefined) || isFileSystemMount(one),
+  );
+const isFileSystemMount: Test = (value) =>
+  matches(systemMount, value) && isPath((value as { guestPath?: unknown }).guestPath) && 'fileSystem' in (value as object);
+
+/** Whether `value` has what every file system must have; for the schemas too. */
+export const isFileSystem: Test = (value) => isMap(value) && ['stat', 'readDir', 'read'].every((name) => isFunction(value[name]));
 
 /** Whether `value` is what `nodeModules` may be; for the schemas too. */
 export const isNodeModules: Test = (value) =>
@@ -56,6 +65,13 @@ const limits: Tests = {
 };
 const folder: Tests = { __proto__: null, guestPath: isPath, hostPath: isHostPath };
 const mount: Tests = { __proto__: null, ...folder, readOnly: isFlag, overlay: isFlag };
+const systemMount: Tests = {
+  __proto__: null,
+  guestPath: isPath,
+  fileSystem: (value) => isFileSystem(value),
+  readOnly: isFlag,
+  timeout: isWhole(WHOLE.timeout),
+};
 const recursive: Tests = { __proto__: null, recursive: isFlag };
 const evaluation: Tests = {
   __proto__: null,
@@ -110,6 +126,17 @@ const SETS = {
   'remove()': recursive,
   'stat()': { __proto__: null, followSymlinks: isFlag } as Tests,
   'setPermissions()': isPolicy,
+  'writeFile()': { __proto__: null, mode: isWhole(WHOLE.mode) } as Tests,
+  'watch()': { __proto__: null, recursive: isFlag, signal: isSignal } as Tests,
+  'createReadStream()': {
+    __proto__: null,
+    start: isWhole(WHOLE.position),
+    end: isWhole(WHOLE.position),
+    signal: isSignal,
+  } as Tests,
+  'createWriteStream()': { __proto__: null, append: isFlag, mode: isWhole(WHOLE.mode), signal: isSignal } as Tests,
+  'exportTar()': { __proto__: null, gzip: isFlag } as Tests,
+  'importTar()': { __proto__: null, path: isPath, gzip: isFlag } as Tests,
   'Sidecar.spawn()': sidecar,
   'Sidecar.embedded()': { __proto__: null, ...sidecar, inlineBudgetMs: isBudget } as Tests,
 };

@@ -2,6 +2,7 @@
 // what is wrong with it when it is not.
 
 import type { Bindings } from '../bindings/types.js';
+import type { FileSystemMount } from '../file-systems/types.js';
 import type { Sidecar } from '../sidecar/sidecar.js';
 import type { Limits, LimitWarningListener } from './limits.js';
 import type { PermissionsPolicy } from './permission-types.js';
@@ -80,8 +81,10 @@ export interface NodeRuntimeOptions {
    * to the guest.
    */
   files?: Readonly<Record<string, string | Uint8Array>>;
-  /** Folders of this machine that the guest sees. Nothing is read from them before a program asks for it. */
-  mounts?: readonly Mount[];
+  /**
+   * Folders of this machine and file systems of the app's own that the guest sees. Nothing is read from them before a program asks for it.
+   */
+  mounts?: readonly (Mount | FileSystemMount)[];
   /**
    * A `node_modules` folder of this machine, mounted read-only at `guestPath`, so that programs below it can import its packages.
    * @default guestPath: `node_modules` in `cwd`

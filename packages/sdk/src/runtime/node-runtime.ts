@@ -1,12 +1,13 @@
 // The public handle of a runtime: checks what comes in, asks the connection, shapes what comes back.
 
+import type { Readable, Writable } from 'node:stream';
 import { asyncDispose } from '../async-dispose.js';
 import { bindingsOf } from '../bindings/binding.js';
 import { BindingRegistry } from '../bindings/registry.js';
 import type { Bindings } from '../bindings/types.js';
 import type { ProcessStart } from '../channel/messages.js';
 import { invalidOption, runtimeDisposed } from '../errors/make.js';
-import { acceptable, explain } from '../options/check.js';
+import { acceptable, explain, type OptionSet } from '../options/check.js';
 import type { PermissionsPolicy } from '../options/permission-types.js';
 import { show } from '../options/show.js';
 import type {
@@ -18,17 +19,22 @@ import type {
 } from '../options/types.js';
 import { createRunner, type ResidentRunner } from '../runner/resident-runner.js';
 import type { Outcome, ProcessConnection, SidecarConnection } from '../sidecar/connection.js';
+import { checkSource, type ExportTarOptions, exportTar, type ImportTarOptions, importTar, type TarSource } from './archives.js';
 import { reportGuestRun, reportGuestStart } from './boot-timing.js';
 import { type Provisioned, provision } from './create.js';
 import { disposeRuntime } from './dispose.js';
 import { evaluate } from './evaluation.js';
+import { type ReadStreamOptions, readStream, type WriteStreamOptions, writeStream } from './file-streams.js';
 import {
   checkData,
+  checkMode,
   checkPath,
+  checkTarget,
   type DirectoryEntry,
   entriesOf,
   exists,
   type FileStatus,
+  microseconds,
   readFile,
   statusOf,
   toBytes,
@@ -40,6 +46,8 @@ import { type ProcessEntry, entriesOf as processEntries } from './processes.js';
 import { bytesOf, checkText, programOf } from './program.js';
 import { type ResourceSnapshot, snapshotOf } from './resources.js';
 import { ExecResult, RunResult } from './result.js';
+import { DEFAULT_CWD } from './seed.js';
+import { type FileChange, Watch, type WatchOptions } from './watch.js';
 
 /**
  * One sandbox for Node programs. Each `exec` and `run` starts a fresh guest process in it; programs may run at the same time.
@@ -53,17 +61,19 @@ export class NodeRuntime implements AsyncDisposable {
   readonly #owned: ProcessConnection | undefined;
   readonly #runtime: number;
   readonly #onBootTiming: BootTimingListener | undefined;
+  readonly #cwd: string;
   #bindings: BindingRegistry | undefined;
   readonly #permissions: RuntimePermissions;
   #disposal: Promise<void> | undefined;
 
-  private constructor(provisioned: Provisioned, { onBootTiming, permissions }: NodeRuntimeOptions) {
+  private constructor(provisioned: Provisioned, { onBootTiming, cwd, permissions }: NodeRuntimeOptions) {
     this.#connection = provisioned.connection;
     this.#owned = provisioned.owned;
     this.#runtime = provisioned.runtime;
     this.#bindings = provisioned.bindings;
     this.#onBootTiming = onBootTiming;
     this.#permissions = new RuntimePermissions(provisioned.connection, provisioned.runtime, permissions);
+    this.#cwd = cwd ?? DEFAULT_CWD;
   }
 
   /**
@@ -170,14 +180,15 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Replaces the file at `path`, an absolute guest path; directories above it are made. Text is written as UTF-8. The file belongs to the
-   * guest. Like all file operations here it is not bound by permissions, but by mounts that are read-only.
+   * guest; one that is made has the permissions `mode`, or 0o644. Like all file operations here it is not bound by permissions, but by mounts that are read-only.
    *
    * @throws a code such as `ENOSPC`, with `path` and `syscall`; `ERR_INVALID_OPTION`, and what `exec()` throws about runtime and sidecar
    */
-  async writeFile(path: string, data: string | Uint8Array): Promise<void> {
+  async writeFile(path: string, data: string | Uint8Array, options?: { mode?: number }): Promise<void> {
+    if (!acceptable('writeFile()', options)) await explain('writeFile()', options);
     this.#checkFile('writeFile()', path);
     checkData('writeFile()', data);
-    await writeFile(this.#connection, this.#runtime, path, toBytes(data));
+    await writeFile(this.#connection, this.#runtime, path, toBytes(data), options?.mode);
   }
 
   /**
@@ -292,6 +303,106 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
+   * Makes a symbolic link at `path` that leads to `target`, a guest path or one relative to the link.
+   *
+   * @throws a code such as `EEXIST`; otherwise as `writeFile()`
+   */
+  async symlink(target: string, path: string): Promise<void> {
+    checkTarget('symlink()', target);
+    this.#checkFile('symlink()', path);
+    await this.#connection.opened.link({ runtime: this.#runtime, path, target });
+  }
+
+  /**
+   * What the symbolic link at `path` says.
+   *
+   * @throws `EINVAL` when it is no link; otherwise as `writeFile()`
+   */
+  async readlink(path: string): Promise<string> {
+    this.#checkFile('readlink()', path);
+    return this.#connection.opened.readlink({ runtime: this.#runtime, path });
+  }
+
+  /**
+   * Sets a file's permissions, such as 0o755; of a link those of the file that it leads to.
+   *
+   * @throws a code such as `ENOENT`; otherwise as `writeFile()`
+   */
+  async chmod(path: string, mode: number): Promise<void> {
+    checkMode('chmod()', mode);
+    this.#checkFile('chmod()', path);
+    await this.#connection.opened.set({ runtime: this.#runtime, path, mode });
+  }
+
+  /**
+   * Sets when a file was last read and changed: a Date, or milliseconds since 1970.
+   *
+   * @throws a code such as `ENOENT`; otherwise as `writeFile()`
+   */
+  async utimes(path: string, atime: Date | number, mtime: Date | number): Promise<void> {
+    const [atimeUs, mtimeUs] = [microseconds('utimes()', 'atime', atime), microseconds('utimes()', 'mtime', mtime)];
+    this.#checkFile('utimes()', path);
+    await this.#connection.opened.set({ runtime: this.#runtime, path, atimeUs, mtimeUs });
+  }
+
+  /**
+   * What happens to a file or in a directory from now on, told by events; see `FileChange`. It ends with `return()` (leaving the loop), the
+   * signal, or the runtime. What is not asked for is kept up to 64 KiB of names.
+   *
+   * @throws in the iteration: a code such as `ENOENT`, `ENOSYS` for what cannot be watched; otherwise as `writeFile()`
+   */
+  watch(path: string, options: WatchOptions = {}): AsyncIterableIterator<FileChange> {
+    const ready = this.#ready('watch()', path, options);
+    return new Watch(this.#connection.opened, this.#runtime, path, options, ready);
+  }
+
+  /**
+   * Reads a file in pieces, however large it is. `start` and `end` are its first and its last byte, as in Node.
+   *
+   * @throws as the stream's `error`: as `readFile()`
+   */
+  createReadStream(path: string, options: ReadStreamOptions = {}): Readable {
+    const ready = this.#ready('createReadStream()', path, options);
+    return readStream(this.#connection.opened, this.#runtime, path, options, ready);
+  }
+
+  /**
+   * Writes a file in pieces: one that is made or cut off, or with `append` grows. Directories above it are made.
+   *
+   * @throws as the stream's `error`: as `writeFile()`
+   */
+  createWriteStream(path: string, options: WriteStreamOptions = {}): Writable {
+    const ready = this.#ready('createWriteStream()', path, options);
+    const { append, mode, signal } = options;
+    const purpose = append ? 'append' : 'write';
+    return writeStream(this.#connection.opened, this.#runtime, { path, for: purpose, mode }, ready, signal);
+  }
+
+  /**
+   * A tar archive of what lies at `path`, the working directory unless given. Of a directory it holds what is in it, with names that are
+   * relative to it. Programs may go on meanwhile: what goes is left out. Devices, sockets and `/proc` are left out always.
+   *
+   * @throws as the stream's `error`: as `readFile()`
+   */
+  exportTar(path: string = this.#cwd, options: ExportTarOptions = {}): Readable {
+    const ready = this.#ready('exportTar()', path, options);
+    return exportTar(this.#connection.opened, this.#runtime, path, options, ready);
+  }
+
+  /**
+   * Unpacks a tar archive into a directory, and nowhere else: absolute names, `..`, devices and what would lie behind a link are refused.
+   * Files and links that have a name of the archive's are replaced. When it fails, what came before in the archive stays.
+   *
+   * @throws `ERR_ARCHIVE`, a code such as `ENOSPC`, what the source or zlib throws; otherwise as `writeFile()`
+   */
+  async importTar(source: TarSource, options: ImportTarOptions = {}): Promise<void> {
+    checkSource(source);
+    const path = options.path ?? this.#cwd;
+    await this.#ready('importTar()', path, options);
+    await importTar(this.#connection.opened, this.#runtime, path, source, options.gzip);
+  }
+
+  /**
    * Gives programs functions of this process: `callBinding(name, input)`, and a command of that name on PATH. A binding takes the place of another of
    * its name; calls under way end with the one they began with. All are registered, or none.
    *
@@ -385,6 +496,21 @@ export class NodeRuntime implements AsyncDisposable {
     return { runtime: this.#runtime, mode: 'command', code: command, args, env, cwd, stdin: bytesOf(stdin), timeoutMs };
   }
 
+  // What a stream begins with: it tells of what is wrong, even if nobody else asks.
+  #ready(call: OptionSet, path: unknown, options: unknown): Promise<void> | undefined {
+    try {
+      if (acceptable(call, options)) {
+        this.#checkFile(call, path);
+        return undefined;
+      }
+    } catch (error) {
+      return rejected(error);
+    }
+    const ready = explain(call, options).then(() => this.#checkFile(call, path));
+    ready.catch(() => {});
+    return ready;
+  }
+
   #checkFile(call: string, path: unknown, option = 'path'): void {
     checkPath(call, option, path);
     this.#assertAlive();
@@ -393,4 +519,10 @@ export class NodeRuntime implements AsyncDisposable {
   #assertAlive(): void {
     if (this.#disposal !== undefined) throw runtimeDisposed(this.#runtime);
   }
+}
+
+function rejected(error: unknown): Promise<never> {
+  const promise = Promise.reject(error);
+  promise.catch(() => {});
+  return promise;
 }

@@ -29,6 +29,7 @@ import type {
   Timings,
   WireError,
 } from '../channel/messages.js';
+import type { OpenedFiles } from '../channel/opened.js';
 import type { PermissionsListener, PermissionsSet } from '../channel/permission-messages.js';
 import type { HostService } from '../host/desk.js';
 import type { LimitWarningListener } from '../options/limits.js';
@@ -96,6 +97,8 @@ export interface SidecarConnection {
   removeFile(tree: FileTree): Promise<void>;
   /** Gives a file another name. */
   renameFile(rename: FileRename): Promise<void>;
+  /** Files, archives and watches that stay open. */
+  readonly opened: OpenedFiles;
   /** Writes to the stdin of a live program. */
   writeProcess(write: ProcessWrite): Promise<void>;
   /** Sends a process a signal. */

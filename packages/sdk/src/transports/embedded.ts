@@ -36,6 +36,7 @@ import {
   type WireLimits,
   type WireMount,
 } from '../channel/messages.js';
+import type { OpenedFiles } from '../channel/opened.js';
 import type { PermissionsListener, PermissionsSet } from '../channel/permission-messages.js';
 import { Warnings } from '../channel/warnings.js';
 import { fromWire, sidecarDisposed, sidecarSpawn, versionMismatch } from '../errors/make.js';
@@ -44,6 +45,7 @@ import type { LimitWarning, LimitWarningListener } from '../options/limits.js';
 import type { Opening, Outcome, SidecarConnection } from '../sidecar/connection.js';
 import { VERSION } from '../version.js';
 import { type Addon, type AddonCore, type AddonOptions, type Decisions, Event, makeOutcome } from './addon.js';
+import { openedIn } from './embedded-opened.js';
 
 /** The addon's numbers. */
 const MODES = { exec: 0, run: 1, file: 2, command: 3 } as const;
@@ -78,6 +80,11 @@ class EmbeddedConnection implements SidecarConnection {
   readonly #desk: HostDesk;
   readonly #listeners = new Map<number, PermissionsListener>();
   readonly #warnings = new Warnings();
+  readonly opened: OpenedFiles = openedIn(
+    (work) => this.#call(work),
+    () => this.nextId(),
+    (id) => this.#wait(id),
+  );
   #lastId = 0;
   #disposed = false;
 
@@ -98,7 +105,11 @@ class EmbeddedConnection implements SidecarConnection {
     const { env, cwd, limits, profile, warn, files, mounts, permissions } = options;
     const [names, values] = listsOf(limits);
     const access = ({ readOnly, overlay }: WireMount) => (overlay ? 'overlay' : readOnly ? 'ro' : 'rw');
-    const flat = mounts?.flatMap((mount) => [mount.guestPath, mount.hostPath, access(mount)]);
+    const flat = mounts?.flatMap((mount) =>
+      mount.fileSystem === undefined
+        ? [mount.guestPath, mount.hostPath, access(mount)]
+        : [mount.guestPath, String(mount.fileSystem), `app-${access(mount)}`],
+    );
     const runtime = this.#call((core) => core.createRuntime(env, cwd, profile, names, values, flat, warn));
     this.#warnings.listen(runtime, onWarning);
     this.#furnish(runtime, files, permissions);
@@ -188,8 +199,8 @@ class EmbeddedConnection implements SidecarConnection {
     return this.#call((core) => core.readFile(runtime, path, offset, length));
   }
 
-  async writeFile({ runtime, path, data, append = false }: FileWrite): Promise<void> {
-    this.#call((core) => core.writeFile(runtime, path, data, append));
+  async writeFile({ runtime, path, data, append = false, mode }: FileWrite): Promise<void> {
+    this.#call((core) => core.writeFile(runtime, path, data, append, mode));
   }
 
   async listFiles({ runtime, path }: FileList): Promise<FileNames> {

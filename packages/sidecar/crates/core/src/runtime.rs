@@ -7,7 +7,10 @@ mod permissions;
 pub use permissions::Permissions;
 
 mod host;
+mod opened;
 mod usage;
+
+pub use opened::ArchiveUse;
 
 use crate::core::Shared;
 use crate::error::Error;
@@ -23,6 +26,7 @@ use crate::sched::Task;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Where programs start unless told otherwise.
@@ -40,6 +44,8 @@ pub(crate) struct Inner {
     cwd: String,
     kernel: Arc<Kernel>,
     programs: Mutex<Programs>,
+    /// Files and watches that the caller outside has open.
+    opened: Mutex<opened::Table>,
 }
 
 #[derive(Default)]
@@ -79,8 +85,10 @@ impl Runtime {
         if let Some(listener) = options.warnings {
             kernel.usage.warnings.listen(listener);
         }
-        kernel.outside().furnish(&options.mounts, &options.files, &cwd)?;
-        let inner = Inner { core, env: options.env, cwd, kernel, programs: Mutex::default() };
+        kernel.asks.store(!options.file_systems.is_empty(), Ordering::Relaxed);
+        kernel.outside().furnish(&options.mounts, &options.file_systems, &options.files, &cwd)?;
+        let (programs, opened) = (Mutex::default(), Mutex::default());
+        let inner = Inner { core, env: options.env, cwd, kernel, programs, opened };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -263,6 +271,7 @@ impl Inner {
         for program in live {
             program.end(Error::RuntimeDisposed);
         }
+        self.close_opened();
     }
 
     /// Entries of the process table, programs in it, and sockets.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use coldframe_core::{Decisions, Error, HostCall, LimitWarning, Outcome, PermissionListener, Sink, Timings};
+use coldframe_core::{Changes, Decisions, Error, HostCall, LimitWarning, Outcome, PermissionListener, Sink, Timings};
 use napi::bindgen_prelude::FnArgs;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Status};
@@ -33,6 +33,8 @@ pub enum Event {
     Output(u32, u8, Vec<u8>),
     /// A runner is ready.
     Runner(u32, u32, Timings),
+    /// Something that is watched has changed; none: the watch has ended.
+    Changes(u32, Option<Changes>),
     /// A program of the runtime of that number asks something.
     HostCall(u32, HostCall),
     /// It does not wait for the answer of that number any more.
@@ -53,6 +55,7 @@ impl Event {
             | Self::Failure(id, ..)
             | Self::Output(id, ..)
             | Self::Runner(id, ..)
+            | Self::Changes(id, _)
             | Self::Permissions(id, _)
             | Self::Warning(id, _) => *id,
         }
@@ -104,7 +107,8 @@ impl Outlet {
         self.send(event);
     }
 
-    fn tell(&self, event: Event) {
+    /// From any thread.
+    pub fn tell(&self, event: Event) {
         let Some(event) = inline::keep(event).and_then(|event| self.linger.keep(event)) else { return };
         self.send(event);
     }

@@ -10,6 +10,7 @@ mod invalid;
 mod limits;
 mod maps;
 pub mod messages;
+mod opened;
 mod permissions;
 mod processes;
 pub mod reader;

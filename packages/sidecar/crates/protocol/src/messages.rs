@@ -14,6 +14,7 @@ pub use crate::host::*;
 use crate::invalid::Invalid;
 pub use crate::limits::*;
 pub use crate::maps::{Blobs, Details, Fact, Numbers, Pairs};
+pub use crate::opened::*;
 pub use crate::permissions::*;
 pub use crate::processes::*;
 use crate::reader;
@@ -117,6 +118,24 @@ kinds! {
     HostCancel = 42 "host.cancel";
     /// SDK: a runtime's bindings.
     BindingsSet = 43 "bindings.set";
+    /// SDK: open a file or an archive.
+    FileOpen = 50 "file.open";
+    /// SDK: close it, or a watch.
+    FileClose = 51 "file.close";
+    /// SDK: read some of it.
+    FilePull = 52 "file.pull";
+    /// SDK: write some of it.
+    FilePush = 53 "file.push";
+    /// SDK: begin a watch.
+    FileWatch = 54 "file.watch";
+    /// SDK: wait for what happens next.
+    FileChanges = 55 "file.changes";
+    /// SDK: set a file's permissions and times.
+    FileSet = 56 "file.set";
+    /// SDK: make a link.
+    FileLink = 57 "file.link";
+    /// SDK: read one.
+    FileReadlink = 58 "file.readlink";
     /// SDK: replace what a runtime's programs may do.
     PermissionsSet = 60 "permissions.set";
     /// SDK: hear of decisions, or hear no more.
@@ -319,6 +338,15 @@ pub enum Request<'a> {
     ProcessList(ProcessList),
     HostResult(HostResult<'a>),
     BindingsSet(BindingsSet<'a>),
+    FileOpen(FileOpen<'a>),
+    FileClose(FileClose),
+    FilePull(FilePull),
+    FilePush(FilePush<'a>),
+    FileWatch(FileWatch<'a>),
+    FileChanges(FileChanges),
+    FileSet(FileSet<'a>),
+    FileLink(FileLink<'a>),
+    FileReadlink(FileReadlink<'a>),
     PermissionsSet(PermissionsSet<'a>),
     PermissionsWatch(PermissionsWatch),
     PermissionsTaken(PermissionsTaken),
@@ -354,6 +382,15 @@ impl<'a> Request<'a> {
             Kind::ProcessList => reader::read(body).map(Self::ProcessList),
             Kind::HostResult => reader::read(body).map(Self::HostResult),
             Kind::BindingsSet => reader::read(body).map(Self::BindingsSet),
+            Kind::FileOpen => reader::read(body).map(Self::FileOpen),
+            Kind::FileClose => reader::read(body).map(Self::FileClose),
+            Kind::FilePull => reader::read(body).map(Self::FilePull),
+            Kind::FilePush => reader::read(body).map(Self::FilePush),
+            Kind::FileWatch => reader::read(body).map(Self::FileWatch),
+            Kind::FileChanges => reader::read(body).map(Self::FileChanges),
+            Kind::FileSet => reader::read(body).map(Self::FileSet),
+            Kind::FileLink => reader::read(body).map(Self::FileLink),
+            Kind::FileReadlink => reader::read(body).map(Self::FileReadlink),
             Kind::PermissionsSet => reader::read(body).map(Self::PermissionsSet),
             Kind::PermissionsWatch => reader::read(body).map(Self::PermissionsWatch),
             Kind::PermissionsTaken => reader::read(body).map(Self::PermissionsTaken),
