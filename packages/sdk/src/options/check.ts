@@ -53,7 +53,7 @@ export const isFileSystem: Test = (value) => isMap(value) && ['stat', 'readDir',
 
 /** Whether `value` is what `nodeModules` may be; for the schemas too. */
 export const isNodeModules: Test = (value) =>
-  isHostPath(value) || (matches(folder, value) && (value as Record<string, unknown>)['hostPath'] !== undefined);
+  isHostPath(value) || (matches(modules, value) && (value as Record<string, unknown>)['hostPath'] !== undefined);
 
 // `__proto__: null`, so that `constructor` is as unknown an option as any other.
 const listener: Tests = { __proto__: null, onBootTiming: isFunction };
@@ -64,6 +64,11 @@ const limits: Tests = {
   ...Object.fromEntries(LIMIT_NAMES.map((name) => [name, isWhole(LIMITS[name])])),
 };
 const folder: Tests = { __proto__: null, guestPath: isPath, hostPath: isHostPath };
+const modules: Tests = {
+  __proto__: null,
+  ...folder,
+  roots: (value) => Array.isArray(value) && value.every(isHostPath),
+};
 const mount: Tests = { __proto__: null, ...folder, readOnly: isFlag, overlay: isFlag };
 const systemMount: Tests = {
   __proto__: null,

@@ -101,7 +101,7 @@ export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
         error: 'a list of mounts: { guestPath, hostPath, readOnly?, overlay? } or { guestPath, fileSystem, readOnly?, timeout? }',
       }),
     ),
-    nodeModules: custom(isNodeModules, 'a folder of this machine, or { hostPath, guestPath? }'),
+    nodeModules: custom(isNodeModules, 'a folder of this machine, or { hostPath, guestPath?, roots? }'),
     bindings,
     permissions: z.optional(permissionsPolicy),
     onBootTiming: callback,

@@ -14,6 +14,9 @@ const MESSAGE_FILES = 16_384;
 /** The working directory of a runtime that is not given one. */
 export const DEFAULT_CWD = '/workspace';
 
+// Where the folders lie that packages of `nodeModules` may be linked from.
+const NODE_ROOTS = '/opt/node_roots';
+
 /** Files of a runtime's options: those for the message, and the rest. */
 export interface Seed {
   files: Record<string, Uint8Array> | undefined;
@@ -62,9 +65,13 @@ export function mountsOf({ mounts, nodeModules, cwd = DEFAULT_CWD }: NodeRuntime
     return { guestPath, hostPath: resolve(hostPath), readOnly, ...(overlay ? { readOnly: true, overlay } : {}) };
   });
   if (nodeModules !== undefined) {
-    const { hostPath, guestPath = `${cwd.replace(/\/+$/, '')}/node_modules` } =
+    const given: { hostPath: string; guestPath?: string; roots?: readonly string[] } =
       typeof nodeModules === 'string' ? { hostPath: nodeModules } : nodeModules;
+    const { hostPath, guestPath = `${cwd.replace(/\/+$/, '')}/node_modules`, roots = [] } = given;
     all.push({ guestPath, hostPath: resolve(hostPath), readOnly: true });
+    roots.forEach((root, index) => {
+      all.push({ guestPath: `${NODE_ROOTS}/${index}`, hostPath: resolve(root), readOnly: true });
+    });
   }
   const depth = (path: string): number => path.split('/').filter(Boolean).length;
   return all.sort((one, other) => depth(one.guestPath) - depth(other.guestPath));
