@@ -9,7 +9,7 @@ use super::super::stat::{DEVICE, Stat};
 use super::super::view::View;
 use super::super::walk::{Place, join};
 use super::header::{self, Entry};
-use super::padding;
+use super::{BLOCK, padding};
 use crate::kernel::Errno;
 use std::collections::{HashMap, VecDeque};
 use tar::EntryType;
@@ -163,7 +163,7 @@ impl Export {
         let parts = match &opened {
             Opened::Memory(ino) => {
                 let content = tree.content(*ino)?;
-                (size.saturating_sub(content.stored()) >= LARGE_HOLES).then(|| content.extents())
+                (size.saturating_sub(content.stored()) >= LARGE_HOLES).then(|| whole_blocks(content.extents(), size))
             }
             Opened::Host(_) => None,
             Opened::Device(..) | Opened::Directory(_) => return Ok(()),
@@ -188,6 +188,14 @@ impl Export {
         self.current = Some(Current { opened, parts, padding: padding(stored) });
         Ok(())
     }
+}
+
+/// Parts that are whole blocks, but for one at the file's end: GNU tar reads each part in blocks. Parts begin far enough from each other.
+fn whole_blocks(mut parts: Vec<(u64, u64)>, size: u64) -> Vec<(u64, u64)> {
+    for (offset, len) in &mut parts {
+        *len = len.next_multiple_of(BLOCK as u64).min(size.saturating_sub(*offset));
+    }
+    parts
 }
 
 /// A list of parts as version 1.0 of GNU's records has it: at the beginning of the data, a whole number of blocks.
