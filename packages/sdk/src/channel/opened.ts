@@ -127,7 +127,7 @@ export function openedOver({ request, nextId }: Channel): OpenedFiles {
     changes: (changes) => request(Kind.fileChanges, nextId(), changes, changeList),
     set: (set) => request(Kind.fileSet, nextId(), set, done),
     link: (link) => request(Kind.fileLink, nextId(), link, done),
-    readlink: (link) => request(Kind.fileReadlink, nextId(), link, linkTarget),
+    readlink: async (link) => (await request(Kind.fileReadlink, nextId(), link, linkTarget)).target,
   };
 }
 
@@ -154,8 +154,8 @@ export function changeList(body: unknown): ChangeList {
 }
 
 /** The reply to file.readlink. */
-export function linkTarget(body: unknown): string {
-  const { target } = fields(body, 'reply');
-  if (typeof target !== 'string') throw wrong('reply', 'target', 'text');
-  return target;
+export function linkTarget(body: unknown): { target: string } {
+  const map = fields(body, 'reply');
+  if (typeof map['target'] !== 'string') throw wrong('reply', 'target', 'text');
+  return map as { target: string };
 }
