@@ -22,6 +22,17 @@ export type {
   PermissionScope,
   PermissionsPolicy,
 } from './options/permission-types.js';
+export type { ExposedPort } from './network/exposed-port.js';
+export type { GuestResponse } from './network/fetch.js';
+export type { GuestStream } from './network/guest-stream.js';
+export type { GuestListener } from './network/listeners.js';
+export type {
+  ConnectOptions,
+  ExposePortOptions,
+  FetchOptions,
+  ListenerQuery,
+  WaitForListenerOptions,
+} from './options/network.js';
 export type {
   BootPhase,
   BootTiming,

@@ -17,6 +17,7 @@ import {
 } from './checks.js';
 import { Kind } from './messages.js';
 import { Warnings } from './warnings.js';
+import { connectNetwork } from './network.js';
 
 /** `process` is what only the transport knows: which process it is and how to end it. */
 export function connectChannel(channel: Channel, process: Pick<ProcessConnection, 'pid' | 'dispose'>): ProcessConnection {
@@ -33,6 +34,7 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
     dispose: process.dispose,
     nextId,
     idle,
+    network: connectNetwork(channel),
     createRuntime: (options, onWarning) =>
       request(Kind.runtimeCreate, nextId(), options, (body) => {
         const created = runtimeCreated(body);

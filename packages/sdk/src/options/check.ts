@@ -9,6 +9,7 @@ import { isBindings } from './bindings.js';
 import { ENV_NAME, GUEST_PATH, MAX_INLINE_BUDGET_MS, WHOLE } from './bounds.js';
 import { isProfile, LIMIT_NAMES, LIMITS } from './limit-bounds.js';
 import { isPolicy } from './permissions.js';
+import { NETWORK_TESTS } from './network.js';
 
 type Test = (value: unknown) => boolean;
 type Tests = Readonly<Record<string, Test | null>>;
@@ -84,6 +85,7 @@ const sidecar: Tests = {
 const isSidecar: Test = (value) => openingOf(value) !== undefined;
 
 const SETS = {
+  ...NETWORK_TESTS,
   'NodeRuntime.create()': {
     __proto__: null,
     ...place,

@@ -10,6 +10,7 @@ import { isNodeModules, type OptionSet } from './check.js';
 import { hintFor } from './hints.js';
 import { isProfile, LIMIT_NAMES, LIMITS } from './limit-bounds.js';
 import { type Issue, knownNames, meant, permissionHint, permissionsPolicy } from './permission-schemas.js';
+import { NETWORK_SCHEMAS } from './network-schemas.js';
 import { show } from './show.js';
 
 function whole(bounds: { min: number; max: number }, unit: string) {
@@ -77,6 +78,7 @@ const budget = `a number of milliseconds from 0 to ${MAX_INLINE_BUDGET_MS}`;
 
 /** The schema of each option set. */
 export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
+  ...NETWORK_SCHEMAS,
   'NodeRuntime.create()': strict({
     env,
     cwd,

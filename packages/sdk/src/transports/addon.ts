@@ -11,6 +11,7 @@ import type {
   RuntimeUsage,
   SidecarResourceSnapshot,
   WireError,
+  WireListener,
 } from '../channel/messages.js';
 import type { PermissionsEvents, WirePermissions } from '../channel/permission-messages.js';
 import type { LimitWarning } from '../options/limits.js';
@@ -28,6 +29,12 @@ export const Event = {
   hostCancel: 7,
   permissions: 8,
   warning: 64,
+  streamData: 30,
+  streamCredit: 31,
+  streamEnded: 32,
+  streamClosed: 33,
+  listener: 34,
+  noListener: 35,
 } as const;
 
 /**
@@ -37,7 +44,7 @@ export const Event = {
 export type OnEvent = (
   id: number,
   kind: number,
-  payload: Outcome | WireError | Uint8Array | RunnerCreated | HostCall | Decisions | LimitWarning | number | undefined,
+  payload: Outcome | WireError | Uint8Array | RunnerCreated | HostCall | Decisions | LimitWarning | WireListener | number | undefined,
 ) => void;
 
 /** Decisions about permissions, and how many were lost after them. */
@@ -147,5 +154,15 @@ export interface AddonCore {
   watchPermissions(runtime: number, on: boolean): void;
   /** Decisions have been taken: the next ones may come. */
   takePermissions(runtime: number): void;
+  /** Connects to `port` and `host`, or to `path`; what happens then is told by `number`, which the calls that follow name. */
+  openStream(number: number, runtime: number, port?: number, host?: string, path?: string): void;
+  writeStream(number: number, runtime: number, data: Uint8Array): void;
+  endStream(number: number, runtime: number): void;
+  creditStream(number: number, runtime: number, bytes: number): void;
+  closeStream(number: number, runtime: number, reset: boolean): void;
+  listListeners(all: boolean, runtime: number, port?: number, host?: string, path?: string): WireListener[];
+  /** The answer is an event with that number. */
+  awaitListener(number: number, runtime: number, port?: number, host?: string, path?: string): void;
+  stopWaiting(number: number, runtime: number): void;
   shutdown(): void;
 }

@@ -44,6 +44,7 @@ import type { LimitWarning, LimitWarningListener } from '../options/limits.js';
 import type { Opening, Outcome, SidecarConnection } from '../sidecar/connection.js';
 import { VERSION } from '../version.js';
 import { type Addon, type AddonCore, type AddonOptions, type Decisions, Event, makeOutcome } from './addon.js';
+import { EmbeddedNetwork } from './embedded-network.js';
 
 /** The addon's numbers. */
 const MODES = { exec: 0, run: 1, file: 2, command: 3 } as const;
@@ -78,6 +79,13 @@ class EmbeddedConnection implements SidecarConnection {
   readonly #desk: HostDesk;
   readonly #listeners = new Map<number, PermissionsListener>();
   readonly #warnings = new Warnings();
+  readonly network = new EmbeddedNetwork({
+    nextId: () => this.nextId(),
+    call: (work) => this.#call(work),
+    tell: (work) => {
+      if (!this.#disposed) unlessGone(() => work(this.#core));
+    },
+  });
   #lastId = 0;
   #disposed = false;
 
@@ -181,6 +189,7 @@ class EmbeddedConnection implements SidecarConnection {
     this.#pending.clear();
     this.#desk.close();
     this.#core.shutdown();
+    this.network.close(sidecarDisposed());
     for (const { reject } of failed) reject(sidecarDisposed());
   }
 
@@ -253,6 +262,7 @@ class EmbeddedConnection implements SidecarConnection {
       this.#warnings.tell(id, payload as LimitWarning);
       return;
     }
+    if (this.network.take(id, kind, payload)) return;
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     if (kind === Event.stdout || kind === Event.stderr) {
@@ -312,6 +322,15 @@ function deliver(onOutput: OutputListener | undefined, fd: 1 | 2, data: Uint8Arr
 
 function streamBits(streams: Streams | undefined): number {
   return streams === undefined ? 0 : (streams.stdout ? 1 : 0) | (streams.stderr ? 2 : 0);
+}
+
+// What is said of a runtime that has been disposed meanwhile crossed its end.
+function unlessGone(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ERR_RUNTIME_DISPOSED') throw error;
+  }
 }
 
 // The addon throws an `Error` with `code` and `details`; what has neither is no answer of ours and goes on as it is.

@@ -7,6 +7,7 @@ mod permissions;
 pub use permissions::Permissions;
 
 mod host;
+mod network;
 mod usage;
 
 use crate::core::Shared;
@@ -24,6 +25,8 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+
+pub use network::Network;
 
 /// Where programs start unless told otherwise.
 const DEFAULT_CWD: &str = "/workspace";
@@ -260,6 +263,7 @@ impl Inner {
             programs.disposed = true;
             programs.live.values().cloned().collect()
         };
+        self.kernel.sockets.dismiss();
         for program in live {
             program.end(Error::RuntimeDisposed);
         }

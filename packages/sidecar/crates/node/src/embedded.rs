@@ -19,6 +19,7 @@ use crate::held::Held;
 use crate::host;
 use crate::inline;
 use crate::limits;
+use crate::network;
 use crate::outlet::{Event, EventArguments, Outlet, Program, Runner};
 use crate::permissions;
 use crate::processes;
@@ -145,7 +146,14 @@ impl Embedded {
         function("cancel", Self::cancel)?;
         function("credit", Self::credit)?;
         function("resources", Self::resources)?;
-        let families = [files::FUNCTIONS, processes::FUNCTIONS, host::FUNCTIONS, limits::FUNCTIONS, permissions::FUNCTIONS];
+        let families = [
+            files::FUNCTIONS,
+            processes::FUNCTIONS,
+            host::FUNCTIONS,
+            limits::FUNCTIONS,
+            network::FUNCTIONS,
+            permissions::FUNCTIONS,
+        ];
         for (name, body) in families.into_iter().flatten() {
             function(name, *body)?;
         }
@@ -384,6 +392,7 @@ impl Embedded {
             Event::Output(_, fd, data) => (if fd == 1 { kind::STDOUT } else { kind::STDERR }, values::bytes(env, data)?),
             Event::Runner(_, runner, timings) => (kind::RUNNER, values::runner(env, runner, timings)?),
             Event::HostCall(runtime, call) => (kind::HOST_CALL, host::question(env, runtime, call)?),
+            Event::Network(runtime, _, event) => network::payload(env, runtime, event)?,
             Event::HostCancel(runtime, _) => (kind::HOST_CANCEL, Raw::new(env, runtime)?),
             Event::Permissions(_, decisions) => (kind::PERMISSIONS, permissions::events(env, decisions)?),
             Event::Warning(_, warning) => (kind::WARNING, limits::warning(env, warning)?),
