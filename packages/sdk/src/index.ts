@@ -11,7 +11,18 @@ export type {
 export type { FileType, SidecarResourceSnapshot } from './channel/messages.js';
 export type { BindingErrorCode, BindingFacts, ErrorCode, ErrorFacts, FailureCode, FileErrorCode } from './errors/codes.js';
 export { ColdframeError, type ColdframeErrorOf, type Failure, isColdframeError } from './errors/error.js';
+export type { ExposedPort } from './network/exposed-port.js';
+export type { GuestResponse } from './network/fetch.js';
+export type { GuestStream } from './network/guest-stream.js';
+export type { GuestListener } from './network/listeners.js';
 export type { LimitName, Limits, LimitWarning, LimitWarningListener } from './options/limits.js';
+export type {
+  ConnectOptions,
+  ExposePortOptions,
+  FetchOptions,
+  ListenerQuery,
+  WaitForListenerOptions,
+} from './options/network.js';
 export type {
   FsPermissionRule,
   PatternPermissionRule,
@@ -22,17 +33,6 @@ export type {
   PermissionScope,
   PermissionsPolicy,
 } from './options/permission-types.js';
-export type { ExposedPort } from './network/exposed-port.js';
-export type { GuestResponse } from './network/fetch.js';
-export type { GuestStream } from './network/guest-stream.js';
-export type { GuestListener } from './network/listeners.js';
-export type {
-  ConnectOptions,
-  ExposePortOptions,
-  FetchOptions,
-  ListenerQuery,
-  WaitForListenerOptions,
-} from './options/network.js';
 export type {
   BootPhase,
   BootTiming,

@@ -22,8 +22,8 @@ import type {
   StreamData,
   Timings,
   WireError,
-  WireWarning,
   WireListener,
+  WireWarning,
 } from './messages.js';
 
 type Fields = Record<string, unknown>;

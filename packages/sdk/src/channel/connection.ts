@@ -16,8 +16,8 @@ import {
   runtimeUsage,
 } from './checks.js';
 import { Kind } from './messages.js';
-import { Warnings } from './warnings.js';
 import { connectNetwork } from './network.js';
+import { Warnings } from './warnings.js';
 
 /** `process` is what only the transport knows: which process it is and how to end it. */
 export function connectChannel(channel: Channel, process: Pick<ProcessConnection, 'pid' | 'dispose'>): ProcessConnection {

@@ -8,8 +8,8 @@ import { openingOf } from '../sidecar/connections.js';
 import { isBindings } from './bindings.js';
 import { ENV_NAME, GUEST_PATH, MAX_INLINE_BUDGET_MS, WHOLE } from './bounds.js';
 import { isProfile, LIMIT_NAMES, LIMITS } from './limit-bounds.js';
-import { isPolicy } from './permissions.js';
 import { NETWORK_TESTS } from './network.js';
+import { isPolicy } from './permissions.js';
 
 type Test = (value: unknown) => boolean;
 type Tests = Readonly<Record<string, Test | null>>;

@@ -9,8 +9,8 @@ import { ENV_NAME, GUEST_PATH, HOST_PATH, MAX_INLINE_BUDGET_MS, TEXT, WHOLE } fr
 import { isNodeModules, type OptionSet } from './check.js';
 import { hintFor } from './hints.js';
 import { isProfile, LIMIT_NAMES, LIMITS } from './limit-bounds.js';
-import { type Issue, knownNames, meant, permissionHint, permissionsPolicy } from './permission-schemas.js';
 import { NETWORK_SCHEMAS } from './network-schemas.js';
+import { type Issue, knownNames, meant, permissionHint, permissionsPolicy } from './permission-schemas.js';
 import { show } from './show.js';
 
 function whole(bounds: { min: number; max: number }, unit: string) {

@@ -36,8 +36,8 @@ import {
   writeFile,
 } from './files.js';
 import { GuestProcess } from './guest-process.js';
-import { type LostListener, type PermissionListener, RuntimePermissions } from './permissions.js';
 import { NetworkMethods } from './network-methods.js';
+import { type LostListener, type PermissionListener, RuntimePermissions } from './permissions.js';
 import { type ProcessEntry, entriesOf as processEntries } from './processes.js';
 import { bytesOf, checkText, programOf } from './program.js';
 import { type ResourceSnapshot, snapshotOf } from './resources.js';

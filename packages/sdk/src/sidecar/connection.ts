@@ -31,8 +31,8 @@ import type {
 } from '../channel/messages.js';
 import type { PermissionsListener, PermissionsSet } from '../channel/permission-messages.js';
 import type { HostService } from '../host/desk.js';
-import type { LimitWarningListener } from '../options/limits.js';
 import type { NetworkLink } from '../network/link.js';
+import type { LimitWarningListener } from '../options/limits.js';
 
 /** How a program or a snippet ended. */
 export interface Outcome {

@@ -44,7 +44,17 @@ export const Event = {
 export type OnEvent = (
   id: number,
   kind: number,
-  payload: Outcome | WireError | Uint8Array | RunnerCreated | HostCall | Decisions | LimitWarning | WireListener | number | undefined,
+  payload:
+    | Outcome
+    | WireError
+    | Uint8Array
+    | RunnerCreated
+    | HostCall
+    | Decisions
+    | LimitWarning
+    | WireListener
+    | number
+    | undefined,
 ) => void;
 
 /** Decisions about permissions, and how many were lost after them. */

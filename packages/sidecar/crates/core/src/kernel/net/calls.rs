@@ -39,6 +39,7 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
             process.install_socket(accepted)
         }
         0x203 => {
+            ask(process, id, number, None)?;
             let backlog = usize::try_from(arguments.int(1)).unwrap_or(0);
             process.kernel.listen(id, backlog, process.pid).map(|()| 0)
         }

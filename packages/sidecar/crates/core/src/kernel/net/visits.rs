@@ -37,6 +37,13 @@ pub(super) struct Visits {
     sockets: HashMap<u32, Id>,
 }
 
+impl Visits {
+    /// Bytes that wait for the guests' sockets.
+    pub(super) fn held(&self) -> u64 {
+        self.by_socket.values().map(|visit| visit.queue.len() as u64).sum()
+    }
+}
+
 struct Visit {
     number: u32,
     /// Who it was connected to, for people.
