@@ -7,6 +7,7 @@ mod permissions;
 pub use permissions::Permissions;
 
 mod host;
+mod network;
 mod opened;
 mod usage;
 
@@ -28,6 +29,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+
+pub use network::Network;
 
 /// Where programs start unless told otherwise.
 const DEFAULT_CWD: &str = "/workspace";
@@ -268,6 +271,7 @@ impl Inner {
             programs.disposed = true;
             programs.live.values().cloned().collect()
         };
+        self.kernel.sockets.dismiss();
         for program in live {
             program.end(Error::RuntimeDisposed);
         }
