@@ -13,7 +13,18 @@ export type { BindingErrorCode, BindingFacts, ErrorCode, ErrorFacts, FailureCode
 export { ColdframeError, type ColdframeErrorOf, type Failure, isColdframeError } from './errors/error.js';
 export { createMemoryFileSystem, type MemoryFileSystemOptions } from './file-systems/memory.js';
 export type { Eventually, FileSystem, FileSystemEntry, FileSystemMount, FileSystemStat } from './file-systems/types.js';
+export type { ExposedPort } from './network/exposed-port.js';
+export type { GuestResponse } from './network/fetch.js';
+export type { GuestStream } from './network/guest-stream.js';
+export type { GuestListener } from './network/listeners.js';
 export type { LimitName, Limits, LimitWarning, LimitWarningListener } from './options/limits.js';
+export type {
+  ConnectOptions,
+  ExposePortOptions,
+  FetchOptions,
+  ListenerQuery,
+  WaitForListenerOptions,
+} from './options/network.js';
 export type {
   FsPermissionRule,
   PatternPermissionRule,

@@ -16,6 +16,7 @@ import {
   runtimeUsage,
 } from './checks.js';
 import { Kind } from './messages.js';
+import { connectNetwork } from './network.js';
 import { openedOver } from './opened.js';
 import { Warnings } from './warnings.js';
 
@@ -34,6 +35,7 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
     dispose: process.dispose,
     nextId,
     idle,
+    network: connectNetwork(channel),
     createRuntime: (options, onWarning) =>
       request(Kind.runtimeCreate, nextId(), options, (body) => {
         const created = runtimeCreated(body);

@@ -8,6 +8,7 @@ import { openingOf } from '../sidecar/connections.js';
 import { isBindings } from './bindings.js';
 import { ENV_NAME, GUEST_PATH, MAX_INLINE_BUDGET_MS, WHOLE } from './bounds.js';
 import { isProfile, LIMIT_NAMES, LIMITS } from './limit-bounds.js';
+import { NETWORK_TESTS } from './network.js';
 import { isPolicy } from './permissions.js';
 
 type Test = (value: unknown) => boolean;
@@ -105,6 +106,7 @@ const sidecar: Tests = {
 const isSidecar: Test = (value) => openingOf(value) !== undefined;
 
 const SETS = {
+  ...NETWORK_TESTS,
   'NodeRuntime.create()': {
     __proto__: null,
     ...place,

@@ -8,6 +8,8 @@ const FOREIGN: Readonly<Record<string, string>> = {
   __proto__: null as never,
   timeoutMs: '`timeout`, in milliseconds',
   timeoutSeconds: '`timeout`, in milliseconds',
+  loopbackExemptPorts: '`exposePort()`, a call: guest ports are reached by calls of yours and by nothing else',
+  pollIntervalMs: '`timeoutMs`: listeners are awaited by events, not looked for again and again',
   maxDuration: '`timeout`, in milliseconds',
   deadline: '`timeout`, in milliseconds',
   abortSignal: '`signal`',

@@ -9,6 +9,7 @@ import { ENV_NAME, GUEST_PATH, HOST_PATH, MAX_INLINE_BUDGET_MS, TEXT, WHOLE } fr
 import { isFileSystem, isNodeModules, type OptionSet } from './check.js';
 import { hintFor } from './hints.js';
 import { isProfile, LIMIT_NAMES, LIMITS } from './limit-bounds.js';
+import { NETWORK_SCHEMAS } from './network-schemas.js';
 import { type Issue, knownNames, meant, permissionHint, permissionsPolicy } from './permission-schemas.js';
 import { show } from './show.js';
 
@@ -90,6 +91,7 @@ const budget = `a number of milliseconds from 0 to ${MAX_INLINE_BUDGET_MS}`;
 
 /** The schema of each option set. */
 export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
+  ...NETWORK_SCHEMAS,
   'NodeRuntime.create()': strict({
     env,
     cwd,

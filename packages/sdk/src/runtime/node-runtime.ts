@@ -7,6 +7,7 @@ import { BindingRegistry } from '../bindings/registry.js';
 import type { Bindings } from '../bindings/types.js';
 import type { ProcessStart } from '../channel/messages.js';
 import { invalidOption, runtimeDisposed } from '../errors/make.js';
+import { RuntimeNetwork } from '../network/runtime-network.js';
 import { acceptable, explain, type OptionSet } from '../options/check.js';
 import type { PermissionsPolicy } from '../options/permission-types.js';
 import { show } from '../options/show.js';
@@ -41,6 +42,7 @@ import {
   writeFile,
 } from './files.js';
 import { GuestProcess } from './guest-process.js';
+import { NetworkMethods } from './network-methods.js';
 import { type LostListener, type PermissionListener, RuntimePermissions } from './permissions.js';
 import { type ProcessEntry, entriesOf as processEntries } from './processes.js';
 import { bytesOf, checkText, programOf } from './program.js';
@@ -56,7 +58,7 @@ import { type FileChange, Watch, type WatchOptions } from './watch.js';
  * await using runtime = await NodeRuntime.create();
  * const { stdout } = await runtime.exec('console.log(1 + 1)');
  */
-export class NodeRuntime implements AsyncDisposable {
+export class NodeRuntime extends NetworkMethods implements AsyncDisposable {
   readonly #connection: SidecarConnection;
   readonly #owned: ProcessConnection | undefined;
   readonly #runtime: number;
@@ -64,9 +66,11 @@ export class NodeRuntime implements AsyncDisposable {
   readonly #cwd: string;
   #bindings: BindingRegistry | undefined;
   readonly #permissions: RuntimePermissions;
+  #network: RuntimeNetwork | undefined;
   #disposal: Promise<void> | undefined;
 
   private constructor(provisioned: Provisioned, { onBootTiming, cwd, permissions }: NodeRuntimeOptions) {
+    super();
     this.#connection = provisioned.connection;
     this.#owned = provisioned.owned;
     this.#runtime = provisioned.runtime;
@@ -448,13 +452,25 @@ export class NodeRuntime implements AsyncDisposable {
    * `error.code` `ERR_RUNTIME_DISPOSED`. May be called more than once.
    */
   dispose(): Promise<void> {
-    this.#disposal ??= disposeRuntime(this.#connection, this.#runtime, this.#owned);
+    this.#disposal ??= this.#dispose();
     return this.#disposal;
   }
 
   /** `dispose()`, for `await using`. */
   [asyncDispose](): Promise<void> {
     return this.dispose();
+  }
+
+  /** @internal */
+  protected override network(): RuntimeNetwork {
+    this.#assertAlive();
+    this.#network ??= new RuntimeNetwork(this.#connection.network, this.#runtime);
+    return this.#network;
+  }
+
+  async #dispose(): Promise<void> {
+    await this.#network?.close();
+    await disposeRuntime(this.#connection, this.#runtime, this.#owned);
   }
 
   async #start(call: 'exec' | 'run' | 'execFile', code: string, options: RunOptions | undefined): Promise<Outcome> {

@@ -32,6 +32,7 @@ import type {
 import type { OpenedFiles } from '../channel/opened.js';
 import type { PermissionsListener, PermissionsSet } from '../channel/permission-messages.js';
 import type { HostService } from '../host/desk.js';
+import type { NetworkLink } from '../network/link.js';
 import type { LimitWarningListener } from '../options/limits.js';
 
 /** How a program or a snippet ended. */
@@ -54,6 +55,8 @@ export interface SidecarConnection {
   readonly pid: number;
   /** Makes a runtime. With `warn` its warnings go to `onWarning`. */
   createRuntime(options: RuntimeCreate, onWarning?: LimitWarningListener): Promise<RuntimeCreated>;
+  /** Connections into its runtimes, and their listeners. */
+  readonly network: NetworkLink;
   /** Has `service` answer what the runtime's programs ask under that name, until the runtime is disposed. */
   serve(runtime: number, name: string, service: HostService): void;
   /** Which bindings programs may call. */

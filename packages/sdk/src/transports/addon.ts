@@ -11,6 +11,7 @@ import type {
   RuntimeUsage,
   SidecarResourceSnapshot,
   WireError,
+  WireListener,
 } from '../channel/messages.js';
 import type { ChangeList, FileHandle, FileOpen } from '../channel/opened.js';
 import type { PermissionsEvents, WirePermissions } from '../channel/permission-messages.js';
@@ -30,6 +31,12 @@ export const Event = {
   permissions: 8,
   changes: 9,
   warning: 64,
+  streamData: 30,
+  streamCredit: 31,
+  streamEnded: 32,
+  streamClosed: 33,
+  listener: 34,
+  noListener: 35,
 } as const;
 
 /**
@@ -48,6 +55,8 @@ export type OnEvent = (
     | Decisions
     | ChangeList
     | LimitWarning
+    | LimitWarning
+    | WireListener
     | number
     | undefined,
 ) => void;
@@ -172,5 +181,15 @@ export interface AddonCore {
   watchPermissions(runtime: number, on: boolean): void;
   /** Decisions have been taken: the next ones may come. */
   takePermissions(runtime: number): void;
+  /** Connects to `port` and `host`, or to `path`; what happens then is told by `number`, which the calls that follow name. */
+  openStream(number: number, runtime: number, port?: number, host?: string, path?: string): void;
+  writeStream(number: number, runtime: number, data: Uint8Array): void;
+  endStream(number: number, runtime: number): void;
+  creditStream(number: number, runtime: number, bytes: number): void;
+  closeStream(number: number, runtime: number, reset: boolean): void;
+  listListeners(all: boolean, runtime: number, port?: number, host?: string, path?: string): WireListener[];
+  /** The answer is an event with that number. */
+  awaitListener(number: number, runtime: number, port?: number, host?: string, path?: string): void;
+  stopWaiting(number: number, runtime: number): void;
   shutdown(): void;
 }

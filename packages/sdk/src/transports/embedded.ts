@@ -45,6 +45,7 @@ import type { LimitWarning, LimitWarningListener } from '../options/limits.js';
 import type { Opening, Outcome, SidecarConnection } from '../sidecar/connection.js';
 import { VERSION } from '../version.js';
 import { type Addon, type AddonCore, type AddonOptions, type Decisions, Event, makeOutcome } from './addon.js';
+import { EmbeddedNetwork } from './embedded-network.js';
 import { openedIn } from './embedded-opened.js';
 
 /** The addon's numbers. */
@@ -85,6 +86,13 @@ class EmbeddedConnection implements SidecarConnection {
     () => this.nextId(),
     (id) => this.#wait(id),
   );
+  readonly network = new EmbeddedNetwork({
+    nextId: () => this.nextId(),
+    call: (work) => this.#call(work),
+    tell: (work) => {
+      if (!this.#disposed) unlessGone(() => work(this.#core));
+    },
+  });
   #lastId = 0;
   #disposed = false;
 
@@ -192,6 +200,7 @@ class EmbeddedConnection implements SidecarConnection {
     this.#pending.clear();
     this.#desk.close();
     this.#core.shutdown();
+    this.network.close(sidecarDisposed());
     for (const { reject } of failed) reject(sidecarDisposed());
   }
 
@@ -264,6 +273,7 @@ class EmbeddedConnection implements SidecarConnection {
       this.#warnings.tell(id, payload as LimitWarning);
       return;
     }
+    if (this.network.take(id, kind, payload)) return;
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     if (kind === Event.stdout || kind === Event.stderr) {
@@ -323,6 +333,15 @@ function deliver(onOutput: OutputListener | undefined, fd: 1 | 2, data: Uint8Arr
 
 function streamBits(streams: Streams | undefined): number {
   return streams === undefined ? 0 : (streams.stdout ? 1 : 0) | (streams.stderr ? 2 : 0);
+}
+
+// What is said of a runtime that has been disposed meanwhile crossed its end.
+function unlessGone(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ERR_RUNTIME_DISPOSED') throw error;
+  }
 }
 
 // The addon throws an `Error` with `code` and `details`; what has neither is no answer of ours and goes on as it is.

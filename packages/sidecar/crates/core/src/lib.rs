@@ -14,6 +14,7 @@ mod images;
 mod kernel;
 mod limits;
 mod memory;
+mod network;
 mod options;
 mod outcome;
 mod policy;
@@ -31,6 +32,7 @@ pub use error::{Error, Fact};
 pub use host::{BindingOptions, Host, HostAnswer, HostCall, HostFailure};
 pub use image::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
 pub use limits::Limits;
+pub use network::{ListenerEntry, NetworkEvent, STREAM_WINDOW, Target};
 pub use options::{
     CoreOptions, Dispatch, FileSystemOptions, Mode, MountOptions, OpenOptions, ProcessOptions, RuntimeOptions, Streams,
     WarningListener,
@@ -40,5 +42,5 @@ pub use outcome::{
     RuntimeResources, Sink, Timings,
 };
 pub use policy::{Decision, Decisions, PermissionListener, PermissionPolicy, PermissionRule, Scope, ScopePolicy, Verdict};
-pub use runtime::{ArchiveUse, Files, Permissions, Process, Processes, Runtime};
+pub use runtime::{ArchiveUse, Files, Network, Permissions, Process, Processes, Runtime};
 pub use vm::engine_config;

@@ -6,7 +6,9 @@ mod permissions;
 
 pub use permissions::Permissions;
 
+mod checks;
 mod host;
+mod network;
 mod opened;
 mod usage;
 
@@ -28,6 +30,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+
+use checks::{check_cwd, check_env, check_size, env_bytes, invalid, shorten};
+pub use network::Network;
 
 /// Where programs start unless told otherwise.
 const DEFAULT_CWD: &str = "/workspace";
@@ -268,6 +273,7 @@ impl Inner {
             programs.disposed = true;
             programs.live.values().cloned().collect()
         };
+        self.kernel.sockets.dismiss();
         for program in live {
             program.end(Error::RuntimeDisposed);
         }
@@ -462,40 +468,4 @@ impl Process {
     pub fn credit(&self, bytes: u64) {
         self.program.credit(bytes);
     }
-}
-
-fn invalid(what: &str, expected: String, received: String) -> Error {
-    Error::InvalidRequest { what: what.to_owned(), expected, received }
-}
-
-fn check_cwd(cwd: &str) -> Result<(), Error> {
-    if cwd.starts_with('/') && !cwd.contains('\0') && cwd.len() < 4_096 {
-        return Ok(());
-    }
-    Err(invalid("cwd", "an absolute guest path of less than 4,096 bytes".to_owned(), format!("{:?}", shorten(cwd))))
-}
-
-fn check_env(env: &[(String, String)]) -> Result<(), Error> {
-    let wrong = env.iter().find(|(key, value)| key.is_empty() || key.contains(['=', '\0']) || value.contains('\0'));
-    if let Some((key, _)) = wrong {
-        return Err(invalid(
-            "env",
-            "names without '=' and NUL that are not empty, values without NUL".to_owned(),
-            format!("the entry {:?}", shorten(key)),
-        ));
-    }
-    Ok(())
-}
-
-/// Bytes of an environment, as a program has it.
-fn env_bytes(env: &[(String, String)]) -> u64 {
-    env.iter().map(|(key, value)| (key.len() + value.len() + 2) as u64).sum()
-}
-
-fn check_size(what: &str, bytes: u64, most: u64) -> Result<(), Error> {
-    if bytes > most { Err(invalid(what, format!("at most {most} bytes"), format!("{bytes} bytes"))) } else { Ok(()) }
-}
-
-fn shorten(text: &str) -> String {
-    text.chars().take(100).collect()
 }

@@ -19,6 +19,7 @@ use crate::held::Held;
 use crate::host;
 use crate::inline;
 use crate::limits;
+use crate::network;
 use crate::opened;
 use crate::outlet::{Event, EventArguments, Outlet, Program, Runner};
 use crate::permissions;
@@ -153,6 +154,7 @@ impl Embedded {
             processes::FUNCTIONS,
             host::FUNCTIONS,
             limits::FUNCTIONS,
+            network::FUNCTIONS,
             permissions::FUNCTIONS,
         ];
         for (name, body) in families.into_iter().flatten() {
@@ -408,6 +410,7 @@ impl Embedded {
             Event::Runner(_, runner, timings) => (kind::RUNNER, values::runner(env, runner, timings)?),
             Event::Changes(_, changes) => (kind::CHANGES, opened::changes(env, changes)?),
             Event::HostCall(runtime, call) => (kind::HOST_CALL, host::question(env, runtime, call)?),
+            Event::Network(runtime, _, event) => network::payload(env, runtime, event)?,
             Event::HostCancel(runtime, _) => (kind::HOST_CANCEL, Raw::new(env, runtime)?),
             Event::Permissions(_, decisions) => (kind::PERMISSIONS, permissions::events(env, decisions)?),
             Event::Warning(_, warning) => (kind::WARNING, limits::warning(env, warning)?),

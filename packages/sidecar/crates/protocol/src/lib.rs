@@ -10,10 +10,12 @@ mod invalid;
 mod limits;
 mod maps;
 pub mod messages;
+mod network;
 mod opened;
 mod permissions;
 mod processes;
 pub mod reader;
+mod runners;
 
 pub use frames::{Decoder, Frame, FrameError, MAX_FRAME_BYTES, encode};
 pub use invalid::Invalid;

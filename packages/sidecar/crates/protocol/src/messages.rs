@@ -14,10 +14,12 @@ pub use crate::host::*;
 use crate::invalid::Invalid;
 pub use crate::limits::*;
 pub use crate::maps::{Blobs, Details, Fact, Numbers, Pairs};
+pub use crate::network::*;
 pub use crate::opened::*;
 pub use crate::permissions::*;
 pub use crate::processes::*;
 use crate::reader;
+pub use crate::runners::*;
 
 /// The version that both sides must have: that of the packages, which are published together.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -38,7 +40,15 @@ macro_rules! kinds {
 
             /// Whether the number is that of a message of the SDK that has its own reply.
             pub fn is_request(number: u8) -> bool {
-                number >= Self::Ping as u8 && number != Self::HostResult as u8
+                const NOT_ANSWERED: &[Kind] = &[
+                    Kind::StreamData,
+                    Kind::StreamCredit,
+                    Kind::StreamEnd,
+                    Kind::StreamClose,
+                    Kind::ListenerCancel,
+                    Kind::HostResult,
+                ];
+                number >= Self::Ping as u8 && !NOT_ANSWERED.iter().any(|kind| *kind as u8 == number)
             }
 
             /// The name in `docs/internals/protocol.md`.
@@ -110,6 +120,22 @@ kinds! {
     ProcessSignal = 26 "process.signal";
     /// SDK: list a runtime's processes.
     ProcessList = 27 "process.list";
+    /// SDK: connect to a listener of a runtime.
+    StreamOpen = 30 "stream.open";
+    /// Both: bytes of a connection.
+    StreamData = 31 "stream.data";
+    /// Both: so many of them have been taken.
+    StreamCredit = 32 "stream.credit";
+    /// Both: no more bytes from this side.
+    StreamEnd = 33 "stream.end";
+    /// Both: the connection is over.
+    StreamClose = 34 "stream.close";
+    /// SDK: who listens in a runtime.
+    ListenerList = 35 "listener.list";
+    /// SDK: wait for somebody who listens.
+    ListenerWait = 36 "listener.wait";
+    /// SDK: wait no more; the wait is answered.
+    ListenerCancel = 37 "listener.cancel";
     /// Sidecar: a runtime's program wants something of the caller.
     HostCall = 40 "host.call";
     /// SDK: what came of it.
@@ -211,106 +237,6 @@ pub struct RuntimeDispose {
     pub runtime: u32,
 }
 
-/// `mode` of `process.start`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// Run a program to its end.
-    Exec,
-    /// The same; it may hand back a value.
-    Run,
-    /// As `Exec`; `code` is the path of the program's file in the guest.
-    File,
-    /// As `Exec`; `code` is a command and `args` are its arguments.
-    Command,
-}
-
-/// `stream` of `process.start` and `runner.eval`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Stream {
-    /// Descriptor 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stdout: Option<bool>,
-    /// Descriptor 2.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stderr: Option<bool>,
-}
-
-/// `process.start`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct ProcessStart<'a> {
-    /// Where it runs.
-    pub runtime: u32,
-    /// What is wanted of it.
-    pub mode: Mode,
-    /// The program, an ES module.
-    pub code: &'a str,
-    /// Arguments after `node` and the program's name.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub args: Option<Vec<&'a str>>,
-    /// Options of `node` itself.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub exec_argv: Option<Vec<&'a str>>,
-    /// Laid over the runtime's environment.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub env: Option<Pairs<'a>>,
-    /// Instead of the runtime's working directory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<&'a str>,
-    /// What it reads from descriptor 0.
-    #[serde(borrow, default, with = "serde_bytes", skip_serializing_if = "Option::is_none")]
-    pub stdin: Option<&'a [u8]>,
-    /// Wall-clock limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<u64>,
-    /// Which descriptors are sent on while it runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stream: Option<Stream>,
-    /// Whether `started` is sent and its standard input stays open.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub live: Option<bool>,
-}
-
-/// `runner.create`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RunnerCreate<'a> {
-    /// Where it runs.
-    pub runtime: u32,
-    /// Laid over the runtime's environment.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub env: Option<Pairs<'a>>,
-    /// Instead of the runtime's working directory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<&'a str>,
-}
-
-/// `runner.eval`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct RunnerEval<'a> {
-    /// Where it runs.
-    pub runner: u32,
-    /// The snippet.
-    pub code: &'a str,
-    /// Wall-clock limit of this snippet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<u64>,
-    /// Which descriptors are sent on while it runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stream: Option<Stream>,
-}
-
-/// `runner.dispose`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RunnerDispose {
-    /// Which one.
-    pub runner: u32,
-}
-
 /// Everything that the SDK may send.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "each variant is the message of its name above")]
@@ -336,6 +262,14 @@ pub enum Request<'a> {
     ProcessWrite(ProcessWrite<'a>),
     ProcessSignal(ProcessSignal),
     ProcessList(ProcessList),
+    StreamOpen(NetworkTarget<'a>),
+    StreamData(StreamWrite<'a>),
+    StreamCredit(StreamRead),
+    StreamEnd(InRuntime),
+    StreamClose(StreamLeave),
+    ListenerList(NetworkTarget<'a>),
+    ListenerWait(NetworkTarget<'a>),
+    ListenerCancel(InRuntime),
     HostResult(HostResult<'a>),
     BindingsSet(BindingsSet<'a>),
     FileOpen(FileOpen<'a>),
@@ -380,6 +314,14 @@ impl<'a> Request<'a> {
             Kind::ProcessWrite => reader::read(body).map(Self::ProcessWrite),
             Kind::ProcessSignal => reader::read(body).map(Self::ProcessSignal),
             Kind::ProcessList => reader::read(body).map(Self::ProcessList),
+            Kind::StreamOpen => reader::read(body).map(Self::StreamOpen),
+            Kind::StreamData => reader::read(body).map(Self::StreamData),
+            Kind::StreamCredit => reader::read(body).map(Self::StreamCredit),
+            Kind::StreamEnd => reader::read(body).map(Self::StreamEnd),
+            Kind::StreamClose => reader::read(body).map(Self::StreamClose),
+            Kind::ListenerList => reader::read(body).map(Self::ListenerList),
+            Kind::ListenerWait => reader::read(body).map(Self::ListenerWait),
+            Kind::ListenerCancel => reader::read(body).map(Self::ListenerCancel),
             Kind::HostResult => reader::read(body).map(Self::HostResult),
             Kind::BindingsSet => reader::read(body).map(Self::BindingsSet),
             Kind::FileOpen => reader::read(body).map(Self::FileOpen),
@@ -496,16 +438,6 @@ pub struct Outcome<'a> {
     /// More was written than captured.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stderr_truncated: bool,
-    /// Where the time went.
-    pub timings: Timings,
-}
-
-/// The reply to `runner.create`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RunnerCreated {
-    /// Its number from now on.
-    pub runner: u32,
     /// Where the time went.
     pub timings: Timings,
 }

@@ -1,6 +1,70 @@
-//! Messages about a runtime's processes: their input, their signals, their list. `process.start` is in `messages.rs`.
+//! Messages about a runtime's processes: their start, their input, their signals, their list.
 
 use serde::{Deserialize, Serialize};
+
+use crate::maps::Pairs;
+
+/// `mode` of `process.start`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Run a program to its end.
+    Exec,
+    /// The same; it may hand back a value.
+    Run,
+    /// As `Exec`; `code` is the path of the program's file in the guest.
+    File,
+    /// As `Exec`; `code` is a command and `args` are its arguments.
+    Command,
+}
+
+/// `stream` of `process.start` and `runner.eval`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stream {
+    /// Descriptor 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdout: Option<bool>,
+    /// Descriptor 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<bool>,
+}
+
+/// `process.start`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct ProcessStart<'a> {
+    /// Where it runs.
+    pub runtime: u32,
+    /// What is wanted of it.
+    pub mode: Mode,
+    /// The program, an ES module.
+    pub code: &'a str,
+    /// Arguments after `node` and the program's name.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub args: Option<Vec<&'a str>>,
+    /// Options of `node` itself.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub exec_argv: Option<Vec<&'a str>>,
+    /// Laid over the runtime's environment.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub env: Option<Pairs<'a>>,
+    /// Instead of the runtime's working directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<&'a str>,
+    /// What it reads from descriptor 0.
+    #[serde(borrow, default, with = "serde_bytes", skip_serializing_if = "Option::is_none")]
+    pub stdin: Option<&'a [u8]>,
+    /// Wall-clock limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Which descriptors are sent on while it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<Stream>,
+    /// Whether `started` is sent and its standard input stays open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live: Option<bool>,
+}
 
 /// `started`: a live program has its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

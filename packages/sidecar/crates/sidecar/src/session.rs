@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::files;
 use crate::host;
 use crate::limits;
+use crate::network;
 use crate::opened;
 use crate::outgoing::Outgoing;
 use crate::permissions;
@@ -190,8 +191,22 @@ impl Session {
         }
     }
 
+    /// Messages about a runtime's connections; see [`network`]. Those that are not answered and name a runtime that is gone crossed its end.
+    fn connect(&self, id: u32, request: &Request<'_>, number: u32) {
+        let answer = match self.runtimes.get(number) {
+            Some(live) => network::answer(id, request, &live.runtime),
+            None => network::is_answered(request).then(|| wire::error(id, &self.no_runtime(number))),
+        };
+        if let Some(answer) = answer {
+            self.answers.outgoing.push(answer);
+        }
+    }
+
     /// Requests about a runtime's files or processes; see [`files`] and [`processes`].
     fn inside(&self, id: u32, request: &Request<'_>) {
+        if let Some(number) = network::runtime(request) {
+            return self.connect(id, request, number);
+        }
         let (number, about_files) = match (files::runtime(request), processes::runtime(request), request) {
             (Some(number), ..) => (number, true),
             (None, Some(number), _) => (number, false),

@@ -43,7 +43,7 @@ use usage::{Charge, Usage};
 /// What all programs of a runtime share.
 pub(crate) struct Kernel {
     files: Mutex<FileSystem>,
-    sockets: net::Sockets,
+    pub(crate) sockets: net::Sockets,
     pub(crate) processes: Arc<Processes>,
     /// What its programs may do.
     pub(crate) permissions: Arc<Permissions>,

@@ -225,6 +225,42 @@ pub fn all() -> Vec<Case> {
     });
     sidecar!(all, "host-call-empty", HostCall, 1, HostCall, HostCall { runtime: 1, pid: 2, service: "", name: "", input: b"" });
     sidecar!(all, "host-cancel", HostCancel, 1, HostCancel, HostCancel { runtime: 1 });
+    sdk!(all, "stream-open", StreamOpen, 14, NetworkTarget, {
+        NetworkTarget { runtime: 1, port: Some(65_535), host: Some("::1"), path: None }
+    });
+    sdk!(all, "stream-open-path", StreamOpen, u32::MAX, NetworkTarget, {
+        NetworkTarget { runtime: 1, port: None, host: None, path: Some("/tmp/größe.sock") }
+    });
+    sdk!(all, "stream-write", StreamData, 14, StreamWrite, StreamWrite { runtime: 65_536, data: BYTES });
+    sdk!(all, "stream-read", StreamCredit, 14, StreamRead, StreamRead { runtime: 1, bytes: 262_144 });
+    sdk!(all, "stream-end", StreamEnd, 14, InRuntime, InRuntime { runtime: 1 });
+    sdk!(all, "stream-leave", StreamClose, 14, StreamLeave, StreamLeave { runtime: 1, reset: None });
+    sdk!(all, "stream-reset", StreamClose, 14, StreamLeave, StreamLeave { runtime: 1, reset: Some(true) });
+    sdk!(all, "listener-list", ListenerList, 15, NetworkTarget, {
+        NetworkTarget { runtime: 1, port: None, host: None, path: None }
+    });
+    sdk!(all, "listener-wait", ListenerWait, 16, NetworkTarget, {
+        NetworkTarget { runtime: 1, port: Some(1), host: None, path: None }
+    });
+    sdk!(all, "listener-cancel", ListenerCancel, 16, InRuntime, InRuntime { runtime: 1 });
+    sidecar!(all, "stream-data", StreamData, 14, StreamData, StreamData { data: BYTES });
+    sidecar!(all, "stream-credit", StreamCredit, 14, Credit, Credit { bytes: 65_536 });
+    sidecar!(all, "stream-ended", StreamEnd, 14, Empty, Empty {});
+    sidecar!(all, "stream-closed", StreamClose, 14, StreamClosed, StreamClosed { failure: None });
+    sidecar!(all, "stream-closed-failure", StreamClose, 14, StreamClosed, {
+        let details = [("syscall", Fact::Text("read".to_owned())), ("path", Fact::Text("localhost:80".to_owned()))];
+        StreamClosed {
+            failure: Some(failure("ECONNRESET", "ECONNRESET: connection reset by peer, read 'localhost:80'", &details)),
+        }
+    });
+    reply!(all, "reply-listener-list", ListenerList, 15, Listeners, {
+        let tcp = Listener { pid: 2, host: Some("::"), port: Some(3_000), path: None };
+        Listeners { listeners: vec![tcp, Listener { pid: 3, host: None, port: None, path: Some("/tmp/a.sock") }] }
+    });
+    reply!(all, "reply-listener-wait", ListenerWait, 16, Listener, {
+        Listener { pid: 2, host: Some("127.0.0.1"), port: Some(3_000), path: None }
+    });
+
     sdk!(all, "host-result", HostResult, 1, HostResult, HostResult { runtime: 1, ok: Some(b"={\"degrees\":4}"), failure: None });
     sdk!(all, "host-result-empty", HostResult, 1, HostResult, HostResult { runtime: 1, ok: Some(b""), failure: None });
     sdk!(all, "host-result-failure", HostResult, u32::MAX, HostResult, {

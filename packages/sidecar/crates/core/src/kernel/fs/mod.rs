@@ -51,6 +51,6 @@ pub(crate) use node::{Body, Device, Ino};
 pub(crate) use outside::{Outside, OutsideFile, OutsideWatch};
 pub(crate) use proc::{Facts, ask, asking};
 pub(crate) use process::ProcessFiles;
-pub(crate) use tree::{FileSystem, Space, WRITE};
+pub(crate) use tree::{FileSystem, Space, User, WRITE};
 pub(crate) use view::View;
 pub(crate) use walk::{Last, Place, Side};
