@@ -148,7 +148,6 @@ fn a_gigabyte_that_is_read_or_written_at_once_does_not_hold_up_the_end() {
         let ended = scene().run_with(&script, limits, Some(Duration::from_millis(50)));
         assert_eq!(ended.code(), "ERR_TIMEOUT", "{path}");
         assert!(ended.took < Duration::from_millis(1_500), "{path}: {:?}", ended.took);
-        eprintln!("{path} {:?}", ended.took);
     }
 }
 
