@@ -69,8 +69,8 @@ const answers = await Promise.all(inputs.map((input) => later(() => callBinding(
     attempt(
       'values that are no JSON, and code that runs while they become it',
       `const circle = {}; circle.self = circle; const deep = []; let at = deep; for (let i = 0; i < 100_000; i++) { at[0] = []; at = at[0]; }
-const inputs = [circle, deep, { get x() { throw new Error('x'); } }, { toJSON() { return callBinding('echo2', this); } }, () => {}, Symbol('x'), 1n, NaN, new Date(NaN), Buffer.alloc(8), new Map([[1, 2]]), '\\ud800']; const answers = await Promise.all(inputs.map((input) => later(() => callBinding('echo2', input).then(() => 'ran')))); say(answers.length);`,
-      '12',
+const inputs = [circle, deep, { get x() { throw new Error('x'); } }, () => {}, Symbol('x'), 1n, NaN, new Date(NaN), Buffer.alloc(8), new Map([[1, 2]]), '\\ud800']; const answers = await Promise.all(inputs.map((input) => later(() => callBinding('echo2', input).then(() => 'ran')))); say(answers.length);`,
+      '11',
     ),
     attempt(
       'inputs larger than everything',
@@ -89,7 +89,7 @@ const inputs = [circle, deep, { get x() { throw new Error('x'); } }, { toJSON() 
     ),
     attempt(
       'commands with arguments that are none',
-      `const { spawnSync } = require('child_process'); const lines = [['--json', '{'], ['--json', '-'], ['--json'], ['--__proto__', 'x'], ['--constructor', 'x'], ['--n', 'NaN'], ['--n', '1', '--n', '2'], ['--json', '{"__proto__":{}}'], ['--'.repeat(1_000)], ['--json', '['.repeat(100_000)]]; say(distinct(lines.map((args) => String(spawnSync('strict', args, { input: '{' }).status))));`,
+      `const { spawnSync } = require('child_process'); const lines = [['--json', '{'], ['--json', '-'], ['--json'], ['--__proto__', 'x'], ['--constructor', 'x'], ['--n', 'NaN'], ['--json', '{"__proto__":{}}'], ['--'.repeat(1_000)], ['--json', '['.repeat(100_000)]]; say(distinct(lines.map((args) => String(spawnSync('strict', args, { input: '{' }).status))));`,
       /^1$/,
       () => (seen.length === 0 ? undefined : `the handler got ${JSON.stringify(seen)}`),
     ),

@@ -37,7 +37,7 @@ export const owner: Theme = {
           runtime.readFile(`/workspace/${name}`),
           runtime.readDir(`/workspace/${name}`),
         ]),
-      /^E[A-Z]+( E[A-Z]+)*$/,
+      /^E[A-Z]+( E[A-Z]+)* done$/,
     ),
     prepared(
       'removing a folder that holds links removes the links',
