@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { NodeRuntime, Sidecar } from '../../../../src/index.js';
+import { descriptorsOf, sleep } from '../../processes.js';
 import { forbidden } from './facts.js';
 import { Neighbour } from './neighbour.js';
 import { Ground } from './place.js';
@@ -24,11 +25,11 @@ export async function openScene(): Promise<Scene> {
   const ground = new Ground();
   const sidecar = await Sidecar.spawn({ workers: 2 });
   const neighbour = await Neighbour.settle(sidecar);
-  await warmUp(sidecar, ground);
+  await warmUp(sidecar, neighbour, ground);
   return { sidecar, neighbour, ground, watch: new SidecarWatch(sidecar), facts: forbidden(ground, neighbour.secret) };
 }
 
-async function warmUp(sidecar: Sidecar, ground: Ground): Promise<void> {
+async function warmUp(sidecar: Sidecar, neighbour: Neighbour, ground: Ground): Promise<void> {
   const folder = ground.place().inside;
   const runtime = await NodeRuntime.create({ sidecar, mounts: [{ guestPath: '/m', hostPath: folder, readOnly: false }] });
   await Promise.all(Array.from({ length: WARM_UP }, () => runtime.exec('await new Promise((done) => setTimeout(done, 50))')));
@@ -36,6 +37,9 @@ async function warmUp(sidecar: Sidecar, ground: Ground): Promise<void> {
   await runtime.exec(`import fs from 'node:fs'; fs.chmodSync('/m/dir', 0o755); fs.utimesSync('/m/dir', 1, 1);`);
   await runtime.execCommand('sh', ['-c', 'echo x | cat']);
   await runtime.dispose();
+  // What it had open is closed when the last of its programs has been taken down.
+  while ((await neighbour.runtime.getResourceSnapshot()).runtimes > 1 || descriptorsOf(sidecar.pid).includes(folder))
+    await sleep(5);
 }
 
 export async function closeScene(scene: Scene | undefined): Promise<void> {
