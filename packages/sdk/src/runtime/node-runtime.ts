@@ -1,6 +1,5 @@
 // The public handle of a runtime: checks what comes in, asks the connection, shapes what comes back.
 
-import type { Readable, Writable } from 'node:stream';
 import { asyncDispose } from '../async-dispose.js';
 import { bindingsOf } from '../bindings/binding.js';
 import { BindingRegistry } from '../bindings/registry.js';
@@ -8,7 +7,7 @@ import type { Bindings } from '../bindings/types.js';
 import type { ProcessStart } from '../channel/messages.js';
 import { invalidOption, runtimeDisposed } from '../errors/make.js';
 import { RuntimeNetwork } from '../network/runtime-network.js';
-import { acceptable, explain, type OptionSet } from '../options/check.js';
+import { acceptable, explain } from '../options/check.js';
 import type { PermissionsPolicy } from '../options/permission-types.js';
 import { show } from '../options/show.js';
 import type {
@@ -20,36 +19,18 @@ import type {
 } from '../options/types.js';
 import { createRunner, type ResidentRunner } from '../runner/resident-runner.js';
 import type { Outcome, ProcessConnection, SidecarConnection } from '../sidecar/connection.js';
-import { checkSource, type ExportTarOptions, exportTar, type ImportTarOptions, importTar, type TarSource } from './archives.js';
 import { reportGuestRun, reportGuestStart } from './boot-timing.js';
 import { type Provisioned, provision } from './create.js';
 import { disposeRuntime } from './dispose.js';
 import { evaluate } from './evaluation.js';
-import { type ReadStreamOptions, readStream, type WriteStreamOptions, writeStream } from './file-streams.js';
-import {
-  checkData,
-  checkMode,
-  checkPath,
-  checkTarget,
-  type DirectoryEntry,
-  entriesOf,
-  exists,
-  type FileStatus,
-  microseconds,
-  readFile,
-  statusOf,
-  toBytes,
-  writeFile,
-} from './files.js';
+import { FileMethods, type FilePlace } from './file-methods.js';
 import { GuestProcess } from './guest-process.js';
-import { NetworkMethods } from './network-methods.js';
 import { type LostListener, type PermissionListener, RuntimePermissions } from './permissions.js';
 import { type ProcessEntry, entriesOf as processEntries } from './processes.js';
 import { bytesOf, checkText, programOf } from './program.js';
 import { type ResourceSnapshot, snapshotOf } from './resources.js';
 import { ExecResult, RunResult } from './result.js';
 import { DEFAULT_CWD } from './seed.js';
-import { type FileChange, Watch, type WatchOptions } from './watch.js';
 
 /**
  * One sandbox for Node programs. Each `exec` and `run` starts a fresh guest process in it; programs may run at the same time.
@@ -58,7 +39,7 @@ import { type FileChange, Watch, type WatchOptions } from './watch.js';
  * await using runtime = await NodeRuntime.create();
  * const { stdout } = await runtime.exec('console.log(1 + 1)');
  */
-export class NodeRuntime extends NetworkMethods implements AsyncDisposable {
+export class NodeRuntime extends FileMethods implements AsyncDisposable {
   readonly #connection: SidecarConnection;
   readonly #owned: ProcessConnection | undefined;
   readonly #runtime: number;
@@ -147,7 +128,7 @@ export class NodeRuntime extends NetworkMethods implements AsyncDisposable {
   async spawn(code: string, options: RunOptions = {}): Promise<GuestProcess> {
     if (!acceptable('spawn()', options)) await explain('spawn()', options);
     checkText('spawn()', 'code', code);
-    this.#assertAlive();
+    this.assertAlive();
     const { args, env, cwd, stdin, timeout: timeoutMs } = options;
     const { text, execArgv } = programOf('exec', code, options);
     const program = { runtime: this.#runtime, mode: 'exec', code: text, args, execArgv, env, cwd, timeoutMs } as const;
@@ -169,7 +150,7 @@ export class NodeRuntime extends NetworkMethods implements AsyncDisposable {
    * @throws `ERR_RUNTIME_DISPOSED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
    */
   async processes(): Promise<ProcessEntry[]> {
-    this.#assertAlive();
+    this.assertAlive();
     return processEntries(await this.#connection.listProcesses({ runtime: this.#runtime }));
   }
 
@@ -180,105 +161,8 @@ export class NodeRuntime extends NetworkMethods implements AsyncDisposable {
    */
   async createResidentRunner(options?: ResidentRunnerOptions): Promise<ResidentRunner> {
     if (!acceptable('createResidentRunner()', options)) await explain('createResidentRunner()', options);
-    this.#assertAlive();
+    this.assertAlive();
     return createRunner(this.#connection, { runtime: this.#runtime, ...options }, this.#onBootTiming);
-  }
-
-  /**
-   * Replaces the file at `path`, an absolute guest path; directories above it are made. Text is written as UTF-8. The file belongs to the
-   * guest; one that is made has the permissions `mode`, or 0o644. Like all file operations here it is not bound by permissions, but by mounts that are read-only.
-   *
-   * @throws a code such as `ENOSPC`, with `path` and `syscall`; `ERR_INVALID_OPTION`, and what `exec()` throws about runtime and sidecar
-   */
-  async writeFile(path: string, data: string | Uint8Array, options?: { mode?: number }): Promise<void> {
-    if (!acceptable('writeFile()', options)) await explain('writeFile()', options);
-    this.#checkFile('writeFile()', path);
-    checkData('writeFile()', data);
-    await writeFile(this.#connection, this.#runtime, path, toBytes(data), options?.mode);
-  }
-
-  /**
-   * All bytes of a file.
-   *
-   * @throws a code such as `ENOENT`; otherwise as `writeFile()`
-   */
-  async readFile(path: string): Promise<Uint8Array> {
-    this.#checkFile('readFile()', path);
-    return readFile(this.#connection, this.#runtime, path);
-  }
-
-  /**
-   * Names in a directory, in order.
-   *
-   * @throws a code such as `ENOTDIR`; otherwise as `writeFile()`
-   */
-  async readDir(path: string): Promise<string[]> {
-    this.#checkFile('readDir()', path);
-    return (await this.#connection.listFiles({ runtime: this.#runtime, path })).names;
-  }
-
-  /**
-   * The same, with what each of them names.
-   *
-   * @throws as `readDir()`
-   */
-  async readDirWithTypes(path: string): Promise<DirectoryEntry[]> {
-    this.#checkFile('readDirWithTypes()', path);
-    return entriesOf(await this.#connection.listFiles({ runtime: this.#runtime, path }));
-  }
-
-  /**
-   * What is known of a file; of a link itself with `followSymlinks: false`.
-   *
-   * @throws a code such as `ENOENT`; otherwise as `writeFile()`
-   */
-  async stat(path: string, options?: { followSymlinks?: boolean }): Promise<FileStatus> {
-    if (!acceptable('stat()', options)) await explain('stat()', options);
-    this.#checkFile('stat()', path);
-    return statusOf(await this.#connection.statFile({ runtime: this.#runtime, path, follow: options?.followSymlinks }));
-  }
-
-  /**
-   * Whether something is there; a link counts when its target is.
-   *
-   * @throws as `writeFile()`, but no file error that means that nothing is there
-   */
-  async exists(path: string): Promise<boolean> {
-    this.#checkFile('exists()', path);
-    return exists(this.#connection, this.#runtime, path);
-  }
-
-  /**
-   * Makes a directory; with `recursive` also those above it, and then it may be there already.
-   *
-   * @throws a code such as `EEXIST`; otherwise as `writeFile()`
-   */
-  async mkdir(path: string, options?: { recursive?: boolean }): Promise<void> {
-    if (!acceptable('mkdir()', options)) await explain('mkdir()', options);
-    this.#checkFile('mkdir()', path);
-    await this.#connection.makeDirectory({ runtime: this.#runtime, path, recursive: options?.recursive });
-  }
-
-  /**
-   * Removes a file, a link or an empty directory; with `recursive` a directory with all that is in it.
-   *
-   * @throws a code such as `ENOTEMPTY`; otherwise as `writeFile()`
-   */
-  async remove(path: string, options?: { recursive?: boolean }): Promise<void> {
-    if (!acceptable('remove()', options)) await explain('remove()', options);
-    this.#checkFile('remove()', path);
-    await this.#connection.removeFile({ runtime: this.#runtime, path, recursive: options?.recursive });
-  }
-
-  /**
-   * Gives a file or a directory another name, in place of what has it.
-   *
-   * @throws a code such as `ENOENT`; otherwise as `writeFile()`
-   */
-  async rename(from: string, to: string): Promise<void> {
-    this.#checkFile('rename()', from, 'from');
-    checkPath('rename()', 'to', to);
-    await this.#connection.renameFile({ runtime: this.#runtime, from, to });
   }
 
   /** What its programs may do now: every scope, as it was given or by default. */
@@ -293,7 +177,7 @@ export class NodeRuntime extends NetworkMethods implements AsyncDisposable {
    * @throws `ERR_INVALID_OPTION`, `ERR_INVALID_REQUEST` (a pattern that is none); otherwise as `processes()`
    */
   async setPermissions(policy: PermissionsPolicy): Promise<void> {
-    this.#assertAlive();
+    this.assertAlive();
     await this.#permissions.set(policy);
   }
 
@@ -304,108 +188,8 @@ export class NodeRuntime extends NetworkMethods implements AsyncDisposable {
    * @throws `ERR_INVALID_OPTION`; otherwise as `processes()`
    */
   async onPermission(listener: PermissionListener, onLost?: LostListener): Promise<() => Promise<void>> {
-    this.#assertAlive();
+    this.assertAlive();
     return this.#permissions.listen(listener, onLost);
-  }
-
-  /**
-   * Makes a symbolic link at `path` that leads to `target`, a guest path or one relative to the link.
-   *
-   * @throws a code such as `EEXIST`; otherwise as `writeFile()`
-   */
-  async symlink(target: string, path: string): Promise<void> {
-    checkTarget('symlink()', target);
-    this.#checkFile('symlink()', path);
-    await this.#connection.opened.link({ runtime: this.#runtime, path, target });
-  }
-
-  /**
-   * What the symbolic link at `path` says.
-   *
-   * @throws `EINVAL` when it is no link; otherwise as `writeFile()`
-   */
-  async readlink(path: string): Promise<string> {
-    this.#checkFile('readlink()', path);
-    return this.#connection.opened.readlink({ runtime: this.#runtime, path });
-  }
-
-  /**
-   * Sets a file's permissions, such as 0o755; of a link those of the file that it leads to.
-   *
-   * @throws a code such as `ENOENT`; otherwise as `writeFile()`
-   */
-  async chmod(path: string, mode: number): Promise<void> {
-    checkMode('chmod()', mode);
-    this.#checkFile('chmod()', path);
-    await this.#connection.opened.set({ runtime: this.#runtime, path, mode });
-  }
-
-  /**
-   * Sets when a file was last read and changed: a Date, or milliseconds since 1970.
-   *
-   * @throws a code such as `ENOENT`; otherwise as `writeFile()`
-   */
-  async utimes(path: string, atime: Date | number, mtime: Date | number): Promise<void> {
-    const [atimeUs, mtimeUs] = [microseconds('utimes()', 'atime', atime), microseconds('utimes()', 'mtime', mtime)];
-    this.#checkFile('utimes()', path);
-    await this.#connection.opened.set({ runtime: this.#runtime, path, atimeUs, mtimeUs });
-  }
-
-  /**
-   * What happens to a file or in a directory from now on, told by events; see `FileChange`. It ends with `return()` (leaving the loop), the
-   * signal, or the runtime. What is not asked for is kept up to 64 KiB of names.
-   *
-   * @throws in the iteration: a code such as `ENOENT`, `ENOSYS` for what cannot be watched; otherwise as `writeFile()`
-   */
-  watch(path: string, options: WatchOptions = {}): AsyncIterableIterator<FileChange> {
-    const ready = this.#ready('watch()', path, options);
-    return new Watch(this.#connection.opened, this.#runtime, path, options, ready);
-  }
-
-  /**
-   * Reads a file in pieces, however large it is. `start` and `end` are its first and its last byte, as in Node.
-   *
-   * @throws as the stream's `error`: as `readFile()`
-   */
-  createReadStream(path: string, options: ReadStreamOptions = {}): Readable {
-    const ready = this.#ready('createReadStream()', path, options);
-    return readStream(this.#connection.opened, this.#runtime, path, options, ready);
-  }
-
-  /**
-   * Writes a file in pieces: one that is made or cut off, or with `append` grows. Directories above it are made.
-   *
-   * @throws as the stream's `error`: as `writeFile()`
-   */
-  createWriteStream(path: string, options: WriteStreamOptions = {}): Writable {
-    const ready = this.#ready('createWriteStream()', path, options);
-    const { append, mode, signal } = options;
-    const purpose = append ? 'append' : 'write';
-    return writeStream(this.#connection.opened, this.#runtime, { path, for: purpose, mode }, ready, signal);
-  }
-
-  /**
-   * A tar archive of what lies at `path`, the working directory unless given. Of a directory it holds what is in it, with names that are
-   * relative to it. Programs may go on meanwhile: what goes is left out. Devices, sockets and `/proc` are left out always.
-   *
-   * @throws as the stream's `error`: as `readFile()`
-   */
-  exportTar(path: string = this.#cwd, options: ExportTarOptions = {}): Readable {
-    const ready = this.#ready('exportTar()', path, options);
-    return exportTar(this.#connection.opened, this.#runtime, path, options, ready);
-  }
-
-  /**
-   * Unpacks a tar archive into a directory, and nowhere else: absolute names, `..`, devices and what would lie behind a link are refused.
-   * Files and links that have a name of the archive's are replaced. When it fails, what came before in the archive stays.
-   *
-   * @throws `ERR_ARCHIVE`, a code such as `ENOSPC`, what the source or zlib throws; otherwise as `writeFile()`
-   */
-  async importTar(source: TarSource, options: ImportTarOptions = {}): Promise<void> {
-    checkSource(source);
-    const path = options.path ?? this.#cwd;
-    await this.#ready('importTar()', path, options);
-    await importTar(this.#connection.opened, this.#runtime, path, source, options.gzip);
   }
 
   /**
@@ -418,7 +202,7 @@ export class NodeRuntime extends NetworkMethods implements AsyncDisposable {
     const given = { bindings: bindings ?? null };
     if (!acceptable('registerBindings()', given)) await explain('registerBindings()', given);
     const ready = await bindingsOf('registerBindings()', bindings);
-    this.#assertAlive();
+    this.assertAlive();
     this.#bindings ??= new BindingRegistry(this.#connection, this.#runtime);
     await this.#bindings.add(ready);
   }
@@ -432,7 +216,7 @@ export class NodeRuntime extends NetworkMethods implements AsyncDisposable {
     if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) {
       throw invalidOption('unregisterBindings()', { option: 'names', expected: 'a list of names', received: show(names) });
     }
-    this.#assertAlive();
+    this.assertAlive();
     await this.#bindings?.remove(names);
   }
 
@@ -443,7 +227,7 @@ export class NodeRuntime extends NetworkMethods implements AsyncDisposable {
    * @throws `ERR_RUNTIME_DISPOSED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
    */
   async getResourceSnapshot(): Promise<ResourceSnapshot> {
-    this.#assertAlive();
+    this.assertAlive();
     const usage = this.#connection.runtimeResources({ runtime: this.#runtime });
     const sidecar = this.#connection.resources();
     return snapshotOf(...(await Promise.all([usage, sidecar])));
@@ -465,7 +249,7 @@ export class NodeRuntime extends NetworkMethods implements AsyncDisposable {
 
   /** @internal */
   protected override network(): RuntimeNetwork {
-    this.#assertAlive();
+    this.assertAlive();
     this.#network ??= new RuntimeNetwork(this.#connection.network, this.#runtime, this.#fetchResponseBytes);
     return this.#network;
   }
@@ -477,7 +261,7 @@ export class NodeRuntime extends NetworkMethods implements AsyncDisposable {
 
   async #start(call: 'exec' | 'run' | 'execFile', code: string, options: RunOptions | undefined): Promise<Outcome> {
     checkText(`${call}()`, call === 'execFile' ? 'path' : 'code', code);
-    this.#assertAlive();
+    this.assertAlive();
     const outcome = await this.#begin(call === 'execFile' ? 'file' : call, code, options);
     if (this.#onBootTiming !== undefined) {
       reportGuestStart(this.#onBootTiming, outcome.timings);
@@ -509,38 +293,18 @@ export class NodeRuntime extends NetworkMethods implements AsyncDisposable {
     if (!Array.isArray(args) || !args.every((one) => typeof one === 'string' && !one.includes('\0'))) {
       throw invalidOption(call, { option: 'args', expected: 'a list of text', received: show(args) });
     }
-    this.#assertAlive();
+    this.assertAlive();
     const { env, cwd, stdin, timeout: timeoutMs } = options;
     return { runtime: this.#runtime, mode: 'command', code: command, args, env, cwd, stdin: bytesOf(stdin), timeoutMs };
   }
 
-  // What a stream begins with: it tells of what is wrong, even if nobody else asks.
-  #ready(call: OptionSet, path: unknown, options: unknown): Promise<void> | undefined {
-    try {
-      if (acceptable(call, options)) {
-        this.#checkFile(call, path);
-        return undefined;
-      }
-    } catch (error) {
-      return rejected(error);
-    }
-    const ready = explain(call, options).then(() => this.#checkFile(call, path));
-    ready.catch(() => {});
-    return ready;
+  /** @internal */
+  protected override place(): FilePlace {
+    return { connection: this.#connection, runtime: this.#runtime, cwd: this.#cwd };
   }
 
-  #checkFile(call: string, path: unknown, option = 'path'): void {
-    checkPath(call, option, path);
-    this.#assertAlive();
-  }
-
-  #assertAlive(): void {
+  /** @internal */
+  protected override assertAlive(): void {
     if (this.#disposal !== undefined) throw runtimeDisposed(this.#runtime);
   }
-}
-
-function rejected(error: unknown): Promise<never> {
-  const promise = Promise.reject(error);
-  promise.catch(() => {});
-  return promise;
 }

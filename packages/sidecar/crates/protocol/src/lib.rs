@@ -15,6 +15,7 @@ mod opened;
 mod permissions;
 mod processes;
 pub mod reader;
+mod replies;
 mod runners;
 
 pub use frames::{Decoder, Frame, FrameError, MAX_FRAME_BYTES, encode};
