@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use coldframe_protocol::messages::{
-    Failure, HostCall, HostCancel, Outcome, Output, Resources, RunnerCreated, RuntimeCreated, SidecarHello,
+    Failure, HostCall, HostCancel, Outcome, Output, PermissionsEvents, Resources, RunnerCreated, RuntimeCreated, SidecarHello,
 };
 use coldframe_protocol::{Decoder, Frame, FrameError, Invalid, Kind, MAX_FRAME_BYTES, Request, encode, reader};
 
@@ -135,6 +135,7 @@ fn message(frame: &Frame<'_>) -> bool {
         | taken(reader::read::<Resources>(body))
         | taken(reader::read::<HostCall>(body))
         | taken(reader::read::<HostCancel>(body))
+        | taken(reader::read::<PermissionsEvents>(body))
         | taken(Request::decode(frame))
 }
 
