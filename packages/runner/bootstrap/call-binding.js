@@ -24,7 +24,7 @@ const KERNEL = {
   ENOENT: (name) => ['ERR_BINDING_NOT_FOUND', `There is no binding with the name '${name}'`],
   E2BIG: (name) => ['ERR_BINDING_INPUT', `The input of the binding '${name}' is larger than it takes`],
   ENOBUFS: () => ['ERR_BINDING_LIMIT', 'Too many calls of bindings are under way'],
-  EACCES: (name) => ['EACCES', `EACCES: permission denied, binding '${name}'`],
+  EACCES: (name) => ['EACCES', `EACCES: permission denied, binding.call '${name}'`],
 };
 
 // What went wrong before anybody outside had a say. `reason`: what the other side says about it, if it does.

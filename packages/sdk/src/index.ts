@@ -11,7 +11,20 @@ export type {
 export type { FileType, SidecarResourceSnapshot } from './channel/messages.js';
 export type { BindingErrorCode, BindingFacts, ErrorCode, ErrorFacts, FailureCode, FileErrorCode } from './errors/codes.js';
 export { ColdframeError, type ColdframeErrorOf, type Failure, isColdframeError } from './errors/error.js';
+export { createMemoryFileSystem, type MemoryFileSystemOptions } from './file-systems/memory.js';
+export type { Eventually, FileSystem, FileSystemEntry, FileSystemMount, FileSystemStat } from './file-systems/types.js';
+export type { ExposedPort } from './network/exposed-port.js';
+export type { GuestResponse } from './network/fetch.js';
+export type { GuestStream } from './network/guest-stream.js';
+export type { GuestListener } from './network/listeners.js';
 export type { LimitName, Limits, LimitWarning, LimitWarningListener } from './options/limits.js';
+export type {
+  ConnectOptions,
+  ExposePortOptions,
+  FetchOptions,
+  ListenerQuery,
+  WaitForListenerOptions,
+} from './options/network.js';
 export type {
   FsPermissionRule,
   PatternPermissionRule,
@@ -41,6 +54,8 @@ export type {
   SignalName,
 } from './options/types.js';
 export type { ResidentRunner } from './runner/resident-runner.js';
+export type { ExportTarOptions, ImportTarOptions, TarSource } from './runtime/archives.js';
+export type { ReadStreamOptions, WriteStreamOptions } from './runtime/file-streams.js';
 export type { DirectoryEntry, FileStatus } from './runtime/files.js';
 export type { GuestProcess } from './runtime/guest-process.js';
 export { NodeRuntime } from './runtime/node-runtime.js';
@@ -48,4 +63,5 @@ export type { LostListener, PermissionListener } from './runtime/permissions.js'
 export type { ProcessEntry } from './runtime/processes.js';
 export type { CountedLimit, LimitUse, ResourceSnapshot } from './runtime/resources.js';
 export type { ExecResult, RunResult } from './runtime/result.js';
+export type { FileChange, WatchOptions } from './runtime/watch.js';
 export { Sidecar } from './sidecar/sidecar.js';

@@ -62,8 +62,15 @@ async function ofJsonSchema(name: string, given: JsonSchema): Promise<Validate> 
     if (isDear && !isComparable(input))
       throw refusal(name, [{ path: 'input', message: 'the lists are too long to be compared' }]);
     const validator = bytes > MAX_THOROUGH_BYTES ? brief : thorough;
-    const { valid, errors } = validator.validate(input);
-    if (valid) return input;
+    let result: ReturnType<typeof validator.validate>;
+    try {
+      result = validator.validate(input);
+    } catch {
+      // A key that is no text, half a surrogate pair, has no address.
+      throw refusal(name, [{ path: 'input', message: 'it cannot be held against the schema' }]);
+    }
+    if (result.valid) return input;
+    const { errors } = result;
     // The innermost ones say what is wrong, those around them only that something is.
     const inner = errors.filter(({ keyword }) => !OUTER.has(keyword));
     const issues = (inner.length > 0 ? inner : errors).map(({ instanceLocation, error }) => ({

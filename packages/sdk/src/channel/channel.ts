@@ -25,6 +25,13 @@ export interface HostListener {
   close(): void;
 }
 
+/** Takes frames about connections. Throws when one is not what it must be. */
+export interface StreamFrames {
+  take(frame: Frame): void;
+  /** The sidecar is gone, and with it all connections. */
+  close(error: Error): void;
+}
+
 /** What the channel needs from who carries its bytes. */
 export interface ChannelOptions {
   /** This package's version; the sidecar's must be equal. */
@@ -65,6 +72,8 @@ export interface Channel {
   hear(runtime: number, listener: PermissionsListener | undefined): void;
   /** From now on `listener` takes warnings. It does not throw. */
   onWarning(listener: (warning: WireWarning) => void): void;
+  /** From now on `streams` takes what is said of connections. */
+  onStreams(streams: StreamFrames): void;
   /** Resolves when no request waits any more, whatever became of them; `undefined` when none waits now. */
   idle(): Promise<void> | undefined;
   /** Takes bytes from the sidecar. */
@@ -94,6 +103,7 @@ export function createChannel(options: ChannelOptions): Channel {
   let quiet: Deferred<void> | undefined;
   let host: HostListener | undefined;
   let warned: (warning: WireWarning) => void = () => {};
+  let streams: StreamFrames | undefined;
 
   function send(kind: number, id: number, body: object): void {
     writer.add(kind, id, body);
@@ -115,6 +125,7 @@ export function createChannel(options: ChannelOptions): Channel {
     options.onClose(error);
     for (const entry of failed) entry.reject(error);
     host?.close();
+    streams?.close(error);
     quiet?.resolve();
   }
 
@@ -136,6 +147,7 @@ export function createChannel(options: ChannelOptions): Channel {
     else if (frame.kind === Kind.hostCall || frame.kind === Kind.hostCancel) asked(frame);
     else if (frame.kind === Kind.permissionsEvents) decided(frame);
     else if (frame.kind === Kind.limitWarning) warned(warning(frame.body));
+    else if (frame.kind >= Kind.streamData && frame.kind <= Kind.streamClose && streams !== undefined) streams.take(frame);
     else throw protocolError(`a frame of kind ${frame.kind} does not come from a sidecar`);
   }
 
@@ -248,8 +260,12 @@ export function createChannel(options: ChannelOptions): Channel {
     warned = listener;
   }
 
+  function onStreams(taker: StreamFrames): void {
+    streams = taker;
+  }
+
   send(Kind.hello, CONNECTION_ID, { version: options.version });
-  return { nextId, request, notify, listen, hear, onWarning, idle, receive, close };
+  return { nextId, request, notify, listen, hear, onWarning, onStreams, idle, receive, close };
 }
 
 function refusal(frame: Frame): Error {

@@ -3,6 +3,7 @@
 
 import { protocolError } from '../errors/make.js';
 import type {
+  Credit,
   FileData,
   FileNames,
   FileStatus,
@@ -17,26 +18,31 @@ import type {
   SidecarHello,
   SidecarResourceSnapshot,
   Started,
+  StreamClosed,
+  StreamData,
   Timings,
   WireError,
+  WireListener,
   WireWarning,
 } from './messages.js';
 
 type Fields = Record<string, unknown>;
 
 /** The body as a map. */
-function fields(body: unknown, what: string): Fields {
+export function fields(body: unknown, what: string): Fields {
   if (typeof body !== 'object' || body === null || Array.isArray(body) || body instanceof Uint8Array) {
     throw protocolError(`${what} is not a map`);
   }
   return body as Fields;
 }
 
-function wrong(what: string, field: string, expected: string): Error {
+/** What is said of a field. */
+export function wrong(what: string, field: string, expected: string): Error {
   return protocolError(`${what}.${field} is not ${expected}`);
 }
 
-function natural(body: Fields, what: string, field: string): void {
+/** Throws unless the field is a whole number from 0. */
+export function natural(body: Fields, what: string, field: string): void {
   const value = body[field];
   if (typeof value !== 'number' || value < 0) throw wrong(what, field, 'a whole number from 0');
 }
@@ -78,6 +84,43 @@ export function started(body: unknown): Started {
   const map = fields(body, 'started');
   natural(map, 'started', 'pid');
   return map as unknown as Started;
+}
+
+/** stream.data */
+export function streamData(body: unknown): StreamData {
+  const map = fields(body, 'stream.data');
+  if (!(map['data'] instanceof Uint8Array)) throw wrong('stream.data', 'data', 'binary');
+  return map as unknown as StreamData;
+}
+
+/** stream.credit */
+export function streamBytes(body: unknown): Credit {
+  const map = fields(body, 'stream.credit');
+  natural(map, 'stream.credit', 'bytes');
+  return map as unknown as Credit;
+}
+
+/** stream.close */
+export function streamClosed(body: unknown): StreamClosed {
+  const map = fields(body, 'stream.close');
+  if (map['failure'] !== undefined) wireError(map['failure'], 'stream.close.failure');
+  return map as StreamClosed;
+}
+
+/** The reply to listener.wait. */
+export function listener(body: unknown): WireListener {
+  const map = fields(body, 'reply');
+  natural(map, 'reply', 'pid');
+  for (const field of ['host', 'path']) if (map[field] !== undefined) text(map, 'reply', field);
+  if (map['port'] !== undefined) natural(map, 'reply', 'port');
+  return map as unknown as WireListener;
+}
+
+/** The reply to listener.list. */
+export function listeners(body: unknown): WireListener[] {
+  const { listeners: list } = fields(body, 'reply');
+  if (!Array.isArray(list)) throw wrong('reply', 'listeners', 'a list');
+  return list.map(listener);
 }
 
 /** host.call */
@@ -176,7 +219,7 @@ export function runtimeUsage(body: unknown): RuntimeUsage {
   return map as unknown as RuntimeUsage;
 }
 
-/** The reply to file.read. */
+/** The reply to file.read and file.pull. */
 export function fileData(body: unknown): FileData {
   const map = fields(body, 'reply');
   if (!(map['data'] instanceof Uint8Array)) throw wrong('reply', 'data', 'binary');

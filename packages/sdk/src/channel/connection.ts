@@ -16,6 +16,8 @@ import {
   runtimeUsage,
 } from './checks.js';
 import { Kind } from './messages.js';
+import { connectNetwork } from './network.js';
+import { openedOver } from './opened.js';
 import { Warnings } from './warnings.js';
 
 /** `process` is what only the transport knows: which process it is and how to end it. */
@@ -33,6 +35,7 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
     dispose: process.dispose,
     nextId,
     idle,
+    network: connectNetwork(channel),
     createRuntime: (options, onWarning) =>
       request(Kind.runtimeCreate, nextId(), options, (body) => {
         const created = runtimeCreated(body);
@@ -66,6 +69,7 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
     writeProcess: (write) => request(Kind.processWrite, nextId(), write, done),
     signalProcess: (signal) => request(Kind.processSignal, nextId(), signal, done),
     listProcesses: (list) => request(Kind.processList, nextId(), list, processTable),
+    opened: openedOver(channel),
     renameFile: (rename) => request(Kind.fileRename, nextId(), rename, done),
     setPermissions: (set) => request(Kind.permissionsSet, nextId(), set, done),
     watchPermissions: (runtime, listener) => {

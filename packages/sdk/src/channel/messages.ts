@@ -36,10 +36,27 @@ export const Kind = {
   processWrite: 25,
   processSignal: 26,
   processList: 27,
+  streamOpen: 30,
+  streamData: 31,
+  streamCredit: 32,
+  streamEnd: 33,
+  streamClose: 34,
+  listenerList: 35,
+  listenerWait: 36,
+  listenerCancel: 37,
   hostCall: 40,
   hostResult: 41,
   hostCancel: 42,
   bindingsSet: 43,
+  fileOpen: 50,
+  fileClose: 51,
+  filePull: 52,
+  filePush: 53,
+  fileWatch: 54,
+  fileChanges: 55,
+  fileSet: 56,
+  fileLink: 57,
+  fileReadlink: 58,
   permissionsSet: 60,
   permissionsWatch: 61,
   permissionsEvents: 62,
@@ -51,7 +68,7 @@ export const Kind = {
 /** The id of frames that belong to the connection and not to a request. */
 export const CONNECTION_ID = 0;
 
-/** Uncredited bytes of streamed output at which the guest's writes block, per request. */
+/** Uncredited bytes of streamed output at which the guest's writes block, per request; of a connection, in each direction. */
 export const STREAM_WINDOW_BYTES = 262_144;
 
 /** The largest `data` of an output message. */
@@ -92,6 +109,8 @@ export interface WireMount {
   hostPath: string;
   readOnly: boolean;
   overlay?: boolean;
+  /** It is no folder but a file system of this side's, by its number; `hostPath` is empty. */
+  fileSystem?: number;
 }
 
 /** `limits` of runtime.create, by their names. */
@@ -159,6 +178,8 @@ export interface FileWrite {
   path: string;
   data: Uint8Array;
   append?: boolean;
+  /** Permissions of a file that is made. */
+  mode?: number | undefined;
 }
 
 /** file.list. */
@@ -206,6 +227,14 @@ export interface ProcessSignal {
 /** process.list. */
 export interface ProcessList {
   runtime: number;
+}
+
+/** stream.open, listener.wait and listener.list: a TCP port, or the path of a Unix socket; for the list also neither. */
+export interface NetworkTarget {
+  runtime: number;
+  port?: number;
+  host?: string;
+  path?: string;
 }
 
 /** host.result, whose id is the call's number: one of both. A code that is the name of a Linux error number is that to the guest. */
@@ -259,6 +288,24 @@ export interface Output {
 /** started: a live program has its number. */
 export interface Started {
   pid: number;
+}
+
+/** stream.data. Its id is that of the stream.open, as in all messages about a connection. */
+export interface StreamData {
+  data: Uint8Array;
+}
+
+/** stream.close: the connection is over, and why unless both directions have ended. */
+export interface StreamClosed {
+  failure?: WireError;
+}
+
+/** The reply to listener.wait, and an entry of that to listener.list. */
+export interface WireListener {
+  pid: number;
+  host?: string;
+  port?: number;
+  path?: string;
 }
 
 /** host.call, whose id is the call's number in its runtime: a program wants something of a service here. */

@@ -35,8 +35,22 @@ export interface RequestFacts {
   ERR_RUNTIME_NOT_FOUND: { runtime: number };
   /** The sidecar's process has no more of a host resource (address space, mappings, threads), or the runtime no more of a limit. */
   ERR_RESOURCE_EXHAUSTED: { resource: string; limit: number };
+  /** An archive is damaged, cut off, or wants what is refused; `entry` is the name in it that is at fault. What was before it stays. */
+  ERR_ARCHIVE: { entry: string; reason: string };
   /** The guest image is missing, damaged or of another build. */
   ERR_IMAGE: { path: string; reason: string };
+}
+
+/** What goes wrong between the app and a guest's server. */
+export interface NetworkFacts {
+  /** Nobody began to listen within `timeoutMs`. */
+  ERR_LISTENER_TIMEOUT: { timeoutMs: number; port?: number; host?: string; path?: string };
+  /** The guest's answer was not there, all of it, within `timeoutMs`. */
+  ERR_FETCH_TIMEOUT: { timeoutMs: number; port: number };
+  /** The guest's answer has more bytes than `maxResponseBytes`. */
+  ERR_RESPONSE_TOO_LARGE: { maxResponseBytes: number; port: number };
+  /** What the guest has answered is not HTTP, or its head is too large. */
+  ERR_RESPONSE_INVALID: { reason: string; port: number };
 }
 
 /** What goes wrong on this side of the wire. */
@@ -56,13 +70,17 @@ export interface LocalFacts {
 }
 
 /**
- * What an operation on files or processes may be refused with: the name of Linux's error number. `path` is the guest path, the command, or the
- * process's number.
+ * What an operation on files, processes or connections may be refused with: the name of Linux's error number. `path` is the guest path, the
+ * command, the process's number, or the host and port.
  */
 export type FileErrorCode =
   | 'E2BIG'
   | 'EACCES'
+  | 'EBADF'
+  | 'EAGAIN'
   | 'EBUSY'
+  | 'ECONNREFUSED'
+  | 'ECONNRESET'
   | 'EEXIST'
   | 'EFBIG'
   | 'EINVAL'
@@ -71,10 +89,12 @@ export type FileErrorCode =
   | 'ELOOP'
   | 'EMFILE'
   | 'ENAMETOOLONG'
+  | 'ENFILE'
   | 'ENOBUFS'
   | 'ENOENT'
   | 'ENOEXEC'
   | 'ENOSPC'
+  | 'ENOSYS'
   | 'ENOTDIR'
   | 'ENOTEMPTY'
   | 'EPERM'
@@ -106,7 +126,7 @@ export interface BindingFacts {
 export type BindingErrorCode = keyof BindingFacts;
 
 /** Facts by code. */
-export interface ErrorFacts extends FailureFacts, RequestFacts, LocalFacts, FileFacts {}
+export interface ErrorFacts extends FailureFacts, RequestFacts, LocalFacts, NetworkFacts, FileFacts {}
 
 /** Every code that `ColdframeError` can have. */
 export type ErrorCode = keyof ErrorFacts;

@@ -41,6 +41,35 @@ export function runnerDisposed(runner: number) {
   return make('ERR_RUNNER_DISPOSED', 'The resident runner has been disposed', { runner });
 }
 
+/** Nobody listens yet, and the wait is over. */
+export function listenerTimeout(facts: ErrorFacts['ERR_LISTENER_TIMEOUT']) {
+  const where = facts.path ?? `${facts.host ?? 'localhost'}:${facts.port}`;
+  return make('ERR_LISTENER_TIMEOUT', `Nobody listened at ${where} within ${facts.timeoutMs} ms`, facts);
+}
+
+/** The guest's server takes too long. */
+export function fetchTimeout(port: number, timeoutMs: number) {
+  return make('ERR_FETCH_TIMEOUT', `The answer from port ${port} took longer than ${timeoutMs} ms`, { timeoutMs, port });
+}
+
+/** The guest's server answers with too much. */
+export function responseTooLarge(port: number, maxResponseBytes: number) {
+  const message = `The answer from port ${port} has more than ${maxResponseBytes} bytes (maxResponseBytes)`;
+  return make('ERR_RESPONSE_TOO_LARGE', message, { maxResponseBytes, port });
+}
+
+/** The guest's server does not speak HTTP. */
+export function responseInvalid(port: number, reason: string, cause: unknown) {
+  const message = `What port ${port} answered is not a response: ${reason}`;
+  return make('ERR_RESPONSE_INVALID', message, { reason, port }, cause);
+}
+
+/** The guest's server closed the connection in the middle of its answer. */
+export function connectionLost(port: number, cause: unknown) {
+  const message = `ECONNRESET: connection closed before the answer was complete, read 'localhost:${port}'`;
+  return make('ECONNRESET', message, { syscall: 'read', path: `localhost:${port}` }, cause);
+}
+
 /** The halves are of different releases. */
 export function versionMismatch(sdk: string, sidecar: string) {
   const message = `The SDK has version ${sdk}, the sidecar ${sidecar}: install one release of both`;

@@ -4,6 +4,10 @@
 export const WHOLE = {
   /** Milliseconds; the largest is what a timer of Node takes, 24 days. */
   timeout: { min: 1, max: 2_147_483_647 },
+  /** Permissions, with the sticky bit. */
+  mode: { min: 0, max: 0o1777 },
+  /** A byte of a file. */
+  position: { min: 0, max: Number.MAX_SAFE_INTEGER - 1 },
   /** Threads. */
   workers: { min: 1, max: 256 },
   /** Slots. */

@@ -8,6 +8,7 @@ import { openingOf } from '../sidecar/connections.js';
 import { isBindings } from './bindings.js';
 import { ENV_NAME, GUEST_PATH, MAX_INLINE_BUDGET_MS, WHOLE } from './bounds.js';
 import { isProfile, LIMIT_NAMES, LIMITS } from './limit-bounds.js';
+import { NETWORK_TESTS } from './network.js';
 import { isPolicy } from './permissions.js';
 
 type Test = (value: unknown) => boolean;
@@ -25,6 +26,7 @@ const isWhole = (bounds: { min: number; max: number }): Test => {
 };
 const isBudget: Test = (value) => typeof value === 'number' && value >= 0 && value <= MAX_INLINE_BUDGET_MS;
 const isFlag: Test = (value) => typeof value === 'boolean';
+const isSignal: Test = (value) => value instanceof AbortSignal;
 const isHostPath: Test = (value) => isText(value) && value !== '';
 const isLimits: Test = (value) => matches(limits, value);
 const isRecord =
@@ -40,11 +42,19 @@ const isRecord =
 const isEnv = isRecord(ENV_NAME, isText);
 const isFiles = isRecord(GUEST_PATH, isInput);
 const isMounts: Test = (value) =>
-  Array.isArray(value) && value.every((one) => matches(mount, one) && one.guestPath !== undefined && one.hostPath !== undefined);
+  Array.isArray(value) &&
+  value.every(
+    (one) => (matches(mount, one) && one.guestPath !== undefined && one.hostPath !== undefined) || isFileSystemMount(one),
+  );
+const isFileSystemMount: Test = (value) =>
+  matches(systemMount, value) && isPath((value as { guestPath?: unknown }).guestPath) && 'fileSystem' in (value as object);
+
+/** Whether `value` has what every file system must have; for the schemas too. */
+export const isFileSystem: Test = (value) => isMap(value) && ['stat', 'readDir', 'read'].every((name) => isFunction(value[name]));
 
 /** Whether `value` is what `nodeModules` may be; for the schemas too. */
 export const isNodeModules: Test = (value) =>
-  isHostPath(value) || (matches(folder, value) && (value as Record<string, unknown>)['hostPath'] !== undefined);
+  isHostPath(value) || (matches(modules, value) && (value as Record<string, unknown>)['hostPath'] !== undefined);
 
 // `__proto__: null`, so that `constructor` is as unknown an option as any other.
 const listener: Tests = { __proto__: null, onBootTiming: isFunction };
@@ -55,7 +65,19 @@ const limits: Tests = {
   ...Object.fromEntries(LIMIT_NAMES.map((name) => [name, isWhole(LIMITS[name])])),
 };
 const folder: Tests = { __proto__: null, guestPath: isPath, hostPath: isHostPath };
+const modules: Tests = {
+  __proto__: null,
+  ...folder,
+  roots: (value) => Array.isArray(value) && value.every(isHostPath),
+};
 const mount: Tests = { __proto__: null, ...folder, readOnly: isFlag, overlay: isFlag };
+const systemMount: Tests = {
+  __proto__: null,
+  guestPath: isPath,
+  fileSystem: (value) => isFileSystem(value),
+  readOnly: isFlag,
+  timeout: isWhole(WHOLE.timeout),
+};
 const recursive: Tests = { __proto__: null, recursive: isFlag };
 const evaluation: Tests = {
   __proto__: null,
@@ -84,6 +106,7 @@ const sidecar: Tests = {
 const isSidecar: Test = (value) => openingOf(value) !== undefined;
 
 const SETS = {
+  ...NETWORK_TESTS,
   'NodeRuntime.create()': {
     __proto__: null,
     ...place,
@@ -110,6 +133,17 @@ const SETS = {
   'remove()': recursive,
   'stat()': { __proto__: null, followSymlinks: isFlag } as Tests,
   'setPermissions()': isPolicy,
+  'writeFile()': { __proto__: null, mode: isWhole(WHOLE.mode) } as Tests,
+  'watch()': { __proto__: null, recursive: isFlag, signal: isSignal } as Tests,
+  'createReadStream()': {
+    __proto__: null,
+    start: isWhole(WHOLE.position),
+    end: isWhole(WHOLE.position),
+    signal: isSignal,
+  } as Tests,
+  'createWriteStream()': { __proto__: null, append: isFlag, mode: isWhole(WHOLE.mode), signal: isSignal } as Tests,
+  'exportTar()': { __proto__: null, gzip: isFlag } as Tests,
+  'importTar()': { __proto__: null, path: isPath, gzip: isFlag } as Tests,
   'Sidecar.spawn()': sidecar,
   'Sidecar.embedded()': { __proto__: null, ...sidecar, inlineBudgetMs: isBudget } as Tests,
 };

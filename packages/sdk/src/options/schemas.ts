@@ -6,9 +6,10 @@ import { invalidOption } from '../errors/make.js';
 import { openingOf } from '../sidecar/connections.js';
 import { binding, bindings } from './binding-schemas.js';
 import { ENV_NAME, GUEST_PATH, HOST_PATH, MAX_INLINE_BUDGET_MS, TEXT, WHOLE } from './bounds.js';
-import { isNodeModules, type OptionSet } from './check.js';
+import { isFileSystem, isNodeModules, type OptionSet } from './check.js';
 import { hintFor } from './hints.js';
 import { isProfile, LIMIT_NAMES, LIMITS } from './limit-bounds.js';
+import { NETWORK_SCHEMAS } from './network-schemas.js';
 import { type Issue, knownNames, meant, permissionHint, permissionsPolicy } from './permission-schemas.js';
 import { show } from './show.js';
 
@@ -47,13 +48,26 @@ const FILES = 'a map of absolute guest paths to text or Uint8Arrays';
 const guestPath = matching(GUEST_PATH, 'an absolute guest path such as /workspace/data');
 const flag = z.optional(z.boolean({ error: 'true or false' }));
 const mount = strict(
-  { guestPath, hostPath: matching(HOST_PATH, 'a folder of this machine'), readOnly: flag, overlay: flag },
+  {
+    guestPath,
+    hostPath: z.optional(matching(HOST_PATH, 'a folder of this machine')),
+    fileSystem: custom(isFileSystem, 'a FileSystem: an object with stat, readDir and read'),
+    readOnly: flag,
+    overlay: flag,
+    timeout: whole(WHOLE.timeout, 'milliseconds'),
+  },
   'an object with a mount',
 );
+const isOneOf = ({ hostPath, fileSystem, overlay, timeout }: Readonly<Record<string, unknown>>): boolean =>
+  hostPath === undefined ? fileSystem !== undefined && overlay === undefined : fileSystem === undefined && timeout === undefined;
+const oneMount = mount.check(z.refine(isOneOf, { error: 'hostPath (and overlay), or fileSystem (and timeout)' }));
 const isLanguage = (value: unknown): boolean => value === 'javascript' || value === 'typescript';
+const signal = custom((value) => value instanceof AbortSignal, 'an AbortSignal');
+const mode = whole(WHOLE.mode, 'permissions');
+const position = whole(WHOLE.position, 'bytes');
 const evaluation = {
   timeout: whole(WHOLE.timeout, 'milliseconds'),
-  signal: custom((value) => value instanceof AbortSignal, 'an AbortSignal'),
+  signal,
   onStdout: callback,
   onStderr: callback,
 };
@@ -77,14 +91,19 @@ const budget = `a number of milliseconds from 0 to ${MAX_INLINE_BUDGET_MS}`;
 
 /** The schema of each option set. */
 export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
+  ...NETWORK_SCHEMAS,
   'NodeRuntime.create()': strict({
     env,
     cwd,
     limits: z.optional(limits),
     onLimitWarning: callback,
     files: z.optional(z.record(matching(GUEST_PATH, FILES), contents, { error: FILES })),
-    mounts: z.optional(z.array(mount, { error: 'a list of mounts: { guestPath, hostPath, readOnly?, overlay? }' })),
-    nodeModules: custom(isNodeModules, 'a folder of this machine, or { hostPath, guestPath? }'),
+    mounts: z.optional(
+      z.array(oneMount, {
+        error: 'a list of mounts: { guestPath, hostPath, readOnly?, overlay? } or { guestPath, fileSystem, readOnly?, timeout? }',
+      }),
+    ),
+    nodeModules: custom(isNodeModules, 'a folder of this machine, or { hostPath, guestPath?, roots? }'),
     bindings,
     permissions: z.optional(permissionsPolicy),
     onBootTiming: callback,
@@ -106,6 +125,12 @@ export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
   'remove()': strict({ recursive: flag }),
   'stat()': strict({ followSymlinks: flag }),
   'setPermissions()': permissionsPolicy,
+  'writeFile()': strict({ mode }),
+  'watch()': strict({ recursive: flag, signal }),
+  'createReadStream()': strict({ start: position, end: position, signal }),
+  'createWriteStream()': strict({ append: flag, mode, signal }),
+  'exportTar()': strict({ gzip: flag }),
+  'importTar()': strict({ path: cwd, gzip: flag }),
   'Sidecar.spawn()': strict(sidecar),
   'Sidecar.embedded()': strict({
     ...sidecar,

@@ -2,6 +2,7 @@
 // what is wrong with it when it is not.
 
 import type { Bindings } from '../bindings/types.js';
+import type { FileSystemMount } from '../file-systems/types.js';
 import type { Sidecar } from '../sidecar/sidecar.js';
 import type { Limits, LimitWarningListener } from './limits.js';
 import type { PermissionsPolicy } from './permission-types.js';
@@ -80,13 +81,17 @@ export interface NodeRuntimeOptions {
    * to the guest.
    */
   files?: Readonly<Record<string, string | Uint8Array>>;
-  /** Folders of this machine that the guest sees. Nothing is read from them before a program asks for it. */
-  mounts?: readonly Mount[];
   /**
-   * A `node_modules` folder of this machine, mounted read-only at `guestPath`, so that programs below it can import its packages.
+   * Folders of this machine and file systems of the app's own that the guest sees. Nothing is read from them before a program asks for it.
+   */
+  mounts?: readonly (Mount | FileSystemMount)[];
+  /**
+   * A `node_modules` folder of this machine, mounted read-only at `guestPath`, so that programs below it can import its packages. A package whose
+   * link leaves the folder, as in a workspace of pnpm, is found when a folder in `roots` holds what the link leads to: those are mounted
+   * read-only too, as `/opt/node_roots/0` and so on. Otherwise it is `EACCES`, and the message says where the link leads.
    * @default guestPath: `node_modules` in `cwd`
    */
-  nodeModules?: string | { hostPath: string; guestPath?: string };
+  nodeModules?: string | { hostPath: string; guestPath?: string; roots?: readonly string[] };
   /** Walls around its programs: a profile, and single limits over it. */
   limits?: Limits;
   /** Told when the use of a limit passes 80 %, once until it has fallen below 60 %, and at most once a second for each limit. */

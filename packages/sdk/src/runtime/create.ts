@@ -6,6 +6,7 @@
 import { bindingsOf } from '../bindings/binding.js';
 import { BindingRegistry } from '../bindings/registry.js';
 import type { RuntimeCreate, RuntimeCreated } from '../channel/messages.js';
+import { fileSystemService } from '../file-systems/service.js';
 import type { Limits } from '../options/limits.js';
 import { wirePolicy } from '../options/permissions.js';
 import type { BootTimingListener, NodeRuntimeOptions } from '../options/types.js';
@@ -14,7 +15,7 @@ import { openingOf } from '../sidecar/connections.js';
 import { openProcess } from '../sidecar/open.js';
 import { reportModuleLoad, reportOpening } from './boot-timing.js';
 import { writeFile } from './files.js';
-import { mountsOf, seedOf } from './seed.js';
+import { fileSystemsOf, mountsOf, seedOf } from './seed.js';
 
 /** A runtime in a sidecar. */
 export interface Provisioned {
@@ -43,6 +44,8 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
       { env, cwd, limits, profile, warn, files, mounts, permissions },
       onLimitWarning,
     );
+    const systems = fileSystemsOf(options);
+    if (systems.length > 0) connection.serve(created.runtime, 'filesystem', fileSystemService(systems));
     if (later.length > 0) await orDispose(connection, created.runtime, writeAll(connection, created.runtime, later));
     const registry = bindings && new BindingRegistry(connection, created.runtime);
     if (registry) await orDispose(connection, created.runtime, registry.add(bindings));

@@ -4,10 +4,12 @@
 import type { FileNames, FileType, FileStatus as WireStatus } from '../channel/messages.js';
 import { isColdframeError } from '../errors/error.js';
 import { invalidOption } from '../errors/make.js';
-import { GUEST_PATH } from '../options/bounds.js';
+import { GUEST_PATH, WHOLE } from '../options/bounds.js';
 import { show } from '../options/show.js';
 import type { SidecarConnection } from '../sidecar/connection.js';
 
+// What a Date can be.
+const MAX_TIME_MS = 8.64e15;
 // Bytes of one read or write; a frame holds twice as much.
 const PIECE_BYTES = 16 * 1024 * 1024;
 
@@ -53,12 +55,37 @@ export function checkData(call: string, data: unknown): void {
   throw invalidOption(call, { option: 'data', expected: 'text or a Uint8Array', received: show(data) });
 }
 
+/** Throws unless `mode` is permissions. */
+export function checkMode(call: string, mode: unknown): void {
+  if (Number.isInteger(mode) && (mode as number) >= 0 && (mode as number) <= WHOLE.mode.max) return;
+  throw invalidOption(call, { option: 'mode', expected: 'permissions such as 0o644', received: show(mode) });
+}
+
+/** A time of `utimes()` in microseconds. */
+export function microseconds(call: string, option: string, time: unknown): number {
+  const ms = time instanceof Date ? time.getTime() : time;
+  if (typeof ms === 'number' && Math.abs(ms) <= MAX_TIME_MS) return Math.round(ms * 1000);
+  throw invalidOption(call, { option, expected: 'a Date, or milliseconds since 1970', received: show(time) });
+}
+
+/** Throws unless `target` is what a link may say. */
+export function checkTarget(call: string, target: unknown): void {
+  if (typeof target === 'string' && target !== '' && !target.includes('\0')) return;
+  throw invalidOption(call, { option: 'target', expected: 'text without NUL that is not empty', received: show(target) });
+}
+
 /** Text as UTF-8. */
 export const toBytes = (data: string | Uint8Array): Uint8Array => (typeof data === 'string' ? Buffer.from(data) : data);
 
 /** Replaces a file. One that is larger than a piece is not replaced at once. */
-export async function writeFile(connection: SidecarConnection, runtime: number, path: string, data: Uint8Array): Promise<void> {
-  await connection.writeFile({ runtime, path, data: data.subarray(0, PIECE_BYTES) });
+export async function writeFile(
+  connection: SidecarConnection,
+  runtime: number,
+  path: string,
+  data: Uint8Array,
+  mode?: number,
+): Promise<void> {
+  await connection.writeFile({ runtime, path, data: data.subarray(0, PIECE_BYTES), mode });
   for (let at = PIECE_BYTES; at < data.length; at += PIECE_BYTES) {
     await connection.writeFile({ runtime, path, data: data.subarray(at, at + PIECE_BYTES), append: true });
   }

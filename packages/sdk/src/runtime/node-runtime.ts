@@ -6,6 +6,7 @@ import { BindingRegistry } from '../bindings/registry.js';
 import type { Bindings } from '../bindings/types.js';
 import type { ProcessStart } from '../channel/messages.js';
 import { invalidOption, runtimeDisposed } from '../errors/make.js';
+import { RuntimeNetwork } from '../network/runtime-network.js';
 import { acceptable, explain } from '../options/check.js';
 import type { PermissionsPolicy } from '../options/permission-types.js';
 import { show } from '../options/show.js';
@@ -22,24 +23,14 @@ import { reportGuestRun, reportGuestStart } from './boot-timing.js';
 import { type Provisioned, provision } from './create.js';
 import { disposeRuntime } from './dispose.js';
 import { evaluate } from './evaluation.js';
-import {
-  checkData,
-  checkPath,
-  type DirectoryEntry,
-  entriesOf,
-  exists,
-  type FileStatus,
-  readFile,
-  statusOf,
-  toBytes,
-  writeFile,
-} from './files.js';
+import { FileMethods, type FilePlace } from './file-methods.js';
 import { GuestProcess } from './guest-process.js';
 import { type LostListener, type PermissionListener, RuntimePermissions } from './permissions.js';
 import { type ProcessEntry, entriesOf as processEntries } from './processes.js';
 import { bytesOf, checkText, programOf } from './program.js';
 import { type ResourceSnapshot, snapshotOf } from './resources.js';
 import { ExecResult, RunResult } from './result.js';
+import { DEFAULT_CWD } from './seed.js';
 
 /**
  * One sandbox for Node programs. Each `exec` and `run` starts a fresh guest process in it; programs may run at the same time.
@@ -48,22 +39,26 @@ import { ExecResult, RunResult } from './result.js';
  * await using runtime = await NodeRuntime.create();
  * const { stdout } = await runtime.exec('console.log(1 + 1)');
  */
-export class NodeRuntime implements AsyncDisposable {
+export class NodeRuntime extends FileMethods implements AsyncDisposable {
   readonly #connection: SidecarConnection;
   readonly #owned: ProcessConnection | undefined;
   readonly #runtime: number;
   readonly #onBootTiming: BootTimingListener | undefined;
+  readonly #cwd: string;
   #bindings: BindingRegistry | undefined;
   readonly #permissions: RuntimePermissions;
+  #network: RuntimeNetwork | undefined;
   #disposal: Promise<void> | undefined;
 
-  private constructor(provisioned: Provisioned, { onBootTiming, permissions }: NodeRuntimeOptions) {
+  private constructor(provisioned: Provisioned, { onBootTiming, cwd, permissions }: NodeRuntimeOptions) {
+    super();
     this.#connection = provisioned.connection;
     this.#owned = provisioned.owned;
     this.#runtime = provisioned.runtime;
     this.#bindings = provisioned.bindings;
     this.#onBootTiming = onBootTiming;
     this.#permissions = new RuntimePermissions(provisioned.connection, provisioned.runtime, permissions);
+    this.#cwd = cwd ?? DEFAULT_CWD;
   }
 
   /**
@@ -131,7 +126,7 @@ export class NodeRuntime implements AsyncDisposable {
   async spawn(code: string, options: RunOptions = {}): Promise<GuestProcess> {
     if (!acceptable('spawn()', options)) await explain('spawn()', options);
     checkText('spawn()', 'code', code);
-    this.#assertAlive();
+    this.assertAlive();
     const { args, env, cwd, stdin, timeout: timeoutMs } = options;
     const { text, execArgv } = programOf('exec', code, options);
     const program = { runtime: this.#runtime, mode: 'exec', code: text, args, execArgv, env, cwd, timeoutMs } as const;
@@ -153,7 +148,7 @@ export class NodeRuntime implements AsyncDisposable {
    * @throws `ERR_RUNTIME_DISPOSED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
    */
   async processes(): Promise<ProcessEntry[]> {
-    this.#assertAlive();
+    this.assertAlive();
     return processEntries(await this.#connection.listProcesses({ runtime: this.#runtime }));
   }
 
@@ -164,104 +159,8 @@ export class NodeRuntime implements AsyncDisposable {
    */
   async createResidentRunner(options?: ResidentRunnerOptions): Promise<ResidentRunner> {
     if (!acceptable('createResidentRunner()', options)) await explain('createResidentRunner()', options);
-    this.#assertAlive();
+    this.assertAlive();
     return createRunner(this.#connection, { runtime: this.#runtime, ...options }, this.#onBootTiming);
-  }
-
-  /**
-   * Replaces the file at `path`, an absolute guest path; directories above it are made. Text is written as UTF-8. The file belongs to the
-   * guest. Like all file operations here it is not bound by permissions, but by mounts that are read-only.
-   *
-   * @throws a code such as `ENOSPC`, with `path` and `syscall`; `ERR_INVALID_OPTION`, and what `exec()` throws about runtime and sidecar
-   */
-  async writeFile(path: string, data: string | Uint8Array): Promise<void> {
-    this.#checkFile('writeFile()', path);
-    checkData('writeFile()', data);
-    await writeFile(this.#connection, this.#runtime, path, toBytes(data));
-  }
-
-  /**
-   * All bytes of a file.
-   *
-   * @throws a code such as `ENOENT`; otherwise as `writeFile()`
-   */
-  async readFile(path: string): Promise<Uint8Array> {
-    this.#checkFile('readFile()', path);
-    return readFile(this.#connection, this.#runtime, path);
-  }
-
-  /**
-   * Names in a directory, in order.
-   *
-   * @throws a code such as `ENOTDIR`; otherwise as `writeFile()`
-   */
-  async readDir(path: string): Promise<string[]> {
-    this.#checkFile('readDir()', path);
-    return (await this.#connection.listFiles({ runtime: this.#runtime, path })).names;
-  }
-
-  /**
-   * The same, with what each of them names.
-   *
-   * @throws as `readDir()`
-   */
-  async readDirWithTypes(path: string): Promise<DirectoryEntry[]> {
-    this.#checkFile('readDirWithTypes()', path);
-    return entriesOf(await this.#connection.listFiles({ runtime: this.#runtime, path }));
-  }
-
-  /**
-   * What is known of a file; of a link itself with `followSymlinks: false`.
-   *
-   * @throws a code such as `ENOENT`; otherwise as `writeFile()`
-   */
-  async stat(path: string, options?: { followSymlinks?: boolean }): Promise<FileStatus> {
-    if (!acceptable('stat()', options)) await explain('stat()', options);
-    this.#checkFile('stat()', path);
-    return statusOf(await this.#connection.statFile({ runtime: this.#runtime, path, follow: options?.followSymlinks }));
-  }
-
-  /**
-   * Whether something is there; a link counts when its target is.
-   *
-   * @throws as `writeFile()`, but no file error that means that nothing is there
-   */
-  async exists(path: string): Promise<boolean> {
-    this.#checkFile('exists()', path);
-    return exists(this.#connection, this.#runtime, path);
-  }
-
-  /**
-   * Makes a directory; with `recursive` also those above it, and then it may be there already.
-   *
-   * @throws a code such as `EEXIST`; otherwise as `writeFile()`
-   */
-  async mkdir(path: string, options?: { recursive?: boolean }): Promise<void> {
-    if (!acceptable('mkdir()', options)) await explain('mkdir()', options);
-    this.#checkFile('mkdir()', path);
-    await this.#connection.makeDirectory({ runtime: this.#runtime, path, recursive: options?.recursive });
-  }
-
-  /**
-   * Removes a file, a link or an empty directory; with `recursive` a directory with all that is in it.
-   *
-   * @throws a code such as `ENOTEMPTY`; otherwise as `writeFile()`
-   */
-  async remove(path: string, options?: { recursive?: boolean }): Promise<void> {
-    if (!acceptable('remove()', options)) await explain('remove()', options);
-    this.#checkFile('remove()', path);
-    await this.#connection.removeFile({ runtime: this.#runtime, path, recursive: options?.recursive });
-  }
-
-  /**
-   * Gives a file or a directory another name, in place of what has it.
-   *
-   * @throws a code such as `ENOENT`; otherwise as `writeFile()`
-   */
-  async rename(from: string, to: string): Promise<void> {
-    this.#checkFile('rename()', from, 'from');
-    checkPath('rename()', 'to', to);
-    await this.#connection.renameFile({ runtime: this.#runtime, from, to });
   }
 
   /** What its programs may do now: every scope, as it was given or by default. */
@@ -276,7 +175,7 @@ export class NodeRuntime implements AsyncDisposable {
    * @throws `ERR_INVALID_OPTION`, `ERR_INVALID_REQUEST` (a pattern that is none); otherwise as `processes()`
    */
   async setPermissions(policy: PermissionsPolicy): Promise<void> {
-    this.#assertAlive();
+    this.assertAlive();
     await this.#permissions.set(policy);
   }
 
@@ -287,7 +186,7 @@ export class NodeRuntime implements AsyncDisposable {
    * @throws `ERR_INVALID_OPTION`; otherwise as `processes()`
    */
   async onPermission(listener: PermissionListener, onLost?: LostListener): Promise<() => Promise<void>> {
-    this.#assertAlive();
+    this.assertAlive();
     return this.#permissions.listen(listener, onLost);
   }
 
@@ -301,7 +200,7 @@ export class NodeRuntime implements AsyncDisposable {
     const given = { bindings: bindings ?? null };
     if (!acceptable('registerBindings()', given)) await explain('registerBindings()', given);
     const ready = await bindingsOf('registerBindings()', bindings);
-    this.#assertAlive();
+    this.assertAlive();
     this.#bindings ??= new BindingRegistry(this.#connection, this.#runtime);
     await this.#bindings.add(ready);
   }
@@ -315,7 +214,7 @@ export class NodeRuntime implements AsyncDisposable {
     if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) {
       throw invalidOption('unregisterBindings()', { option: 'names', expected: 'a list of names', received: show(names) });
     }
-    this.#assertAlive();
+    this.assertAlive();
     await this.#bindings?.remove(names);
   }
 
@@ -326,7 +225,7 @@ export class NodeRuntime implements AsyncDisposable {
    * @throws `ERR_RUNTIME_DISPOSED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
    */
   async getResourceSnapshot(): Promise<ResourceSnapshot> {
-    this.#assertAlive();
+    this.assertAlive();
     const usage = this.#connection.runtimeResources({ runtime: this.#runtime });
     const sidecar = this.#connection.resources();
     return snapshotOf(...(await Promise.all([usage, sidecar])));
@@ -337,7 +236,7 @@ export class NodeRuntime implements AsyncDisposable {
    * `error.code` `ERR_RUNTIME_DISPOSED`. May be called more than once.
    */
   dispose(): Promise<void> {
-    this.#disposal ??= disposeRuntime(this.#connection, this.#runtime, this.#owned);
+    this.#disposal ??= this.#dispose();
     return this.#disposal;
   }
 
@@ -346,9 +245,21 @@ export class NodeRuntime implements AsyncDisposable {
     return this.dispose();
   }
 
+  /** @internal */
+  protected override network(): RuntimeNetwork {
+    this.assertAlive();
+    this.#network ??= new RuntimeNetwork(this.#connection.network, this.#runtime);
+    return this.#network;
+  }
+
+  async #dispose(): Promise<void> {
+    await this.#network?.close();
+    await disposeRuntime(this.#connection, this.#runtime, this.#owned);
+  }
+
   async #start(call: 'exec' | 'run' | 'execFile', code: string, options: RunOptions | undefined): Promise<Outcome> {
     checkText(`${call}()`, call === 'execFile' ? 'path' : 'code', code);
-    this.#assertAlive();
+    this.assertAlive();
     const outcome = await this.#begin(call === 'execFile' ? 'file' : call, code, options);
     if (this.#onBootTiming !== undefined) {
       reportGuestStart(this.#onBootTiming, outcome.timings);
@@ -380,17 +291,18 @@ export class NodeRuntime implements AsyncDisposable {
     if (!Array.isArray(args) || !args.every((one) => typeof one === 'string' && !one.includes('\0'))) {
       throw invalidOption(call, { option: 'args', expected: 'a list of text', received: show(args) });
     }
-    this.#assertAlive();
+    this.assertAlive();
     const { env, cwd, stdin, timeout: timeoutMs } = options;
     return { runtime: this.#runtime, mode: 'command', code: command, args, env, cwd, stdin: bytesOf(stdin), timeoutMs };
   }
 
-  #checkFile(call: string, path: unknown, option = 'path'): void {
-    checkPath(call, option, path);
-    this.#assertAlive();
+  /** @internal */
+  protected override place(): FilePlace {
+    return { connection: this.#connection, runtime: this.#runtime, cwd: this.#cwd };
   }
 
-  #assertAlive(): void {
+  /** @internal */
+  protected override assertAlive(): void {
     if (this.#disposal !== undefined) throw runtimeDisposed(this.#runtime);
   }
 }

@@ -2,7 +2,8 @@
 
 import { resolve } from 'node:path';
 import type { WireMount } from '../channel/messages.js';
-import type { NodeRuntimeOptions } from '../options/types.js';
+import type { FileSystemMount } from '../file-systems/types.js';
+import type { Mount, NodeRuntimeOptions } from '../options/types.js';
 import { toBytes } from './files.js';
 
 // Bytes of files in the message that creates a runtime; a frame holds four times as much.
@@ -10,7 +11,11 @@ const MESSAGE_BYTES = 8 * 1024 * 1024;
 // Entries in it; the sidecar takes 65,536.
 const MESSAGE_FILES = 16_384;
 
-const DEFAULT_CWD = '/workspace';
+/** The working directory of a runtime that is not given one. */
+export const DEFAULT_CWD = '/workspace';
+
+// Where the folders lie that packages of `nodeModules` may be linked from.
+const NODE_ROOTS = '/opt/node_roots';
 
 /** Files of a runtime's options: those for the message, and the rest. */
 export interface Seed {
@@ -40,19 +45,33 @@ export function seedOf(files: NodeRuntimeOptions['files']): Seed {
   return seed;
 }
 
+/** The mounts that are file systems of the app's, in the order of their numbers. */
+export function fileSystemsOf({ mounts }: Pick<NodeRuntimeOptions, 'mounts'>): FileSystemMount[] {
+  const isSystem = (mount: Mount | FileSystemMount): mount is FileSystemMount =>
+    'fileSystem' in mount && mount.fileSystem !== undefined;
+  return (mounts ?? []).filter(isSystem);
+}
+
 /** All mounts, `nodeModules` among them; outer ones before those inside them. */
 export function mountsOf({ mounts, nodeModules, cwd = DEFAULT_CWD }: NodeRuntimeOptions): WireMount[] | undefined {
   if (mounts === undefined && nodeModules === undefined) return undefined;
-  const all: WireMount[] = (mounts ?? []).map(({ guestPath, hostPath, readOnly = true, overlay = false }) => ({
-    guestPath,
-    hostPath: resolve(hostPath),
-    readOnly,
-    ...(overlay ? { readOnly: true, overlay } : {}),
-  }));
+  const systems = fileSystemsOf({ mounts });
+  const all: WireMount[] = (mounts ?? []).map((mount) => {
+    if ('fileSystem' in mount && mount.fileSystem !== undefined) {
+      const { guestPath, readOnly = false } = mount;
+      return { guestPath, hostPath: '', readOnly, fileSystem: systems.indexOf(mount) };
+    }
+    const { guestPath, hostPath, readOnly = true, overlay = false } = mount as Mount;
+    return { guestPath, hostPath: resolve(hostPath), readOnly, ...(overlay ? { readOnly: true, overlay } : {}) };
+  });
   if (nodeModules !== undefined) {
-    const { hostPath, guestPath = `${cwd.replace(/\/+$/, '')}/node_modules` } =
+    const given: { hostPath: string; guestPath?: string; roots?: readonly string[] } =
       typeof nodeModules === 'string' ? { hostPath: nodeModules } : nodeModules;
+    const { hostPath, guestPath = `${cwd.replace(/\/+$/, '')}/node_modules`, roots = [] } = given;
     all.push({ guestPath, hostPath: resolve(hostPath), readOnly: true });
+    roots.forEach((root, index) => {
+      all.push({ guestPath: `${NODE_ROOTS}/${index}`, hostPath: resolve(root), readOnly: true });
+    });
   }
   const depth = (path: string): number => path.split('/').filter(Boolean).length;
   return all.sort((one, other) => depth(one.guestPath) - depth(other.guestPath));

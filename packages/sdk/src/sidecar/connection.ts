@@ -29,8 +29,10 @@ import type {
   Timings,
   WireError,
 } from '../channel/messages.js';
+import type { OpenedFiles } from '../channel/opened.js';
 import type { PermissionsListener, PermissionsSet } from '../channel/permission-messages.js';
 import type { HostService } from '../host/desk.js';
+import type { NetworkLink } from '../network/link.js';
 import type { LimitWarningListener } from '../options/limits.js';
 
 /** How a program or a snippet ended. */
@@ -53,6 +55,8 @@ export interface SidecarConnection {
   readonly pid: number;
   /** Makes a runtime. With `warn` its warnings go to `onWarning`. */
   createRuntime(options: RuntimeCreate, onWarning?: LimitWarningListener): Promise<RuntimeCreated>;
+  /** Connections into its runtimes, and their listeners. */
+  readonly network: NetworkLink;
   /** Has `service` answer what the runtime's programs ask under that name, until the runtime is disposed. */
   serve(runtime: number, name: string, service: HostService): void;
   /** Which bindings programs may call. */
@@ -96,6 +100,8 @@ export interface SidecarConnection {
   removeFile(tree: FileTree): Promise<void>;
   /** Gives a file another name. */
   renameFile(rename: FileRename): Promise<void>;
+  /** Files, archives and watches that stay open. */
+  readonly opened: OpenedFiles;
   /** Writes to the stdin of a live program. */
   writeProcess(write: ProcessWrite): Promise<void>;
   /** Sends a process a signal. */

@@ -11,7 +11,9 @@ import type {
   RuntimeUsage,
   SidecarResourceSnapshot,
   WireError,
+  WireListener,
 } from '../channel/messages.js';
+import type { ChangeList, FileHandle, FileOpen } from '../channel/opened.js';
 import type { PermissionsEvents, WirePermissions } from '../channel/permission-messages.js';
 import type { LimitWarning } from '../options/limits.js';
 import type { Outcome } from '../sidecar/connection.js';
@@ -27,7 +29,14 @@ export const Event = {
   hostCall: 6,
   hostCancel: 7,
   permissions: 8,
+  changes: 9,
   warning: 64,
+  streamData: 30,
+  streamCredit: 31,
+  streamEnded: 32,
+  streamClosed: 33,
+  listener: 34,
+  noListener: 35,
 } as const;
 
 /**
@@ -37,7 +46,18 @@ export const Event = {
 export type OnEvent = (
   id: number,
   kind: number,
-  payload: Outcome | WireError | Uint8Array | RunnerCreated | HostCall | Decisions | LimitWarning | number | undefined,
+  payload:
+    | Outcome
+    | WireError
+    | Uint8Array
+    | RunnerCreated
+    | HostCall
+    | Decisions
+    | ChangeList
+    | LimitWarning
+    | WireListener
+    | number
+    | undefined,
 ) => void;
 
 /** Decisions about permissions, and how many were lost after them. */
@@ -93,7 +113,10 @@ export interface AddonCore {
   readonly loadNs: number;
   /** Does nothing: what a call costs at least. */
   noop(): void;
-  /** `limits` are names, `values` theirs. `mounts`: guest path, host path, `ro` or `rw`, and so on. */
+  /**
+   * `limits` are names, `values` theirs. `mounts`: guest path, host path, `ro`, `rw` or `overlay`, and so on; of a file system its number, and
+   * `app-ro` or `app-rw`.
+   */
   createRuntime(
     env?: Env,
     cwd?: string,
@@ -130,12 +153,22 @@ export interface AddonCore {
   resources(): SidecarResourceSnapshot;
   runtimeResources(runtime: number): RuntimeUsage;
   readFile(runtime: number, path: string, offset: number, length: number): FileData;
-  writeFile(runtime: number, path: string, data: Uint8Array, append: boolean): void;
+  writeFile(runtime: number, path: string, data: Uint8Array, append: boolean, mode?: number): void;
   listFiles(runtime: number, path: string): FileNames;
   statFile(runtime: number, path: string, follow: boolean): FileStatus;
   makeDirectory(runtime: number, path: string, recursive: boolean): void;
   removeFile(runtime: number, path: string, recursive: boolean): void;
   renameFile(runtime: number, from: string, to: string): void;
+  openFile(runtime: number, path: string, purpose: FileOpen['for'], mode?: number): FileHandle;
+  closeFile(runtime: number, handle: number, discard: boolean): void;
+  pullFile(runtime: number, handle: number, offset: number, length: number): FileData;
+  pushFile(runtime: number, handle: number, offset: number, data: Uint8Array): void;
+  watchFile(runtime: number, path: string, recursive: boolean): FileHandle;
+  /** The changes come as the event that ends request `id`. */
+  nextChanges(id: number, runtime: number, handle: number): void;
+  setFile(runtime: number, path: string, follow: boolean, mode?: number, atimeUs?: number, mtimeUs?: number): void;
+  linkFile(runtime: number, path: string, target: string, hard: boolean): void;
+  readLink(runtime: number, path: string): string;
   writeProcess(runtime: number, pid: number, data: Uint8Array, end: boolean): void;
   signalProcess(runtime: number, pid: number, signal: number): void;
   listProcesses(runtime: number): ProcessTable;
@@ -147,5 +180,15 @@ export interface AddonCore {
   watchPermissions(runtime: number, on: boolean): void;
   /** Decisions have been taken: the next ones may come. */
   takePermissions(runtime: number): void;
+  /** Connects to `port` and `host`, or to `path`; what happens then is told by `number`, which the calls that follow name. */
+  openStream(number: number, runtime: number, port?: number, host?: string, path?: string): void;
+  writeStream(number: number, runtime: number, data: Uint8Array): void;
+  endStream(number: number, runtime: number): void;
+  creditStream(number: number, runtime: number, bytes: number): void;
+  closeStream(number: number, runtime: number, reset: boolean): void;
+  listListeners(all: boolean, runtime: number, port?: number, host?: string, path?: string): WireListener[];
+  /** The answer is an event with that number. */
+  awaitListener(number: number, runtime: number, port?: number, host?: string, path?: string): void;
+  stopWaiting(number: number, runtime: number): void;
   shutdown(): void;
 }

@@ -36,6 +36,7 @@ import {
   type WireLimits,
   type WireMount,
 } from '../channel/messages.js';
+import type { OpenedFiles } from '../channel/opened.js';
 import type { PermissionsListener, PermissionsSet } from '../channel/permission-messages.js';
 import { Warnings } from '../channel/warnings.js';
 import { fromWire, sidecarDisposed, sidecarSpawn, versionMismatch } from '../errors/make.js';
@@ -44,6 +45,8 @@ import type { LimitWarning, LimitWarningListener } from '../options/limits.js';
 import type { Opening, Outcome, SidecarConnection } from '../sidecar/connection.js';
 import { VERSION } from '../version.js';
 import { type Addon, type AddonCore, type AddonOptions, type Decisions, Event, makeOutcome } from './addon.js';
+import { EmbeddedNetwork } from './embedded-network.js';
+import { openedIn } from './embedded-opened.js';
 
 /** The addon's numbers. */
 const MODES = { exec: 0, run: 1, file: 2, command: 3 } as const;
@@ -78,6 +81,18 @@ class EmbeddedConnection implements SidecarConnection {
   readonly #desk: HostDesk;
   readonly #listeners = new Map<number, PermissionsListener>();
   readonly #warnings = new Warnings();
+  readonly opened: OpenedFiles = openedIn(
+    (work) => this.#call(work),
+    () => this.nextId(),
+    (id) => this.#wait(id),
+  );
+  readonly network = new EmbeddedNetwork({
+    nextId: () => this.nextId(),
+    call: (work) => this.#call(work),
+    tell: (work) => {
+      if (!this.#disposed) unlessGone(() => work(this.#core));
+    },
+  });
   #lastId = 0;
   #disposed = false;
 
@@ -98,7 +113,11 @@ class EmbeddedConnection implements SidecarConnection {
     const { env, cwd, limits, profile, warn, files, mounts, permissions } = options;
     const [names, values] = listsOf(limits);
     const access = ({ readOnly, overlay }: WireMount) => (overlay ? 'overlay' : readOnly ? 'ro' : 'rw');
-    const flat = mounts?.flatMap((mount) => [mount.guestPath, mount.hostPath, access(mount)]);
+    const flat = mounts?.flatMap((mount) =>
+      mount.fileSystem === undefined
+        ? [mount.guestPath, mount.hostPath, access(mount)]
+        : [mount.guestPath, String(mount.fileSystem), `app-${access(mount)}`],
+    );
     const runtime = this.#call((core) => core.createRuntime(env, cwd, profile, names, values, flat, warn));
     this.#warnings.listen(runtime, onWarning);
     this.#furnish(runtime, files, permissions);
@@ -182,6 +201,7 @@ class EmbeddedConnection implements SidecarConnection {
     this.#pending.clear();
     this.#desk.close();
     this.#core.shutdown();
+    this.network.close(sidecarDisposed());
     for (const { reject } of failed) reject(sidecarDisposed());
   }
 
@@ -189,8 +209,8 @@ class EmbeddedConnection implements SidecarConnection {
     return this.#call((core) => core.readFile(runtime, path, offset, length));
   }
 
-  async writeFile({ runtime, path, data, append = false }: FileWrite): Promise<void> {
-    this.#call((core) => core.writeFile(runtime, path, data, append));
+  async writeFile({ runtime, path, data, append = false, mode }: FileWrite): Promise<void> {
+    this.#call((core) => core.writeFile(runtime, path, data, append, mode));
   }
 
   async listFiles({ runtime, path }: FileList): Promise<FileNames> {
@@ -254,6 +274,7 @@ class EmbeddedConnection implements SidecarConnection {
       this.#warnings.tell(id, payload as LimitWarning);
       return;
     }
+    if (this.network.take(id, kind, payload)) return;
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     if (kind === Event.stdout || kind === Event.stderr) {
@@ -313,6 +334,15 @@ function deliver(onOutput: OutputListener | undefined, fd: 1 | 2, data: Uint8Arr
 
 function streamBits(streams: Streams | undefined): number {
   return streams === undefined ? 0 : (streams.stdout ? 1 : 0) | (streams.stderr ? 2 : 0);
+}
+
+// What is said of a runtime that has been disposed meanwhile crossed its end.
+function unlessGone(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ERR_RUNTIME_DISPOSED') throw error;
+  }
 }
 
 // The addon throws an `Error` with `code` and `details`; what has neither is no answer of ours and goes on as it is.

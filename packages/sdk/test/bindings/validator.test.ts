@@ -46,6 +46,11 @@ test('a place is written as one would in a program', async () => {
   ]);
 });
 
+test('what has no address is refused', async () => {
+  const schema = { additionalProperties: { type: 'number' } };
+  expect((await refusal(schema, { '\ud800': 'x' }))?.message).toContain('it cannot be held against the schema');
+});
+
 test('a large input is refused for its first problem, and little is told of many', async () => {
   const schema = { type: 'array', items: { type: 'integer' } };
   expect((await refusal(schema, Array(200).fill('x')))?.issues).toHaveLength(8);

@@ -1,6 +1,7 @@
 // The public types, as a program uses them: `tsc -p test/types` compiles this against `dist`. A line marked with @ts-expect-error must
 // not compile, so each of them is a test too.
 
+import type { Duplex } from 'node:stream';
 import {
   type BindingDefinition,
   type BindingErrorCode,
@@ -9,8 +10,11 @@ import {
   ColdframeError,
   type DirectoryEntry,
   type ExecResult,
+  type ExposedPort,
   type Failure,
   type FileStatus,
+  type GuestListener,
+  type GuestResponse,
   isColdframeError,
   type LimitName,
   type LimitWarning,
@@ -101,6 +105,22 @@ export async function everything(): Promise<void> {
   const entries: DirectoryEntry[] = await runtime.readDirWithTypes('/');
   const status: FileStatus = await runtime.stat('/a', { followSymlinks: false });
   const there: boolean = await runtime.exists('/a');
+  const answer: GuestResponse = await runtime.fetch(3000, {
+    method: 'POST',
+    path: '/a',
+    headers: { a: 'b' },
+    body: 'text',
+    timeoutMs: 1,
+  });
+  const said: number = answer.status + answer.body.length + answer.json<{ n: number }>().n;
+  const cookies: string[] | undefined = (await runtime.fetch(3000, '/a', { maxResponseBytes: 1 })).headers['set-cookie'];
+  await runtime.fetch(3000, new Request('http://a/b'));
+  const listener: GuestListener = await runtime.waitForListener({ port: 3000, host: '::1' }, { timeoutMs: 5 });
+  const found: GuestListener | undefined = await runtime.findListener({ path: '/tmp/a.sock' });
+  const duplex: Duplex = runtime.connect({ port: 3000, allowHalfOpen: true }).setTimeout(5).unref();
+  await using exposed: ExposedPort = await runtime.exposePort(3000, { host: '127.0.0.1', hostPort: 0 });
+  await runtime.dispatcher(3000).request({ origin: 'http://a', path: '/', method: 'GET' });
+  use(said, cookies, listener.processId, found?.path, duplex, exposed.url);
   await runtime.mkdir('/d', { recursive: true });
   await runtime.rename('/a', '/d/a');
   await runtime.remove('/d', { recursive: true });
@@ -135,6 +155,10 @@ export async function refused(runtime: NodeRuntime, runner: ResidentRunner): Pro
   await runtime.exec('1', { timeoutMs: 5 });
   // @ts-expect-error a value of the wrong type
   await runtime.exec('1', { timeout: '5s' });
+  // @ts-expect-error a port is a number
+  await runtime.fetch('3000');
+  // @ts-expect-error a name that does not exist
+  await runtime.waitForListener({ port: 1 }, { pollIntervalMs: 5 });
   // @ts-expect-error a resident runner reads no stdin
   await runner.exec('1', { stdin: '' });
   // @ts-expect-error only Sidecar.embedded() runs inline

@@ -85,6 +85,13 @@ pub enum Error {
         /// The guest path.
         path: String,
     },
+    /// the archive cannot be unpacked: {reason} (entry '{entry}')
+    Archive {
+        /// The name of the entry that is at fault; empty when it is the whole.
+        entry: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// the guest image at {path} cannot be used: {reason}
     Image {
         /// The file or folder.
@@ -110,6 +117,7 @@ impl Error {
             Self::EngineFault { .. } => "ERR_ENGINE_FAULT",
             Self::ResourceExhausted { .. } => "ERR_RESOURCE_EXHAUSTED",
             Self::File { errno, .. } => errno,
+            Self::Archive { .. } => "ERR_ARCHIVE",
             Self::Image { .. } => "ERR_IMAGE",
         }
     }
@@ -138,6 +146,9 @@ impl Error {
             }
             Self::File { call, path, .. } => {
                 vec![("syscall", Fact::Text((*call).to_owned())), ("path", Fact::Text(path.clone()))]
+            }
+            Self::Archive { entry, reason } => {
+                vec![("entry", Fact::Text(entry.clone())), ("reason", Fact::Text(reason.clone()))]
             }
             Self::Image { path, reason } => {
                 vec![("path", Fact::Text(path.clone())), ("reason", Fact::Text(reason.clone()))]

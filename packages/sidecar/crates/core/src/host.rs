@@ -3,6 +3,8 @@
 //! The core knows a service's name, a name inside it, and bytes. What they mean is between the guest's library and the caller. Next:
 //! `kernel/host_calls.rs`, the calls under way.
 
+use crate::network::NetworkEvent;
+
 /// Takes the calls of one runtime. Called on worker threads, or on the calling thread when a program runs inline; it must not block.
 ///
 /// Every call is answered once, with [`crate::Runtime::answer`], also one that was cancelled: until then it counts as under way.
@@ -11,6 +13,9 @@ pub trait Host: Send + Sync {
     fn call(&self, call: HostCall);
     /// Nobody waits for the call any more.
     fn cancel(&self, number: u32);
+    /// Something happens to a connection or a wait of the caller's, by the caller's number for it. Told in order, with the sandbox's sockets
+    /// locked: it must not call back.
+    fn network(&self, _number: u32, _event: NetworkEvent) {}
 }
 
 /// One call.

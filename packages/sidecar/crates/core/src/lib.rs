@@ -14,6 +14,7 @@ mod images;
 mod kernel;
 mod limits;
 mod memory;
+mod network;
 mod options;
 mod outcome;
 mod policy;
@@ -31,10 +32,15 @@ pub use error::{Error, Fact};
 pub use host::{BindingOptions, Host, HostAnswer, HostCall, HostFailure};
 pub use image::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
 pub use limits::Limits;
-pub use options::{CoreOptions, Dispatch, Mode, MountOptions, ProcessOptions, RuntimeOptions, Streams, WarningListener};
+pub use network::{ListenerEntry, NetworkEvent, STREAM_WINDOW, Target};
+pub use options::{
+    CoreOptions, Dispatch, FileSystemOptions, Mode, MountOptions, OpenOptions, ProcessOptions, RuntimeOptions, Streams,
+    WarningListener,
+};
 pub use outcome::{
-    Entry, FileStat, FileType, LimitUse, LimitWarning, Outcome, ProcessEntry, Resources, RuntimeResources, Sink, Timings,
+    ChangeKind, Changes, Entry, FileChange, FileStat, FileType, LimitUse, LimitWarning, Outcome, ProcessEntry, Resources,
+    RuntimeResources, Sink, Timings,
 };
 pub use policy::{Decision, Decisions, PermissionListener, PermissionPolicy, PermissionRule, Scope, ScopePolicy, Verdict};
-pub use runtime::{Files, Permissions, Process, Processes, Runtime};
+pub use runtime::{ArchiveUse, Files, Network, Permissions, Process, Processes, Runtime};
 pub use vm::engine_config;

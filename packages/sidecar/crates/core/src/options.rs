@@ -33,6 +33,30 @@ pub struct MountOptions {
     pub overlay: bool,
 }
 
+/// How the caller outside opens a file. Writing makes it if it is not there, and the directories above it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// For writing; else for reading.
+    pub write: bool,
+    /// Cut it off at its beginning.
+    pub truncate: bool,
+    /// All writes go to its end.
+    pub append: bool,
+    /// Permissions of a new file. Default: 0644.
+    pub mode: Option<u32>,
+}
+
+/// A file system of the caller's in the guest's tree: what happens in it is asked of the runtime's [`crate::Host`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileSystemOptions {
+    /// Where the guest sees it: an absolute path.
+    pub guest_path: String,
+    /// The number by which the caller knows it.
+    pub number: u32,
+    /// Whether the guest can change nothing in it.
+    pub read_only: bool,
+}
+
 /// What a runtime is made with.
 #[derive(Clone, Default)]
 pub struct RuntimeOptions {
@@ -50,6 +74,8 @@ pub struct RuntimeOptions {
     pub permissions: PermissionPolicy,
     /// Told when the use of a limit passes 80 %; must not block.
     pub warnings: Option<WarningListener>,
+    /// File systems of the caller's that are there from the start.
+    pub file_systems: Vec<FileSystemOptions>,
 }
 
 /// See [`RuntimeOptions::warnings`].

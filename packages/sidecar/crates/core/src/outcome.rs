@@ -75,6 +75,33 @@ pub struct FileStat {
     pub birthtime_ns: i64,
 }
 
+/// How a file that is watched has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// A name came, went or moved.
+    Name,
+    /// What it names has other bytes or attributes.
+    Content,
+}
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// What happened.
+    pub kind: ChangeKind,
+    /// The path below what is watched; empty for what is watched itself.
+    pub name: String,
+}
+
+/// What has happened since the last time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// In their order.
+    pub changes: Vec<FileChange>,
+    /// More happened than was kept.
+    pub overflow: bool,
+}
+
 /// One process of a runtime.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessEntry {

@@ -2,27 +2,35 @@
 //!
 //! It is plain data until something runs: making one maps and starts nothing. Next: `runtime/`, other faces of it.
 
-mod permissions;
-
-pub use permissions::Permissions;
-
+mod files;
 mod host;
+mod network;
+mod opened;
+mod permissions;
+mod processes;
 mod usage;
+
+pub use files::Files;
+pub use network::Network;
+pub use opened::ArchiveUse;
+pub use permissions::Permissions;
+pub use processes::Processes;
 
 use crate::core::Shared;
 use crate::error::Error;
 use crate::kernel::processes::{Child, Image, find};
 use crate::kernel::usage::{Charge, Resource};
-use crate::kernel::{Errno, INIT, Kernel, Outside, Process as KernelProcess};
+use crate::kernel::{Errno, INIT, Kernel, Process as KernelProcess};
 use crate::limits::Limits;
 use crate::options::{Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};
-use crate::outcome::{Entry, FileStat, Outcome, ProcessEntry, Sink, Timings};
+use crate::outcome::{Outcome, Sink, Timings};
 use crate::policy::PermissionPolicy;
 use crate::program::{Launch, Parts, Program, run};
 use crate::sched::Task;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Where programs start unless told otherwise.
@@ -40,23 +48,14 @@ pub(crate) struct Inner {
     cwd: String,
     kernel: Arc<Kernel>,
     programs: Mutex<Programs>,
+    /// Files and watches that the caller outside has open.
+    opened: Mutex<opened::Table>,
 }
 
 #[derive(Default)]
 struct Programs {
     live: HashMap<u32, Arc<Program>>,
     disposed: bool,
-}
-
-/// A runtime's files, for its owner: permissions of the guest's user do not count. Paths are absolute guest paths; an error is
-/// [`Error::File`], whose code is the error number's name.
-pub struct Files {
-    inner: Arc<Inner>,
-}
-
-/// A runtime's processes, for its owner: all of them, children included.
-pub struct Processes {
-    inner: Arc<Inner>,
 }
 
 /// One guest program. Cheap to clone; dropping all clones does not end it.
@@ -79,8 +78,10 @@ impl Runtime {
         if let Some(listener) = options.warnings {
             kernel.usage.warnings.listen(listener);
         }
-        kernel.outside().furnish(&options.mounts, &options.files, &cwd)?;
-        let inner = Inner { core, env: options.env, cwd, kernel, programs: Mutex::default() };
+        kernel.asks.store(!options.file_systems.is_empty(), Ordering::Relaxed);
+        kernel.outside().furnish(&options.mounts, &options.file_systems, &options.files, &cwd)?;
+        let (programs, opened) = (Mutex::default(), Mutex::default());
+        let inner = Inner { core, env: options.env, cwd, kernel, programs, opened };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -142,16 +143,6 @@ impl Runtime {
         sink.started(pid);
         inner.begin(&program, launch, memory, dispatch);
         Ok(Process { program })
-    }
-
-    /// Its files.
-    pub fn files(&self) -> Files {
-        Files { inner: self.inner.clone() }
-    }
-
-    /// Its processes.
-    pub fn processes(&self) -> Processes {
-        Processes { inner: self.inner.clone() }
     }
 
     /// Ends all its processes. Later starts fail with `ERR_RUNTIME_DISPOSED`.
@@ -260,9 +251,11 @@ impl Inner {
             programs.disposed = true;
             programs.live.values().cloned().collect()
         };
+        self.kernel.sockets.dismiss();
         for program in live {
             program.end(Error::RuntimeDisposed);
         }
+        self.close_opened();
     }
 
     /// Entries of the process table, programs in it, and sockets.
@@ -311,78 +304,6 @@ impl Sink for Nobody {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.core.runtime_gone();
-    }
-}
-
-impl Files {
-    fn outside(&self) -> Result<Outside<'_>, Error> {
-        if self.inner.programs.lock().disposed { Err(Error::RuntimeDisposed) } else { Ok(self.inner.kernel.outside()) }
-    }
-
-    /// Replaces the file at `path`, or adds to its end; directories above it are made.
-    pub fn write(&self, path: &str, bytes: &[u8], append: bool) -> Result<(), Error> {
-        let written = self.outside()?.write(path, bytes, append);
-        self.inner.tell_warnings();
-        written
-    }
-
-    /// At most `most` bytes from `offset` on, and the file's size.
-    pub fn read(&self, path: &str, offset: u64, most: usize) -> Result<(Vec<u8>, u64), Error> {
-        self.outside()?.read(path, offset, most)
-    }
-
-    /// What a directory holds, in the order of the names.
-    pub fn list(&self, path: &str) -> Result<Vec<Entry>, Error> {
-        self.outside()?.list(path)
-    }
-
-    /// What is known of a file; of a link itself unless `follow`.
-    pub fn stat(&self, path: &str, follow: bool) -> Result<FileStat, Error> {
-        self.outside()?.stat(path, follow)
-    }
-
-    /// Makes a directory; with `recursive` those above it too, and it may be there already.
-    pub fn mkdir(&self, path: &str, recursive: bool) -> Result<(), Error> {
-        self.outside()?.mkdir(path, recursive)
-    }
-
-    /// Removes a file, a link or an empty directory; with `recursive` a directory and what it holds.
-    pub fn remove(&self, path: &str, recursive: bool) -> Result<(), Error> {
-        self.outside()?.remove(path, recursive)
-    }
-
-    /// Gives a file another name, in place of what has it.
-    pub fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
-        self.outside()?.rename(from, to)
-    }
-}
-
-impl Processes {
-    /// Those that live. One that the caller has ended is not among them, even if it has not noticed yet.
-    pub fn list(&self) -> Vec<ProcessEntry> {
-        let mut live = self.inner.kernel.processes.list();
-        live.retain(|(program, ..)| !program.is_ending());
-        let entry = |(program, ppid, group): (Arc<Program>, u32, u32)| ProcessEntry {
-            pid: program.pid,
-            ppid,
-            group,
-            command: program.command.clone(),
-        };
-        live.into_iter().map(entry).collect()
-    }
-
-    /// Sends a signal; 0 only looks. `ESRCH` when there is no such process.
-    pub fn signal(&self, pid: u32, signal: u8) -> Result<(), Error> {
-        let sent = self.inner.kernel.processes.signal(pid, i64::from(signal));
-        sent.map_err(|error| failed(error, "kill", &pid.to_string()))
-    }
-
-    /// Writes to the standard input of a process that was started live, and ends it with `ends`. What the process has not read yet is
-    /// kept, 16 MiB at most (`ENOBUFS`); `EPIPE` when it will not read any more.
-    pub fn write(&self, pid: u32, bytes: &[u8], ends: bool) -> Result<(), Error> {
-        let program = self.inner.kernel.processes.program(pid).ok_or(Errno::EPIPE);
-        let written = program.and_then(|program| program.process.feed(bytes, ends));
-        written.map_err(|error| failed(error, "write", &pid.to_string()))
     }
 }
 

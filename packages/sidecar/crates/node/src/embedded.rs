@@ -19,6 +19,8 @@ use crate::held::Held;
 use crate::host;
 use crate::inline;
 use crate::limits;
+use crate::network;
+use crate::opened;
 use crate::outlet::{Event, EventArguments, Outlet, Program, Runner};
 use crate::permissions;
 use crate::processes;
@@ -41,6 +43,7 @@ mod kind {
     pub const HOST_CANCEL: u32 = 7;
     pub const PERMISSIONS: u32 = 8;
     pub const WARNING: u32 = 64;
+    pub const CHANGES: u32 = 9;
 }
 
 /// See the module.
@@ -145,7 +148,15 @@ impl Embedded {
         function("cancel", Self::cancel)?;
         function("credit", Self::credit)?;
         function("resources", Self::resources)?;
-        let families = [files::FUNCTIONS, processes::FUNCTIONS, host::FUNCTIONS, limits::FUNCTIONS, permissions::FUNCTIONS];
+        let families = [
+            files::FUNCTIONS,
+            opened::FUNCTIONS,
+            processes::FUNCTIONS,
+            host::FUNCTIONS,
+            limits::FUNCTIONS,
+            network::FUNCTIONS,
+            permissions::FUNCTIONS,
+        ];
         for (name, body) in families.into_iter().flatten() {
             function(name, *body)?;
         }
@@ -173,12 +184,12 @@ impl Embedded {
         let env_vars = arguments.environment(0)?;
         let cwd = arguments.optional(1, "cwd", "a string")?;
         let limits = limits::build(env, &arguments, 2)?;
-        let mounts = files::mounts(&arguments, 5)?;
+        let (mounts, file_systems) = files::mounts(&arguments, 5)?;
         let told = Arc::new(OnceLock::new());
         let warn = arguments.optional(6, "warn", "true or false")?.unwrap_or(false);
         let warnings = warn.then(|| limits::listener(&self.outlet, &told));
         let core = self.core(env)?;
-        let options = RuntimeOptions { env: env_vars, cwd, limits, mounts, warnings, ..RuntimeOptions::default() };
+        let options = RuntimeOptions { env: env_vars, cwd, limits, mounts, file_systems, warnings, ..RuntimeOptions::default() };
         let mut runtimes = self.runtimes.borrow_mut();
         let created = runtimes.check_room().and_then(|()| core.create_runtime(options));
         let runtime = created.map_err(|error| values::thrown(env, &error, None))?;
@@ -328,11 +339,25 @@ impl Embedded {
             Some(Event::Failure(_, place, error)) => Err(values::thrown(env, &error, place.facts(&error))),
             Some(event) => self.payload(env, event).map(|(_, payload)| Some(payload)),
             None => {
-                if self.requests.add(id, process, evaluation) {
+                if self.requests.add(id, Some(process), evaluation) {
                     self.hold(env, true);
                 }
                 Ok(None)
             }
+        }
+    }
+
+    /// A request begins to wait that is about no program.
+    pub(crate) fn wait_without_program(&self, env: &Env, id: u32) {
+        if self.requests.add(id, None, false) {
+            self.hold(env, true);
+        }
+    }
+
+    /// It does not wait any more, and no event ends it.
+    pub(crate) fn waits_no_more(&self, env: &Env, id: u32) {
+        if self.requests.remove(id) {
+            self.hold(env, false);
         }
     }
 
@@ -383,7 +408,9 @@ impl Embedded {
             }
             Event::Output(_, fd, data) => (if fd == 1 { kind::STDOUT } else { kind::STDERR }, values::bytes(env, data)?),
             Event::Runner(_, runner, timings) => (kind::RUNNER, values::runner(env, runner, timings)?),
+            Event::Changes(_, changes) => (kind::CHANGES, opened::changes(env, changes)?),
             Event::HostCall(runtime, call) => (kind::HOST_CALL, host::question(env, runtime, call)?),
+            Event::Network(runtime, _, event) => network::payload(env, runtime, event)?,
             Event::HostCancel(runtime, _) => (kind::HOST_CANCEL, Raw::new(env, runtime)?),
             Event::Permissions(_, decisions) => (kind::PERMISSIONS, permissions::events(env, decisions)?),
             Event::Warning(_, warning) => (kind::WARNING, limits::warning(env, warning)?),
@@ -400,7 +427,7 @@ impl Embedded {
     }
 
     /// The id of a request that begins, on a core that is open.
-    fn new_id(&self, env: &Env, arguments: &Arguments<'_>) -> Result<u32> {
+    pub(crate) fn new_id(&self, env: &Env, arguments: &Arguments<'_>) -> Result<u32> {
         self.core(env)?;
         let id = arguments.number(0, "id")?;
         if id == 0 || self.requests.has(id) {

@@ -1,6 +1,6 @@
-//! The functions of the object that are about a runtime's files: each is one call of the core.
+//! The functions of the object that are about a runtime's files: each is one call of the core. Next: `opened.rs`, what stays open.
 
-use coldframe_core::{Error, FileType, Files, MountOptions};
+use coldframe_core::{Error, FileSystemOptions, FileType, Files, MountOptions};
 use napi::Env;
 use napi::bindgen_prelude::{Object, Result};
 
@@ -19,31 +19,38 @@ pub const FUNCTIONS: &[(&str, Body)] = &[
     ("renameFile", rename),
 ];
 
-/// Mounts as one list of text: guest path, host path, `ro`, `rw` or `overlay`, and so on.
-pub fn mounts(arguments: &Arguments<'_>, at: usize) -> Result<Vec<MountOptions>> {
+/// Mounts as one list of text: guest path, host path, `ro`, `rw` or `overlay`, and so on. Of a file system of the SDK's the second is its number,
+/// and the third `app-ro` or `app-rw`.
+pub fn mounts(arguments: &Arguments<'_>, at: usize) -> Result<(Vec<MountOptions>, Vec<FileSystemOptions>)> {
     let flat: Vec<String> = arguments.optional(at, "mounts", "a list of strings")?.unwrap_or_default();
-    let mount = |three: &[String]| {
-        let [guest_path, host_path, access] = three else { return None };
-        let (read_only, overlay) = (access != "rw", access == "overlay");
-        Some(MountOptions { guest_path: guest_path.clone(), host_path: host_path.into(), read_only, overlay })
-    };
-    Ok(flat.chunks(3).filter_map(mount).collect())
+    let (mut mounts, mut systems) = (Vec::new(), Vec::new());
+    for three in flat.chunks(3) {
+        let [guest_path, host_path, access] = three else { break };
+        let (guest_path, read_only) = (guest_path.clone(), !access.ends_with("rw"));
+        match host_path.parse().ok().filter(|_| access.starts_with("app")) {
+            Some(number) => systems.push(FileSystemOptions { guest_path, number, read_only }),
+            None => {
+                mounts.push(MountOptions { guest_path, host_path: host_path.into(), read_only, overlay: access == "overlay" })
+            }
+        }
+    }
+    Ok((mounts, systems))
 }
 
-struct Call<'a> {
-    env: &'a Env,
-    files: Files,
-    path: String,
+pub struct Call<'a> {
+    pub env: &'a Env,
+    pub files: Files,
+    pub path: String,
 }
 
 /// The runtime's number and a path are what every call begins with.
-fn begin<'a>(this: &Embedded, env: &'a Env, arguments: &Arguments<'_>) -> Result<Call<'a>> {
+pub fn begin<'a>(this: &Embedded, env: &'a Env, arguments: &Arguments<'_>) -> Result<Call<'a>> {
     let runtime = this.runtime(env, arguments.number(0, "runtime")?)?;
     Ok(Call { env, files: runtime.files(), path: arguments.required(1, "path", "a string")? })
 }
 
 impl Call<'_> {
-    fn end<T>(&self, result: std::result::Result<T, Error>) -> Result<T> {
+    pub fn end<T>(&self, result: std::result::Result<T, Error>) -> Result<T> {
         result.map_err(|error| values::thrown(self.env, &error, None))
     }
 }
@@ -63,7 +70,12 @@ fn write(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<
     let call = begin(this, env, &arguments)?;
     let data: &[u8] = arguments.required(2, "data", "a Uint8Array")?;
     let append = flag(env, &arguments, 3, "append")?;
-    call.end(call.files.write(&call.path, data, append)).map(|()| None)
+    let mode = arguments.optional_whole(4, "mode")?.map(permissions);
+    let written = match mode {
+        Some(mode) => call.files.write_with_mode(&call.path, data, append, mode),
+        None => call.files.write(&call.path, data, append),
+    };
+    call.end(written).map(|()| None)
 }
 
 fn list(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
@@ -120,9 +132,14 @@ fn rename(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option
     call.end(call.files.rename(&call.path, &to)).map(|()| None)
 }
 
-fn flag(env: &Env, arguments: &Arguments<'_>, at: usize, name: &str) -> Result<bool> {
+pub fn flag(env: &Env, arguments: &Arguments<'_>, at: usize, name: &str) -> Result<bool> {
     let flag: Option<bool> = arguments.optional(at, name, "true or false")?;
     flag.ok_or_else(|| wrong(env, name, "true or false", "undefined"))
+}
+
+/// What fits into 32 bits; the core takes the bits that are permissions.
+pub fn permissions(mode: u64) -> u32 {
+    u32::try_from(mode).unwrap_or(u32::MAX)
 }
 
 fn file_type(kind: FileType) -> &'static str {

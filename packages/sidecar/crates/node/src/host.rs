@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use coldframe_core::{BindingOptions, Host, HostCall, HostFailure};
+use coldframe_core::{BindingOptions, Host, HostCall, HostFailure, NetworkEvent};
 use napi::Env;
 use napi::bindgen_prelude::{Object, Result};
 
@@ -22,6 +22,9 @@ pub struct Asking {
 impl Host for Asking {
     fn call(&self, call: HostCall) {
         self.outlet.ask(Event::HostCall(self.runtime, call));
+    }
+    fn network(&self, number: u32, event: NetworkEvent) {
+        self.outlet.ask(Event::Network(self.runtime, number, event));
     }
     fn cancel(&self, number: u32) {
         self.outlet.ask(Event::HostCancel(self.runtime, number));

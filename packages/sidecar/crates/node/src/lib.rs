@@ -16,6 +16,8 @@ mod host;
 mod inline;
 mod limits;
 mod linger;
+mod network;
+mod opened;
 mod outlet;
 mod permissions;
 mod processes;

@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
-use coldframe_core::{Decisions, Error, HostCall, LimitWarning, Outcome, PermissionListener, Sink, Timings};
+use coldframe_core::{
+    Changes, Decisions, Error, HostCall, LimitWarning, NetworkEvent, Outcome, PermissionListener, Sink, Timings,
+};
 use napi::bindgen_prelude::FnArgs;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Status};
@@ -33,6 +35,8 @@ pub enum Event {
     Output(u32, u8, Vec<u8>),
     /// A runner is ready.
     Runner(u32, u32, Timings),
+    /// Something that is watched has changed; none: the watch has ended.
+    Changes(u32, Option<Changes>),
     /// A program of the runtime of that number asks something.
     HostCall(u32, HostCall),
     /// It does not wait for the answer of that number any more.
@@ -41,6 +45,8 @@ pub enum Event {
     Permissions(u32, Decisions),
     /// The runtime of that number comes near a limit.
     Warning(u32, LimitWarning),
+    /// Something happens to a connection or a wait, of the runtime and the number.
+    Network(u32, u32, NetworkEvent),
 }
 
 impl Event {
@@ -48,11 +54,12 @@ impl Event {
     pub fn id(&self) -> u32 {
         match self {
             Self::HostCall(_, call) => call.number,
-            Self::HostCancel(_, number) => *number,
+            Self::HostCancel(_, number) | Self::Network(_, number, _) => *number,
             Self::Outcome(id, ..)
             | Self::Failure(id, ..)
             | Self::Output(id, ..)
             | Self::Runner(id, ..)
+            | Self::Changes(id, _)
             | Self::Permissions(id, _)
             | Self::Warning(id, _) => *id,
         }
@@ -63,9 +70,9 @@ impl Event {
         !matches!(self, Self::Output(..)) && !self.is_question()
     }
 
-    /// Whether it is about no request: something that a program asks or has asked, decisions, a warning.
+    /// Whether it is about no request: something that a program asks or has asked, decisions, a warning, a connection.
     pub fn is_question(&self) -> bool {
-        matches!(self, Self::HostCall(..) | Self::HostCancel(..) | Self::Permissions(..) | Self::Warning(..))
+        matches!(self, Self::HostCall(..) | Self::HostCancel(..) | Self::Permissions(..) | Self::Warning(..) | Self::Network(..))
     }
 }
 
@@ -104,7 +111,8 @@ impl Outlet {
         self.send(event);
     }
 
-    fn tell(&self, event: Event) {
+    /// From any thread.
+    pub fn tell(&self, event: Event) {
         let Some(event) = inline::keep(event).and_then(|event| self.linger.keep(event)) else { return };
         self.send(event);
     }

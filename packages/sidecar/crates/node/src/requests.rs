@@ -12,7 +12,8 @@ pub struct Requests {
 }
 
 struct Waiting {
-    process: Process,
+    /// The program that it is about, if it is about one.
+    process: Option<Process>,
     /// An evaluation in that program, which goes on without it.
     evaluation: bool,
 }
@@ -29,7 +30,7 @@ impl Requests {
     }
 
     /// A request has begun to wait. True: it is the only one.
-    pub fn add(&self, id: u32, process: Process, evaluation: bool) -> bool {
+    pub fn add(&self, id: u32, process: Option<Process>, evaluation: bool) -> bool {
         let mut table = self.table.borrow_mut();
         table.insert(id, Waiting { process, evaluation });
         table.len() == 1
@@ -54,6 +55,7 @@ impl Requests {
     /// The program of a request, and whether the request is an evaluation in it.
     pub fn target(&self, id: u32) -> Option<(Process, bool)> {
         let table = self.table.borrow();
-        table.get(&id).map(|waiting| (waiting.process.clone(), waiting.evaluation))
+        let waiting = table.get(&id)?;
+        Some((waiting.process.clone()?, waiting.evaluation))
     }
 }

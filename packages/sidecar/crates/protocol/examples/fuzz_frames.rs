@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use coldframe_protocol::messages::{
-    Failure, HostCall, HostCancel, Outcome, Output, PermissionsEvents, Resources, RunnerCreated, RuntimeCreated, SidecarHello,
+    Failure, HostCall, HostCancel, Listeners, Outcome, Output, PermissionsEvents, Resources, RunnerCreated, RuntimeCreated,
+    SidecarHello, StreamClosed, StreamData,
 };
 use coldframe_protocol::{Decoder, Frame, FrameError, Invalid, Kind, MAX_FRAME_BYTES, Request, encode, reader};
 
@@ -136,6 +137,9 @@ fn message(frame: &Frame<'_>) -> bool {
         | taken(reader::read::<HostCall>(body))
         | taken(reader::read::<HostCancel>(body))
         | taken(reader::read::<PermissionsEvents>(body))
+        | taken(reader::read::<Listeners>(body))
+        | taken(reader::read::<StreamClosed>(body))
+        | taken(reader::read::<StreamData>(body))
         | taken(Request::decode(frame))
 }
 

@@ -16,6 +16,9 @@ pub struct Mount<'a> {
     /// Whether the folder is never written, and what the guest changes in it lies in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlay: Option<bool>,
+    /// It is no folder, but a file system of the SDK's that has this number; `host_path` is empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<u32>,
 }
 
 /// `file.read`.
@@ -47,6 +50,9 @@ pub struct FileWrite<'a> {
     /// Add to its end instead of replacing it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub append: Option<bool>,
+    /// Permissions of a new file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<u32>,
 }
 
 /// `file.list`.

@@ -10,9 +10,13 @@ mod invalid;
 mod limits;
 mod maps;
 pub mod messages;
+mod network;
+mod opened;
 mod permissions;
 mod processes;
 pub mod reader;
+mod replies;
+mod runners;
 
 pub use frames::{Decoder, Frame, FrameError, MAX_FRAME_BYTES, encode};
 pub use invalid::Invalid;

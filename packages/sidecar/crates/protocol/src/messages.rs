@@ -4,8 +4,6 @@
 //! too: a `host.call` has a number of its own and is answered with `host.result`. A message is a frame `[kind, id, body]`; below are all kinds, then the SDK's messages, then the sidecar's, in the order of
 //! `docs/internals/protocol.md`. The other side's file has the same messages in the same order: change both, and the golden frames.
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 
 pub use crate::files::*;
@@ -14,9 +12,13 @@ pub use crate::host::*;
 use crate::invalid::Invalid;
 pub use crate::limits::*;
 pub use crate::maps::{Blobs, Details, Fact, Numbers, Pairs};
+pub use crate::network::*;
+pub use crate::opened::*;
 pub use crate::permissions::*;
 pub use crate::processes::*;
 use crate::reader;
+pub use crate::replies::*;
+pub use crate::runners::*;
 
 /// The version that both sides must have: that of the packages, which are published together.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -37,7 +39,15 @@ macro_rules! kinds {
 
             /// Whether the number is that of a message of the SDK that has its own reply.
             pub fn is_request(number: u8) -> bool {
-                number >= Self::Ping as u8 && number != Self::HostResult as u8
+                const NOT_ANSWERED: &[Kind] = &[
+                    Kind::StreamData,
+                    Kind::StreamCredit,
+                    Kind::StreamEnd,
+                    Kind::StreamClose,
+                    Kind::ListenerCancel,
+                    Kind::HostResult,
+                ];
+                number >= Self::Ping as u8 && !NOT_ANSWERED.iter().any(|kind| *kind as u8 == number)
             }
 
             /// The name in `docs/internals/protocol.md`.
@@ -109,6 +119,22 @@ kinds! {
     ProcessSignal = 26 "process.signal";
     /// SDK: list a runtime's processes.
     ProcessList = 27 "process.list";
+    /// SDK: connect to a listener of a runtime.
+    StreamOpen = 30 "stream.open";
+    /// Both: bytes of a connection.
+    StreamData = 31 "stream.data";
+    /// Both: so many of them have been taken.
+    StreamCredit = 32 "stream.credit";
+    /// Both: no more bytes from this side.
+    StreamEnd = 33 "stream.end";
+    /// Both: the connection is over.
+    StreamClose = 34 "stream.close";
+    /// SDK: who listens in a runtime.
+    ListenerList = 35 "listener.list";
+    /// SDK: wait for somebody who listens.
+    ListenerWait = 36 "listener.wait";
+    /// SDK: wait no more; the wait is answered.
+    ListenerCancel = 37 "listener.cancel";
     /// Sidecar: a runtime's program wants something of the caller.
     HostCall = 40 "host.call";
     /// SDK: what came of it.
@@ -117,6 +143,24 @@ kinds! {
     HostCancel = 42 "host.cancel";
     /// SDK: a runtime's bindings.
     BindingsSet = 43 "bindings.set";
+    /// SDK: open a file or an archive.
+    FileOpen = 50 "file.open";
+    /// SDK: close it, or a watch.
+    FileClose = 51 "file.close";
+    /// SDK: read some of it.
+    FilePull = 52 "file.pull";
+    /// SDK: write some of it.
+    FilePush = 53 "file.push";
+    /// SDK: begin a watch.
+    FileWatch = 54 "file.watch";
+    /// SDK: wait for what happens next.
+    FileChanges = 55 "file.changes";
+    /// SDK: set a file's permissions and times.
+    FileSet = 56 "file.set";
+    /// SDK: make a link.
+    FileLink = 57 "file.link";
+    /// SDK: read one.
+    FileReadlink = 58 "file.readlink";
     /// SDK: replace what a runtime's programs may do.
     PermissionsSet = 60 "permissions.set";
     /// SDK: hear of decisions, or hear no more.
@@ -254,44 +298,6 @@ pub struct ProcessStart<'a> {
     pub live: Option<bool>,
 }
 
-/// `runner.create`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RunnerCreate<'a> {
-    /// Where it runs.
-    pub runtime: u32,
-    /// Laid over the runtime's environment.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub env: Option<Pairs<'a>>,
-    /// Instead of the runtime's working directory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<&'a str>,
-}
-
-/// `runner.eval`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct RunnerEval<'a> {
-    /// Where it runs.
-    pub runner: u32,
-    /// The snippet.
-    pub code: &'a str,
-    /// Wall-clock limit of this snippet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<u64>,
-    /// Which descriptors are sent on while it runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stream: Option<Stream>,
-}
-
-/// `runner.dispose`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RunnerDispose {
-    /// Which one.
-    pub runner: u32,
-}
-
 /// Everything that the SDK may send.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "each variant is the message of its name above")]
@@ -317,8 +323,25 @@ pub enum Request<'a> {
     ProcessWrite(ProcessWrite<'a>),
     ProcessSignal(ProcessSignal),
     ProcessList(ProcessList),
+    StreamOpen(NetworkTarget<'a>),
+    StreamData(StreamWrite<'a>),
+    StreamCredit(StreamRead),
+    StreamEnd(InRuntime),
+    StreamClose(StreamLeave),
+    ListenerList(NetworkTarget<'a>),
+    ListenerWait(NetworkTarget<'a>),
+    ListenerCancel(InRuntime),
     HostResult(HostResult<'a>),
     BindingsSet(BindingsSet<'a>),
+    FileOpen(FileOpen<'a>),
+    FileClose(FileClose),
+    FilePull(FilePull),
+    FilePush(FilePush<'a>),
+    FileWatch(FileWatch<'a>),
+    FileChanges(FileChanges),
+    FileSet(FileSet<'a>),
+    FileLink(FileLink<'a>),
+    FileReadlink(FileReadlink<'a>),
     PermissionsSet(PermissionsSet<'a>),
     PermissionsWatch(PermissionsWatch),
     PermissionsTaken(PermissionsTaken),
@@ -352,8 +375,25 @@ impl<'a> Request<'a> {
             Kind::ProcessWrite => reader::read(body).map(Self::ProcessWrite),
             Kind::ProcessSignal => reader::read(body).map(Self::ProcessSignal),
             Kind::ProcessList => reader::read(body).map(Self::ProcessList),
+            Kind::StreamOpen => reader::read(body).map(Self::StreamOpen),
+            Kind::StreamData => reader::read(body).map(Self::StreamData),
+            Kind::StreamCredit => reader::read(body).map(Self::StreamCredit),
+            Kind::StreamEnd => reader::read(body).map(Self::StreamEnd),
+            Kind::StreamClose => reader::read(body).map(Self::StreamClose),
+            Kind::ListenerList => reader::read(body).map(Self::ListenerList),
+            Kind::ListenerWait => reader::read(body).map(Self::ListenerWait),
+            Kind::ListenerCancel => reader::read(body).map(Self::ListenerCancel),
             Kind::HostResult => reader::read(body).map(Self::HostResult),
             Kind::BindingsSet => reader::read(body).map(Self::BindingsSet),
+            Kind::FileOpen => reader::read(body).map(Self::FileOpen),
+            Kind::FileClose => reader::read(body).map(Self::FileClose),
+            Kind::FilePull => reader::read(body).map(Self::FilePull),
+            Kind::FilePush => reader::read(body).map(Self::FilePush),
+            Kind::FileWatch => reader::read(body).map(Self::FileWatch),
+            Kind::FileChanges => reader::read(body).map(Self::FileChanges),
+            Kind::FileSet => reader::read(body).map(Self::FileSet),
+            Kind::FileLink => reader::read(body).map(Self::FileLink),
+            Kind::FileReadlink => reader::read(body).map(Self::FileReadlink),
             Kind::PermissionsSet => reader::read(body).map(Self::PermissionsSet),
             Kind::PermissionsWatch => reader::read(body).map(Self::PermissionsWatch),
             Kind::PermissionsTaken => reader::read(body).map(Self::PermissionsTaken),
@@ -371,116 +411,4 @@ impl<'a> Request<'a> {
         };
         request.map_err(|invalid| invalid.within(kind.name()))
     }
-}
-
-// What the sidecar sends.
-
-/// `hello` of the sidecar.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct SidecarHello<'a> {
-    /// The sidecar's version.
-    pub version: &'a str,
-    /// Its process.
-    pub pid: u32,
-    /// The content hash of the guest image.
-    pub image: &'a str,
-    /// Nanoseconds that loading the precompiled module took.
-    pub load_ns: u64,
-}
-
-/// `error`, and the `failure` of an outcome.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Failure<'a> {
-    /// The stable code.
-    #[serde(borrow)]
-    pub code: Cow<'a, str>,
-    /// A sentence for people; never parsed.
-    #[serde(borrow)]
-    pub message: Cow<'a, str>,
-    /// The facts by name.
-    pub details: Details,
-}
-
-/// `output`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Output<'a> {
-    /// 1 or 2.
-    pub fd: u8,
-    /// What was written, at most [`MAX_OUTPUT_BYTES`].
-    #[serde(borrow, with = "serde_bytes")]
-    pub data: &'a [u8],
-}
-
-/// The reply to `runtime.create`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct RuntimeCreated {
-    /// Its number from now on.
-    pub runtime: u32,
-    /// Nanoseconds that it took.
-    pub configure_ns: u64,
-}
-
-/// Nanoseconds spent in each step of a start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the core's `Timings` documents them")]
-pub struct Timings {
-    pub memory_map_ns: u64,
-    pub instantiate_ns: u64,
-    pub guest_start_ns: u64,
-    pub guest_run_ns: u64,
-}
-
-/// The reply to `process.start` and `runner.eval`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Outcome<'a> {
-    /// How the program ended.
-    pub exit_code: i32,
-    /// Captured output of descriptor 1.
-    #[serde(borrow, with = "serde_bytes")]
-    pub stdout: &'a [u8],
-    /// Captured output of descriptor 2.
-    #[serde(borrow, with = "serde_bytes")]
-    pub stderr: &'a [u8],
-    /// The JSON text that it handed back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<&'a str>,
-    /// Why the sandbox ended it.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<Failure<'a>>,
-    /// More was written than captured.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub stdout_truncated: bool,
-    /// More was written than captured.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub stderr_truncated: bool,
-    /// Where the time went.
-    pub timings: Timings,
-}
-
-/// The reply to `runner.create`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RunnerCreated {
-    /// Its number from now on.
-    pub runner: u32,
-    /// Where the time went.
-    pub timings: Timings,
-}
-
-/// The reply to `resources`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the core's `Resources` documents them")]
-pub struct Resources {
-    pub runtimes: u64,
-    pub processes: u64,
-    pub warm_slots: u64,
-    pub memory_bytes: u64,
-    pub buffered_bytes: u64,
 }

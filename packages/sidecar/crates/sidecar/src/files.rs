@@ -1,23 +1,29 @@
-//! Requests about a runtime's files: each is one call of the core, answered at once.
+//! Requests about a runtime's files: each is one call of the core, answered at once. Next: `opened.rs`, what stays open.
 
 use coldframe_core as core;
-use coldframe_core::{FileType as CoreType, MountOptions, Runtime};
+use coldframe_core::{FileSystemOptions, FileType as CoreType, MountOptions, Runtime};
 use coldframe_protocol::Request;
 use coldframe_protocol::messages::{Empty, FileData, FileNames, FileStatus, FileType, Kind, Mount};
 
+use crate::opened;
 use crate::wire;
 
 /// Bytes that one reply may carry: what fits into a frame together with the rest of it.
-const MOST: u64 = (32 << 20) - 1_024;
+pub const MOST: u64 = (32 << 20) - 1_024;
 
-/// A mount of a message as the core takes it.
-pub fn mount(mount: Mount<'_>) -> MountOptions {
-    MountOptions {
-        guest_path: mount.guest_path.to_owned(),
-        host_path: mount.host_path.into(),
-        read_only: mount.read_only,
-        overlay: mount.overlay == Some(true),
+/// Mounts of a message as the core takes them: folders, and file systems of the SDK's.
+pub fn mounts(all: Vec<Mount<'_>>) -> (Vec<MountOptions>, Vec<FileSystemOptions>) {
+    let (mut mounts, mut systems) = (Vec::new(), Vec::new());
+    for Mount { guest_path, host_path, read_only, overlay, file_system } in all {
+        let guest_path = guest_path.to_owned();
+        match file_system {
+            Some(number) => systems.push(FileSystemOptions { guest_path, number, read_only }),
+            None => {
+                mounts.push(MountOptions { guest_path, host_path: host_path.into(), read_only, overlay: overlay == Some(true) })
+            }
+        }
     }
+    (mounts, systems)
 }
 
 /// Whose files a request is about; none for a request that is not about files.
@@ -29,7 +35,7 @@ pub fn runtime(request: &Request<'_>) -> Option<u32> {
         Request::FileStat(stat) => stat.runtime,
         Request::FileMkdir(tree) | Request::FileRemove(tree) => tree.runtime,
         Request::FileRename(rename) => rename.runtime,
-        _ => return None,
+        request => return opened::runtime(request),
     })
 }
 
@@ -56,11 +62,17 @@ fn carry_out(id: u32, request: &Request<'_>, files: &core::Files) -> Result<Vec<
             let status = status(&files.stat(stat.path, stat.follow.unwrap_or(true))?);
             return Ok(wire::frame(kind, id, &status, 256));
         }
-        Request::FileWrite(write) => files.write(write.path, write.data, write.append.unwrap_or(false))?,
+        Request::FileWrite(write) => {
+            let append = write.append.unwrap_or(false);
+            match write.mode {
+                Some(mode) => files.write_with_mode(write.path, write.data, append, mode)?,
+                None => files.write(write.path, write.data, append)?,
+            }
+        }
         Request::FileMkdir(tree) => files.mkdir(tree.path, tree.recursive.unwrap_or(false))?,
         Request::FileRemove(tree) => files.remove(tree.path, tree.recursive.unwrap_or(false))?,
         Request::FileRename(rename) => files.rename(rename.from, rename.to)?,
-        _ => {}
+        request => return opened::carry_out(id, request, files),
     }
     Ok(wire::frame(kind, id, &Empty {}, 64))
 }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use coldframe_core as core;
-use coldframe_core::{Host, Runtime};
+use coldframe_core::{Host, NetworkEvent, Runtime};
 use coldframe_protocol::encode;
 use coldframe_protocol::messages::{self, BindingsSet, HostCancel, HostResult, Kind};
 
+use crate::network;
 use crate::outgoing::Outgoing;
 
 /// Asks for one runtime.
@@ -25,6 +26,10 @@ impl Host for Asking {
         if let Ok(frame) = encode(Kind::HostCall, number, &body, 64 + name.len() + input.len()) {
             self.outgoing.push(frame);
         }
+    }
+
+    fn network(&self, number: u32, event: NetworkEvent) {
+        self.outgoing.push(network::frame(number, &event, self.runtime));
     }
 
     fn cancel(&self, number: u32) {

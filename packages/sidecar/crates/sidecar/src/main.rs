@@ -14,6 +14,8 @@ mod channel;
 mod files;
 mod host;
 mod limits;
+mod network;
+mod opened;
 mod outgoing;
 mod permissions;
 mod processes;

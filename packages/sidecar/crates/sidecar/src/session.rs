@@ -15,6 +15,8 @@ use serde::Serialize;
 use crate::files;
 use crate::host;
 use crate::limits;
+use crate::network;
+use crate::opened;
 use crate::outgoing::Outgoing;
 use crate::permissions;
 use crate::processes;
@@ -100,6 +102,7 @@ impl Session {
                 }
             }
             Request::BindingsSet(set) => self.set_bindings(id, set),
+            Request::FileChanges(changes) => self.wait_for_changes(id, &changes)?,
             Request::PermissionsSet(set) => self.of_runtime(id, set.runtime, |runtime, _| permissions::set(&set, runtime)),
             Request::PermissionsWatch(watch) => {
                 self.of_runtime(id, watch.runtime, |runtime, outgoing| {
@@ -142,12 +145,14 @@ impl Session {
         };
         let told = Arc::new(OnceLock::new());
         let warnings = (create.warn == Some(true)).then(|| limits::listener(&self.answers.outgoing, &told));
+        let (mounts, file_systems) = files::mounts(create.mounts.unwrap_or_default());
         let options = RuntimeOptions {
             env: wire::pairs(create.env),
             cwd: create.cwd.map(str::to_owned),
             limits,
             files: create.files.unwrap_or_default().0.into_iter().map(|(path, data)| (path.to_owned(), data.to_vec())).collect(),
-            mounts: create.mounts.unwrap_or_default().into_iter().map(files::mount).collect(),
+            mounts,
+            file_systems,
             permissions: create.permissions.as_ref().map(permissions::policy).unwrap_or_default(),
             warnings,
         };
@@ -186,8 +191,22 @@ impl Session {
         }
     }
 
+    /// Messages about a runtime's connections; see [`network`]. Those that are not answered and name a runtime that is gone crossed its end.
+    fn connect(&self, id: u32, request: &Request<'_>, number: u32) {
+        let answer = match self.runtimes.get(number) {
+            Some(live) => network::answer(id, request, &live.runtime),
+            None => network::is_answered(request).then(|| wire::error(id, &self.no_runtime(number))),
+        };
+        if let Some(answer) = answer {
+            self.answers.outgoing.push(answer);
+        }
+    }
+
     /// Requests about a runtime's files or processes; see [`files`] and [`processes`].
     fn inside(&self, id: u32, request: &Request<'_>) {
+        if let Some(number) = network::runtime(request) {
+            return self.connect(id, request, number);
+        }
         let (number, about_files) = match (files::runtime(request), processes::runtime(request), request) {
             (Some(number), ..) => (number, true),
             (None, Some(number), _) => (number, false),
@@ -201,6 +220,19 @@ impl Session {
             None => wire::error(id, &self.no_runtime(number)),
         };
         self.answers.outgoing.push(answer);
+    }
+
+    fn wait_for_changes(&self, id: u32, changes: &FileChanges) -> Result<(), Violation> {
+        let number = changes.runtime;
+        match self.runtimes.get(number) {
+            Some(live) if self.begin(id, false)? => {
+                let place = Place { runtime: number, runner: 0 };
+                opened::wait_for_changes(id, place, changes.handle, &live.runtime, &self.answers);
+            }
+            Some(_) => {}
+            None => self.refuse(id, &self.no_runtime(number)),
+        }
+        Ok(())
     }
 
     /// A request that one call on a runtime answers.

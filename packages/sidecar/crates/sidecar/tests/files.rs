@@ -19,7 +19,7 @@ fn files_come_and_go_and_refusals_name_call_and_path() {
     let runtime = parent.ask(Kind::RuntimeCreate, 1, &create).read::<RuntimeCreated>().runtime;
     let path = "/workspace/a/b/file";
     for (data, append) in [(&b"one"[..], None), (b" two", Some(true))] {
-        assert_eq!(parent.ask(Kind::FileWrite, 2, &FileWrite { runtime, path, data, append }).kind, Kind::Reply);
+        assert_eq!(parent.ask(Kind::FileWrite, 2, &FileWrite { runtime, path, data, append, mode: None }).kind, Kind::Reply);
     }
     let came = parent.ask(Kind::FileRead, 3, &FileRead { runtime, path, offset: Some(2), length: 3 });
     assert_eq!(came.read::<FileData<'_>>(), FileData { data: b"e t", size: 7 });
@@ -51,7 +51,8 @@ fn a_runtime_whose_files_do_not_fit_is_not_made() {
     let files = Some(Blobs(vec![("/a", &b"four"[..])]));
     let create = RuntimeCreate { limits, files, ..RuntimeCreate::default() };
     assert_eq!(parent.ask(Kind::RuntimeCreate, 1, &create).failure().code, "ENOSPC");
-    let mounts = Some(vec![Mount { guest_path: "/m", host_path: "/nowhere/at/all", read_only: true, overlay: None }]);
+    let mounts =
+        Some(vec![Mount { guest_path: "/m", host_path: "/nowhere/at/all", read_only: true, overlay: None, file_system: None }]);
     let came = parent.ask(Kind::RuntimeCreate, 2, &RuntimeCreate { mounts, ..RuntimeCreate::default() });
     let failure = came.failure();
     assert_eq!((&*failure.code, fact(&failure, "what")), ("ERR_INVALID_REQUEST", text("mounts.hostPath")));

@@ -44,7 +44,7 @@ export class SidecarWatch {
     const end = performance.now() + PATIENCE_MS;
     for (;;) {
       if (!isRunning(this.sidecar.pid)) return 'the sidecar has ended';
-      const { runtimes } = await witness.getResourceSnapshot();
+      const { runtimes } = (await witness.getResourceSnapshot()).sidecar;
       const wrong = runtimes === 1 ? this.#compare(look(this.sidecar.pid)) : `the sidecar still has ${runtimes} runtimes`;
       if (!wrong || performance.now() > end) return wrong;
       await sleep(10);

@@ -1,5 +1,7 @@
 //! Linux error numbers, as system calls answer with them.
 
+use crate::error::Error;
+
 /// A Linux error number (positive).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Errno(i32);
@@ -37,17 +39,23 @@ numbers! {
     EILSEQ = 84, ENOTSOCK = 88, EDESTADDRREQ = 89, EMSGSIZE = 90, EPROTOTYPE = 91, ENOPROTOOPT = 92, EPROTONOSUPPORT = 93,
     EOPNOTSUPP = 95, EAFNOSUPPORT = 97, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ENETDOWN = 100, ENETUNREACH = 101,
     ECONNABORTED = 103, ECONNRESET = 104, ENOBUFS = 105, EISCONN = 106, ENOTCONN = 107, ETOOMANYREFS = 109, ETIMEDOUT = 110, ECONNREFUSED = 111,
-    EHOSTUNREACH = 113, EALREADY = 114, EINPROGRESS = 115, ECANCELED = 125,
+    EHOSTUNREACH = 113, EALREADY = 114, EINPROGRESS = 115, ECANCELED = 125, ERESTART = 512,
 }
 
 impl Errno {
+    /// As the caller outside sees it: what failed, and with which path or address.
+    pub(crate) fn at(self, call: &'static str, path: &str) -> Error {
+        let path = path.chars().take(100).collect();
+        Error::File { errno: self.name(), reason: self.message().to_owned(), call, path }
+    }
+
     /// The host's own error number. A path that would have left its folder has none and is `EACCES`; anything else is `EIO`.
     pub(crate) fn of(error: &std::io::Error) -> Self {
         let none = if error.kind() == std::io::ErrorKind::PermissionDenied { Self::EACCES } else { Self::EIO };
         error.raw_os_error().filter(|number| (1..4_096).contains(number)).map_or(none, Self)
     }
 
-    /// What Linux says about it, as far as files are concerned.
+    /// What Linux says about it, as far as the caller outside meets it.
     pub(crate) fn message(self) -> &'static str {
         match self {
             Self::EPERM => "operation not permitted",
@@ -71,6 +79,10 @@ impl Errno {
             Self::EROFS => "read-only file system",
             Self::ENAMETOOLONG => "name too long",
             Self::ENOTEMPTY => "directory not empty",
+            Self::EAGAIN => "resource temporarily unavailable",
+            Self::ENFILE => "too many open sockets in the runtime",
+            Self::ECONNREFUSED => "connection refused",
+            Self::ECONNRESET => "connection reset by peer",
             Self::ELOOP => "too many symbolic links encountered",
             _ => "input/output error",
         }

@@ -240,7 +240,6 @@ pub(crate) fn cancel(program: &Program, operation: u32) -> Result<(), Errno> {
 }
 
 /// Asks the caller outside, and blocks this VM alone until it has answered. A kill, and the end of an evaluation, end the waiting with `EINTR`.
-#[expect(dead_code, reason = "file systems of the caller will wait so")]
 pub(crate) async fn ask_and_wait(program: &Arc<Program>, question: &Question<'_>) -> HostAnswer {
     let calls = &program.process.kernel.host_calls;
     let number = calls.enter(program, question, Listener::Waiting(None)).map_err(HostFailure::of)?;

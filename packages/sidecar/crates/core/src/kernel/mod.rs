@@ -27,27 +27,31 @@ pub(crate) use net::{IN, OUT};
 pub(crate) use operations::{Event, Operations};
 pub(crate) use processes::{INIT, Status};
 
+use crate::host::HostFailure;
 use crate::limits::Limits;
 use crate::program::Program;
 use descriptors::Descriptors;
-pub(crate) use fs::Outside;
+pub(crate) use fs::{Archive, Asked, Exchange, Outside, OutsideFile, OutsideWatch, Waiter};
 use fs::{FileSystem, ProcessFiles, Space};
 use parking_lot::Mutex;
 use permissions::Permissions;
 use processes::{Processes, Signals};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use usage::{Charge, Usage};
 
 /// What all programs of a runtime share.
 pub(crate) struct Kernel {
     files: Mutex<FileSystem>,
-    sockets: net::Sockets,
+    pub(crate) sockets: net::Sockets,
     pub(crate) processes: Arc<Processes>,
     /// What its programs may do.
     pub(crate) permissions: Arc<Permissions>,
     /// The limits, and what is used of them.
     pub(crate) usage: Arc<Usage>,
     pub(crate) host_calls: host_calls::HostCalls,
+    /// Whether file systems of the caller outside are mounted: calls may have to wait for it then.
+    pub(crate) asks: AtomicBool,
     bindings: bindings::Bindings,
 }
 
@@ -64,6 +68,7 @@ impl Kernel {
             permissions: Arc::default(),
             usage,
             host_calls: host_calls::HostCalls::default(),
+            asks: AtomicBool::new(false),
             bindings: bindings::Bindings::default(),
         }
     }
@@ -161,6 +166,14 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
         let _ = program.process.view().reason();
     }
     answer
+}
+
+/// Asks a file system of the caller outside, and blocks this VM alone until it has answered.
+pub(crate) async fn ask_file_system(program: &Arc<Program>, asked: &Asked) -> Result<Vec<u8>, Errno> {
+    let question = host_calls::Question { service: "filesystem", name: asked.name, input: &asked.input };
+    // Who restarts a call is the kernel's own affair.
+    let errno = |failure: HostFailure| Some(failure.errno()).filter(|errno| *errno != Errno::ERESTART).unwrap_or(Errno::EIO);
+    host_calls::ask_and_wait(program, &question).await.map_err(errno)
 }
 
 /// Carries out a system call that may have to wait. It must not hold on to guest memory while it waits: results are short and go

@@ -8,6 +8,7 @@ use std::sync::Arc;
 impl Runtime {
     /// From now on `host` takes what the sandbox asks of the caller outside. Only the first one counts.
     pub fn attach(&self, host: Arc<dyn Host>) {
+        self.inner.kernel.sockets.attach(host.clone());
         self.inner.kernel.host_calls.attach(host);
     }
 

@@ -57,7 +57,7 @@ fn answers_reach_their_calls_in_any_order_and_forged_ones_nobody() {
     runtime.answer(calls[1].number, Err(HostFailure { code: "EACCES".to_owned(), message: "no".to_owned() }));
     runtime.answer(calls[0].number, Ok(b"!{\"name\":\"Error\",\"message\":\"m\",\"code\":\"C\"}".to_vec()));
     let outcome = exited(&told);
-    assert_eq!(text(&outcome.stdout), "[ 'Cm', \"EACCESEACCES: permission denied, binding 'a'\", { x: 3 } ]\n");
+    assert_eq!(text(&outcome.stdout), "[ 'Cm', \"EACCESEACCES: permission denied, binding.call 'a'\", { x: 3 } ]\n");
     assert_eq!(runtime.inner().asked(), (0, 0));
 }
 

@@ -4,6 +4,7 @@
 //! (`memory/gate.rs`). Errors go back as negative Linux error numbers; only a process that must end traps.
 
 use super::abi::errno;
+use super::patient;
 use crate::error::Error;
 use crate::kernel::processes::SIGPIPE;
 use crate::kernel::usage::Charge;
@@ -81,10 +82,10 @@ const MAX_TABLE: usize = 65_536;
 /// Bytes of entropy that are made at a time.
 const MOST_RANDOM: u32 = 256 << 10;
 
-type Call<'a> = Caller<'a, Host>;
+pub(super) type Call<'a> = Caller<'a, Host>;
 
 /// Runs `access` on `len` bytes of guest memory at `ptr`; `EFAULT` when they are not there.
-fn with_bytes<R>(
+pub(super) fn with_bytes<R>(
     caller: &mut Call<'_>,
     ptr: u32,
     len: u32,
@@ -99,41 +100,50 @@ fn with_bytes<R>(
 }
 
 /// Ends the guest's turn. The process knows why.
-fn stopped() -> wasmtime::Error {
+pub(super) fn stopped() -> wasmtime::Error {
     wasmtime::Error::msg("the process was ended")
 }
 
-/// Defines everything that the guest's module imports.
-pub(crate) fn linker(engine: &Engine, module: &Module) -> wasmtime::Result<Linker<Host>> {
+/// Defines everything that the guest's module imports. `is_patient`: see `patient.rs`.
+pub(crate) fn linker(engine: &Engine, module: &Module, is_patient: bool) -> wasmtime::Result<Linker<Host>> {
     let mut linker = Linker::new(engine);
-    output(&mut linker)?;
-    input(&mut linker)?;
-    system_calls(&mut linker)?;
+    if is_patient {
+        patient::define(&mut linker)?;
+    } else {
+        output(&mut linker)?;
+        input(&mut linker)?;
+        system_calls(&mut linker)?;
+    }
+    waiting(&mut linker, "wait_writable", kernel::OUT)?;
+    waiting(&mut linker, "wait_readable", kernel::IN)?;
+    waiting_system_calls(&mut linker)?;
     scheduling(&mut linker)?;
     time_and_entropy(&mut linker)?;
     without_a_host(&mut linker, module)?;
     Ok(linker)
 }
 
-const MODULE: &str = "coldframe";
+pub(super) const MODULE: &str = "coldframe";
 
 fn output(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "write", |mut caller: Call<'_>, fd: i32, ptr: u32, len: u32| {
-        let written = with_bytes(&mut caller, ptr, len, |bytes, program| {
-            let written = kernel::write(program, i64::from(fd), bytes);
-            if written == Err(kernel::Errno::EPIPE) {
-                // Nobody looks at the answer: this is the short way of `console.log`. Without an end, a program that prints for ever would run for ever.
-                program.end(Error::Signal { signal: SIGPIPE });
-            }
-            written
-        })?;
+        let written = with_bytes(&mut caller, ptr, len, |bytes, program| write(program, fd, bytes))?;
         Ok(written.map_or_else(|error| error, short))
     })?;
-    waiting(linker, "wait_writable", kernel::OUT)
+    Ok(())
+}
+
+pub(super) fn write(program: &Program, fd: i32, bytes: &mut [u8]) -> kernel::Answer {
+    let written = kernel::write(program, i64::from(fd), bytes);
+    if written == Err(kernel::Errno::EPIPE) {
+        // Nobody looks at the answer: this is the short way of `console.log`. Without an end, a program that prints for ever would run for ever.
+        program.end(Error::Signal { signal: SIGPIPE });
+    }
+    written
 }
 
 /// A result of 32 bits.
-fn short(answer: kernel::Answer) -> i32 {
+pub(super) fn short(answer: kernel::Answer) -> i32 {
     i32::try_from(answer.unwrap_or_else(kernel::Errno::negative)).unwrap_or(i32::MAX)
 }
 
@@ -153,10 +163,10 @@ fn input(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
         let read = with_bytes(&mut caller, ptr, len, |bytes, program| kernel::read(program, i64::from(fd), bytes))?;
         Ok(read.map_or_else(|error| error, short))
     })?;
-    waiting(linker, "wait_readable", kernel::IN)
+    Ok(())
 }
 
-type Integers = (i32, i64, i64, i64, i64, i64, i64, i64, i64);
+pub(super) type Integers = (i32, i64, i64, i64, i64, i64, i64, i64, i64);
 
 fn system_calls(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
     linker.func_wrap(
@@ -175,6 +185,10 @@ fn system_calls(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
             Ok(answer.unwrap_or_else(kernel::Errno::negative))
         },
     )?;
+    Ok(())
+}
+
+fn waiting_system_calls(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
     linker.func_wrap_async(MODULE, "sys_wait", |caller: Call<'_>, (number, a, b, c, d, e, f, g, h): Integers| {
         let program = caller.data().program.clone();
         Box::new(async move {

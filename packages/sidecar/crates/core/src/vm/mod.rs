@@ -6,6 +6,7 @@
 pub(crate) mod abi;
 mod config;
 pub(crate) mod imports;
+mod patient;
 mod stack;
 
 pub use config::engine_config;
@@ -20,12 +21,15 @@ use abi::{STATE_LEN, State};
 use imports::Host;
 pub(crate) use imports::Refusal;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use wasmtime::{Engine, InstancePre, Memory, Module, ModuleExport, Store, TypedFunc};
 
 /// What all VMs of an image share.
 pub(crate) struct Factory {
     instance: InstancePre<Host>,
+    /// The same for runtimes whose system calls may have to wait for the caller outside (`patient.rs`), once there is one.
+    patient: OnceLock<InstancePre<Host>>,
     engine: Engine,
     image: Arc<Image>,
     turn: ModuleExport,
@@ -67,9 +71,23 @@ impl Factory {
         let module = unsafe { Module::deserialize_file(&engine, &path) }.map_err(|error| fail(format!("{error:#}")))?;
         let export = |name: &str| module.get_export_index(name).ok_or_else(|| fail(format!("it does not export {name}")));
         let (turn, inbox, memory) = (export("cf_turn")?, export("cf_inbox")?, export("memory")?);
-        let linker = imports::linker(&engine, &module).map_err(|error| fail(format!("{error:#}")))?;
+        let linker = imports::linker(&engine, &module, false).map_err(|error| fail(format!("{error:#}")))?;
         let instance = linker.instantiate_pre(&module).map_err(|error| fail(format!("{error:#}")))?;
-        Ok(Self { instance, engine, image, turn, inbox, memory })
+        Ok(Self { instance, patient: OnceLock::new(), engine, image, turn, inbox, memory })
+    }
+
+    /// The instance that a runtime's programs are made of.
+    fn instance(&self, asks: bool) -> Result<&InstancePre<Host>, Error> {
+        if !asks {
+            return Ok(&self.instance);
+        }
+        if let Some(patient) = self.patient.get() {
+            return Ok(patient);
+        }
+        let module = self.instance.module();
+        let made = imports::linker(&self.engine, module, true).and_then(|linker| linker.instantiate_pre(module));
+        let made = made.map_err(|error| Error::EngineFault { reason: format!("{error:#}") })?;
+        Ok(self.patient.get_or_init(|| made))
     }
 
     pub(crate) fn image(&self) -> &Arc<Image> {
@@ -100,8 +118,9 @@ impl Vm {
         };
         let mut store = Store::new(&factory.engine, host);
         store.limiter(|host| host);
+        let made_of = factory.instance(program.process.kernel.asks.load(Ordering::Relaxed))?;
         let instance = {
-            let mut instantiation = std::pin::pin!(factory.instance.instantiate_async(&mut store));
+            let mut instantiation = std::pin::pin!(made_of.instantiate_async(&mut store));
             let mut slot = Some(slot);
             std::future::poll_fn(|context| match slot.take() {
                 Some(slot) => with_slot(slot, image, program.gate(), program.meter(), || instantiation.as_mut().poll(context)),

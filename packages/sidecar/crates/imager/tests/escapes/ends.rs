@@ -97,7 +97,7 @@ fn buffers_for_events_lie_in_the_own_memory() {
 #[test]
 fn turns_without_a_poll_cost_processor_time_and_do_not_starve_anybody() {
     let scene = scene();
-    let limits = Limits { cpu: Duration::from_millis(200), ..Limits::default() };
+    let limits = Limits { cpu_ms: 200, ..Limits::default() };
     let runtime = scene.runtime(limits);
     let restless: Vec<_> = (0..4).map(|_| scene.start(&runtime, &Script::default().op('T', &[NOW]))).collect();
     let bystander = scene.start(&runtime, &Script::default());

@@ -80,14 +80,8 @@ fn sequence(seed: u64) -> Script {
 #[test]
 fn sequences_of_calls() {
     let rounds = std::env::var("COLDFRAME_ESCAPES_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS);
-    let limits = Limits {
-        filesystem_bytes: 1 << 20,
-        inodes: 100,
-        descriptors: 32,
-        processes: 8,
-        cpu: Duration::from_secs(5),
-        ..Limits::default()
-    };
+    let limits =
+        Limits { filesystem_bytes: 1 << 20, inodes: 100, descriptors: 32, processes: 8, cpu_ms: 5_000, ..Limits::default() };
     for seed in 0..rounds {
         let ended = scene().run_with(&sequence(seed), limits, Some(Duration::from_secs(2)));
         // It may have ended itself by a signal, or wait for what never comes: what counts is that only it did.

@@ -130,7 +130,8 @@ pub fn all() -> Vec<Case> {
     });
     sdk!(all, "runtime-create-files", RuntimeCreate, 2, RuntimeCreate, {
         let limits = Numbers(vec![("filesystemBytes", 67_108_864), ("inodes", 16_384), ("descriptors", 256), ("processes", 256)]);
-        let mount = |guest_path, host_path, read_only| Mount { guest_path, host_path, read_only, overlay: None };
+        let mount =
+            |guest_path, host_path, read_only| Mount { guest_path, host_path, read_only, overlay: None, file_system: None };
         let mounts = vec![mount("/workspace/node_modules", "/srv/größe/node_modules", true), mount("/data", "/", false)];
         let files = Blobs(vec![("/workspace/a.txt", BYTES), ("/empty", b"")]);
         RuntimeCreate { limits: Some(limits), files: Some(files), mounts: Some(mounts), ..RuntimeCreate::default() }
@@ -162,8 +163,22 @@ pub fn all() -> Vec<Case> {
     let path = "/workspace/datei ä.txt";
     sdk!(all, "file-read", FileRead, 9, FileRead, FileRead { runtime: 1, path, offset: None, length: 65_536 });
     sdk!(all, "file-read-rest", FileRead, 9, FileRead, FileRead { runtime: 1, path, offset: Some(4_294_967_296), length: 0 });
-    sdk!(all, "file-write", FileWrite, 9, FileWrite, FileWrite { runtime: 1, path, data: BYTES, append: None });
-    sdk!(all, "file-write-append", FileWrite, 9, FileWrite, FileWrite { runtime: 1, path, data: b"", append: Some(true) });
+    sdk!(
+        all,
+        "file-write",
+        FileWrite,
+        9,
+        FileWrite,
+        FileWrite { runtime: 1, path, data: BYTES, append: None, mode: Some(0o755) }
+    );
+    sdk!(
+        all,
+        "file-write-append",
+        FileWrite,
+        9,
+        FileWrite,
+        FileWrite { runtime: 1, path, data: b"", append: Some(true), mode: None }
+    );
     sdk!(all, "file-list", FileList, 9, FileList, FileList { runtime: 1, path: "/" });
     sdk!(all, "file-stat", FileStat, 9, FileStat, FileStat { runtime: 1, path, follow: Some(false) });
     sdk!(all, "file-mkdir", FileMkdir, 9, FileTree, FileTree { runtime: 1, path, recursive: Some(true) });
@@ -177,6 +192,19 @@ pub fn all() -> Vec<Case> {
     reply!(all, "reply-process-list", ProcessList, 12, ProcessTable<'_>, {
         ProcessTable { pids: vec![2, 3], ppids: vec![1, 2], groups: vec![2, 2], commands: vec!["node", "node größe.js"] }
     });
+    sdk!(all, "file-open", FileOpen, 9, FileOpen, FileOpen { runtime: 1, path, r#for: Purpose::Write, mode: Some(0o600) });
+    sdk!(all, "file-open-export", FileOpen, 9, FileOpen, FileOpen { runtime: 1, path: "/", r#for: Purpose::Export, mode: None });
+    sdk!(all, "file-close", FileClose, 9, FileClose, FileClose { runtime: 1, handle: 2, discard: None });
+    sdk!(all, "file-close-discard", FileClose, 9, FileClose, FileClose { runtime: 1, handle: 2, discard: Some(true) });
+    sdk!(all, "file-pull", FilePull, 9, FilePull, FilePull { runtime: 1, handle: 2, offset: Some(1 << 40), length: 65_536 });
+    sdk!(all, "file-push", FilePush, 9, FilePush, FilePush { runtime: 1, handle: 2, offset: None, data: BYTES });
+    sdk!(all, "file-watch", FileWatch, 9, FileWatch, FileWatch { runtime: 1, path, recursive: Some(true) });
+    sdk!(all, "file-changes", FileChanges, 9, FileChanges, FileChanges { runtime: 1, handle: 3 });
+    sdk!(all, "file-set", FileSet, 9, FileSet, {
+        FileSet { runtime: 1, path, mode: Some(0o644), atime_us: Some(-1), mtime_us: Some(1 << 50), follow: Some(false) }
+    });
+    sdk!(all, "file-link", FileLink, 9, FileLink, FileLink { runtime: 1, path, target: "../ä", hard: None });
+    sdk!(all, "file-readlink", FileReadlink, 9, FileReadlink, FileReadlink { runtime: 1, path });
     sdk!(all, "runtime-create-permissions", RuntimeCreate, 2, RuntimeCreate, {
         RuntimeCreate { permissions: Some(policy()), ..RuntimeCreate::default() }
     });
@@ -197,6 +225,42 @@ pub fn all() -> Vec<Case> {
     });
     sidecar!(all, "host-call-empty", HostCall, 1, HostCall, HostCall { runtime: 1, pid: 2, service: "", name: "", input: b"" });
     sidecar!(all, "host-cancel", HostCancel, 1, HostCancel, HostCancel { runtime: 1 });
+    sdk!(all, "stream-open", StreamOpen, 14, NetworkTarget, {
+        NetworkTarget { runtime: 1, port: Some(65_535), host: Some("::1"), path: None }
+    });
+    sdk!(all, "stream-open-path", StreamOpen, u32::MAX, NetworkTarget, {
+        NetworkTarget { runtime: 1, port: None, host: None, path: Some("/tmp/größe.sock") }
+    });
+    sdk!(all, "stream-write", StreamData, 14, StreamWrite, StreamWrite { runtime: 65_536, data: BYTES });
+    sdk!(all, "stream-read", StreamCredit, 14, StreamRead, StreamRead { runtime: 1, bytes: 262_144 });
+    sdk!(all, "stream-end", StreamEnd, 14, InRuntime, InRuntime { runtime: 1 });
+    sdk!(all, "stream-leave", StreamClose, 14, StreamLeave, StreamLeave { runtime: 1, reset: None });
+    sdk!(all, "stream-reset", StreamClose, 14, StreamLeave, StreamLeave { runtime: 1, reset: Some(true) });
+    sdk!(all, "listener-list", ListenerList, 15, NetworkTarget, {
+        NetworkTarget { runtime: 1, port: None, host: None, path: None }
+    });
+    sdk!(all, "listener-wait", ListenerWait, 16, NetworkTarget, {
+        NetworkTarget { runtime: 1, port: Some(1), host: None, path: None }
+    });
+    sdk!(all, "listener-cancel", ListenerCancel, 16, InRuntime, InRuntime { runtime: 1 });
+    sidecar!(all, "stream-data", StreamData, 14, StreamData, StreamData { data: BYTES });
+    sidecar!(all, "stream-credit", StreamCredit, 14, Credit, Credit { bytes: 65_536 });
+    sidecar!(all, "stream-ended", StreamEnd, 14, Empty, Empty {});
+    sidecar!(all, "stream-closed", StreamClose, 14, StreamClosed, StreamClosed { failure: None });
+    sidecar!(all, "stream-closed-failure", StreamClose, 14, StreamClosed, {
+        let details = [("syscall", Fact::Text("read".to_owned())), ("path", Fact::Text("localhost:80".to_owned()))];
+        StreamClosed {
+            failure: Some(failure("ECONNRESET", "ECONNRESET: connection reset by peer, read 'localhost:80'", &details)),
+        }
+    });
+    reply!(all, "reply-listener-list", ListenerList, 15, Listeners, {
+        let tcp = Listener { pid: 2, host: Some("::"), port: Some(3_000), path: None };
+        Listeners { listeners: vec![tcp, Listener { pid: 3, host: None, port: None, path: Some("/tmp/a.sock") }] }
+    });
+    reply!(all, "reply-listener-wait", ListenerWait, 16, Listener, {
+        Listener { pid: 2, host: Some("127.0.0.1"), port: Some(3_000), path: None }
+    });
+
     sdk!(all, "host-result", HostResult, 1, HostResult, HostResult { runtime: 1, ok: Some(b"={\"degrees\":4}"), failure: None });
     sdk!(all, "host-result-empty", HostResult, 1, HostResult, HostResult { runtime: 1, ok: Some(b""), failure: None });
     sdk!(all, "host-result-failure", HostResult, u32::MAX, HostResult, {
@@ -281,6 +345,14 @@ pub fn all() -> Vec<Case> {
         Resources { runtimes: 1_000, processes: 3, warm_slots: 16, memory_bytes: 8_589_934_592, buffered_bytes: 0 }
     });
     reply!(all, "reply-file-read", FileRead, 9, FileData, FileData { data: BYTES, size: 8 });
+    reply!(all, "reply-file-open", FileOpen, 9, FileHandle, FileHandle { handle: 2, size: 1 << 33, directory: false });
+    reply!(all, "reply-file-watch", FileWatch, 9, FileHandle, FileHandle { handle: 3, size: 0, directory: true });
+    reply!(all, "reply-file-pull", FilePull, 9, FileData, FileData { data: b"", size: 0 });
+    reply!(all, "reply-file-changes", FileChanges, 9, ChangeList, {
+        let types = vec![ChangeType::Rename, ChangeType::Change];
+        ChangeList { names: vec!["a/ß", ""], types, overflow: true, ended: false }
+    });
+    reply!(all, "reply-file-readlink", FileReadlink, 9, LinkTarget, LinkTarget { target: "../ä" });
     reply!(all, "reply-file-list", FileList, 9, FileNames, {
         let types = vec![FileType::Directory, FileType::File, FileType::Symlink, FileType::Other];
         FileNames { names: vec!["a", "b", "ß", "socket"], types }

@@ -13,7 +13,7 @@ const line = (name: string, text: string, expected: RegExp, timeout = 1_500): Es
 });
 
 const NO_FAULT = /^(?!ERR_ENGINE_FAULT)[\s\S]*$/;
-const ENDED = /^(ERR_TIMEOUT|ERR_MEMORY_LIMIT|ERR_CPU_LIMIT|ERR_OUTPUT_LIMIT|[1-9]\d*):/;
+const ENDED = /^(ERR_TIMEOUT|ERR_MEMORY_LIMIT|ERR_CPU_LIMIT|[1-9]\d*):/;
 
 export const shell: Theme = {
   name: 'shell',

@@ -105,6 +105,19 @@ impl Content {
         chunk[start..end].copy_from_slice(piece);
     }
 
+    /// Where bytes are kept, in order: offsets and lengths. What lies between is zeros.
+    pub(crate) fn extents(&self) -> Vec<(u64, u64)> {
+        let mut extents: Vec<(u64, u64)> = Vec::new();
+        for (index, chunk) in &self.chunks {
+            let (offset, len) = (index * CHUNK as u64, chunk.len() as u64);
+            match extents.last_mut().filter(|(begin, before)| begin + before == offset) {
+                Some((_, before)) => *before += len,
+                None => extents.push((offset, len)),
+            }
+        }
+        extents
+    }
+
     /// Cuts the file, or lets it end in a hole.
     pub(crate) fn truncate(&mut self, len: u64) {
         if len < self.len {

@@ -10,6 +10,8 @@
 //! The rules are Linux's, down to the order of errors; a test compares random sequences of operations with a real Linux filesystem. Programs
 //! are user 1000 and permissions count. Next: `calls.rs`.
 
+mod app;
+mod archive;
 mod attributes;
 mod base;
 mod calls;
@@ -17,6 +19,7 @@ mod commands;
 mod content;
 mod data;
 mod execute;
+mod feed;
 mod guard;
 mod host;
 mod io;
@@ -36,15 +39,18 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use app::{Asked, Exchange};
+pub(crate) use archive::Archive;
 pub(crate) use base::base;
 pub(crate) use calls::call;
+pub(crate) use feed::Waiter;
 pub(crate) use guard::Wanted;
 pub(crate) use host::{HostFile, Listing};
 pub(crate) use io::{read, write};
 pub(crate) use node::{Body, Device, Ino};
-pub(crate) use outside::Outside;
+pub(crate) use outside::{Outside, OutsideFile, OutsideWatch};
 pub(crate) use proc::{Facts, ask, asking};
 pub(crate) use process::ProcessFiles;
-pub(crate) use tree::{FileSystem, Space, WRITE};
+pub(crate) use tree::{FileSystem, Space, User, WRITE};
 pub(crate) use view::View;
 pub(crate) use walk::{Last, Place, Side};

@@ -4,10 +4,10 @@ use super::content::Content;
 use super::guard::Wanted;
 use super::host::{HostFile, How};
 use super::node::{Body, Device, Ino, Type};
-use super::overlay::Raise;
+use super::overlay::{self, Raise, Raised};
 use super::stat::Stat;
 use super::tree::{FileSystem, READ, User, WRITE};
-use super::view::View;
+use super::view::{Guard, View};
 use super::walk::{HostSpot, Last, Place, Side, Spot};
 use crate::kernel::Errno;
 use crate::kernel::permissions::operations::files;
@@ -35,7 +35,7 @@ pub(crate) enum Opened {
 }
 
 /// Opens what `path` leads to; makes it, if the flags ask for it. `mode` has the umask taken off.
-pub(crate) fn find(tree: &mut FileSystem, view: &View<'_>, path: &[u8], flags: u32, mode: u32) -> Result<Opened, Errno> {
+pub(super) fn find(tree: &mut Guard<'_>, view: &View<'_>, path: &[u8], flags: u32, mode: u32) -> Result<Opened, Errno> {
     let creates = flags & CREATE != 0;
     if flags & 3 == 3 || (creates && flags & DIRECTORY != 0) {
         return Err(Errno::EINVAL);
@@ -73,8 +73,12 @@ pub(crate) fn find(tree: &mut FileSystem, view: &View<'_>, path: &[u8], flags: u
                     return Err(Errno::EACCES);
                 }
                 // What is cut at once need not be read; that it may be was looked at above.
-                tree.raise(&spot, Raise::Itself, flags & TRUNCATE == 0)?;
-                let Side::Memory(spot) = view.walk_again(tree, path, last)? else { return Err(Errno::EIO) };
+                // While bytes were copied the path may have come to lead elsewhere: whether that may be opened is asked anew.
+                let again = match overlay::raise(tree, &spot, Raise::Itself, flags & TRUNCATE == 0)? {
+                    Raised::AtOnce => view.walk_again(tree, path, last),
+                    Raised::Unlocked => view.walk(tree, path, last, wanted(flags)),
+                };
+                let Side::Memory(spot) = again? else { return Err(Errno::EBUSY) };
                 return in_memory(tree, view.user, &spot, flags, mode);
             }
             if let Some(fd) = tree.mount(spot.mount)?.proc().map_or(Ok(None), |proc| proc.own_stream(&spot.path))? {
@@ -190,6 +194,27 @@ impl Opened {
         }
     }
 
+    /// It lives on without a name from now on.
+    pub(super) fn hold(&self, tree: &mut FileSystem) {
+        if let Some(ino) = self.node() {
+            tree.hold(ino);
+        }
+    }
+
+    /// ... and no longer does.
+    pub(super) fn release(&self, tree: &mut FileSystem) {
+        if let Some(ino) = self.node() {
+            tree.release(ino);
+        }
+    }
+
+    fn node(&self) -> Option<Ino> {
+        match self {
+            Self::Memory(ino) | Self::Device(_, ino) | Self::Directory(Place::Here(ino)) => Some(*ino),
+            Self::Host(_) | Self::Directory(Place::There(..)) => None,
+        }
+    }
+
     pub(super) fn chmod(&self, tree: &mut FileSystem, user: User, mode: u32) -> Result<(), Errno> {
         match self {
             Self::Memory(ino) => tree.chmod(user, *ino, mode),
@@ -199,11 +224,15 @@ impl Opened {
     }
 }
 
-/// Copies bytes between a mount and memory, or within a mount, from `at` on. As many as one call may: where it stopped, if there are more.
-pub(super) fn copy(tree: &mut FileSystem, source: &Opened, target: &Opened, at: u64) -> Result<Option<u64>, Errno> {
+/// Copies bytes between a mount and memory, or within a mount, from `at` on. As many as one call may: where it stopped, if there are more. Memory
+/// is not locked while the host's disk is waited for, and a program that is told to end ends.
+pub(super) fn copy(tree: &mut Guard<'_>, source: &Opened, target: &Opened, at: u64) -> Result<Option<u64>, Errno> {
     let mut buffer = vec![0; PIECE];
     let (mut at, most) = (at, at.saturating_add(MOST_COPIED));
     loop {
+        if tree.must_stop() {
+            return Err(Errno::EINTR);
+        }
         let count = source.read(tree, at, &mut buffer)?;
         if count == 0 {
             break;

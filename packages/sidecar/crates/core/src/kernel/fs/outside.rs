@@ -1,18 +1,25 @@
 //! What the caller outside does with a runtime's files. It owns the sandbox: permissions do not stop it, and what it makes belongs to the
-//! guest; a read-only mount stays read-only. Paths are absolute. Next: `view.rs`.
+//! guest; a read-only mount stays read-only. Paths are absolute. Next: `outside/handles.rs`, files that stay open; `view.rs`.
+
+mod archives;
+mod attributes;
+mod handles;
+mod watching;
+
+pub(crate) use handles::OutsideFile;
+pub(crate) use watching::OutsideWatch;
 
 use super::guard::Wanted;
-use super::host::Listing;
 use super::node::{MAX_NAME, Type};
 use super::open::{self, Opened};
 use super::overlay::Raise;
 use super::stat::Stat;
 use super::tree::{FileSystem, User};
-use super::view::View;
+use super::view::{Guard, View};
 use super::walk::{Last, Place, Side};
 use crate::error::Error;
 use crate::kernel::Errno;
-use crate::options::MountOptions;
+use crate::options::{FileSystemOptions, MountOptions};
 use crate::outcome::{Entry, FileStat, FileType};
 use parking_lot::Mutex;
 
@@ -20,6 +27,9 @@ const READ_ONLY: u32 = 0;
 const WRITE: u32 = 0o101;
 const TRUNCATE: u32 = 0o1000;
 const DIRECTORY: u32 = 0o200_000;
+/// What a file may be given: set-id bits are not for files from outside.
+const PERMISSIONS: u32 = 0o1777;
+const NEW_FILE: u32 = 0o644;
 /// Longest path in bytes.
 const MAX_PATH: usize = 4_095;
 
@@ -45,9 +55,18 @@ impl<'k> Outside<'k> {
     }
 
     /// Puts mounts, files and the working directory of a new runtime where its options say.
-    pub(crate) fn furnish(&self, mounts: &[MountOptions], files: &[(String, Vec<u8>)], cwd: &str) -> Result<(), Error> {
+    pub(crate) fn furnish(
+        &self,
+        mounts: &[MountOptions],
+        systems: &[FileSystemOptions],
+        files: &[(String, Vec<u8>)],
+        cwd: &str,
+    ) -> Result<(), Error> {
         for mount in mounts {
             self.view.lock().add_mount(mount)?;
+        }
+        for system in systems {
+            self.view.lock().add_file_system(system)?;
         }
         for (path, bytes) in files {
             self.write(path, bytes, false)?;
@@ -59,13 +78,16 @@ impl<'k> Outside<'k> {
 
     /// Replaces the file, or adds to its end. Directories above it are made.
     pub(crate) fn write(&self, path: &str, bytes: &[u8], append: bool) -> Result<(), Error> {
+        self.write_with_mode(path, bytes, append, NEW_FILE)
+    }
+
+    /// The same; a file that is made gets `mode`.
+    pub(crate) fn write_with_mode(&self, path: &str, bytes: &[u8], append: bool, mode: u32) -> Result<(), Error> {
         let run = |path: &[u8]| {
             let mut tree = self.view.lock();
-            if let Some(end) = path.iter().rposition(|byte| *byte == b'/').filter(|end| *end > 0) {
-                tree.make_directories(&path[..end])?;
-            }
+            make_holder(&mut tree, path)?;
             let flags = if append { WRITE } else { WRITE | TRUNCATE };
-            let file = open::find(&mut tree, &self.view, path, flags, 0o644)?;
+            let file = open::find(&mut tree, &self.view, path, flags, mode & PERMISSIONS)?;
             let mut at = if append { file.size(&tree)? } else { 0 };
             let mut rest = bytes;
             while !rest.is_empty() {
@@ -122,7 +144,8 @@ impl<'k> Outside<'k> {
                 names.iter().map(|(name, ino)| Ok((name.to_vec(), tree.node(*ino)?.kind()))).collect()
             }
             Place::There(mount, path) => {
-                let mut listing: Listing = tree.mount(mount)?.list(&path)?;
+                let mut listing = tree.mount(mount)?.list(&path)?;
+                drop(tree);
                 std::iter::from_fn(|| listing.next().transpose()).collect()
             }
         }
@@ -191,16 +214,26 @@ impl<'k> Outside<'k> {
         }
         let too_long = path.len() > MAX_PATH || path.split('/').any(|name| name.len() > MAX_NAME);
         let result = if too_long { Err(Errno::ENAMETOOLONG) } else { run(path.as_bytes()) };
-        result.map_err(|errno| {
-            let reason = self.view.reason().filter(|_| errno == Errno::EACCES);
-            let reason = reason.map_or_else(|| errno.message().to_owned(), |reason| format!("{} ({reason})", errno.message()));
-            Error::File { errno: errno.name(), reason, call, path: path.to_owned() }
-        })
+        result.map_err(|errno| self.error(errno, call, path))
+    }
+
+    fn error(&self, errno: Errno, call: &'static str, path: &str) -> Error {
+        let reason = self.view.reason().filter(|_| errno == Errno::EACCES);
+        let reason = reason.map_or_else(|| errno.message().to_owned(), |reason| format!("{} ({reason})", errno.message()));
+        Error::File { errno: errno.name(), reason, call, path: path.to_owned() }
+    }
+}
+
+/// Makes the directories above a file.
+fn make_holder(tree: &mut FileSystem, path: &[u8]) -> Result<(), Errno> {
+    match path.iter().rposition(|byte| *byte == b'/').filter(|end| *end > 0) {
+        Some(end) => tree.make_directories(&path[..end]),
+        None => Ok(()),
     }
 }
 
 impl Opened {
-    fn size(&self, tree: &FileSystem) -> Result<u64, Errno> {
+    pub(super) fn size(&self, tree: &FileSystem) -> Result<u64, Errno> {
         match self {
             Self::Memory(ino) => Ok(tree.node(*ino)?.size()),
             Self::Host(file) => Ok(file.stat()?.size),
@@ -208,18 +241,28 @@ impl Opened {
         }
     }
 
-    pub(super) fn read(&self, tree: &mut FileSystem, at: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
+    /// Memory is not locked while the host's disk is waited for.
+    pub(super) fn read(&self, tree: &mut Guard<'_>, at: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
         match self {
             Self::Memory(ino) => tree.read(*ino, at, buffer),
-            Self::Host(file) => file.read(at, buffer),
+            Self::Host(file) => Guard::unlocked(tree, || file.read(at, buffer)),
             Self::Device(..) | Self::Directory(_) => Err(Errno::EINVAL),
         }
     }
 
-    pub(super) fn write(&self, tree: &mut FileSystem, at: u64, bytes: &[u8]) -> Result<usize, Errno> {
+    /// Makes it shorter, or longer by a hole.
+    pub(super) fn truncate(&self, tree: &mut FileSystem, len: u64) -> Result<(), Errno> {
+        match self {
+            Self::Memory(ino) => tree.truncate(*ino, len),
+            Self::Host(file) => file.truncate(len),
+            Self::Device(..) | Self::Directory(_) => Err(Errno::EINVAL),
+        }
+    }
+
+    pub(super) fn write(&self, tree: &mut Guard<'_>, at: u64, bytes: &[u8]) -> Result<usize, Errno> {
         match self {
             Self::Memory(ino) => tree.write(*ino, Some(at), bytes).map(|(_, count)| count),
-            Self::Host(file) => file.write(at, bytes),
+            Self::Host(file) => Guard::unlocked(tree, || file.write(at, bytes)),
             Self::Device(..) | Self::Directory(_) => Err(Errno::EINVAL),
         }
     }

@@ -15,12 +15,12 @@
 
 use super::content::Content;
 use super::guard::Wanted;
-use super::host::{How, Listing, Mount};
+use super::host::{How, Listing};
 use super::node::{Body, Directory, Ino, Meta, Type};
 use super::open::PIECE;
 use super::stat::Stat;
 use super::tree::{FileSystem, User};
-use super::view::View;
+use super::view::{Guard, View};
 use super::walk::{Found, HostSpot, Last, Name, Place, Side};
 use super::watch::Change;
 use crate::kernel::Errno;
@@ -37,6 +37,9 @@ pub(crate) struct Below {
     gone: RedBlackTreeSetSync<Box<[u8]>>,
 }
 
+/// How often a call begins anew because others changed what it was about to change.
+const ATTEMPTS: usize = 16;
+
 /// What of a path must be raised.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Raise {
@@ -44,6 +47,15 @@ pub(super) enum Raise {
     Itself,
     /// The directory that holds the name.
     Holder,
+}
+
+/// Whether others may have changed the tree while something was raised.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Raised {
+    /// No.
+    AtOnce,
+    /// They may.
+    Unlocked,
 }
 
 /// A path's holder and its last name.
@@ -153,15 +165,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Makes what a call is about to change changeable.
-    pub(super) fn raise(&mut self, spot: &HostSpot, what: Raise, with_bytes: bool) -> Result<(), Errno> {
-        let there = spot.stat.is_some() && what == Raise::Itself;
-        let path = if there { &spot.path[..] } else { split(&spot.path).0 };
-        self.raise_path(spot.mount, path, with_bytes || !there).map(drop)
-    }
-
-    /// The node of something in an overlay; it is made if there is none yet, and those of the directories above it. Without its bytes, a file is empty.
-    pub(super) fn raise_path(&mut self, mount: usize, path: &[u8], with_bytes: bool) -> Result<Ino, Errno> {
+    /// The node of something in an overlay; it is made if there is none yet, and those of the directories above it. A file has `content`.
+    pub(super) fn raise_path(&mut self, mount: usize, path: &[u8], content: &Content) -> Result<Ino, Errno> {
         let (mut at, rest) = self.nearest(mount, path)?;
         let names: Vec<&[u8]> = rest.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();
         for (done, name) in names.iter().enumerate() {
@@ -171,12 +176,12 @@ impl FileSystem {
             if !is_last && found.kind != Type::Directory {
                 return Err(Errno::ENOTDIR);
             }
-            at = self.raise_one(at, name, mount, below, with_bytes)?;
+            at = self.raise_one(at, name, mount, below, content)?;
         }
         Ok(at)
     }
 
-    fn raise_one(&mut self, parent: Ino, name: &[u8], mount: usize, path: Vec<u8>, with_bytes: bool) -> Result<Ino, Errno> {
+    fn raise_one(&mut self, parent: Ino, name: &[u8], mount: usize, path: Vec<u8>, content: &Content) -> Result<Ino, Errno> {
         let source = self.mount(mount)?.clone();
         let stat = source.stat(mount, &path)?;
         let body = match stat.kind {
@@ -185,8 +190,7 @@ impl FileSystem {
                 Body::Directory(Directory { below: Some(Box::new(below)), ..Directory::new() })
             }
             Type::Link => Body::Link(Arc::from(source.read_link(&path)?)),
-            Type::File if with_bytes => Body::File(self.bytes_of(&source, mount, &path)?),
-            Type::File => Body::File(Content::new()),
+            Type::File => Body::File(content.clone()),
             // Sockets, pipes and devices of the host.
             _ => return Err(Errno::EACCES),
         };
@@ -206,20 +210,12 @@ impl FileSystem {
         Ok(ino)
     }
 
-    fn bytes_of(&self, source: &Arc<Mount>, mount: usize, path: &[u8]) -> Result<Content, Errno> {
-        let how = How { read: true, write: false, append: false, truncate: false, create: None };
-        let file = source.open(mount, path, how)?;
-        let (mut content, mut buffer, mut at) = (Content::new(), vec![0; PIECE], 0);
-        let mut room = self.limits.bytes.saturating_sub(self.used.bytes);
-        while let count @ 1.. = file.read(at, &mut buffer)? {
-            let before = content.stored();
-            if content.write(at, &buffer[..count], room) < count {
-                return Err(Errno::ENOSPC);
-            }
-            room -= content.stored() - before;
-            at += count as u64;
-        }
-        Ok(content)
+    /// Whether the folder below is still what answers for a path: nobody has raised, replaced or removed it meanwhile.
+    fn is_below(&self, mount: usize, path: &[u8]) -> Result<bool, Errno> {
+        let (at, rest) = self.nearest(mount, path)?;
+        let name = rest.split(|byte| *byte == b'/').next().unwrap_or_default();
+        let directory = self.directory(at)?;
+        Ok(!name.is_empty() && !directory.names.contains_key(name) && self.look_below(directory, name)?.is_some())
     }
 
     /// `unlink` of what nobody has raised: only its name goes.
@@ -232,7 +228,7 @@ impl FileSystem {
         if stat.kind == Type::Directory {
             return Err(Errno::EISDIR);
         }
-        let holder = self.raise_path(spot.mount, split(&spot.path).0, true)?;
+        let holder = self.raise_path(spot.mount, split(&spot.path).0, &Content::new())?;
         self.may_remove_from(user, holder, stat.uid)?;
         self.hide(holder, name)?;
         self.touch(holder)?;
@@ -266,25 +262,77 @@ impl FileSystem {
 }
 
 impl View<'_> {
-    /// Walks to what a call is about to change. In an overlay it is raised first.
+    /// Walks to what a call is about to change. In an overlay it is raised first. Memory may be unlocked on the way, and so each walk asks
+    /// whether what it has found may be changed.
     pub(super) fn walk_to(
         &self,
-        tree: &mut FileSystem,
+        tree: &mut Guard<'_>,
         path: &[u8],
         last: Last,
         wanted: Wanted,
         what: Raise,
     ) -> Result<Side, Errno> {
-        match self.walk(tree, path, last, wanted)? {
-            Side::Host(spot) if tree.is_overlay(spot.mount) => {
+        let mut found = self.walk(tree, path, last, wanted)?;
+        for _ in 0..ATTEMPTS {
+            match found {
                 // A call that makes a name finds one that is there: nothing is changed.
-                if what == Raise::Holder && spot.stat.is_some() {
-                    return Ok(Side::Host(spot));
+                Side::Host(spot) if tree.is_overlay(spot.mount) && (what == Raise::Itself || spot.stat.is_none()) => {
+                    found = match raise(tree, &spot, what, true)? {
+                        Raised::AtOnce => self.walk_again(tree, path, last)?,
+                        Raised::Unlocked => self.walk(tree, path, last, wanted)?,
+                    };
                 }
-                tree.raise(&spot, what, true)?;
-                self.walk_again(tree, path, last)
+                side => return Ok(side),
             }
-            side => Ok(side),
         }
+        Err(Errno::EBUSY)
     }
+}
+
+/// Makes what a call is about to change changeable. Whoever calls it walks again: while bytes were copied, all may have changed.
+pub(super) fn raise(tree: &mut Guard<'_>, spot: &HostSpot, what: Raise, with_bytes: bool) -> Result<Raised, Errno> {
+    let there = spot.stat.is_some() && what == Raise::Itself;
+    if !there {
+        return tree.raise_path(spot.mount, split(&spot.path).0, &Content::new()).map(|_| Raised::AtOnce);
+    }
+    if !with_bytes || spot.stat.is_none_or(|stat| stat.kind != Type::File) {
+        return tree.raise_path(spot.mount, &spot.path, &Content::new()).map(|_| Raised::AtOnce);
+    }
+    let content = copy_up(tree, spot)?;
+    // Counted already; from here on the node counts it.
+    tree.give_back(content.stored(), 0);
+    if tree.is_below(spot.mount, &spot.path)? {
+        tree.raise_path(spot.mount, &spot.path, &content)?;
+    }
+    Ok(Raised::Unlocked)
+}
+
+/// The bytes of a file below. They are read while memory is not locked, so that however large it is nobody else waits; what has been read
+/// is counted meanwhile.
+fn copy_up(tree: &mut Guard<'_>, spot: &HostSpot) -> Result<Content, Errno> {
+    let how = How { read: true, write: false, append: false, truncate: false, create: None };
+    let file = tree.mount(spot.mount)?.open(spot.mount, &spot.path, how)?;
+    let (mut content, mut buffer, mut at) = (Content::new(), vec![0; PIECE], 0);
+    let copied = loop {
+        if tree.must_stop() {
+            break Err(Errno::EINTR);
+        }
+        let count = match Guard::unlocked_fair(tree, || file.read(at, &mut buffer)) {
+            Ok(0) => break Ok(()),
+            Ok(count) => count,
+            Err(error) => break Err(error),
+        };
+        let room = tree.limits.bytes.saturating_sub(tree.used.bytes);
+        let before = content.stored();
+        let written = content.write(at, &buffer[..count], room);
+        tree.used.bytes += content.stored() - before;
+        if written < count {
+            break Err(Errno::ENOSPC);
+        }
+        at += count as u64;
+    };
+    if copied.is_err() {
+        tree.give_back(content.stored(), 0);
+    }
+    copied.map(|()| content)
 }

@@ -21,6 +21,9 @@ const BLOCK: u64 = 4_096;
 /// Bytes of the mode that can be changed.
 const PERMISSIONS: u32 = 0o7777;
 
+/// The filesystem, locked. A call that has to wait for the host's disk unlocks it meanwhile, and then walks again.
+pub(super) type Guard<'g> = MutexGuard<'g, FileSystem>;
+
 /// Who looks, and from where.
 pub(crate) struct View<'k> {
     pub(crate) files: &'k Mutex<FileSystem>,
@@ -45,7 +48,7 @@ fn last(follow: bool) -> Last {
 }
 
 impl View<'_> {
-    pub(super) fn lock(&self) -> MutexGuard<'_, FileSystem> {
+    pub(super) fn lock(&self) -> Guard<'_> {
         self.files.lock()
     }
 
@@ -264,26 +267,51 @@ impl View<'_> {
         if let Opened::Directory(_) = source {
             return Err(Errno::EISDIR);
         }
+        // Held: memory may be unlocked before the copy is done.
+        source.hold(&mut tree);
         let flags = match (at, exclusive) {
             (1.., _) => WRITE_ONLY,
             (0, true) => CREATE_AND_WRITE | EXCLUSIVE,
             (0, false) => CREATE_AND_WRITE,
         };
-        let target = open::find(&mut tree, self, to, flags, mode & !self.umask)?;
-        match (&source, &target) {
-            (Opened::Memory(from), Opened::Memory(to)) if from == to => return Ok(None),
-            (Opened::Memory(from), Opened::Memory(to)) => tree.share(*from, *to)?,
+        let copied = match open::find(&mut tree, self, to, flags, mode & !self.umask) {
+            Ok(target) => {
+                target.hold(&mut tree);
+                let copied = self.copy_opened(&mut tree, (&source, &target), (to, mode), at);
+                target.release(&mut tree);
+                copied
+            }
+            Err(error) => Err(error),
+        };
+        source.release(&mut tree);
+        copied
+    }
+
+    fn copy_opened(
+        &self,
+        tree: &mut Guard<'_>,
+        (source, target): (&Opened, &Opened),
+        (to, mode): (&[u8], u32),
+        at: u64,
+    ) -> Result<Option<u64>, Errno> {
+        match (source, target) {
+            (Opened::Memory(one), Opened::Memory(other)) if one == other => return Ok(None),
+            (Opened::Memory(one), Opened::Memory(other)) => tree.share(*one, *other)?,
             _ => {
-                if let Some(at) = open::copy(&mut tree, &source, &target, at)? {
+                if let Some(at) = open::copy(tree, source, target, at)? {
                     return Ok(Some(at));
                 }
             }
         }
         // Bytes may go where modes may not be changed.
-        if self.allows(&tree, to, files::CHMOD) {
-            target.chmod(&mut tree, self.user, mode)?;
+        if !self.allows(tree, to, files::CHMOD) {
+            return Ok(None);
         }
-        Ok(None)
+        match target.chmod(tree, self.user, mode) {
+            // Where there are no modes, a copy has none.
+            Ok(()) | Err(Errno::EOPNOTSUPP) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Changes something where the path ends.

@@ -4,10 +4,12 @@
 //! operation carries one batch; what happens before the program asks again is kept for it, so that nothing is lost in between. Of mounted
 //! folders the host tells (`host/watching.rs`). Next: `tree.rs`.
 
+use super::feed::Feed;
 use super::guard::Wanted;
 use super::node::Ino;
 use super::overlay::Raise;
 use super::tree::FileSystem;
+use super::view::View;
 use super::walk::{Last, Name, Place, Side, join};
 use crate::kernel::operations::Operations;
 use crate::kernel::permissions::Permissions;
@@ -33,14 +35,23 @@ pub(super) enum Change {
     Content = 2,
 }
 
+/// Who is told.
+#[derive(Clone)]
+pub(super) enum Ear {
+    /// A program, by operations.
+    Program(Arc<Operations>),
+    /// The caller outside.
+    Outside(Arc<Feed>),
+}
+
 pub(super) struct Watcher {
     node: Ino,
     /// What changes of the watched thing itself are told under.
     name: Box<[u8]>,
     recursive: bool,
-    operations: Arc<Operations>,
-    /// For itself and what is kept.
-    charge: Charge,
+    ear: Ear,
+    /// For what is kept for a program. A feed of the caller's counts for itself.
+    charge: Option<Charge>,
     /// The operation that tells, or has told, the last batch.
     operation: u32,
     armed: bool,
@@ -61,49 +72,64 @@ impl Clone for Watchers {
 }
 
 impl Watcher {
-    pub(super) fn new(node: Ino, name: Box<[u8]>, recursive: bool, operations: Arc<Operations>) -> Self {
+    pub(super) fn new(node: Ino, name: Box<[u8]>, recursive: bool, ear: Ear) -> Self {
         let (kept, last) = (Vec::new(), Vec::new());
-        let charge = Charge::none(operations.usage(), Resource::Kernel);
-        Self { node, name, recursive, operations, charge, operation: 0, armed: false, kept, last, permissions: None }
+        let charge = match &ear {
+            Ear::Program(operations) => Some(Charge::none(operations.usage(), Resource::Kernel)),
+            Ear::Outside(_) => None,
+        };
+        Self { node, name, recursive, ear, charge, operation: 0, armed: false, kept, last, permissions: None }
     }
 
-    pub(super) fn belongs_to(&self, operations: &Arc<Operations>) -> bool {
-        Arc::ptr_eq(&self.operations, operations)
+    pub(super) fn belongs_to(&self, ear: &Ear) -> bool {
+        match (&self.ear, ear) {
+            (Ear::Program(one), Ear::Program(other)) => Arc::ptr_eq(one, other),
+            (Ear::Outside(one), Ear::Outside(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
     }
 
     /// Whether it has told a process's last batch and the process has not asked for the next.
-    pub(super) fn waits_for(&self, operations: &Arc<Operations>) -> bool {
-        !self.armed && self.belongs_to(operations)
+    pub(super) fn waits_for(&self, ear: &Ear) -> bool {
+        !self.armed && self.belongs_to(ear)
     }
 
     /// Whether its last operation is this one.
-    pub(super) fn is(&self, operation: i64, operations: &Arc<Operations>) -> bool {
-        i64::from(self.operation) == operation && self.belongs_to(operations)
+    pub(super) fn is(&self, operation: i64, ear: &Ear) -> bool {
+        i64::from(self.operation) == operation && self.belongs_to(ear)
     }
 
     pub(super) fn cancel(&self) {
-        self.operations.cancel(self.operation);
+        if let Ear::Program(operations) = &self.ear {
+            operations.cancel(self.operation);
+        }
     }
 
-    /// What is watched has changed itself.
+    /// What is watched has changed itself. A program hears of it under its name, as from libuv.
     pub(super) fn tell_itself(&mut self, change: Change) {
-        let name = std::mem::take(&mut self.name);
+        let name = if let Ear::Program(_) = self.ear { std::mem::take(&mut self.name) } else { Box::default() };
         self.tell(change, &name);
-        self.name = name;
+        if !name.is_empty() {
+            self.name = name;
+        }
     }
 
     pub(super) fn tell(&mut self, change: Change, name: &[u8]) {
+        let operations = match &self.ear {
+            Ear::Program(operations) => operations,
+            Ear::Outside(feed) => return feed.tell(change, name),
+        };
         let name = &name[..name.len().min(usize::from(u16::MAX))];
         let mut entry = vec![change as u8, 0];
         entry.extend_from_slice(&(name.len() as u16).to_le_bytes());
         entry.extend_from_slice(name);
         if self.armed {
             self.armed = false;
-            self.operations.complete(self.operation, Ok(0), entry);
+            operations.complete(self.operation, Ok(0), entry);
             self.last.clear();
         } else if entry != self.last
             && self.kept.len() + entry.len() <= MAX_KEPT
-            && self.charge.raise_to((self.kept.len() + 2 * entry.len()) as u64)
+            && self.charge.as_mut().is_none_or(|charge| charge.raise_to((self.kept.len() + 2 * entry.len()) as u64))
         {
             // As inotify does: the same change twice in a row is one.
             self.kept.extend_from_slice(&entry);
@@ -112,11 +138,14 @@ impl Watcher {
     }
 
     pub(super) fn arm(&mut self) -> Answer {
-        self.operation = self.operations.begin()?;
+        let Ear::Program(operations) = &self.ear else { return Ok(0) };
+        self.operation = operations.begin()?;
         self.armed = self.kept.is_empty();
         if !self.armed {
-            self.operations.complete(self.operation, Ok(0), std::mem::take(&mut self.kept));
-            self.charge.shrink(u64::MAX);
+            operations.complete(self.operation, Ok(0), std::mem::take(&mut self.kept));
+            if let Some(charge) = &mut self.charge {
+                charge.shrink(u64::MAX);
+            }
             self.last.clear();
         }
         Ok(i64::from(self.operation))
@@ -126,15 +155,21 @@ impl Watcher {
 /// Tells of changes of what `path` leads to, from now on, or since the last batch was told to this process.
 pub(crate) fn watch(process: &Process, path: &[u8], flags: i64) -> Answer {
     let view = process.files.view(&process.kernel.files);
+    let permissions = Some(process.kernel.permissions.clone());
+    begin(&view, path, flags & RECURSIVE != 0, &Ear::Program(process.operations.clone()), permissions)
+}
+
+/// The same, for whoever listens; `permissions` say what it may hear of.
+pub(super) fn begin(view: &View<'_>, path: &[u8], recursive: bool, ear: &Ear, permissions: Option<Arc<Permissions>>) -> Answer {
     let mut tree = view.lock();
     let spot = match view.walk_to(&mut tree, path, Last::Follow, Wanted::only(files::WATCH), Raise::Itself)? {
         Side::Memory(spot) => spot,
         Side::Host(spot) => {
             let mount = tree.mount(spot.mount)?.clone();
-            if flags & RECURSIVE != 0 || mount.proc().is_some() {
+            if recursive || mount.proc().is_some() || mount.app().is_some() {
                 return Err(Errno::ENOSYS);
             }
-            return tree.host_watchers.watch(&mount, &spot, &process.operations);
+            return tree.host_watchers.watch(&mount, &spot, ear);
         }
     };
     let node = spot.existing()?;
@@ -142,24 +177,24 @@ pub(crate) fn watch(process: &Process, path: &[u8], flags: i64) -> Answer {
         Name::Plain(name) => name,
         _ => tree.node(node)?.name[..].into(),
     };
-    let recursive = flags & RECURSIVE != 0;
     let watchers = &mut tree.watchers.0;
-    let waits =
-        |watcher: &&mut Watcher| watcher.node == node && watcher.recursive == recursive && watcher.waits_for(&process.operations);
+    let waits = |watcher: &&mut Watcher| watcher.node == node && watcher.recursive == recursive && watcher.waits_for(ear);
     if let Some(watcher) = watchers.iter_mut().find(waits) {
         return watcher.arm();
     }
-    may_watch(watchers.len(), &process.operations)?;
-    let mut watcher = Watcher::new(node, name, recursive, process.operations.clone());
-    watcher.permissions = Some(process.kernel.permissions.clone());
+    may_watch(watchers.len(), ear)?;
+    let mut watcher = Watcher::new(node, name, recursive, ear.clone());
+    watcher.permissions = permissions;
     let operation = watcher.arm()?;
     watchers.push(watcher);
     tree.hold(node);
     Ok(operation)
 }
 
-/// Whether there may be one more watch. `ENOSPC` as on Linux when there may not.
-pub(super) fn may_watch(count: usize, operations: &Operations) -> Result<(), Errno> {
+/// Whether there may be one more watch. `ENOSPC` as on Linux when there may not. How many the caller outside has is bounded by what it may
+/// have open.
+pub(super) fn may_watch(count: usize, ear: &Ear) -> Result<(), Errno> {
+    let Ear::Program(operations) = ear else { return Ok(()) };
     let (usage, count) = (operations.usage(), count as u64 + 1);
     let max = usage.limits.watches;
     if count > max {
@@ -175,10 +210,11 @@ pub(super) fn may_watch(count: usize, operations: &Operations) -> Result<(), Err
 /// Ends the watch whose last operation this is.
 pub(crate) fn unwatch(process: &Process, operation: i64) -> Answer {
     let mut tree = process.kernel.files.lock();
-    if tree.host_watchers.unwatch(operation, &process.operations) {
+    let ear = Ear::Program(process.operations.clone());
+    if tree.host_watchers.unwatch(operation, &ear) {
         return Ok(0);
     }
-    let is_it = |watcher: &Watcher| watcher.is(operation, &process.operations);
+    let is_it = |watcher: &Watcher| watcher.is(operation, &ear);
     let at = tree.watchers.0.iter().position(is_it).ok_or(Errno::EINVAL)?;
     let watcher = tree.watchers.0.swap_remove(at);
     watcher.cancel();
@@ -194,9 +230,14 @@ impl FileSystem {
 
     /// Ends all watches of a process.
     pub(crate) fn unwatch_all(&mut self, operations: &Arc<Operations>) {
-        self.host_watchers.unwatch_all(operations);
+        self.unwatch_ear(&Ear::Program(operations.clone()));
+    }
+
+    /// Ends all watches of a listener.
+    pub(super) fn unwatch_ear(&mut self, ear: &Ear) {
+        self.host_watchers.unwatch_all(ear);
         let watchers = std::mem::take(&mut self.watchers.0);
-        let (gone, left) = watchers.into_iter().partition(|watcher: &Watcher| watcher.belongs_to(operations));
+        let (gone, left) = watchers.into_iter().partition(|watcher: &Watcher| watcher.belongs_to(ear));
         self.watchers.0 = left;
         let gone: Vec<Watcher> = gone;
         gone.iter().for_each(|watcher| self.release(watcher.node));
@@ -232,11 +273,7 @@ impl FileSystem {
 
     /// The node itself came to an end, moved or changed.
     pub(super) fn tell_self(&mut self, change: Change, node: Ino) {
-        for watcher in self.watchers.0.iter_mut().filter(|watcher| watcher.node == node) {
-            let name = std::mem::take(&mut watcher.name);
-            watcher.tell(change, &name);
-            watcher.name = name;
-        }
+        self.watchers.0.iter_mut().filter(|watcher| watcher.node == node).for_each(|watcher| watcher.tell_itself(change));
     }
 
     /// The node has other bytes or attributes.

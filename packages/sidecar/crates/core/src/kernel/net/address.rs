@@ -74,6 +74,14 @@ impl Address {
         if let Self::Ip(ip, _) = self { Self::Ip(*ip, port) } else { self.clone() }
     }
 
+    /// Whether both are one place; a socket in the filesystem is known by its node.
+    pub(super) fn is_same_as(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File(node, _), Self::File(other, _)) => node == other,
+            _ => self == other,
+        }
+    }
+
     /// As a socket of `domain` shows it: family (Linux's number), port, and text.
     pub(super) fn show(&self, domain: Domain) -> (u16, u16, Vec<u8>) {
         match (self, domain) {

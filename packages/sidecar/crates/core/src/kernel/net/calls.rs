@@ -38,6 +38,11 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
             let accepted = sockets.with(|state| state.network.accept(id))?;
             process.install_socket(accepted)
         }
+        0x203 => {
+            ask(process, id, number, None)?;
+            let backlog = usize::try_from(arguments.int(1)).unwrap_or(0);
+            process.kernel.listen(id, backlog, process.pid).map(|()| 0)
+        }
         0x211 => process.offer(id, arguments.int(1)),
         0x212 => process.collect(id),
         _ => {
@@ -134,7 +139,6 @@ fn carry_out(
             let flags = arguments.int(4);
             network.bind(id, address.ok_or(Errno::EINVAL)?, flags & 1 != 0, flags & 2 != 0).map(|()| 0)
         }
-        0x203 => network.listen(id, usize::try_from(arguments.int(1)).unwrap_or(0)).map(|()| 0),
         0x205 if network.get(id)?.is_datagram() => network.set_remote(id, address).map(|()| 0),
         0x205 => match network.connect(id, address.ok_or(Errno::EINVAL)?)? {
             Progress::Connected => Ok(0),

@@ -1,8 +1,11 @@
 //! A runtime's sockets, and what the rest of the kernel does with them: reading and writing by descriptor, waiting, closing.
 
+use super::listeners::Waits;
 use super::parcels::Parcels;
 use super::socket::{Domain, Id, OUT, Role, Waiter};
 use super::table::{Network, Wake};
+use super::visits::Visits;
+use crate::host::Host;
 use crate::kernel::Errno;
 use crate::kernel::descriptors::Description;
 use crate::kernel::usage::Usage;
@@ -25,6 +28,12 @@ pub(super) struct State {
     /// Ends of pairs that the caller outside writes to.
     feeds: HashMap<Id, Feed>,
     pub(super) parcels: Parcels,
+    /// Connections of the caller outside.
+    pub(super) visits: Visits,
+    /// What the caller outside waits for.
+    pub(super) waits: Waits,
+    /// Who hears of both; none before it is known, and none any more when the runtime is disposed of.
+    pub(super) host: Option<Arc<dyn Host>>,
 }
 
 /// What the caller outside has written and no program has taken yet.
@@ -37,8 +46,8 @@ struct Feed {
     broken: bool,
 }
 
-/// Who waits when it is a feed that waits; no program has that number.
-const NOBODY: u32 = 0;
+/// Who waits when it is a feed or a visit that waits; no program has that number.
+pub(super) const NOBODY: u32 = 0;
 
 /// What a descriptor's socket is, in libuv's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +72,7 @@ impl State {
     fn tell_one(&mut self, Wake { owner, operation, ready }: Wake) {
         if owner == NOBODY {
             self.pump(operation);
+            self.pump_visit(operation);
         } else if let Some(program) = self.programs.get(&owner).and_then(Weak::upgrade) {
             program.process.operations.complete(operation, Ok(ready.cast_signed()), Vec::new());
         }
@@ -92,6 +102,10 @@ impl State {
         }
     }
 
+    pub(super) fn host(&self) -> Result<&Arc<dyn Host>, Errno> {
+        self.host.as_ref().ok_or(Errno::ENETDOWN)
+    }
+
     /// Has the program's operation completed as soon as the socket is ready for something in `mask`.
     pub(super) fn arm(&mut self, program: &Arc<Program>, id: Id, operation: u32, mask: u32) -> Result<(), Errno> {
         self.programs.entry(program.pid).or_insert_with(|| Arc::downgrade(program));
@@ -109,7 +123,7 @@ impl Sockets {
     pub(crate) fn look(&self) -> ([(u64, u64); 2], u64) {
         let state = self.state.lock();
         let fed: usize = state.feeds.values().map(|feed| feed.bytes.len()).sum();
-        (state.network.look(), state.network.buffered() + fed as u64)
+        (state.network.look(), state.network.buffered() + fed as u64 + state.visits.held())
     }
 
     /// Bytes that wait for one standard input.
@@ -123,6 +137,10 @@ impl Sockets {
         let result = run(&mut state);
         state.tell();
         result
+    }
+
+    pub(super) fn lock(&self) -> parking_lot::MutexGuard<'_, State> {
+        self.state.lock()
     }
 
     pub(crate) fn read(&self, id: Id, buffer: &mut [u8]) -> Result<usize, Errno> {

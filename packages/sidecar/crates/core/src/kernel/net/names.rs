@@ -2,9 +2,10 @@
 //! The node's number is the address: a renamed socket is still found, a removed one never is, even when another has its name.
 
 use super::address::Address;
-use crate::kernel::fs::{Body, Last, Side, WRITE, Wanted};
+use crate::kernel::fs::{Body, FileSystem, Ino, Last, Place, Side, User, WRITE, Wanted};
 use crate::kernel::permissions::operations::files;
 use crate::kernel::{Errno, Process};
+use parking_lot::Mutex;
 
 /// Longest name (Linux's `sun_path`).
 const MAX_NAME: usize = 107;
@@ -32,6 +33,25 @@ pub(super) fn make(process: &Process, path: &[u8]) -> Result<Address, Errno> {
     }
     let ino = tree.create(view.user, &spot, Body::Socket, 0o777 & !view.umask)?;
     Ok(Address::File(ino, path.to_vec()))
+}
+
+/// The same for the caller outside, whose paths are absolute and whom permissions do not stop.
+pub(super) fn find_from_outside(files: &Mutex<FileSystem>, path: &str) -> Result<Address, Errno> {
+    if let Some(address) = check(path.as_bytes())? {
+        return Ok(address);
+    }
+    let tree = files.lock();
+    let Side::Memory(spot) = tree.walk(User::Host, None, path.as_bytes(), Last::Follow)? else { return Err(Errno::EACCES) };
+    let ino = spot.existing()?;
+    match tree.node(ino)?.body {
+        Body::Socket => Ok(Address::File(ino, path.as_bytes().to_vec())),
+        _ => Err(Errno::ECONNREFUSED),
+    }
+}
+
+/// Where a bound name lies now; what it was bound with when it lies nowhere any more.
+pub(super) fn path_of(files: &Mutex<FileSystem>, ino: Ino, bound: &[u8]) -> Vec<u8> {
+    files.lock().path_of(&Place::Here(ino)).unwrap_or_else(|_| bound.to_vec())
 }
 
 /// Finds the name. `ECONNREFUSED` when it is no socket's, `EACCES` in a mounted folder.

@@ -60,6 +60,8 @@ pub(super) enum Role {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Listener {
+    /// The process that began to listen.
+    pub(super) pid: u32,
     pub(super) backlog: usize,
     /// Connections to be accepted: their server's ends.
     pub(super) ready: VecDeque<Id>,

@@ -17,7 +17,7 @@ pub(super) enum Progress {
 }
 
 impl Network {
-    pub(super) fn listen(&mut self, id: Id, backlog: usize) -> Result<(), Errno> {
+    pub(super) fn listen(&mut self, id: Id, backlog: usize, pid: u32) -> Result<(), Errno> {
         let backlog = backlog.min(MAX_BACKLOG);
         match &mut self.get_mut(id)?.role {
             Role::Listening(listener) => {
@@ -32,7 +32,7 @@ impl Network {
         if self.is_taken(id) {
             return Err(Errno::EADDRINUSE);
         }
-        self.get_mut(id)?.role = Role::Listening(Listener { backlog, ..Listener::default() });
+        self.get_mut(id)?.role = Role::Listening(Listener { pid, backlog, ..Listener::default() });
         Ok(())
     }
 

@@ -95,6 +95,14 @@ impl Network {
         self.sockets.get_mut(&id).ok_or(Errno::EBADF)
     }
 
+    /// Bytes that can be read at once.
+    pub(super) fn waiting(&self, id: Id) -> usize {
+        match self.sockets.get(&id).map(|socket| &socket.role) {
+            Some(Role::Connected(stream)) => stream.incoming.len(),
+            _ => 0,
+        }
+    }
+
     pub(super) fn take_wakes(&mut self) -> Vec<Wake> {
         std::mem::take(&mut self.wakes)
     }

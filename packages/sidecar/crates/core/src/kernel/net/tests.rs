@@ -33,7 +33,7 @@ fn datagram(network: &mut Network) -> Id {
 fn listener(network: &mut Network, address: Address, backlog: usize) -> Id {
     let id = stream(network);
     network.bind(id, address, false, false).expect("free");
-    network.listen(id, backlog).expect("listens");
+    network.listen(id, backlog, 9).expect("listens");
     id
 }
 
@@ -276,7 +276,7 @@ proptest! {
                 Step::Make => {}
                 Step::Listen(index, port, backlog) => {
                     let _ = network.bind(at(index), ip("127.0.0.1", port), false, false);
-                    let _ = network.listen(at(index), backlog);
+                    let _ = network.listen(at(index), backlog, 9);
                 }
                 Step::Connect(index, port) => { let _ = network.connect(at(index), ip("127.0.0.1", port)); }
                 Step::Accept(index) => if let Ok(id) = network.accept(at(index)) { ids.push(id) },

@@ -2,6 +2,7 @@
 //!
 //! A guest cannot lay traps for programs of the host: links that it makes or moves stay within the mount (`traps.rs`), and set-id bits are not set. Next: `mod.rs`.
 
+use super::super::app::App;
 use super::super::tree::GUEST;
 use super::super::walk::{HostSpot, Name};
 use super::walk::{parts, path};
@@ -24,11 +25,17 @@ impl Mount {
 
     pub(in crate::kernel::fs) fn mkdir(&self, spot: &HostSpot, mode: u32) -> Result<(), Errno> {
         self.free(spot, true)?;
+        if let Some(app) = self.app() {
+            return app.mkdir(&spot.path, mode);
+        }
         done(self.root()?.create_dir_with(path(&spot.path), DirBuilder::new().mode(mode & 0o777)))
     }
 
     pub(in crate::kernel::fs) fn symlink(&self, target: &[u8], spot: &HostSpot) -> Result<(), Errno> {
         self.free(spot, false)?;
+        if let Some(app) = self.app() {
+            return app.symlink(target, &spot.path);
+        }
         self.check_link(&spot.path, target)?;
         done(self.root()?.symlink_contents(OsStr::from_bytes(target), path(&spot.path)))
     }
@@ -37,6 +44,9 @@ impl Mount {
         self.free(to, false)?;
         if from.stat.is_some_and(|stat| stat.kind == super::super::node::Type::Directory) {
             return Err(Errno::EPERM);
+        }
+        if self.app().is_some() {
+            return Err(Errno::EOPNOTSUPP);
         }
         self.check_move(from, &to.path)?;
         done(self.root()?.hard_link(path(&from.path), self.root()?, path(&to.path)))
@@ -54,6 +64,9 @@ impl Mount {
         if spot.slash {
             return Err(Errno::ENOTDIR);
         }
+        if let Some(app) = self.app() {
+            return app.remove(&spot.path);
+        }
         done(self.root()?.remove_file(path(&spot.path)))
     }
 
@@ -68,7 +81,13 @@ impl Mount {
         if self.holds_mount(&spot.path) {
             return Err(Errno::EBUSY);
         }
-        spot.stat.ok_or(Errno::ENOENT)?;
+        let stat = spot.stat.ok_or(Errno::ENOENT)?;
+        if let Some(app) = self.app() {
+            if stat.kind != super::super::node::Type::Directory {
+                return Err(Errno::ENOTDIR);
+            }
+            return app.remove(&spot.path);
+        }
         done(self.root()?.remove_dir(path(&spot.path)))
     }
 
@@ -95,6 +114,9 @@ impl Mount {
         if stat.kind != super::super::node::Type::Directory && (from.slash || to.slash) {
             return Err(Errno::ENOTDIR);
         }
+        if let Some(app) = self.app() {
+            return rename_in(app, from, to);
+        }
         self.check_move(from, &to.path)?;
         done(self.root()?.rename(path(&from.path), self.root()?, path(&to.path)))
     }
@@ -104,6 +126,9 @@ impl Mount {
         self.only_owner(spot)?;
         if spot.stat.is_some_and(|stat| stat.kind == super::super::node::Type::Link) {
             return Err(Errno::EOPNOTSUPP);
+        }
+        if let Some(app) = self.app() {
+            return app.chmod(&spot.path, mode);
         }
         done(self.root()?.set_permissions(path(&spot.path), Permissions::from_mode(mode & 0o1777)))
     }
@@ -120,6 +145,9 @@ impl Mount {
         self.writable()?;
         self.only_owner(spot)?;
         let stat = spot.stat.ok_or(Errno::ENOENT)?;
+        if let Some(app) = self.app() {
+            return app.utimes(&spot.path, atime, mtime);
+        }
         match stat.kind {
             super::super::node::Type::Directory | super::super::node::Type::File => {
                 let opened = self.root()?.open(path(&spot.path));
@@ -152,13 +180,36 @@ impl Mount {
 impl HostFile {
     pub(in crate::kernel::fs) fn utimes(&self, atime: i64, mtime: i64) -> Result<(), Errno> {
         self.mount.writable()?;
+        if let Some(app) = self.mount.app() {
+            return app.utimes(&self.path, atime, mtime);
+        }
         let file = self.folder_file()?.try_clone().map_err(|error| Errno::of(&error))?;
         done(file.into_std().set_times(times(atime, mtime)))
     }
 
     pub(in crate::kernel::fs) fn chmod(&self, mode: u32) -> Result<(), Errno> {
         self.mount.writable()?;
+        if let Some(app) = self.mount.app() {
+            return app.chmod(&self.path, mode);
+        }
         done(self.folder_file()?.set_permissions(Permissions::from_mode(mode & 0o1777)))
+    }
+}
+
+/// Linux's rules for a name that is taken; whether a directory there is empty its file system knows.
+fn rename_in(app: &App, from: &HostSpot, to: &HostSpot) -> Result<(), Errno> {
+    use super::super::node::Type::Directory;
+    let is_directory = from.stat.is_some_and(|stat| stat.kind == Directory);
+    if from.path == to.path {
+        return Ok(());
+    }
+    if is_directory && to.path.strip_prefix(&from.path[..]).is_some_and(|rest| rest.first() == Some(&b'/')) {
+        return Err(Errno::EINVAL);
+    }
+    match to.stat.map(|stat| stat.kind == Directory) {
+        Some(true) if !is_directory => Err(Errno::EISDIR),
+        Some(false) if is_directory => Err(Errno::ENOTDIR),
+        _ => app.rename(&from.path, &to.path),
     }
 }
 

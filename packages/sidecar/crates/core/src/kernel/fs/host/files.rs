@@ -1,5 +1,6 @@
 //! Opening files and directories of a mount, and reading them. What is opened in `/proc` is a text that was made for it. Next: `change.rs`.
 
+use super::super::app::App;
 use super::super::node::{MAX_NAME, Type};
 use super::super::stat::Stat;
 use super::Mount;
@@ -24,7 +25,14 @@ pub(crate) struct HostFile {
 
 enum Bytes {
     Folder(File),
-    Text { text: Vec<u8>, stat: Stat },
+    Text {
+        text: Vec<u8>,
+        stat: Stat,
+    },
+    /// Of a file system of the caller's: asked by its path.
+    App {
+        appends: bool,
+    },
 }
 
 /// How a file is opened.
@@ -58,6 +66,15 @@ impl Mount {
         if self.read_only && (how.write || how.truncate || how.create.is_some()) {
             return Err(Errno::EROFS);
         }
+        if let Some(app) = self.app() {
+            match how.create {
+                Some(mode) => app.create(at, mode)?,
+                None if how.truncate => app.truncate(at, 0)?,
+                None => {}
+            }
+            let bytes = Bytes::App { appends: how.append };
+            return Ok(HostFile { bytes, mount: self.clone(), number, path: at.to_vec(), _charge: None });
+        }
         let mut options = OpenOptions::new();
         options.read(how.read || !how.write).write(how.write || how.truncate).append(how.append && how.write);
         options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW | libc::O_CLOEXEC);
@@ -77,6 +94,13 @@ impl Mount {
     pub(crate) fn list(&self, at: &[u8]) -> Result<Listing, Errno> {
         if let Some(proc) = self.proc() {
             return Ok(Listing { entries: None, more: proc.list(at)?, kept: None, hidden: HashSet::new() });
+        }
+        if let Some(app) = self.app() {
+            let hidden: HashSet<Vec<u8>> = self.inner_names(at).into_iter().collect();
+            let mut more = app.list(at)?;
+            more.retain(|(name, _)| !hidden.contains(name));
+            more.extend(hidden.into_iter().map(|name| (name, Type::Directory)));
+            return Ok(Listing { entries: None, more, kept: None, hidden: HashSet::new() });
         }
         let root = self.root()?;
         let entries = if at.is_empty() { root.entries() } else { root.read_dir(path(at)) }.map_err(of)?;
@@ -119,9 +143,14 @@ impl HostFile {
         if let Bytes::Folder(file) = &self.bytes { Ok(file) } else { Err(Errno::EROFS) }
     }
 
+    fn app(&self) -> Result<&App, Errno> {
+        self.mount.app().ok_or(Errno::EIO)
+    }
+
     pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
         match &self.bytes {
             Bytes::Folder(file) => file.read_at(buffer, offset).map_err(of),
+            Bytes::App { .. } => self.app()?.read(&self.path, offset, buffer),
             Bytes::Text { text, .. } => {
                 let rest = usize::try_from(offset).ok().and_then(|offset| text.get(offset..)).unwrap_or_default();
                 let count = rest.len().min(buffer.len());
@@ -132,13 +161,16 @@ impl HostFile {
     }
 
     pub(crate) fn write(&self, offset: u64, bytes: &[u8]) -> Result<usize, Errno> {
-        self.folder_file()?.write_at(bytes, offset).map_err(of)
+        let Bytes::App { appends } = self.bytes else { return self.folder_file()?.write_at(bytes, offset).map_err(of) };
+        let offset = if appends { self.stat()?.size } else { offset };
+        if bytes.is_empty() { Ok(0) } else { self.app()?.write(&self.path, offset, bytes) }
     }
 
     /// As Linux has it, a text of `/proc` has no size until it is read.
     pub(crate) fn stat(&self) -> Result<Stat, Errno> {
         match &self.bytes {
             Bytes::Folder(file) => Ok(self.mount.stat_of(self.number, &file.metadata().map_err(of)?)),
+            Bytes::App { .. } => self.mount.stat(self.number, &self.path),
             Bytes::Text { stat, .. } => Ok(*stat),
         }
     }
@@ -149,10 +181,16 @@ impl HostFile {
     }
 
     pub(crate) fn truncate(&self, len: u64) -> Result<(), Errno> {
+        if let Bytes::App { .. } = self.bytes {
+            return self.app()?.truncate(&self.path, len);
+        }
         self.folder_file()?.set_len(len).map_err(of)
     }
 
     pub(crate) fn sync(&self) -> Result<(), Errno> {
+        if let Bytes::App { .. } = self.bytes {
+            return Ok(());
+        }
         self.folder_file()?.sync_all().map_err(of)
     }
 }

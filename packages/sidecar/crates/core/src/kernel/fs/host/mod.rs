@@ -15,14 +15,15 @@ mod watching;
 pub(crate) use files::{HostFile, How, Listing};
 pub(super) use watching::HostWatchers;
 
+use super::app::App;
+use super::content::Content;
 use super::node::{Body, Directory, MAX_NAME};
-use super::overlay::Raise;
 use super::proc::Proc;
 use super::tree::{FileSystem, GUEST, User, now};
 use super::walk::{Last, Name, Place, Side};
 use crate::error::Error;
 use crate::kernel::Errno;
-use crate::options::MountOptions;
+use crate::options::{FileSystemOptions, MountOptions};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use std::os::unix::ffi::OsStringExt;
@@ -52,6 +53,8 @@ enum Source {
     },
     /// `/proc`.
     Proc(Proc),
+    /// A file system of the caller's.
+    App(App),
 }
 
 impl Mount {
@@ -63,6 +66,11 @@ impl Mount {
 
     pub(super) fn proc(&self) -> Option<&Proc> {
         if let Source::Proc(proc) = &self.source { Some(proc) } else { None }
+    }
+
+    /// The caller's file system, if it is one.
+    pub(super) fn app(&self) -> Option<&App> {
+        if let Source::App(app) = &self.source { Some(app) } else { None }
     }
 
     fn root(&self) -> Result<&Dir, Errno> {
@@ -126,6 +134,28 @@ impl FileSystem {
         Ok(())
     }
 
+    /// Mounts a file system of the caller's.
+    pub(crate) fn add_file_system(&mut self, options: &FileSystemOptions) -> Result<(), Error> {
+        let FileSystemOptions { guest_path, number, read_only } = options;
+        let wrong_place = |errno: Errno| Error::InvalidRequest {
+            what: "mounts.guestPath".to_owned(),
+            expected: "an absolute path below directories".to_owned(),
+            received: format!("{guest_path:?}: {}", errno.name()),
+        };
+        let (parent, name) = self.mount_point(guest_path.trim_end_matches('/').as_bytes()).map_err(wrong_place)?;
+        let place = self.mounts.len();
+        match &parent {
+            Place::Here(parent) => self.put_mount(*parent, &name, Body::Mount(place)).map_err(wrong_place)?,
+            Place::There(outer, path) => {
+                let at = if path.is_empty() { name.to_vec() } else { super::walk::join(path.clone(), &name) };
+                self.mount(*outer).map_err(wrong_place)?.inner.write().push((at, place));
+            }
+        }
+        let (source, inner) = (Source::App(App::new(*number)), parking_lot::RwLock::default());
+        self.mounts.push(Arc::new(Mount { source, read_only: *read_only, overlay: false, parent, name, inner }));
+        Ok(())
+    }
+
     /// The directory that will hold the mount, and the name.
     fn mount_point(&mut self, path: &[u8]) -> Result<(Place, Box<[u8]>), Errno> {
         let cut = path.iter().rposition(|byte| *byte == b'/').ok_or(Errno::EINVAL)?;
@@ -136,7 +166,7 @@ impl FileSystem {
         let holder = if holder.is_empty() { b"/" } else { holder };
         self.make_directories(holder)?;
         let place = match self.place(User::Host, None, holder)? {
-            Place::There(mount, path) if self.is_overlay(mount) => Place::Here(self.raise_path(mount, &path, true)?),
+            Place::There(mount, path) if self.is_overlay(mount) => Place::Here(self.raise_path(mount, &path, &Content::new())?),
             place => place,
         };
         match &place {
@@ -172,7 +202,8 @@ impl FileSystem {
         for end in ends {
             match self.walk(User::Host, None, &path[..end], Last::Follow)? {
                 Side::Host(spot) if spot.stat.is_none() && self.is_overlay(spot.mount) => {
-                    self.raise(&spot, Raise::Holder, true)?;
+                    let holder = spot.path.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &spot.path[..end]);
+                    self.raise_path(spot.mount, holder, &Content::new())?;
                     self.make_directories(&path[..end])?;
                 }
                 Side::Memory(spot) if spot.node.is_none() && matches!(spot.name, Name::Plain(_)) => {

@@ -2,7 +2,7 @@
 
 use super::super::node::Type;
 use super::super::stat::{DEVICE, Stat};
-use super::super::tree::{FileSystem, GUEST};
+use super::super::tree::{FileSystem, GUEST, ROOT};
 use super::super::walk::{End, Found, Last, Name, Place, join};
 use super::{Mount, Source};
 use crate::kernel::Errno;
@@ -37,7 +37,7 @@ impl Mount {
     /// when it does not, or when what it found is not all there is to know; the walk then goes on name by name.
     pub(in crate::kernel::fs) fn leap(&self, number: usize, at: &[u8], rest: &[u8], last: Last) -> Result<Option<End>, Errno> {
         let simple = rest.split(|byte| *byte == b'/').all(|part| !part.is_empty() && part != b"." && part != b"..");
-        if !simple || self.overlay || self.proc().is_some() || !self.inner.read().is_empty() {
+        if !simple || self.overlay || self.host_path().is_none() || !self.inner.read().is_empty() {
             return Ok(None);
         }
         let full = if at.is_empty() { rest.to_vec() } else { join(at.to_vec(), rest) };
@@ -77,6 +77,9 @@ impl Mount {
         if let Some(proc) = self.proc() {
             return proc.stat(number, at);
         }
+        if let Some(app) = self.app() {
+            return app.stat(DEVICE + 1 + number as u64, at);
+        }
         let root = self.root()?;
         let metadata = if at.is_empty() { root.dir_metadata() } else { root.symlink_metadata(path(at)) };
         Ok(self.stat_of(number, &metadata.map_err(|error| Errno::of(&error))?))
@@ -109,6 +112,9 @@ impl Mount {
     }
 
     pub(in crate::kernel::fs) fn read_link(&self, at: &[u8]) -> Result<Vec<u8>, Errno> {
+        if let Some(app) = self.app() {
+            return app.read_link(at);
+        }
         let target = self.root()?.read_link_contents(path(at)).map_err(|error| Errno::of(&error))?;
         Ok(target.into_os_string().into_vec())
     }
@@ -141,6 +147,10 @@ impl FileSystem {
         let target = mount.read_link(link).map_err(gone)?;
         let holder = link.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &link[..end]);
         let relative = target.first() != Some(&b'/');
+        if mount.app().is_some() {
+            // A path of the guest, as in memory.
+            return Ok((if relative { at } else { Place::Here(ROOT) }, target));
+        }
         if relative && stays_inside(holder, &target) {
             return Ok((at, target));
         }

@@ -6,10 +6,9 @@
 
 use super::super::node::Type;
 use super::super::walk::HostSpot;
-use super::super::watch::{Change, Watcher, may_watch};
+use super::super::watch::{Change, Ear, Watcher, may_watch};
 use super::Mount;
 use super::walk::path;
-use crate::kernel::operations::Operations;
 use crate::kernel::{Answer, Errno};
 use cap_std::fs::{OpenOptions, OpenOptionsExt};
 use parking_lot::Mutex;
@@ -64,30 +63,30 @@ fn full(error: rustix::io::Errno) -> Errno {
 }
 
 impl HostWatchers {
-    /// Tells `operations` of changes of what lies at `spot`, or of what has happened since the last batch.
-    pub(in crate::kernel::fs) fn watch(&mut self, mount: &Mount, spot: &HostSpot, operations: &Arc<Operations>) -> Answer {
+    /// Tells `ear` of changes of what lies at `spot`, or of what has happened since the last batch.
+    pub(in crate::kernel::fs) fn watch(&mut self, mount: &Mount, spot: &HostSpot, ear: &Ear) -> Answer {
         let kind = spot.stat.ok_or(Errno::ENOENT)?.kind;
         let shared = match &self.0 {
             Some(shared) => shared.clone(),
             None => self.0.insert(Shared::begin()?).clone(),
         };
-        let began = shared.watch(mount, &spot.path, kind, operations);
+        let began = shared.watch(mount, &spot.path, kind, ear);
         self.end_if_idle();
         began
     }
 
     /// Ends the watch whose last operation this is; false when there is none.
-    pub(in crate::kernel::fs) fn unwatch(&mut self, operation: i64, operations: &Arc<Operations>) -> bool {
+    pub(in crate::kernel::fs) fn unwatch(&mut self, operation: i64, ear: &Ear) -> bool {
         let Some(shared) = &self.0 else { return false };
-        let found = shared.remove(|watcher| watcher.is(operation, operations)) > 0;
+        let found = shared.remove(|watcher| watcher.is(operation, ear)) > 0;
         self.end_if_idle();
         found
     }
 
     /// Ends all watches of a process.
-    pub(in crate::kernel::fs) fn unwatch_all(&mut self, operations: &Arc<Operations>) {
+    pub(in crate::kernel::fs) fn unwatch_all(&mut self, ear: &Ear) {
         if let Some(shared) = &self.0 {
-            shared.remove(|watcher| watcher.belongs_to(operations));
+            shared.remove(|watcher| watcher.belongs_to(ear));
             self.end_if_idle();
         }
     }
@@ -122,7 +121,7 @@ impl Shared {
         Ok(shared)
     }
 
-    fn watch(&self, mount: &Mount, at: &[u8], kind: Type, operations: &Arc<Operations>) -> Answer {
+    fn watch(&self, mount: &Mount, at: &[u8], kind: Type, ear: &Ear) -> Answer {
         // Its own descriptor pins what is watched until inotify has it.
         let held: OwnedFd = match kind {
             Type::Directory if at.is_empty() => {
@@ -142,13 +141,13 @@ impl Shared {
         let handle = format!("/proc/self/fd/{}", held.as_raw_fd());
         // The same thing has the same descriptor again.
         let descriptor = add_watch(&self.inotify, handle, flags).map_err(full)?;
-        let waits = |watch: &&mut Watch| watch.descriptor == descriptor && watch.watcher.waits_for(operations);
+        let waits = |watch: &&mut Watch| watch.descriptor == descriptor && watch.watcher.waits_for(ear);
         if let Some(watch) = watches.iter_mut().find(waits) {
             return watch.watcher.arm();
         }
         let name = at.rsplit(|byte| *byte == b'/').next().filter(|name| !name.is_empty()).unwrap_or(&mount.name);
-        let mut watcher = Watcher::new(0, name.into(), false, operations.clone());
-        let begun = may_watch(watches.len(), operations).and_then(|()| watcher.arm());
+        let mut watcher = Watcher::new(0, name.into(), false, ear.clone());
+        let begun = may_watch(watches.len(), ear).and_then(|()| watcher.arm());
         match begun {
             Ok(operation) => {
                 watches.push(Watch { descriptor, watcher });

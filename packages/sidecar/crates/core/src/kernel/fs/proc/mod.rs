@@ -54,6 +54,15 @@ fn in_table<T: Copy>(table: &[(&str, T)], name: &[u8]) -> Result<T, Errno> {
     table.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, found)| *found).ok_or(Errno::ENOENT)
 }
 
+impl FileSystem {
+    /// Whether the program whose call this is has been told to end: what takes long asks now and then.
+    pub(super) fn must_stop(&self) -> bool {
+        let proc = self.mounts.iter().find_map(|mount| mount.proc());
+        let asks = asking().and_then(|pid| proc?.processes.program(pid));
+        asks.is_some_and(|program| program.must_stop())
+    }
+}
+
 impl Proc {
     pub(super) fn new(processes: Arc<Processes>) -> Self {
         Self { processes }

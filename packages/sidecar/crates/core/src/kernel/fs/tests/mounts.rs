@@ -52,7 +52,7 @@ impl Host {
 
 fn guest(mounts: &[MountOptions]) -> Guest {
     let kernel = Arc::new(Kernel::new(&Limits::default()));
-    kernel.outside().furnish(mounts, &[], "/workspace").expect("mounted");
+    kernel.outside().furnish(mounts, &[], &[], "/workspace").expect("mounted");
     Guest::of(&kernel, "/workspace")
 }
 
@@ -220,7 +220,7 @@ fn a_race_with_the_host_does_not_lead_out() {
 fn a_folder_that_cannot_be_mounted_is_refused() {
     let host = Host::new("refused");
     let kernel = Kernel::new(&Limits::default());
-    let refusal = |mount: MountOptions| match kernel.outside().furnish(&[mount], &[], "/workspace") {
+    let refusal = |mount: MountOptions| match kernel.outside().furnish(&[mount], &[], &[], "/workspace") {
         Err(Error::InvalidRequest { what, .. }) => what,
         other => panic!("{other:?}"),
     };
@@ -229,7 +229,7 @@ fn a_folder_that_cannot_be_mounted_is_refused() {
     for guest_path in ["m", "", "/", "/etc/passwd", "/etc/passwd/m", "/m/.."] {
         assert_eq!(refusal(host.mount(guest_path, "inside", true)), "mounts.guestPath", "{guest_path}");
     }
-    kernel.outside().furnish(&[host.mount("/m", "inside", true)], &[], "/workspace").expect("mounted");
+    kernel.outside().furnish(&[host.mount("/m", "inside", true)], &[], &[], "/workspace").expect("mounted");
     assert_eq!(refusal(host.mount("/m", "outside", true)), "mounts.guestPath");
 }
 

@@ -134,7 +134,7 @@ impl Pair {
             let overlay = place == Where::Overlay;
             let mount =
                 MountOptions { guest_path: "/workspace".to_owned(), host_path: folder.clone(), read_only: false, overlay };
-            kernel.outside().furnish(&[mount], &[], "/workspace").expect("mounted");
+            kernel.outside().furnish(&[mount], &[], &[], "/workspace").expect("mounted");
             Folder(folder)
         });
         let mut guest = Guest::of(&kernel, "/workspace");

@@ -57,7 +57,7 @@ fn state(folder: &Path) -> Vec<(PathBuf, u64, u32, i64, i64)> {
 fn kernel(folder: &Folder, limits: &Limits) -> Arc<Kernel> {
     let kernel = Arc::new(Kernel::new(limits));
     let mount = MountOptions { guest_path: "/p".to_owned(), host_path: folder.0.clone(), read_only: true, overlay: true };
-    kernel.outside().furnish(&[mount], &[], "/workspace").expect("mounted");
+    kernel.outside().furnish(&[mount], &[], &[], "/workspace").expect("mounted");
     kernel
 }
 
@@ -177,4 +177,59 @@ fn changes_in_an_overlay_are_told() {
     assert!(operation > 0, "{operation}");
     assert_eq!(guest.plain(UNLINK, &["src/main.js".into()]), 0);
     assert_eq!(guest.program.process.operations.take().len(), 1);
+}
+
+#[test]
+fn others_go_on_while_a_large_file_is_copied_up() {
+    const LEN: u64 = 64 << 20;
+    let folder = folder("large");
+    std::fs::File::create(folder.0.join("large")).and_then(|file| file.set_len(LEN)).expect("a file");
+    // Without holes, so that what has been copied can be seen.
+    std::fs::write(folder.0.join("large"), vec![1; LEN as usize]).expect("a file");
+    let kernel = kernel(&folder, &Limits { filesystem_bytes: 2 * LEN, ..Limits::default() });
+    let (mut one, mut other) = (Guest::of(&kernel, "/p"), Guest::of(&kernel, "/p"));
+    let copying = std::thread::spawn(move || one.plain(OPEN, &["large".into(), 0o2001.into(), 0.into()]));
+    let mut between = 0;
+    loop {
+        assert!(other.stat("/etc/hosts", true).is_ok());
+        let used = kernel.files.lock().used.bytes;
+        between += usize::from(used > 0 && used < LEN);
+        if used == LEN && copying.is_finished() {
+            break;
+        }
+        std::thread::yield_now();
+    }
+    assert!(copying.join().expect("no panic") >= 3);
+    assert!(between > 0, "somebody else's call came in between");
+    assert_eq!(kernel.files.lock().used.bytes, LEN);
+}
+
+#[test]
+fn two_that_change_the_same_file_at_once_change_one_copy() {
+    const LEN: usize = 4 << 20;
+    for round in 0..20 {
+        let folder = folder(&format!("race-{round}"));
+        std::fs::write(folder.0.join("large"), vec![b'.'; LEN]).expect("a file");
+        let kernel = kernel(&folder, &Limits { filesystem_bytes: 3 * LEN as u64, ..Limits::default() });
+        let append = |text: &'static str| {
+            let mut guest = Guest::of(&kernel, "/p");
+            move || {
+                let fd = guest.plain(OPEN, &["large".into(), 0o2001.into(), 0.into()]);
+                assert!(fd >= 0, "{fd}");
+                assert_eq!(guest.plain(0x03, &[fd.into(), text.into(), (-1).into()]), 1);
+            }
+        };
+        let threads = ["a", "b"].map(|text| std::thread::spawn(append(text)));
+        let gone = (round % 2 == 1).then(|| {
+            let mut guest = Guest::of(&kernel, "/p");
+            std::thread::spawn(move || guest.plain(UNLINK, &["package.json".into()]))
+        });
+        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+        gone.into_iter().for_each(|thread| assert_eq!(thread.join().expect("no panic"), 0));
+        let bytes = kernel.outside().read("/p/large", 0, LEN + 10).expect("read").0;
+        assert_eq!(bytes.len(), LEN + 2);
+        assert_eq!(bytes[LEN..].iter().map(|byte| u32::from(*byte)).sum::<u32>(), u32::from(b'a') + u32::from(b'b'));
+        let used = kernel.files.lock().used.bytes;
+        assert!(used < LEN as u64 + 10_000, "nothing is counted twice: {used}");
+    }
 }

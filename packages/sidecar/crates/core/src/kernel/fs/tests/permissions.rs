@@ -30,7 +30,7 @@ fn policy(default: Verdict, rules: &[&str]) -> PermissionPolicy {
 fn kernel(files: &[(&str, &str)], mounts: &[MountOptions]) -> Arc<Kernel> {
     let kernel = Arc::new(Kernel::new(&Limits::default()));
     let files: Vec<_> = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
-    kernel.outside().furnish(mounts, &files, "/workspace").expect("furnished");
+    kernel.outside().furnish(mounts, &[], &files, "/workspace").expect("furnished");
     kernel
 }
 

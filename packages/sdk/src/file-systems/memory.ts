@@ -1,0 +1,204 @@
+// A file system in this process's memory: for tests, for what programs shall leave behind, and as an example of the interface.
+
+import type { FileSystem, FileSystemEntry, FileSystemStat } from './types.js';
+
+/** Options of `createMemoryFileSystem()`. */
+export interface MemoryFileSystemOptions {
+  /** Bytes that its files may hold together; beyond it writing is `ENOSPC`. @default 67_108_864 (64 MiB) */
+  maxBytes?: number;
+}
+
+const MAX_BYTES = 64 * 1024 * 1024;
+
+interface Common {
+  ino: number;
+  mode: number;
+  atimeMs: number;
+  mtimeMs: number;
+  ctimeMs: number;
+  birthtimeMs: number;
+}
+interface Folder extends Common {
+  type: 'directory';
+  entries: Map<string, Node>;
+}
+interface File extends Common {
+  type: 'file';
+  data: Buffer;
+  size: number;
+}
+interface Link extends Common {
+  type: 'symlink';
+  target: string;
+}
+type Node = Folder | File | Link;
+
+function failure(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: '${path}'`), { code });
+}
+
+/** An empty file system that lives as long as somebody holds it. Several runtimes may mount it, and the app may call it, at the same time. */
+export function createMemoryFileSystem(options: MemoryFileSystemOptions = {}): Required<FileSystem> {
+  return new MemoryFileSystem(options.maxBytes ?? MAX_BYTES);
+}
+
+class MemoryFileSystem implements Required<FileSystem> {
+  readonly #maxBytes: number;
+  #bytes = 0;
+  #lastIno = 1;
+  readonly #root: Folder;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+    this.#root = { type: 'directory', entries: new Map(), ...this.#common(0o755) };
+  }
+
+  stat(path: string): FileSystemStat {
+    const node = this.#find(path);
+    const { type, mode, ino, atimeMs, mtimeMs, ctimeMs, birthtimeMs } = node;
+    const size = node.type === 'file' ? node.size : node.type === 'symlink' ? Buffer.byteLength(node.target) : 4096;
+    return { type, size, mode, ino, nlink: 1, atimeMs, mtimeMs, ctimeMs, birthtimeMs };
+  }
+
+  readDir(path: string): FileSystemEntry[] {
+    return [...this.#folder(path).entries].map(([name, { type }]) => ({ name, type }));
+  }
+
+  read(path: string, offset: number, length: number): Uint8Array {
+    const file = this.#file(path);
+    const end = Math.min(offset + length, file.size);
+    return offset >= end ? new Uint8Array(0) : Uint8Array.from(file.data.subarray(offset, end));
+  }
+
+  write(path: string, offset: number, data: Uint8Array): void {
+    const file = this.#file(path);
+    if (offset + data.length > file.size) this.#resize(file, offset + data.length, path);
+    file.data.set(data, offset);
+    this.#changed(file);
+  }
+
+  create(path: string, mode: number): void {
+    this.#add(path, { type: 'file', data: Buffer.alloc(0), size: 0, ...this.#common(mode) });
+  }
+
+  truncate(path: string, length: number): void {
+    const file = this.#file(path);
+    this.#resize(file, length, path);
+    this.#changed(file);
+  }
+
+  mkdir(path: string, mode: number): void {
+    this.#add(path, { type: 'directory', entries: new Map(), ...this.#common(mode) });
+  }
+
+  remove(path: string): void {
+    const { folder, name } = this.#place(path);
+    const node = folder.entries.get(name);
+    if (node === undefined) throw failure('ENOENT', path);
+    if (node.type === 'directory' && node.entries.size > 0) throw failure('ENOTEMPTY', path);
+    folder.entries.delete(name);
+    if (node.type === 'file') this.#bytes -= node.size;
+    this.#changed(folder);
+  }
+
+  rename(from: string, to: string): void {
+    const node = this.#find(from);
+    const [source, target] = [this.#place(from), this.#place(to)];
+    const old = target.folder.entries.get(target.name);
+    if (old === node) return;
+    if (node.type === 'directory' && `${to}/`.startsWith(`${from}/`)) throw failure('EINVAL', to);
+    if (old !== undefined) {
+      if (old.type === 'directory' && node.type !== 'directory') throw failure('EISDIR', to);
+      if (old.type !== 'directory' && node.type === 'directory') throw failure('ENOTDIR', to);
+      this.remove(to);
+    }
+    source.folder.entries.delete(source.name);
+    target.folder.entries.set(target.name, node);
+    node.ctimeMs = Date.now();
+    this.#changed(source.folder);
+    this.#changed(target.folder);
+  }
+
+  symlink(target: string, path: string): void {
+    this.#add(path, { type: 'symlink', target, ...this.#common(0o777) });
+  }
+
+  readlink(path: string): string {
+    const node = this.#find(path);
+    if (node.type !== 'symlink') throw failure('EINVAL', path);
+    return node.target;
+  }
+
+  chmod(path: string, mode: number): void {
+    const node = this.#find(path);
+    node.mode = mode;
+    node.ctimeMs = Date.now();
+  }
+
+  utimes(path: string, atimeMs: number, mtimeMs: number): void {
+    Object.assign(this.#find(path), { atimeMs, mtimeMs, ctimeMs: Date.now() });
+  }
+
+  #common(mode: number): Common {
+    const now = Date.now();
+    return { ino: ++this.#lastIno, mode, atimeMs: now, mtimeMs: now, ctimeMs: now, birthtimeMs: now };
+  }
+
+  #changed(node: Node): void {
+    node.mtimeMs = node.ctimeMs = Date.now();
+  }
+
+  #find(path: string): Node {
+    let node: Node = this.#root;
+    for (const name of path.split('/')) {
+      if (name === '') continue;
+      if (node.type !== 'directory') throw failure('ENOTDIR', path);
+      const next: Node | undefined = node.entries.get(name);
+      if (next === undefined) throw failure('ENOENT', path);
+      node = next;
+    }
+    return node;
+  }
+
+  #folder(path: string): Folder {
+    const node = this.#find(path);
+    if (node.type !== 'directory') throw failure('ENOTDIR', path);
+    return node;
+  }
+
+  #file(path: string): File {
+    const node = this.#find(path);
+    if (node.type === 'directory') throw failure('EISDIR', path);
+    if (node.type === 'symlink') throw failure('EINVAL', path);
+    return node;
+  }
+
+  #place(path: string): { folder: Folder; name: string } {
+    const cut = path.lastIndexOf('/');
+    const name = path.slice(cut + 1);
+    if (name === '') throw failure('EBUSY', path);
+    return { folder: this.#folder(path.slice(0, cut)), name };
+  }
+
+  #add(path: string, node: Node): void {
+    const { folder, name } = this.#place(path);
+    if (folder.entries.has(name)) throw failure('EEXIST', path);
+    folder.entries.set(name, node);
+    this.#changed(folder);
+  }
+
+  // The buffer is larger than the file by half when it grows, so that many small writes cost little.
+  #resize(file: File, size: number, path: string): void {
+    const grown = size - file.size;
+    if (grown > this.#maxBytes - this.#bytes) throw failure('ENOSPC', path);
+    if (size > file.data.length || size < file.data.length / 4) {
+      const data = Buffer.alloc(grown > 0 && file.size > 0 ? Math.max(size, Math.ceil(file.size * 1.5)) : size);
+      file.data.copy(data, 0, 0, Math.min(file.size, size));
+      file.data = data;
+    } else {
+      file.data.fill(0, Math.min(size, file.size), Math.max(size, file.size));
+    }
+    file.size = size;
+    this.#bytes += grown;
+  }
+}

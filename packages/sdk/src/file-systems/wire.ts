@@ -1,0 +1,99 @@
+// Questions and answers of file systems as bytes: numbers are little-endian, a text is its length (u32) and its UTF-8. The other side is
+// `crates/core/src/kernel/fs/app/wire.rs`; `docs/internals/protocol.md` has the table.
+
+import { HostError } from '../host/host-error.js';
+import type { FileSystemEntry, FileSystemStat } from './types.js';
+
+const KINDS = { file: 1, directory: 2, symlink: 3 } as const;
+const MODES = { file: 0o644, directory: 0o755, symlink: 0o777 } as const;
+const STAT_BYTES = 57;
+const NS_PER_MS = 1e6;
+const MAX_TIME_MS = 9e12;
+
+/** Reads a question. It comes from our own sidecar: what does not fit is a broken one. */
+export class Question {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(input: Uint8Array) {
+    this.#bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
+  }
+
+  u32(): number {
+    this.#at += 4;
+    return this.#bytes.readUInt32LE(this.#at - 4);
+  }
+
+  u64(): number {
+    this.#at += 8;
+    return Number(this.#bytes.readBigUInt64LE(this.#at - 8));
+  }
+
+  /** Nanoseconds, as milliseconds. */
+  time(): number {
+    this.#at += 8;
+    return Number(this.#bytes.readBigInt64LE(this.#at - 8)) / NS_PER_MS;
+  }
+
+  text(): string {
+    const length = this.u32();
+    this.#at += length;
+    return this.#bytes.toString('utf8', this.#at - length, this.#at);
+  }
+
+  rest(): Uint8Array {
+    return new Uint8Array(this.#bytes.subarray(this.#at));
+  }
+}
+
+/** A file system has given back something that it must not. */
+export const broken = (what: string): HostError => new HostError('EIO', `the file system gave back ${what}`);
+
+const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+function time(value: unknown): bigint {
+  if (typeof value !== 'number' || !(Math.abs(value) <= MAX_TIME_MS)) throw broken('a time that is none');
+  return BigInt(Math.round(value * NS_PER_MS));
+}
+
+/** What is known of a file. */
+export function statAnswer(stat: FileSystemStat): Uint8Array {
+  if (typeof stat !== 'object' || stat === null || !Object.hasOwn(KINDS, stat.type)) throw broken('a stat without a type');
+  const { type, size, mode = MODES[type], ino = 0, nlink = 1, mtimeMs = 0, atimeMs = mtimeMs, ctimeMs = mtimeMs } = stat;
+  if (!isWhole(size) || !isWhole(mode) || !isWhole(ino) || !isWhole(nlink)) throw broken('a stat whose numbers are wrong');
+  const bytes = Buffer.alloc(STAT_BYTES);
+  let at = bytes.writeUInt8(KINDS[type], 0);
+  at = bytes.writeUInt32LE(mode & 0o7777, at);
+  at = bytes.writeBigUInt64LE(BigInt(size), at);
+  for (const ms of [atimeMs, mtimeMs, ctimeMs, stat.birthtimeMs ?? ctimeMs]) at = bytes.writeBigInt64LE(time(ms), at);
+  at = bytes.writeBigUInt64LE(BigInt(ino), at);
+  bytes.writeUInt32LE(Math.min(nlink, 0xffffffff), at);
+  return bytes;
+}
+
+/** What is in a directory. */
+export function listAnswer(entries: readonly FileSystemEntry[]): Uint8Array {
+  if (!Array.isArray(entries)) throw broken('no list of entries');
+  const parts: Buffer[] = [];
+  for (const entry of entries as readonly FileSystemEntry[]) {
+    if (typeof entry?.name !== 'string' || !Object.hasOwn(KINDS, entry.type)) throw broken('an entry that is none');
+    const name = Buffer.from(entry.name);
+    const head = Buffer.alloc(5);
+    head.writeUInt8(KINDS[entry.type], 0);
+    head.writeUInt32LE(name.length, 1);
+    parts.push(head, name);
+  }
+  return Buffer.concat(parts);
+}
+
+/** Bytes of a file. */
+export function readAnswer(data: Uint8Array, length: number): Uint8Array {
+  if (!(data instanceof Uint8Array) || data.length > length) throw broken('what are not bytes, or too many');
+  return data;
+}
+
+/** Where a link leads. */
+export function linkAnswer(target: string): Uint8Array {
+  if (typeof target !== 'string' || target === '' || target.includes('\0')) throw broken('a target that is none');
+  return Buffer.from(target);
+}

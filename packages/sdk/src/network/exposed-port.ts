@@ -1,0 +1,81 @@
+// A guest's port on an address of this machine's loopback: every connection there becomes one into the runtime, for as long as both live.
+
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { asyncDispose } from '../async-dispose.js';
+import type { GuestStream } from './guest-stream.js';
+
+/** A guest's port that is served here. Closed with its runtime, or before. */
+export class ExposedPort implements AsyncDisposable {
+  /** The port on this machine. */
+  readonly port: number;
+  /** The address that it is bound to. */
+  readonly host: string;
+  readonly #server: Server;
+  readonly #sockets: Set<Socket>;
+  readonly #onClose: (port: ExposedPort) => void;
+  #closing: Promise<void> | undefined;
+
+  private constructor(server: Server, sockets: Set<Socket>, onClose: (port: ExposedPort) => void) {
+    const { address, port } = server.address() as AddressInfo;
+    this.host = address;
+    this.port = port;
+    this.#server = server;
+    this.#sockets = sockets;
+    this.#onClose = onClose;
+  }
+
+  /** @internal */
+  static async open(
+    host: string,
+    hostPort: number,
+    connect: () => GuestStream,
+    onClose: (port: ExposedPort) => void,
+  ): Promise<ExposedPort> {
+    const sockets = new Set<Socket>();
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
+      sockets.add(socket.on('close', () => sockets.delete(socket)));
+      join(socket, connect());
+    });
+    server.listen(hostPort, host);
+    await once(server, 'listening');
+    return new ExposedPort(server, sockets, onClose);
+  }
+
+  /** Where it is, for HTTP: `http://127.0.0.1:41234`. */
+  get url(): string {
+    return `http://${this.host.includes(':') ? `[${this.host}]` : this.host}:${this.port}`;
+  }
+
+  /** Serves no more, and ends the connections that there are. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** `close()`, for `await using`. */
+  [asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    this.#onClose(this);
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+}
+
+// What one side sends goes to the other; so do its end and its failure.
+function join(socket: Socket, guest: GuestStream): void {
+  socket.pipe(guest).pipe(socket);
+  socket.on('error', () => {});
+  guest.on('error', () => socket.resetAndDestroy());
+  socket.on('close', (failed) => {
+    if (failed) guest.resetAndDestroy();
+    else if (!guest.writableEnded || !guest.readableEnded) guest.destroy();
+  });
+  guest.on('close', () => {
+    if (!socket.writableEnded) socket.destroy();
+  });
+}

@@ -1,0 +1,92 @@
+// The network of runtimes over the addon.
+
+import type { WireError, WireListener } from '../channel/messages.js';
+import { type Deferred, deferred } from '../deferred.js';
+import { fromWire } from '../errors/make.js';
+import { type NetworkLink, StreamDesk } from '../network/link.js';
+import { type AddonCore, Event } from './addon.js';
+
+/** What it needs from the connection: ids, and calls whose errors are translated. */
+export interface AddonAccess {
+  nextId(): number;
+  call<T>(work: (core: AddonCore) => T): T;
+  /** For what is told and not asked: nothing happens when the core is gone. */
+  tell(work: (core: AddonCore) => void): void;
+}
+
+/** See above. */
+export class EmbeddedNetwork implements NetworkLink {
+  readonly #access: AddonAccess;
+  readonly #desk = new StreamDesk();
+  readonly #waits = new Map<number, Deferred<WireListener>>();
+
+  constructor(access: AddonAccess) {
+    this.#access = access;
+  }
+
+  open: NetworkLink['open'] = ({ runtime, port, host, path }, listener) => {
+    const { nextId, call, tell } = this.#access;
+    const id = nextId();
+    this.#desk.add(id, listener);
+    const opened = (async () => call((core) => core.openStream(id, runtime, port, host, path)))();
+    opened.catch(() => this.#desk.remove(id));
+    return {
+      opened,
+      write: (data) => tell((core) => core.writeStream(id, runtime, data)),
+      end: () => tell((core) => core.endStream(id, runtime)),
+      credit: (bytes) => tell((core) => core.creditStream(id, runtime, bytes)),
+      close: (reset) => {
+        this.#desk.remove(id);
+        tell((core) => core.closeStream(id, runtime, reset));
+      },
+    };
+  };
+
+  listeners: NetworkLink['listeners'] = async ({ runtime, port, host, path }) => {
+    const all = port === undefined && path === undefined;
+    return this.#access.call((core) => core.listListeners(all, runtime, port, host, path));
+  };
+
+  wait: NetworkLink['wait'] = ({ runtime, port, host, path }) => {
+    const { nextId, call, tell } = this.#access;
+    const id = nextId();
+    const answer = deferred<WireListener>();
+    this.#waits.set(id, answer);
+    try {
+      call((core) => core.awaitListener(id, runtime, port, host, path));
+    } catch (error) {
+      this.#waits.delete(id);
+      answer.reject(error as Error);
+    }
+    return { answer: answer.promise, cancel: () => tell((core) => core.stopWaiting(id, runtime)) };
+  };
+
+  /** Takes an event that is about connections or waits; false for any other. */
+  take(id: number, kind: number, payload: unknown): boolean {
+    if (kind === Event.streamData) this.#desk.get(id)?.data(payload as Uint8Array);
+    else if (kind === Event.streamCredit) this.#desk.get(id)?.credit(payload as number);
+    else if (kind === Event.streamEnded) this.#desk.get(id)?.ended();
+    else if (kind === Event.streamClosed) this.#desk.close(id, payload === undefined ? undefined : error(payload));
+    else if (kind === Event.listener) this.#answer(id)?.resolve(payload as WireListener);
+    else if (kind === Event.noListener) this.#answer(id)?.reject(error(payload));
+    else return false;
+    return true;
+  }
+
+  /** The core is gone. */
+  close(reason: Error): void {
+    this.#desk.closeAll(reason);
+    for (const id of [...this.#waits.keys()]) this.#answer(id)?.reject(reason);
+  }
+
+  #answer(id: number): Deferred<WireListener> | undefined {
+    const answer = this.#waits.get(id);
+    this.#waits.delete(id);
+    return answer;
+  }
+}
+
+function error(payload: unknown): Error {
+  const { code, message, details } = payload as WireError;
+  return fromWire(code, message, details);
+}

@@ -1,0 +1,164 @@
+// File systems of the app's own, in every way to provision a runtime: what works, what the guest sees of those that do not, and who waits.
+
+import { describe, expect, test } from 'vitest';
+import { createMemoryFileSystem, type FileSystem } from '../../src/index.js';
+import { MODES, withRuntime } from './modes.js';
+
+// What programs do with files, and what they must find afterwards: the same in the box's own tree and in a file system of the app's.
+const PROGRAM = `
+  import assert from 'node:assert';
+  import * as fs from 'node:fs';
+  const code = (work) => { try { work(); return 'done'; } catch (error) { return error.code; } };
+  const log = [];
+  fs.mkdirSync('a/b/c', { recursive: true });
+  fs.writeFileSync('a/f', 'hello');
+  fs.appendFileSync('a/f', ' world');
+  log.push(fs.readFileSync('a/f', 'utf8'), fs.statSync('a/f').size, fs.statSync('a/b').isDirectory());
+  log.push(code(() => fs.readFileSync('a/none')), code(() => fs.readFileSync('a')), code(() => fs.mkdirSync('a')));
+  log.push(code(() => fs.rmdirSync('a')), code(() => fs.unlinkSync('a/b')), code(() => fs.readdirSync('a/f')));
+  log.push(code(() => fs.writeFileSync('a/f', 'x', { flag: 'wx' })), code(() => fs.openSync('none/f', 'w')));
+  const fd = fs.openSync('a/g', 'w+');
+  fs.writeSync(fd, 'abc', 5);
+  log.push(fs.fstatSync(fd).size, [...fs.readFileSync('a/g')].join());
+  fs.ftruncateSync(fd, 6);
+  log.push(fs.readSync(fd, Buffer.alloc(10), 0, 10, 4));
+  fs.closeSync(fd);
+  fs.renameSync('a/g', 'a/b/g');
+  log.push(code(() => fs.renameSync('a', 'a/b/x')), code(() => fs.renameSync('a/f', 'a/b')), code(() => fs.renameSync('a/b', 'a/f')));
+  fs.renameSync('a/f', 'a/b/g');
+  log.push(fs.readFileSync('a/b/g', 'utf8'), fs.existsSync('a/f'));
+  fs.symlinkSync('b/g', 'a/link');
+  fs.symlinkSync('loop', 'a/loop');
+  log.push(fs.readFileSync('a/link', 'utf8'), fs.readlinkSync('a/link'), fs.lstatSync('a/link').isSymbolicLink(), code(() => fs.statSync('a/loop')));
+  fs.chmodSync('a/b/g', 0o400);
+  log.push((fs.statSync('a/b/g').mode & 0o777).toString(8), code(() => fs.writeFileSync('a/b/g', 'x')));
+  fs.chmodSync('a/b/g', 0o644);
+  fs.utimesSync('a/b/g', 1, 2.5);
+  log.push(fs.statSync('a/b/g').mtimeMs);
+  fs.copyFileSync('a/b/g', 'a/copy');
+  log.push(fs.readFileSync('a/copy', 'utf8'), fs.realpathSync('a/link').endsWith('/a/b/g'));
+  const large = Buffer.alloc(5_000_000, 'large');
+  fs.writeFileSync('a/large', large);
+  assert(fs.readFileSync('a/large').equals(large));
+  for (let n = 0; n < 50; n++) fs.writeFileSync('a/b/c/' + n, String(n));
+  log.push(fs.readdirSync('a', { recursive: true }).length, fs.readdirSync('a').sort().join());
+  const types = fs.readdirSync('a', { withFileTypes: true }).map((one) => one.name + ':' + one.isDirectory());
+  log.push(types.sort().join());
+  await fs.promises.writeFile('a/p', 'promise');
+  log.push(await fs.promises.readFile('a/p', 'utf8'), (await fs.promises.readdir('a/b')).sort().join());
+  log.push(await fs.promises.stat('a/none').catch((error) => error.code));
+  const chunks = [];
+  for await (const chunk of fs.createReadStream('a/large')) chunks.push(chunk);
+  log.push(Buffer.concat(chunks).equals(large));
+  fs.rmSync('a', { recursive: true });
+  log.push(fs.readdirSync('.').join());
+  console.log(JSON.stringify(log));
+`;
+
+const codes = (path: string) => `
+  import * as fs from 'node:fs';
+  const code = (work) => { try { return String(work()); } catch (error) { return error.code; } };
+  console.log([() => fs.statSync('${path}/f').size, () => fs.readdirSync('${path}').join(), () => fs.readFileSync('${path}/f', 'utf8'),
+    () => fs.writeFileSync('${path}/f', 'x'), () => fs.mkdirSync('${path}/d')].map(code).join());
+`;
+
+const file = { type: 'file', size: 3 } as const;
+
+describe.each(MODES)('$name', (mode) => {
+  test('programs find what they find in the box itself', () =>
+    withRuntime(mode, { mounts: [{ guestPath: '/mem', fileSystem: createMemoryFileSystem() }] }, async (runtime) => {
+      const own = await runtime.exec(PROGRAM);
+      expect([own.stderr, own.exitCode]).toEqual(['', 0]);
+      const mounted = await runtime.exec(PROGRAM, { cwd: '/mem' });
+      expect([mounted.stderr, mounted.stdout]).toEqual(['', own.stdout]);
+    }));
+
+  test('the app sees what programs write, and they what it writes; two runtimes share it', async () => {
+    const fileSystem = createMemoryFileSystem();
+    const mounts = [{ guestPath: '/workspace', fileSystem }];
+    fileSystem.create('/main.js', 0o644);
+    fileSystem.write(
+      '/main.js',
+      0,
+      Buffer.from("require('fs').writeFileSync('out', require('./lib').text); console.log('ran');"),
+    );
+    fileSystem.create('/lib.js', 0o644);
+    fileSystem.write('/lib.js', 0, Buffer.from("exports.text = 'from a module';"));
+    await withRuntime(mode, { mounts }, async (runtime) => {
+      expect((await runtime.execFile('main.js')).stdout).toBe('ran\n');
+      expect(Buffer.from(fileSystem.read('/out', 0, 100) as Uint8Array).toString()).toBe('from a module');
+      const shell = await runtime.execCommand('sh', ['-c', 'cat out | tr a-z A-Z > shouted; ls; cat shouted']);
+      expect([shell.stderr, shell.stdout]).toEqual(['', 'lib.js\nmain.js\nout\nshouted\nFROM A MODULE']);
+      await withRuntime(mode, { mounts: [{ guestPath: '/other', fileSystem, readOnly: true }] }, async (other) => {
+        const { stdout } = await other.exec(codes('/other'));
+        expect(stdout).toBe('ENOENT,main.js,lib.js,out,shouted,ENOENT,EROFS,EROFS\n');
+      });
+      await expect(runtime.readFile('/workspace/out')).rejects.toMatchObject({ code: 'EOPNOTSUPP' });
+    });
+  });
+
+  test('what is left out, broken, or never answers is an error of the guest', async () => {
+    const thrown = (code?: string) => () => {
+      throw Object.assign(new Error('a secret of the host'), { code });
+    };
+    const never = () => new Promise<never>(() => {});
+    const wrong = (values: object): FileSystem => ({
+      stat: () => file,
+      readDir: () => [],
+      read: () => Buffer.from('abc'),
+      ...values,
+    });
+    const systems: [FileSystem, string][] = [
+      [wrong({}), '3,,abc,EROFS,EROFS'],
+      [wrong({ stat: thrown('EACCES'), readDir: thrown('ENOTDIR') }), 'EACCES,ENOTDIR,EACCES,EACCES,EACCES'],
+      [wrong({ stat: thrown(), readDir: thrown('ERR_MINE'), read: thrown('ERESTART') }), 'EIO,EIO,EIO,EIO,EIO'],
+      [wrong({ stat: () => null, readDir: () => 5 }), 'EIO,EIO,EIO,EIO,EIO'],
+      [
+        wrong({ stat: () => ({ type: 'file', size: -1 }), readDir: () => [{ name: 'a/b', type: 'file' }] }),
+        'EIO,EIO,EIO,EIO,EIO',
+      ],
+      [wrong({ stat: () => ({ type: 'pipe', size: 1 }), readDir: () => [{ name: '..', type: 'file' }] }), 'EIO,EIO,EIO,EIO,EIO'],
+      [wrong({ stat: () => ({ ...file, mtimeMs: Number.NaN }), readDir: () => [null] }), 'EIO,EIO,EIO,EIO,EIO'],
+      [wrong({ read: () => Buffer.alloc(5 << 20), write: never, truncate: () => {} }), '3,,EIO,ETIMEDOUT,EROFS'],
+      [wrong({ read: () => 'text', readDir: async () => Promise.reject(undefined) }), '3,EIO,EIO,EROFS,EROFS'],
+      [wrong({ stat: never, readDir: never, read: never }), 'ETIMEDOUT,ETIMEDOUT,ETIMEDOUT,ETIMEDOUT,ETIMEDOUT'],
+    ];
+    const mounts = systems.map(([fileSystem], index) => ({ guestPath: `/fs${index}`, fileSystem, timeout: 50 }));
+    await withRuntime(mode, { mounts }, async (runtime) => {
+      for (const [index, [, expected]] of systems.entries()) {
+        const { stdout, stderr } = await runtime.exec(codes(`/fs${index}`));
+        expect([index, stderr, stdout]).toEqual([index, '', `${expected}\n`]);
+      }
+    });
+  });
+
+  test('a program that waits is alone in that, and can be ended', async () => {
+    let asked = () => {};
+    const begun = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    let answer = (_bytes: Uint8Array) => {};
+    const fileSystem: FileSystem = {
+      stat: () => file,
+      readDir: () => [],
+      read: () =>
+        new Promise((resolve) => {
+          answer = resolve;
+          asked();
+        }),
+    };
+    await withRuntime(mode, { mounts: [{ guestPath: '/slow', fileSystem }] }, async (runtime) => {
+      const read = "console.log(require('node:fs').readFileSync('/slow/f', 'utf8'))";
+      const waiting = runtime.spawnCommand('node', ['-e', read]);
+      await begun;
+      expect((await runtime.exec('console.log("not held up")')).stdout).toBe('not held up\n');
+      answer(Buffer.from('abc'));
+      // One read more: it had as many bytes as it has room for.
+      const again = setInterval(() => answer(new Uint8Array(0)), 5);
+      expect((await (await waiting).wait()).stdout).toBe('abc\n');
+      clearInterval(again);
+      const timed = await runtime.exec("import fs from 'node:fs'; fs.readFileSync('/slow/f');", { timeout: 100 });
+      expect(timed.error?.code).toBe('ERR_TIMEOUT');
+    });
+  });
+});

@@ -1,0 +1,35 @@
+// Guest servers for the tests of a runtime's network, and what their tests ask again and again.
+
+import type { GuestProcess, NodeRuntime } from '../../src/index.js';
+
+export const PORT = 3000;
+
+/** A guest's HTTP server; `handler` is the body of a function of `request` and `response`. */
+export const httpServer = (handler: string, port = PORT): string => `
+  import http from 'node:http';
+  http.createServer((request, response) => { ${handler} }).listen(${port});`;
+
+/** A guest's TCP server; `handler` is the body of a function of `socket`. */
+export const tcpServer = (handler: string, port = PORT): string => `
+  import net from 'node:net';
+  net.createServer({ allowHalfOpen: true }, (socket) => { socket.on('error', (error) => console.log(error.code)); ${handler} })
+    .listen(${port});`;
+
+/** Starts a guest's server, and waits until it listens. */
+export async function serve(runtime: NodeRuntime, code: string, port = PORT): Promise<GuestProcess> {
+  const server = await runtime.spawn(code);
+  await runtime.waitForListener({ port });
+  return server;
+}
+
+export const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'no error',
+    (error) => error.code ?? String(error),
+  );
+
+export async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}

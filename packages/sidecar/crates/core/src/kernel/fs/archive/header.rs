@@ -1,0 +1,84 @@
+//! Headers as they are written: ustar, with an extended header before it for what does not fit. Next: `export.rs`.
+
+use super::{BLOCK, padding, pax};
+use tar::{EntryType, Header};
+
+/// What an entry says about itself.
+pub(super) struct Entry<'e> {
+    pub(super) kind: EntryType,
+    pub(super) path: &'e [u8],
+    /// Of links.
+    pub(super) link: &'e [u8],
+    pub(super) mode: u32,
+    pub(super) owner: (u32, u32),
+    /// Nanoseconds since 1970.
+    pub(super) mtime: i64,
+    /// Bytes of data that follow.
+    pub(super) size: u64,
+    /// Of a file with holes: the size of the file.
+    pub(super) real_size: Option<u64>,
+}
+
+/// The largest size that a header holds in octal digits.
+const MAX_OCTAL: u64 = 0o77_777_777_777;
+const NANOSECONDS: i64 = 1_000_000_000;
+
+/// Writes an entry's headers at the end of `out`.
+pub(super) fn write(out: &mut Vec<u8>, entry: &Entry<'_>) {
+    let mut records = Vec::new();
+    let mut header = Header::new_ustar();
+    let old = header.as_old_mut();
+    if entry.real_size.is_some() || !fill(&mut old.name, entry.path) {
+        let key = if entry.real_size.is_some() { "GNU.sparse.name" } else { "path" };
+        pax::write(&mut records, key, entry.path);
+    }
+    if !fill(&mut old.linkname, entry.link) {
+        pax::write(&mut records, "linkpath", entry.link);
+    }
+    if entry.mtime % NANOSECONDS != 0 || entry.mtime < 0 {
+        pax::write(&mut records, "mtime", pax::seconds(entry.mtime).as_bytes());
+    }
+    if entry.size > MAX_OCTAL {
+        pax::write(&mut records, "size", entry.size.to_string().as_bytes());
+    }
+    if let Some(size) = entry.real_size {
+        fill(&mut header.as_old_mut().name, b"GNUSparseFile.0/file");
+        pax::write(&mut records, "GNU.sparse.major", b"1");
+        pax::write(&mut records, "GNU.sparse.minor", b"0");
+        pax::write(&mut records, "GNU.sparse.realsize", size.to_string().as_bytes());
+    }
+    if !records.is_empty() {
+        let mut extended = Header::new_ustar();
+        fill(&mut extended.as_old_mut().name, b"PaxHeaders/entry");
+        finish(&mut extended, EntryType::XHeader, 0o644, (0, 0), 0, records.len() as u64);
+        out.extend_from_slice(extended.as_bytes());
+        out.extend_from_slice(&records);
+        out.resize(out.len() + padding(records.len() as u64), 0);
+    }
+    let seconds = u64::try_from(entry.mtime.div_euclid(NANOSECONDS)).unwrap_or(0);
+    finish(&mut header, entry.kind, entry.mode, entry.owner, seconds, entry.size.min(MAX_OCTAL));
+    out.extend_from_slice(header.as_bytes());
+}
+
+/// The end of an archive.
+pub(super) fn write_end(out: &mut Vec<u8>) {
+    out.resize(out.len() + 2 * BLOCK, 0);
+}
+
+fn finish(header: &mut Header, kind: EntryType, mode: u32, owner: (u32, u32), mtime: u64, size: u64) {
+    header.set_entry_type(kind);
+    header.set_mode(mode);
+    header.set_uid(owner.0.into());
+    header.set_gid(owner.1.into());
+    header.set_mtime(mtime);
+    header.set_size(size);
+    header.set_cksum();
+}
+
+/// Whether a text fits; as much of it as does is there.
+fn fill(field: &mut [u8; 100], text: &[u8]) -> bool {
+    let len = text.len().min(field.len());
+    field.fill(0);
+    field[..len].copy_from_slice(&text[..len]);
+    text.len() <= field.len()
+}

@@ -1,0 +1,138 @@
+//! Records of an extended header: `length key=value` and a newline, where the length counts itself.
+//!
+//! Read here and not with the crate's iterator, which looks for newlines: a value may hold some. Next: `sparse.rs`.
+
+/// What of an extended header matters here. A value that is not what it must be is none of these.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Records {
+    pub(super) path: Option<Vec<u8>>,
+    pub(super) link: Option<Vec<u8>>,
+    pub(super) size: Option<u64>,
+    /// Nanoseconds since 1970.
+    pub(super) mtime: Option<i64>,
+    pub(super) sparse: SparseRecords,
+}
+
+/// GNU's records about holes, in their three versions.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct SparseRecords {
+    pub(super) major: Option<u64>,
+    pub(super) minor: Option<u64>,
+    pub(super) name: Option<Vec<u8>>,
+    /// `realsize`, or `size` of the first versions.
+    pub(super) size: Option<u64>,
+    /// Offsets and lengths by turns: `map` of version 0.1, or the records of 0.0 one after the other.
+    pub(super) map: Option<Vec<u64>>,
+}
+
+const NANOSECONDS: u32 = 9;
+
+/// Reads records. None: they are not what the format says.
+pub(super) fn read(bytes: &[u8]) -> Option<Records> {
+    let mut records = Records::default();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let blank = rest.iter().take(20).position(|byte| *byte == b' ')?;
+        let len = usize::try_from(number(&rest[..blank])?).ok()?;
+        let record = rest.get(blank + 1..len)?;
+        let (record, newline) = record.split_at(record.len().checked_sub(1)?);
+        let equals = record.iter().position(|byte| *byte == b'=')?;
+        if newline != b"\n" {
+            return None;
+        }
+        records.take(&record[..equals], &record[equals + 1..])?;
+        rest = &rest[len..];
+    }
+    Some(records)
+}
+
+impl Records {
+    fn take(&mut self, key: &[u8], value: &[u8]) -> Option<()> {
+        let sparse = &mut self.sparse;
+        match key {
+            // An empty value takes a record back.
+            b"path" => self.path = Some(value.to_vec()).filter(|value| !value.is_empty()),
+            b"linkpath" => self.link = Some(value.to_vec()).filter(|value| !value.is_empty()),
+            b"size" => self.size = Some(number(value)?),
+            b"mtime" => self.mtime = Some(time(value)?),
+            b"GNU.sparse.major" => sparse.major = Some(number(value)?),
+            b"GNU.sparse.minor" => sparse.minor = Some(number(value)?),
+            b"GNU.sparse.name" => sparse.name = Some(value.to_vec()),
+            b"GNU.sparse.size" | b"GNU.sparse.realsize" => sparse.size = Some(number(value)?),
+            b"GNU.sparse.map" => {
+                let numbers: Option<Vec<u64>> = value.split(|byte| *byte == b',').map(number).collect();
+                sparse.map = Some(numbers?);
+            }
+            b"GNU.sparse.offset" | b"GNU.sparse.numbytes" => sparse.map.get_or_insert_default().push(number(value)?),
+            _ => {}
+        }
+        Some(())
+    }
+}
+
+/// A decimal number from 0 on.
+pub(super) fn number(text: &[u8]) -> Option<u64> {
+    std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
+}
+
+/// Seconds with a fraction, as nanoseconds.
+fn time(text: &[u8]) -> Option<i64> {
+    let (is_negative, text) = text.strip_prefix(b"-").map_or((false, text), |text| (true, text));
+    let dot = text.iter().position(|byte| *byte == b'.');
+    let (seconds, fraction) = dot.map_or((text, &[][..]), |dot| (&text[..dot], &text[dot + 1..]));
+    let mut nanoseconds = i64::try_from(number(seconds)?).ok()?.checked_mul(10_i64.pow(NANOSECONDS))?;
+    let mut unit = 10_i64.pow(NANOSECONDS - 1);
+    for digit in fraction {
+        nanoseconds = nanoseconds.checked_add(i64::from(char::from(*digit).to_digit(10)?) * unit)?;
+        unit /= 10;
+    }
+    Some(if is_negative { -nanoseconds } else { nanoseconds })
+}
+
+/// Writes a record at the end of `out`.
+pub(super) fn write(out: &mut Vec<u8>, key: &str, value: &[u8]) {
+    let rest = key.len() + value.len() + 3;
+    let mut len = rest + 1;
+    // The length counts its own digits.
+    while len != rest + len.to_string().len() {
+        len = rest + len.to_string().len();
+    }
+    out.extend_from_slice(format!("{len} {key}=").as_bytes());
+    out.extend_from_slice(value);
+    out.push(b'\n');
+}
+
+/// Nanoseconds as seconds with a fraction.
+pub(super) fn seconds(nanoseconds: i64) -> String {
+    let (sign, size) = (if nanoseconds < 0 { "-" } else { "" }, nanoseconds.unsigned_abs());
+    format!("{sign}{}.{:09}", size / 1_000_000_000, size % 1_000_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        for len in [1, 85, 86, 87, 984, 985, 986, 9_983, 9_984, 9_985] {
+            let mut out = Vec::new();
+            let path = vec![b'\n'; len];
+            write(&mut out, "path", &path);
+            write(&mut out, "mtime", seconds(-1_500_000_000).as_bytes());
+            write(&mut out, "comment", b"=");
+            let records = read(&out).expect("records");
+            assert_eq!((records.path, records.mtime), (Some(path), Some(-1_500_000_000)));
+        }
+    }
+
+    #[test]
+    fn what_is_no_record_is_refused() {
+        for bad in
+            ["", "x", "5 a=", "99 a=b\n", "0 a=b\n", "6 ab\n\n", "6 a=bc", "9 size=x\n", "18446744073709551616 a=b\n", "2 \n"]
+        {
+            assert_eq!(read(bad.as_bytes()).is_none(), !bad.is_empty(), "{bad:?}");
+        }
+        assert_eq!(read(b"12 mtime=1.5\n").map(|records| records.mtime), None, "the length is one too few");
+        assert_eq!(read(b"13 mtime=1.5\n").map(|records| records.mtime), Some(Some(1_500_000_000)));
+    }
+}
