@@ -48,6 +48,7 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
     disposeRuntime: (runtime) => {
       desk.leave(runtime);
       warnings.leave(runtime);
+      hear(runtime, undefined);
       return request(Kind.runtimeDispose, nextId(), { runtime }, done);
     },
     runtimeResources: (about) => request(Kind.runtimeResources, nextId(), about, runtimeUsage),

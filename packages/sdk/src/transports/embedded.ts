@@ -136,6 +136,7 @@ class EmbeddedConnection implements SidecarConnection {
   async disposeRuntime(runtime: number): Promise<void> {
     this.#desk.leave(runtime);
     this.#warnings.leave(runtime);
+    this.#listeners.delete(runtime);
     this.#call((core) => core.disposeRuntime(runtime));
   }
 

@@ -239,6 +239,22 @@ describe.each(MODES)('$name', (mode) => {
       expect(viaEnv.stdout).toBe('undefined\n');
     }));
 
+  test('bindings by their names, and their commands too', () => {
+    const one = { description: 'one', inputSchema: { type: 'object' }, handler: () => 1 };
+    const permissions = { binding: { default: 'allow', rules: [{ mode: 'deny', patterns: ['db.d*'] }] } } as const;
+    return withRuntime(mode, { bindings: { 'db.read': one, 'db.drop': one }, permissions }, async (runtime) => {
+      const ask = `
+        const ask = (name) => callBinding(name, {}).catch((error) => error.code);
+        const run = (name) => cp.spawnSync(name, ['--json', '{}']).status;
+        console.log(JSON.stringify([await ask('db.read'), await ask('db.drop'), run('db.read'), run('db.drop') === 0]));`;
+      expect(await printed(runtime, ask)).toEqual([1, 'EACCES', 0, false]);
+      await runtime.setPermissions({ binding: 'deny' });
+      expect(await printed(runtime, ask)).toEqual(['EACCES', 'EACCES', 1, false]);
+      await runtime.setPermissions({});
+      expect(await printed(runtime, ask)).toEqual([1, 1, 0, true]);
+    });
+  });
+
   test('a policy changes under a running program, and what is open stays open', () =>
     within(mode, {}, async (runtime) => {
       const child = await runtime.spawn(`${CODE}

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use coldframe_protocol::messages::{
-    Failure, HostCall, HostCancel, LimitWarning, Listeners, Outcome, Output, Resources, RunnerCreated, RuntimeCreated,
-    RuntimeUsage, SidecarHello, StreamClosed, StreamData,
+    Failure, HostCall, HostCancel, LimitWarning, Listeners, Outcome, Output, PermissionsEvents, Resources, RunnerCreated,
+    RuntimeCreated, RuntimeUsage, SidecarHello, StreamClosed, StreamData,
 };
 use coldframe_protocol::{Decoder, Frame, FrameError, Invalid, Kind, MAX_FRAME_BYTES, Request, encode, reader};
 
@@ -138,6 +138,7 @@ fn message(frame: &Frame<'_>) -> bool {
         | taken(reader::read::<RuntimeUsage<'_>>(body))
         | taken(reader::read::<HostCall>(body))
         | taken(reader::read::<HostCancel>(body))
+        | taken(reader::read::<PermissionsEvents>(body))
         | taken(reader::read::<Listeners>(body))
         | taken(reader::read::<StreamClosed>(body))
         | taken(reader::read::<StreamData>(body))
