@@ -38,8 +38,7 @@ async function warmUp(sidecar: Sidecar, neighbour: Neighbour, ground: Ground): P
   await runtime.execCommand('sh', ['-c', 'echo x | cat']);
   await runtime.dispose();
   // What it had open is closed when the last of its programs has been taken down.
-  while ((await neighbour.runtime.getResourceSnapshot()).runtimes > 1 || descriptorsOf(sidecar.pid).includes(folder))
-    await sleep(5);
+  while ((await sidecar.getResourceSnapshot()).runtimes > 1 || descriptorsOf(sidecar.pid).includes(folder)) await sleep(5);
 }
 
 export async function closeScene(scene: Scene | undefined): Promise<void> {
