@@ -25,11 +25,11 @@ export async function openScene(): Promise<Scene> {
   const ground = new Ground();
   const sidecar = await Sidecar.spawn({ workers: 2 });
   const neighbour = await Neighbour.settle(sidecar);
-  await warmUp(sidecar, neighbour, ground);
+  await warmUp(sidecar, ground);
   return { sidecar, neighbour, ground, watch: new SidecarWatch(sidecar), facts: forbidden(ground, neighbour.secret) };
 }
 
-async function warmUp(sidecar: Sidecar, neighbour: Neighbour, ground: Ground): Promise<void> {
+async function warmUp(sidecar: Sidecar, ground: Ground): Promise<void> {
   const folder = ground.place().inside;
   const runtime = await NodeRuntime.create({ sidecar, mounts: [{ guestPath: '/m', hostPath: folder, readOnly: false }] });
   await Promise.all(Array.from({ length: WARM_UP }, () => runtime.exec('await new Promise((done) => setTimeout(done, 50))')));
