@@ -15,7 +15,6 @@ export const LATER = [
   ['`inspector`', '`require` throws `ERR_INSPECTOR_NOT_AVAILABLE`, as in a Node that was built without it'],
   ['`sqlite`', 'its classes throw'],
   ['connections to the outside, and TLS', 'loopback inside a runtime works, with `fetch` and `WebSocket` too; TLS throws'],
-  ['`cluster`', 'its functions throw'],
   [
     '`TextDecoder` for Chinese, Japanese and Korean encodings',
     '`RangeError` with `ERR_ENCODING_NOT_SUPPORTED`; UTF-8, UTF-16 and all single-byte encodings work',

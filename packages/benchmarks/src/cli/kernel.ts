@@ -6,6 +6,7 @@ import { Sidecar } from 'coldframe';
 import { readFlags } from '../config/flags.js';
 import { cases } from '../kernel/cases.js';
 import { type LeakResult, measureLeaks } from '../kernel/leaks.js';
+import { measureOutside, OUTSIDE } from '../kernel/outside.js';
 import { type KernelResult, runCase } from '../kernel/run.js';
 import { describeHardware } from '../machine/hardware.js';
 import { ms, textTable } from '../report/format.js';
@@ -14,7 +15,7 @@ import { toStderr } from './progress.js';
 
 const HELP = `bench:kernel [--out FILE.json] [--only TEXT]
 
-System calls, loopback sockets, children and shells: the sandbox and the pinned Node, case by case in turns; then a thousand processes in one runtime.`;
+System calls, loopback sockets, children, shells, bindings and requests: the sandbox and the pinned Node, case by case in turns; then a thousand processes in one runtime.`;
 
 function show(results: readonly KernelResult[], leaks: LeakResult | undefined): void {
   const rows = results.map(({ name, unit, bound, sandbox, node, verdict, error }) => [
@@ -47,6 +48,10 @@ await runCommand(HELP, async () => {
     for (const [index, each] of chosen.entries()) {
       toStderr(`[${index + 1}/${chosen.length}] ${each.name}`);
       results.push(await runCase(each, sidecar));
+    }
+    if (OUTSIDE.some((name) => name.includes(only))) {
+      toStderr('bindings, and requests to a guest');
+      results.push(...(await measureOutside(sidecar)));
     }
     if ('processes'.includes(only)) {
       toStderr('a thousand processes');
