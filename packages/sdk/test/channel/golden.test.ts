@@ -42,7 +42,7 @@ const replies: Record<string, (body: unknown) => unknown> = {
   'reply-file-watch': fileHandle,
   'reply-file-pull': checks.fileData,
   'reply-file-changes': changeList,
-  'reply-file-readlink': linkTarget,
+  'reply-file-readlink': (body) => ({ target: linkTarget(body) }),
   'reply-file-list': checks.fileNames,
   'reply-file-stat': checks.fileStatus,
   'reply-process-list': checks.processTable,
