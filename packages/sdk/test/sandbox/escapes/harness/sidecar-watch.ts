@@ -5,7 +5,7 @@ import type { Sidecar } from '../../../../src/index.js';
 import { descriptorsOf, isRunning, residentBytes, sleep } from '../../processes.js';
 
 /** Mappings and threads that may be there or not: 256 stacks with their guards that are kept for reuse, the allocator's arenas, threads for cryptography. */
-const SLACK_MAPPINGS = 700;
+const SLACK_MAPPINGS = 1_000;
 const SLACK_THREADS = 10;
 /** Memory that the allocator may keep when all is given back. */
 const SLACK_BYTES = 512 << 20;
