@@ -79,17 +79,21 @@ test('the options of the SDK are the same limits with the same bounds', () => {
   const constants = { MIB: 2 ** 20, TERABYTE: 2 ** 40, LARGEST: 2 ** 31 - 1 };
   const read = (text) => text.split(' * ').reduce((product, part) => product * (constants[part] ?? value(part)), 1);
   const options = [...bounds.matchAll(/^ {2}(\w+): \{ min: ([^,]+), max: ([^,]+), unit: /gm)];
-  expect(options.map(([, name, min, max]) => [name, read(min), read(max)])).toEqual(
-    limits.map(({ name, min, max }) => [name, min, max]),
-  );
+  expect(options.map(([, name, min, max]) => [name, read(min), read(max)])).toEqual([
+    ...limits.map(({ name, min, max }) => [name, min, max]),
+    ['fetchResponseBytes', 0, 536_870_888],
+  ]);
 });
 
 test('the defaults in the comments of the options are the sidecar’s', () => {
   const types = readText('packages/sdk/src/options/limits.ts');
   const documented = [...types.matchAll(/@default ([\d_]+)[^*]*\*\/\n {2}(\w+)\?: number;/g)];
-  expect(documented.map(([, number, name]) => [name, value(number)])).toEqual(
-    limits.map(({ name, standard }) => [name, standard]),
-  );
+  const own = value(/const DEFAULT_RESPONSE_BYTES = ([\d_]+);/.exec(readText('packages/sdk/src/network/fetch.ts'))?.[1] ?? '');
+  expect(documented.map(([, number, name]) => [name, value(number)])).toEqual([
+    ...limits.map(({ name, standard }) => [name, standard]),
+    ['fetchResponseBytes', own],
+  ]);
+  expect(page).toContain(`\`fetchResponseBytes\`, ${shown(own)} in both profiles`);
 });
 
 test('docs/api.md names every limit', () => {

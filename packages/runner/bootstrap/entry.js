@@ -13,6 +13,7 @@ const { applyOptions } = require('./options.js');
 const { checkUnsettled, main } = require('./run-file.js');
 
 const { apply } = Reflect;
+const { stringify } = JSON;
 const EXITING = 0;
 const RUN = 1;
 const RESIDENT = 2;
@@ -73,7 +74,7 @@ function isAlive() {
 function returnValue(value) {
   if (native.mode() !== RUN)
     throw new TypeError('__return() gives a value to NodeRuntime.run(); this program was not started by it');
-  const json = JSON.stringify(value);
+  const json = stringify(value);
   native.setReturnValue(json === undefined ? 'null' : json);
 }
 

@@ -1,6 +1,8 @@
 // Real projects with real packages: a service on Express with a WebSocket, a build with tsc, a suite of mocha.
 
+import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { NodeRuntime, Sidecar } from 'coldframe';
@@ -91,6 +93,52 @@ test(
       expect(await text(runtime, '/workspace/report.txt')).toMatch(
         /3 passing.*1 failing.*Expected values to be strictly equal:.*1 !== 2/s,
       );
+    }),
+  PROJECT_MS,
+);
+
+test(
+  'a service on Express answers, streams, tells of changes through a WebSocket, and closes at SIGTERM',
+  () =>
+    withProject('express', async (runtime) => {
+      const service = await runtime.spawn("import './server.js';", { env: { PORT: '3000' } });
+      expect(await runtime.waitForListener({ port: 3000 })).toMatchObject({ port: 3000, processId: service.pid });
+      const ask = async (method, path, body) => {
+        const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+        const answer = await runtime.fetch(3000, { method, path, headers, body: body && JSON.stringify(body) });
+        return { status: answer.status, headers: answer.headers, text: answer.body };
+      };
+
+      const { WebSocket } = createRequire(`${packages}/package.json`)('ws');
+      const connection = await runtime.connect({ port: 3000 });
+      const watcher = new WebSocket('ws://localhost:3000/', { createConnection: () => connection });
+      const heard = [];
+      watcher.on('message', (data) => heard.push(String(data)));
+      await once(watcher, 'open');
+      watcher.send('hello');
+      await once(watcher, 'message');
+
+      expect(await ask('GET', '/notes')).toMatchObject({ status: 200, text: '[]' });
+      expect(await ask('POST', '/notes', { text: 'the first ☃' })).toMatchObject({
+        status: 201,
+        headers: { location: '/notes/1' },
+      });
+      expect(await ask('GET', '/notes/1')).toMatchObject({ status: 200, text: '{"id":1,"text":"the first ☃"}' });
+      expect(await ask('GET', '/notes/7')).toMatchObject({ status: 404, text: '{"error":"no note 7"}' });
+      expect(await ask('GET', '/broken')).toMatchObject({ status: 500, text: '{"error":"this route is broken"}' });
+      expect(await ask('GET', '/log')).toMatchObject({ status: 200, text: '{"id":1,"text":"the first ☃"}\n' });
+      expect(await text(runtime, '/workspace/notes.log')).toBe('{"id":1,"text":"the first ☃"}\n');
+      const many = await Promise.all(Array.from({ length: 40 }, (_, n) => ask('POST', '/notes', { text: `note ${n}` })));
+      expect(new Set(many.map(({ text }) => JSON.parse(text).id)).size).toBe(40);
+      expect(heard.slice(0, 2)).toEqual(['heard: hello', '{"id":1,"text":"the first ☃"}']);
+
+      const closed = once(watcher, 'close');
+      expect(await service.kill('SIGTERM')).toBe(true);
+      expect((await closed)[0]).toBe(1001);
+      expect(await service.wait()).toBe(0);
+      expect(heard).toHaveLength(42);
+      expect((await service.result).stdout).toBe('listening on 3000\nclosing\nclosed\n');
+      await expect(runtime.fetch(3000, { path: '/' })).rejects.toThrow(/refused|listens/);
     }),
   PROJECT_MS,
 );

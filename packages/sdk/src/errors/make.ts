@@ -54,7 +54,7 @@ export function fetchTimeout(port: number, timeoutMs: number) {
 
 /** The guest's server answers with too much. */
 export function responseTooLarge(port: number, maxResponseBytes: number) {
-  const message = `The answer from port ${port} has more than ${maxResponseBytes} bytes (maxResponseBytes)`;
+  const message = `The answer from port ${port} has more than ${maxResponseBytes} bytes (maxResponseBytes, or limits.fetchResponseBytes)`;
   return make('ERR_RESPONSE_TOO_LARGE', message, { maxResponseBytes, port });
 }
 

@@ -1,7 +1,7 @@
 // Answers what programs ask of the app's file systems: finds the method, waits for it no longer than its mount says, and checks what it gives.
 // Next: `wire.ts`.
 
-import type { HostService } from '../host/desk.js';
+import type { HostRequest, HostService } from '../host/desk.js';
 import { HostError } from '../host/host-error.js';
 import type { FileSystem, FileSystemMount } from './types.js';
 import { linkAnswer, listAnswer, Question, readAnswer, statAnswer } from './wire.js';
@@ -61,7 +61,8 @@ const CALLS: Readonly<Record<Method, { call: Call; without: HostError }>> = {
 
 /** A service for these mounts, which their questions name by their place. */
 export function fileSystemService(mounts: readonly FileSystemMount[]): HostService {
-  return async ({ name, input, onGivenUp }) => {
+  return async (request) => {
+    const { name, input } = request;
     const question = new Question(input);
     const mount = mounts[question.u32()];
     const method = CALLS[name as Method];
@@ -70,7 +71,7 @@ export function fileSystemService(mounts: readonly FileSystemMount[]): HostServi
     if (typeof mount.fileSystem[name as Method] !== 'function') throw method.without;
     const work = Promise.resolve().then(() => method.call(mount.fileSystem, question));
     try {
-      const answer = await within(work, mount.timeout ?? TIMEOUT_MS, onGivenUp);
+      const answer = await within(work, mount.timeout ?? TIMEOUT_MS, request);
       return answer instanceof Uint8Array ? answer : NOTHING;
     } catch (error) {
       throw hostError(error);
@@ -79,12 +80,12 @@ export function fileSystemService(mounts: readonly FileSystemMount[]): HostServi
 }
 
 // The timer does not hold the process: what waits for the answer is the sidecar.
-function within<T>(work: Promise<T>, ms: number, onGivenUp: (listener: () => void) => void): Promise<T> {
+function within<T>(work: Promise<T>, ms: number, request: HostRequest): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const late = () => reject(new HostError('ETIMEDOUT', `the file system did not answer within ${ms} ms`));
     const timer = setTimeout(late, ms);
     timer.unref();
-    onGivenUp(() => clearTimeout(timer));
+    request.onGivenUp(() => clearTimeout(timer));
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -27,11 +27,14 @@ export class RuntimeNetwork {
   readonly #dispatchers = new Map<number, Dispatcher & { closed?: boolean; destroyed?: boolean }>();
   readonly #exposed = new Set<ExposedPort>();
   readonly #waits = new Set<(error: Error) => void>();
+  readonly #maxResponseBytes: number | undefined;
   #closed = false;
 
-  constructor(link: NetworkLink, runtime: number) {
+  /** `maxResponseBytes`: the runtime's, for calls of `fetch` that say nothing of it. */
+  constructor(link: NetworkLink, runtime: number, maxResponseBytes?: number) {
     this.#link = link;
     this.#runtime = runtime;
+    this.#maxResponseBytes = maxResponseBytes;
   }
 
   connect({ port, host, path, allowHalfOpen = false }: ConnectOptions): GuestStream {
@@ -53,7 +56,8 @@ export class RuntimeNetwork {
   async fetch(port: number, options: FetchOptions): Promise<GuestResponse> {
     const { fetchFrom } = await import('./fetch.js');
     this.#assertOpen();
-    return fetchFrom(this.dispatcher(port), port, options);
+    const maxResponseBytes = options.maxResponseBytes ?? this.#maxResponseBytes;
+    return fetchFrom(this.dispatcher(port), port, { ...options, maxResponseBytes });
   }
 
   async fetchRequest(port: number, request: Request, options: FetchOptions): Promise<GuestResponse> {

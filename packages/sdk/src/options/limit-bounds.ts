@@ -1,5 +1,5 @@
 // The bounds of the limits, for the tests in `check.ts`, the schemas in `schemas.ts` and the hints in `hints.ts`. They are those of the sidecar's
-// own table, `crates/core/src/limits.rs`, which checks them again.
+// own table, `crates/core/src/limits.rs`, which checks them again, but for the last.
 
 import type { LimitName } from './limits.js';
 
@@ -9,7 +9,7 @@ const TERABYTE = 1_099_511_627_776;
 const LARGEST = 2_147_483_647;
 
 /** Smallest and largest value of each limit, and its unit. */
-export const LIMITS: Readonly<Record<LimitName, { min: number; max: number; unit: string }>> = {
+export const LIMITS: Readonly<Record<LimitName | 'fetchResponseBytes', { min: number; max: number; unit: string }>> = {
   memoryBytes: { min: 1, max: 2_048 * MIB, unit: 'bytes' },
   totalMemoryBytes: { min: 1, max: TERABYTE, unit: 'bytes' },
   kernelBytes: { min: 65_536, max: TERABYTE, unit: 'bytes' },
@@ -31,10 +31,12 @@ export const LIMITS: Readonly<Record<LimitName, { min: number; max: number; unit
   stdinBytes: { min: 0, max: LARGEST, unit: 'bytes' },
   outputBytes: { min: 0, max: LARGEST, unit: 'bytes' },
   resultBytes: { min: 0, max: 16 * MIB, unit: 'bytes' },
+  // Kept by this package alone; the largest is that of `maxResponseBytes`.
+  fetchResponseBytes: { min: 0, max: 536_870_888, unit: 'bytes' },
 };
 
 /** All names. */
-export const LIMIT_NAMES = Object.keys(LIMITS) as readonly LimitName[];
+export const LIMIT_NAMES = Object.keys(LIMITS) as readonly (keyof typeof LIMITS)[];
 
 /** Whether `value` names a profile. */
 export const isProfile = (value: unknown): boolean => value === 'default' || value === 'hardened';

@@ -117,10 +117,16 @@ export interface Limits {
    * @default 16_777_216 (16 MiB)
    */
   resultBytes?: number;
+  /**
+   * Bytes of the body of an answer that `runtime.fetch()` takes when the call has no `maxResponseBytes`. Beyond it the call fails with
+   * `ERR_RESPONSE_TOO_LARGE`.
+   * @default 1_048_576 (1 MiB)
+   */
+  fetchResponseBytes?: number;
 }
 
-/** The name of a limit. */
-export type LimitName = Exclude<keyof Limits, 'profile'>;
+/** The name of a limit that the sidecar keeps. */
+export type LimitName = Exclude<keyof Limits, 'profile' | 'fetchResponseBytes'>;
 
 /** A runtime comes near one of its limits. */
 export interface LimitWarning {

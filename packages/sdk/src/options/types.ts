@@ -88,7 +88,7 @@ export interface NodeRuntimeOptions {
   /**
    * A `node_modules` folder of this machine, mounted read-only at `guestPath`, so that programs below it can import its packages. A package whose
    * link leaves the folder, as in a workspace of pnpm, is found when a folder in `roots` holds what the link leads to: those are mounted
-   * read-only too, as `/opt/node_roots/0` and so on. Otherwise it is `EACCES`, and the message says where the link leads.
+   * read-only too, where the links lead in the guest. Otherwise it is `EACCES`, and the message says where the link leads.
    * @default guestPath: `node_modules` in `cwd`
    */
   nodeModules?: string | { hostPath: string; guestPath?: string; roots?: readonly string[] };

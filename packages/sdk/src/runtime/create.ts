@@ -63,7 +63,8 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
 // The sidecar takes the profile apart from the numbers.
 function limitsOf(options: Limits | undefined): Pick<RuntimeCreate, 'profile' | 'limits'> {
   if (options === undefined) return {};
-  const { profile, ...limits } = options;
+  // That of answers is not the sidecar's (`network/runtime-network.ts`).
+  const { profile, fetchResponseBytes: _own, ...limits } = options;
   return { profile, limits };
 }
 

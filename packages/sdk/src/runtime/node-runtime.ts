@@ -45,12 +45,13 @@ export class NodeRuntime extends FileMethods implements AsyncDisposable {
   readonly #runtime: number;
   readonly #onBootTiming: BootTimingListener | undefined;
   readonly #cwd: string;
+  readonly #fetchResponseBytes: number | undefined;
   #bindings: BindingRegistry | undefined;
   readonly #permissions: RuntimePermissions;
   #network: RuntimeNetwork | undefined;
   #disposal: Promise<void> | undefined;
 
-  private constructor(provisioned: Provisioned, { onBootTiming, cwd, permissions }: NodeRuntimeOptions) {
+  private constructor(provisioned: Provisioned, { onBootTiming, cwd, permissions, limits }: NodeRuntimeOptions) {
     super();
     this.#connection = provisioned.connection;
     this.#owned = provisioned.owned;
@@ -59,6 +60,7 @@ export class NodeRuntime extends FileMethods implements AsyncDisposable {
     this.#onBootTiming = onBootTiming;
     this.#permissions = new RuntimePermissions(provisioned.connection, provisioned.runtime, permissions);
     this.#cwd = cwd ?? DEFAULT_CWD;
+    this.#fetchResponseBytes = limits?.fetchResponseBytes;
   }
 
   /**
@@ -248,7 +250,7 @@ export class NodeRuntime extends FileMethods implements AsyncDisposable {
   /** @internal */
   protected override network(): RuntimeNetwork {
     this.assertAlive();
-    this.#network ??= new RuntimeNetwork(this.#connection.network, this.#runtime);
+    this.#network ??= new RuntimeNetwork(this.#connection.network, this.#runtime, this.#fetchResponseBytes);
     return this.#network;
   }
 

@@ -58,9 +58,27 @@ export class RunResult<T = unknown> extends ExecResult {
 
   /** @internal */
   constructor(outcome: Outcome) {
-    super(outcome);
-    if (outcome.value !== undefined) this.value = JSON.parse(outcome.value) as T;
+    const parsed = outcome.value === undefined ? undefined : parse(outcome.value);
+    super(parsed === BROKEN ? broken(outcome) : outcome);
+    if (parsed !== undefined && parsed !== BROKEN) this.value = parsed as T;
   }
+}
+
+const BROKEN = Symbol('no JSON');
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return BROKEN;
+  }
+}
+
+// The guest's own code writes the text; a program that has got hold of the engine writes any.
+function broken(outcome: Outcome): Outcome {
+  const reason = 'the value that the program gave back is no JSON';
+  const failure = { code: 'ERR_ENGINE_FAULT', message: `the engine faulted: ${reason}`, details: { reason } };
+  return { ...outcome, exitCode: 137, failure: outcome.failure ?? failure };
 }
 
 function decode(output: Uint8Array | string): string {

@@ -1,6 +1,6 @@
 // What a runtime finds when it begins, as its creation's message has it: small files travel in that message, large ones after it.
 
-import { resolve } from 'node:path';
+import { posix, relative, resolve } from 'node:path';
 import type { WireMount } from '../channel/messages.js';
 import type { FileSystemMount } from '../file-systems/types.js';
 import type { Mount, NodeRuntimeOptions } from '../options/types.js';
@@ -13,9 +13,6 @@ const MESSAGE_FILES = 16_384;
 
 /** The working directory of a runtime that is not given one. */
 export const DEFAULT_CWD = '/workspace';
-
-// Where the folders lie that packages of `nodeModules` may be linked from.
-const NODE_ROOTS = '/opt/node_roots';
 
 /** Files of a runtime's options: those for the message, and the rest. */
 export interface Seed {
@@ -69,9 +66,11 @@ export function mountsOf({ mounts, nodeModules, cwd = DEFAULT_CWD }: NodeRuntime
       typeof nodeModules === 'string' ? { hostPath: nodeModules } : nodeModules;
     const { hostPath, guestPath = `${cwd.replace(/\/+$/, '')}/node_modules`, roots = [] } = given;
     all.push({ guestPath, hostPath: resolve(hostPath), readOnly: true });
-    roots.forEach((root, index) => {
-      all.push({ guestPath: `${NODE_ROOTS}/${index}`, hostPath: resolve(root), readOnly: true });
-    });
+    // Where the text of a link leads in the guest: Node's library follows links by their text.
+    for (const root of roots) {
+      const place = posix.resolve(guestPath, relative(resolve(hostPath), resolve(root)));
+      all.push({ guestPath: place, hostPath: resolve(root), readOnly: true });
+    }
   }
   const depth = (path: string): number => path.split('/').filter(Boolean).length;
   return all.sort((one, other) => depth(one.guestPath) - depth(other.guestPath));

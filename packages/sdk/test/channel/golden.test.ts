@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import * as checks from '../../src/channel/checks.js';
 import { type Frame, FrameReader, FrameWriter } from '../../src/channel/frames.js';
 import { Kind } from '../../src/channel/messages.js';
+import { changeList, fileHandle, linkTarget } from '../../src/channel/opened.js';
 import { permissionsEvents } from '../../src/channel/permission-messages.js';
 import { golden } from './golden.js';
 
@@ -37,6 +38,11 @@ const replies: Record<string, (body: unknown) => unknown> = {
   'reply-resources': checks.resources,
   'reply-runtime-resources': checks.runtimeUsage,
   'reply-file-read': checks.fileData,
+  'reply-file-open': fileHandle,
+  'reply-file-watch': fileHandle,
+  'reply-file-pull': checks.fileData,
+  'reply-file-changes': changeList,
+  'reply-file-readlink': linkTarget,
   'reply-file-list': checks.fileNames,
   'reply-file-stat': checks.fileStatus,
   'reply-process-list': checks.processTable,

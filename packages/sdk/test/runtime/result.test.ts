@@ -14,6 +14,12 @@ const outcome = (given: Partial<Outcome>): Outcome => ({
   ...given,
 });
 
+test('a value that is no JSON is a fault of the engine, and no error of the host', () => {
+  const result = new RunResult(outcome({ value: '{' }));
+  expect(result).toMatchObject({ exitCode: 137, error: { code: 'ERR_ENGINE_FAULT' } });
+  expect('value' in result).toBe(false);
+});
+
 test('a plain outcome has the three fields and no others', () => {
   const result = new ExecResult(outcome({ stdout: Buffer.from('ä\n'), exitCode: 3 }));
   expect(Object.keys(result)).toEqual(['stdout', 'stderr', 'exitCode']);

@@ -155,7 +155,7 @@ describe.each(MODES)('$name', (mode) => {
       answer(Buffer.from('abc'));
       // One read more: it had as many bytes as it has room for.
       const again = setInterval(() => answer(new Uint8Array(0)), 5);
-      expect((await (await waiting).wait()).stdout).toBe('abc\n');
+      expect((await (await waiting).result).stdout).toBe('abc\n');
       clearInterval(again);
       const timed = await runtime.exec("import fs from 'node:fs'; fs.readFileSync('/slow/f');", { timeout: 100 });
       expect(timed.error?.code).toBe('ERR_TIMEOUT');

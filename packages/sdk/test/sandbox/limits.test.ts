@@ -218,6 +218,18 @@ describe.each(MODES)('$name', (mode) => {
       expect(await runtime.exec(code)).toMatchObject({ stdout: '300000\n300000\n', stderr: '' });
     }));
 
+  test('answers of a server inside', () =>
+    limited({ fetchResponseBytes: 1_000 }, async (runtime) => {
+      const code = `import http from 'node:http'; http.createServer((_, answer) => answer.end('x'.repeat(1_001))).listen(3_000)`;
+      const server = await runtime.spawn(code);
+      await runtime.waitForListener({ port: 3_000 });
+      const error = { code: 'ERR_RESPONSE_TOO_LARGE', maxResponseBytes: 1_000 };
+      await expect(runtime.fetch(3_000)).rejects.toMatchObject(error);
+      expect((await runtime.fetch(3_000, '/', { maxResponseBytes: 1_001 })).body.length).toBe(1_001);
+      await server.kill();
+      await server.wait();
+    }));
+
   test('the hardened profile, and a limit over it', () =>
     limited({ profile: 'hardened', descriptors: 20 }, async (runtime) => {
       const { limits } = await runtime.getResourceSnapshot();

@@ -1,6 +1,8 @@
 // HTTP to guests' servers, in every way to provision a runtime: single requests, many at once, what a hostile server answers, and its end.
 
+import { finished } from 'node:stream/promises';
 import { describe, expect, test } from 'vitest';
+import { NodeRuntime, Sidecar } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
 import { codeOf, httpServer, PORT, serve, tcpServer } from './network-helpers.js';
 
@@ -117,4 +119,21 @@ describe.each(MODES)('$name', (mode) => {
       );
       expect((await runtime.fetch(PORT)).body).toBe('EACCES');
     }));
+});
+
+test('a sidecar that is killed takes requests, connections and waits with it', async () => {
+  const sidecar = await Sidecar.spawn();
+  const runtime = await NodeRuntime.create({ sidecar });
+  try {
+    await serve(runtime, tcpServer(''));
+    const stream = runtime.connect({ port: PORT });
+    await new Promise((resolve) => stream.once('connect', resolve));
+    const lost = [finished(stream), runtime.fetch(PORT), runtime.waitForListener({ port: 9 })].map(codeOf);
+    process.kill(sidecar.pid, 'SIGKILL');
+    expect(await Promise.all(lost)).toEqual(Array(3).fill('ERR_SIDECAR_EXITED'));
+    expect(await codeOf(runtime.fetch(PORT))).toBe('ERR_SIDECAR_EXITED');
+  } finally {
+    await runtime.dispose();
+    await sidecar.dispose();
+  }
 });

@@ -10,7 +10,7 @@ const own = `${root}/packages/sdk/node_modules`;
 const program = `
   try {
     const z = await import('zod');
-    console.log(z.string().parse('found'), (await import('node:fs')).realpathSync('node_modules/zod').split('/').slice(0, 4).join('/'));
+    console.log(z.string().parse('found'), (await import('node:fs')).realpathSync('node_modules/zod').split('@')[0]);
   } catch (error) {
     console.log(error.code, /leads out of its mounted folder, to '[^']*node_modules\\/\\.pnpm\\/zod@/.test(error.message));
   }
@@ -20,7 +20,7 @@ describe.each(MODES)('$name', (mode) => {
   test('a package whose link leaves the folder is found inside the roots that were named', () =>
     withRuntime(mode, { nodeModules: { hostPath: own, roots: [`${root}/node_modules`] } }, async (runtime) => {
       const { stdout, stderr } = await runtime.exec(program);
-      expect([stderr, stdout]).toEqual(['', 'found /opt/node_roots/0\n']);
+      expect([stderr, stdout]).toEqual(['', 'found /node_modules/.pnpm/zod\n']);
     }));
 
   test('without them the error says which folder to name', () =>

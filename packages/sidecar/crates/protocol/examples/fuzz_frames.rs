@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use coldframe_protocol::messages::{
-    Failure, HostCall, HostCancel, Listeners, Outcome, Output, PermissionsEvents, Resources, RunnerCreated, RuntimeCreated,
-    SidecarHello, StreamClosed, StreamData,
+    Failure, HostCall, HostCancel, LimitWarning, Listeners, Outcome, Output, PermissionsEvents, Resources, RunnerCreated,
+    RuntimeCreated, RuntimeUsage, SidecarHello, StreamClosed, StreamData,
 };
 use coldframe_protocol::{Decoder, Frame, FrameError, Invalid, Kind, MAX_FRAME_BYTES, Request, encode, reader};
 
@@ -134,6 +134,8 @@ fn message(frame: &Frame<'_>) -> bool {
         | taken(reader::read::<RunnerCreated>(body))
         | taken(reader::read::<RuntimeCreated>(body))
         | taken(reader::read::<Resources>(body))
+        | taken(reader::read::<LimitWarning<'_>>(body))
+        | taken(reader::read::<RuntimeUsage<'_>>(body))
         | taken(reader::read::<HostCall>(body))
         | taken(reader::read::<HostCancel>(body))
         | taken(reader::read::<PermissionsEvents>(body))

@@ -1,6 +1,7 @@
 // All cases, by theme. A new theme is a folder here and a line below; see ../README.md.
 
 import type { Theme } from '../harness/case.js';
+import { bindings } from './bindings/index.js';
 import { crypto } from './crypto/index.js';
 import { descriptors } from './descriptors/index.js';
 import { facts } from './facts/index.js';
@@ -8,6 +9,7 @@ import { internals } from './internals/index.js';
 import { limits } from './limits/index.js';
 import { modules } from './modules/index.js';
 import { mounts } from './mounts/index.js';
+import { owner } from './owner/index.js';
 import { paths } from './paths/index.js';
 import { proc } from './proc/index.js';
 import { processes } from './processes/index.js';
@@ -30,6 +32,8 @@ export const THEMES: Theme[] = [
   modules,
   crypto,
   facts,
+  bindings,
+  owner,
   internals,
   prototypes,
   sizes,

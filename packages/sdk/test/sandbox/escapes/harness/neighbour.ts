@@ -70,9 +70,10 @@ export class Neighbour {
     try {
       const result = await (this.#runner as ResidentRunner).exec(ANSWER, { timeout: 10_000 });
       if (result.exitCode !== 0) return `the neighbour failed: ${result.error?.code ?? ''} ${result.stderr}`;
+      this.#rounds++;
       const { seen, names, rounds, pid, polluted } = JSON.parse(result.stdout);
       if (seen.some((text: string) => text !== this.secret)) return `the neighbour's secret has changed: ${seen}`;
-      if (rounds !== ++this.#rounds) return 'the neighbour has lost its memory';
+      if (rounds !== this.#rounds) return 'the neighbour has lost its memory';
       const now = JSON.stringify([names, pid, polluted]);
       this.#first ??= now;
       if (now !== this.#first) return `the neighbour sees ${now}, and saw ${this.#first}`;

@@ -30,7 +30,7 @@ export async function run(scene: Scene, attempt: EscapeCase): Promise<string[]> 
   }
   problems.push(attempt.after?.(place));
   problems.push(await scene.neighbour.look());
-  problems.push(await scene.watch.look(scene.neighbour.runtime));
+  problems.push(await scene.watch.look());
   problems.push(scene.ground.lookAtCanary());
   return problems.filter((problem) => problem !== undefined);
 }

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { NodeRuntime, Sidecar } from '../../../../src/index.js';
+import { descriptorsOf, sleep } from '../../processes.js';
 import { forbidden } from './facts.js';
 import { Neighbour } from './neighbour.js';
 import { Ground } from './place.js';
@@ -36,6 +37,8 @@ async function warmUp(sidecar: Sidecar, ground: Ground): Promise<void> {
   await runtime.exec(`import fs from 'node:fs'; fs.chmodSync('/m/dir', 0o755); fs.utimesSync('/m/dir', 1, 1);`);
   await runtime.execCommand('sh', ['-c', 'echo x | cat']);
   await runtime.dispose();
+  // What it had open is closed when the last of its programs has been taken down.
+  while ((await sidecar.getResourceSnapshot()).runtimes > 1 || descriptorsOf(sidecar.pid).includes(folder)) await sleep(5);
 }
 
 export async function closeScene(scene: Scene | undefined): Promise<void> {

@@ -1,7 +1,7 @@
 // The sidecar as the operating system sees it: whether it is the same process, and whether it holds more than before.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import type { NodeRuntime, Sidecar } from '../../../../src/index.js';
+import type { Sidecar } from '../../../../src/index.js';
 import { descriptorsOf, isRunning, residentBytes, sleep } from '../../processes.js';
 
 /** Mappings and threads that may be there or not: 256 stacks with their guards that are kept for reuse, the allocator's arenas, threads for cryptography. */
@@ -39,12 +39,12 @@ export class SidecarWatch {
     this.#first = look(sidecar.pid);
   }
 
-  /** What is wrong with it: a sentence, or nothing. `witness`: the one runtime that should be left. */
-  async look(witness: NodeRuntime): Promise<string | undefined> {
+  /** What is wrong with it: a sentence, or nothing. One runtime should be left: the neighbour's. */
+  async look(): Promise<string | undefined> {
     const end = performance.now() + PATIENCE_MS;
     for (;;) {
       if (!isRunning(this.sidecar.pid)) return 'the sidecar has ended';
-      const { runtimes } = (await witness.getResourceSnapshot()).sidecar;
+      const { runtimes } = await this.sidecar.getResourceSnapshot();
       const wrong = runtimes === 1 ? this.#compare(look(this.sidecar.pid)) : `the sidecar still has ${runtimes} runtimes`;
       if (!wrong || performance.now() > end) return wrong;
       await sleep(10);

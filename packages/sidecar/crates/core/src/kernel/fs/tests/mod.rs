@@ -1,5 +1,6 @@
 //! Tests of the family's calls as a guest makes them: integers and a memory.
 
+mod app;
 mod cost;
 mod dice;
 mod hostile;
