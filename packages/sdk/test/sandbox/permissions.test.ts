@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { NodeRuntime, PermissionEvent, PermissionsPolicy } from '../../src/index.js';
+import { createMemoryFileSystem, type NodeRuntime, type PermissionEvent, type PermissionsPolicy } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
 
 const CODE = `
@@ -252,6 +252,21 @@ describe.each(MODES)('$name', (mode) => {
       expect(await printed(runtime, ask)).toEqual(['EACCES', 'EACCES', 1, false]);
       await runtime.setPermissions({});
       expect(await printed(runtime, ask)).toEqual([1, 1, 0, true]);
+    });
+  });
+
+  test('rules hold in file systems of the app', () => {
+    const mounts = [{ guestPath: '/app', fileSystem: createMemoryFileSystem() }];
+    return withRuntime(mode, { mounts }, async (runtime) => {
+      const write =
+        "fs.mkdirSync('/app/secret'); fs.writeFileSync('/app/secret/file', 'SECRET'); fs.symlinkSync('secret/file', '/app/to');";
+      await runtime.exec(`${CODE} ${write}`);
+      await runtime.setPermissions({ fs: { default: 'allow', rules: [{ mode: 'deny', paths: ['/app/secret'] }] } });
+      const ask = `
+        const ways = [() => fs.readFileSync('/app/secret/file'), () => fs.readFileSync('/app/to'), () => fs.renameSync('/app/secret', '/app/x'),
+          () => fs.writeFileSync('/app/own', 'own'), () => fs.statSync('/app/secret/none'), () => fs.readdirSync('/app')];
+        console.log(JSON.stringify(ways.map(code)));`;
+      expect(await printed(runtime, ask)).toEqual(['EACCES', 'EACCES', 'EACCES', 'ok', 'EACCES', 'ok']);
     });
   });
 

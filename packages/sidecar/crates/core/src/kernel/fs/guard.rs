@@ -86,6 +86,8 @@ impl<'k> View<'k> {
                 }
                 Ok((end, real))
             }
+            // A question waits for its answer: then it all begins anew.
+            Err(Errno::ERESTART) => Err(Errno::ERESTART),
             Err(error) => {
                 let known = tree.path_of(&course.at).map_err(|_| error)?;
                 tree.ask(permissions, &as_far_as_known(known, course.left()), wanted.missing)?;
@@ -235,6 +237,7 @@ pub(super) fn find_directory(
     course.permissions = permissions.asks(Scope::Fs).then_some(permissions);
     match tree.steps(user, Last::Follow, &mut course) {
         Ok(End { node: Some(place), .. }) => Ok(place),
+        Err(Errno::ERESTART) => Err(Errno::ERESTART),
         ended => {
             let error = ended.err().unwrap_or(Errno::ENOENT);
             let known = tree.path_of(&course.at).map_err(|_| error)?;

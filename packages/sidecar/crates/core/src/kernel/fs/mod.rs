@@ -39,7 +39,7 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use app::{Asked, Exchange};
+pub(crate) use app::{Asked, Exchange, is_again};
 pub(crate) use archive::Archive;
 pub(crate) use base::base;
 pub(crate) use calls::call;

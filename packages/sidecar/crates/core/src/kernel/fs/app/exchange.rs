@@ -89,6 +89,13 @@ impl Exchange {
     }
 }
 
+/// Whether what happens now has happened in an earlier round of the call, or means nothing because a question has no answer yet.
+pub(crate) fn is_again() -> bool {
+    CURRENT.with_borrow(|current| {
+        current.as_ref().is_some_and(|exchange| exchange.wanted.is_some() || exchange.next < exchange.known.len())
+    })
+}
+
 /// Asks the caller outside. `EOPNOTSUPP` where nobody can wait for it: in what the caller itself does with the runtime's files.
 pub(super) fn ask(name: &'static str, input: Input) -> Answered {
     CURRENT.with_borrow_mut(|current| match current {
@@ -117,6 +124,25 @@ mod tests {
         assert_eq!(exchange.round(call), Ok(vec![1, 2]));
         assert_eq!(exchange.wanted(), None);
         assert_eq!(look(b"a"), Err(Errno::EOPNOTSUPP), "nobody waits outside of a round");
+    }
+
+    #[test]
+    fn what_an_earlier_round_has_done_is_known_as_such() {
+        let mut exchange = Exchange::default();
+        let mut seen = Vec::new();
+        for _ in 0..3 {
+            let _ = exchange.round(|| {
+                seen.push(is_again());
+                let first = look(b"a");
+                seen.push(is_again());
+                first.and_then(|_| look(b"b")).map(|_| seen.push(is_again()))
+            });
+            if let Some(asked) = exchange.wanted() {
+                exchange.answer(asked, Ok(vec![]));
+            }
+        }
+        assert_eq!(seen, [false, true, true, false, true, true, false], "each place is new once");
+        assert!(!is_again());
     }
 
     #[test]

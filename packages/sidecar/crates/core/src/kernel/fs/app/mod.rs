@@ -8,7 +8,7 @@
 mod exchange;
 mod wire;
 
-pub(crate) use exchange::{Asked, Exchange};
+pub(crate) use exchange::{Asked, Exchange, is_again};
 
 use super::node::Type;
 use super::stat::Stat;
