@@ -90,5 +90,10 @@ fn slots_of_the_shell_are_its_image_again() {
         options.timeout = Some(Duration::from_millis(500));
         outcome(&runtime, options);
     }
-    assert_slots_pristine(&core, &Image::Shell("bash".to_owned()));
+    let bash = Image::Shell("bash".to_owned());
+    // A program's end is told before its memory is given back.
+    while core.shared().factory(&bash).expect("its image").image().pool().waiting() == 0 {
+        std::thread::yield_now();
+    }
+    assert_slots_pristine(&core, &bash);
 }
