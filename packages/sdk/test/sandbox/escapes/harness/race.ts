@@ -32,6 +32,9 @@ export const race =
     const worker = new Worker(new URL('swapper.mjs', import.meta.url), {
       workerData: { inside: place.inside, outside: place.outside, kind, shared },
     });
+    // Listened to from the start: whoever asks after its end would wait for ever.
+    const ended = new Promise<void>((resolve, reject) => worker.once('error', reject).once('exit', () => resolve()));
+    ended.catch(() => {});
     await new Promise((resolve) => worker.once('online', resolve));
     try {
       const code = `${PRELUDE}
@@ -48,6 +51,6 @@ console.log([...seen].sort().join('\\n'));`;
       return output.trim();
     } finally {
       Atomics.store(flags, 0, 1);
-      await new Promise((resolve) => worker.once('exit', resolve));
+      await ended;
     }
   };
