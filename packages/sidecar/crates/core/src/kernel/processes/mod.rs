@@ -206,16 +206,8 @@ pub(super) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
         }
         0x08 => watch(program, arguments.bytes(0)?),
         0x0a => {
-            let reaped = processes.wait(program.pid, arguments.number(0)?, Waiter { operation: 0, reaps: true });
-            match reaped {
-                Ok(Some(status)) => Ok(i64::from(status.number())),
-                // Nobody is told by operation 0.
-                Ok(None) => {
-                    processes.unwait(arguments.number(0)?, 0);
-                    Err(Errno::EAGAIN)
-                }
-                Err(error) => Err(error),
-            }
+            let reaped = processes.0.lock().table.reap(program.pid, arguments.number(0)?);
+            reaped.map(|status| i64::from(status.number()))
         }
         _ => Err(Errno::ENOSYS),
     }

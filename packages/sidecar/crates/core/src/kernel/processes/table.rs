@@ -162,6 +162,15 @@ impl Table {
         }
     }
 
+    /// How the caller's child ended, which forgets it; `EAGAIN` while it lives. In one step: a look that left a waiter behind, even for a moment,
+    /// could be told of an end that nobody hears of.
+    pub(super) fn reap(&mut self, caller: u32, pid: u32) -> Result<Status, Errno> {
+        let entry = self.entries.get(&pid).filter(|entry| entry.parent == caller).ok_or(Errno::ECHILD)?;
+        let status = entry.ended.ok_or(Errno::EAGAIN)?;
+        self.entries.remove(&pid);
+        Ok(status)
+    }
+
     /// Nobody waits for the child any more.
     pub(super) fn unwait(&mut self, pid: u32, operation: u32) {
         if let Some(entry) = self.entries.get_mut(&pid) {

@@ -44,6 +44,19 @@ fn an_end_waits_for_the_parent_and_is_told_once() {
 }
 
 #[test]
+fn reaping_takes_an_end_once_and_leaves_no_waiter_behind() {
+    let mut table = Table::new(8);
+    let root = table.enter_root().expect("room");
+    let child = table.enter_child(root, false).expect("room");
+    assert_eq!(table.reap(root, child), Err(Errno::EAGAIN));
+    assert_eq!(table.reap(child, root), Err(Errno::ECHILD), "no child of the one that asks");
+    // Whoever looked while it lived is not told of its end: it is there for the next look.
+    assert_eq!(table.exited(child, Status::Code(7), false).told, None);
+    assert_eq!(table.reap(root, child), Ok(Status::Code(7)));
+    assert_eq!(table.reap(root, child), Err(Errno::ECHILD));
+}
+
+#[test]
 fn a_look_does_not_reap() {
     let (mut table, root, child, _) = family();
     assert_eq!(table.wait(root, child, waiter(5, false)), Ok(None));
