@@ -6,9 +6,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { NodeRuntime, type Sidecar } from 'coldframe';
-import { type Statistics, summarize } from '../stats/statistics.js';
+import { summarize } from '../stats/statistics.js';
 import { now } from '../stats/timer.js';
-import { judge, type KernelResult } from './run.js';
+import { inMicros, judge, type KernelResult } from './run.js';
 
 const CALLS = 2_000;
 const REQUESTS = 400;
@@ -54,7 +54,7 @@ __return({ samples: samples.slice(${WARMUP}), sum });`);
     if (exitCode !== 0 || value?.sum !== (total * (total + 1)) / 2)
       throw new Error(`exit code ${exitCode}: ${stderr.slice(0, 200)}`);
     const ping = pings?.p50 ?? Number.NaN;
-    const sandbox = inMicros(summarize(value.samples.map((sample) => Math.max(0, sample - ping) / 2)));
+    const sandbox = inMicros(value.samples.map((sample) => Math.max(0, sample - ping) / 2));
     return { name, unit: 'µs', bound: EACH_WAY_US, sandbox, node: null, verdict: judge(sandbox?.p50, EACH_WAY_US) };
   } finally {
     await runtime.dispose();
@@ -81,8 +81,8 @@ async function measureRequests(sidecar: Sidecar, name: string): Promise<KernelRe
       name,
       unit: 'µs',
       bound: null,
-      sandbox: inMicros(summarize(sandbox)),
-      node: inMicros(summarize(node)),
+      sandbox: inMicros(sandbox),
+      node: inMicros(node),
       verdict: null,
     };
   } finally {
@@ -102,11 +102,4 @@ async function timed(count: number, call: () => Promise<unknown>): Promise<numbe
     samples.push(now() - from);
   }
   return samples;
-}
-
-function inMicros(statistics: Statistics | null): Statistics | null {
-  if (statistics === null) return null;
-  const { count, ...times } = statistics;
-  const micros = Object.fromEntries(Object.entries(times).map(([name, value]) => [name, value * 1000]));
-  return { count, ...micros } as Statistics;
 }

@@ -51,8 +51,11 @@ export function judge(measured: number | undefined, bound: number | undefined): 
   return measured <= bound ? 'met' : 'missed';
 }
 
+/** Statistics in microseconds, of samples in milliseconds. */
+export const inMicros = (samples: readonly number[]): Statistics | null => summarize(samples.map((sample) => sample * 1000));
+
 const inUnit = ({ samples }: Output, { unit }: KernelCase): Statistics | null =>
-  summarize(unit === 'ms' ? samples : samples.map((sample) => sample * 1000));
+  unit === 'ms' ? summarize(samples) : inMicros(samples);
 
 async function inSandbox(program: string, sidecar: Sidecar): Promise<Output> {
   const runtime = await NodeRuntime.create({ sidecar, files: { '/workspace/case.cjs': program } });
