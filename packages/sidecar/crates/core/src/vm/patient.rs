@@ -6,8 +6,9 @@
 
 use super::abi::errno;
 use super::imports::{Call, Host, Integers, MODULE, short, stopped, with_bytes, write};
-use crate::kernel::{self, Arguments, Exchange};
+use crate::kernel::{self, Arguments, Asked, Exchange};
 use crate::program::Program;
+use std::sync::Arc;
 use wasmtime::Linker;
 
 /// Defines what may have to wait for the caller: `sys`, and `read` and `write`, whose descriptor may be a file of its.
@@ -15,6 +16,16 @@ pub(super) fn define(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
     system_calls(linker)?;
     short_way(linker, "read", |program, fd, bytes| kernel::read(program, i64::from(fd), bytes))?;
     short_way(linker, "write", write)
+}
+
+/// Has a question answered, for the next round. An error when the program was told to end meanwhile.
+async fn learn(program: &Arc<Program>, exchange: &mut Exchange, asked: Asked) -> wasmtime::Result<()> {
+    let answer = kernel::ask_file_system(program, &asked).await;
+    if program.is_ending() {
+        return Err(stopped());
+    }
+    exchange.answer(asked, answer);
+    Ok(())
 }
 
 type Way = fn(&Program, i32, &mut [u8]) -> kernel::Answer;
@@ -27,11 +38,7 @@ fn short_way(linker: &mut Linker<Host>, name: &str, way: Way) -> wasmtime::Resul
             loop {
                 let answer = exchange.round(|| with_bytes(&mut caller, ptr, len, |bytes, program| way(program, fd, bytes)))?;
                 let Some(asked) = exchange.wanted() else { return Ok(answer.map_or_else(|error| error, short)) };
-                let answer = kernel::ask_file_system(&program, &asked).await;
-                if program.is_ending() {
-                    return Err(stopped());
-                }
-                exchange.answer(asked, answer);
+                learn(&program, &mut exchange, asked).await?;
             }
         })
     })?;
@@ -57,11 +64,7 @@ fn system_calls(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
                 let Some(asked) = exchange.wanted() else {
                     return Ok(answer.unwrap_or_else(kernel::Errno::negative));
                 };
-                let answer = kernel::ask_file_system(&program, &asked).await;
-                if program.is_ending() {
-                    return Err(stopped());
-                }
-                exchange.answer(asked, answer);
+                learn(&program, &mut exchange, asked).await?;
             }
         })
     })?;

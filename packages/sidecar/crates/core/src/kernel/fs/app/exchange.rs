@@ -14,6 +14,9 @@ use std::sync::Arc;
 
 /// Bytes of questions and answers of one call; whoever needs more is refused with `ENOBUFS`.
 const MAX_BYTES: usize = 64 << 20;
+/// Questions of one call, the same beyond it. Each round looks at all answers again, so that their number must be small; the longest path
+/// without links asks fewer than this.
+const MAX_QUESTIONS: usize = 16_384;
 
 thread_local! {
     static CURRENT: RefCell<Option<Exchange>> = const { RefCell::new(None) };
@@ -68,7 +71,8 @@ impl Exchange {
     /// The answer to it.
     pub(crate) fn answer(&mut self, asked: Asked, answer: Result<Vec<u8>, Errno>) {
         self.bytes += asked.input.len() + answer.as_ref().map_or(0, Vec::len);
-        let answer = if self.bytes > MAX_BYTES { Err(Errno::ENOBUFS) } else { answer.map(Arc::new) };
+        let too_much = self.bytes > MAX_BYTES || self.known.len() >= MAX_QUESTIONS;
+        let answer = if too_much { Err(Errno::ENOBUFS) } else { answer.map(Arc::new) };
         self.known.push((asked, answer));
     }
 
@@ -168,5 +172,15 @@ mod tests {
         let asked = exchange.wanted().expect("a question");
         exchange.answer(asked, Ok(vec![0; MAX_BYTES]));
         assert_eq!(exchange.round(|| look(b"a")), Err(Errno::ENOBUFS));
+    }
+
+    #[test]
+    fn a_call_whose_answers_are_crumbs_ends() {
+        let mut exchange = Exchange::default();
+        for _ in 0..=MAX_QUESTIONS {
+            exchange.answer(Asked { name: "stat", input: Input::new(0).text(b"a").done() }, Ok(vec![1]));
+        }
+        let endless = exchange.round(|| (0..).find_map(|_| look(b"a").err()));
+        assert_eq!((endless, exchange.wanted()), (Some(Errno::ENOBUFS), None));
     }
 }
