@@ -123,7 +123,7 @@ pub(crate) fn bytes(runs: &[Run]) -> usize {
 
 /// Whether `at..at + len` is whole pages.
 pub(crate) fn whole_pages(at: u64, len: u64) -> bool {
-    len > 0 && at % PAGE as u64 == 0 && len % PAGE as u64 == 0
+    len > 0 && at.is_multiple_of(PAGE as u64) && len.is_multiple_of(PAGE as u64)
 }
 
 #[cfg(test)]

@@ -175,7 +175,7 @@ impl Head {
     }
 
     fn check(&self, head_len: u64, file_len: u64) -> Result<(), Refusal> {
-        if self.memory_len == 0 || self.memory_len % WASM_PAGE != 0 || self.memory_len > u64::from(u32::MAX) {
+        if self.memory_len == 0 || !self.memory_len.is_multiple_of(WASM_PAGE) || self.memory_len > u64::from(u32::MAX) {
             return Err(Refusal::Damaged(format!("its memory length is {}", self.memory_len)));
         }
         let (mut behind, mut bytes) = (0, 0_u64);
