@@ -10,6 +10,7 @@ const { uncaught } = require('./fatal.js');
 const loopClock = require('./loop-clock.js');
 const { complete } = require('./operations.js');
 const { applyOptions } = require('./options.js');
+const { restore } = require('./restore.js');
 const { checkUnsettled, main } = require('./run-file.js');
 
 const { apply } = Reflect;
@@ -27,6 +28,7 @@ function install() {
     link,
     options: applyOptions,
     main,
+    restore,
     // Node's C++ calls these as methods of `process`: stacks say so.
     tick: context.tickCallback.bind(process),
     complete: timed(complete),

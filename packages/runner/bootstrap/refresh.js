@@ -26,11 +26,13 @@
 // Read once by Node and therefore without effect when set for one process: NODE_OPTIONS, NODE_DEBUG, NODE_NO_WARNINGS, NODE_EXTRA_CA_CERTS.
 //
 // Why lazily: a process that never asks pays nothing, so that a start runs no JavaScript at all.
+// A process that was saved and lives again has a list of its own: restore.js.
 // Next: process.js, which calls `defineProcessState`; bindings/process_methods.js and bindings/performance.js for the clocks.
 'use strict';
 
 const context = require('./context.js');
 const loopClock = require('./loop-clock.js');
+const { learn: learnKeptBytes } = require('./crypto/random-kept.js');
 const { forget: forgetPackages } = require('./packages.js');
 const { NUMBERS, sys } = require('./processes/calls.js');
 
@@ -50,6 +52,7 @@ function defineProcessState(process) {
 function prepare() {
   const { process } = context;
   loopClock.reset();
+  learnKeptBytes(context.requireBuiltin('crypto').randomInt);
   native.defineLazyProperty(process, 'argv', () => {
     const argv = native.argv();
     argv[0] = EXEC_PATH;

@@ -49,7 +49,7 @@ export function* sections(wasm) {
   }
 }
 
-/** The bulk-memory instructions of every function body, as `{ body, name, at, end }`; bodies also as `{ body, start, code, stop }`. */
+/** The instructions of every function body that change a table or are of the bulk kind, as `{ body, name, at, end }`; bodies also as `{ body, start, code, stop }`. */
 export function* bodies(wasm, start, end) {
   const reader = new Reader(wasm, start);
   const count = reader.leb();
@@ -95,7 +95,7 @@ function lane(reader) {
   reader.u8();
 }
 
-/** Skips one instruction; the name of a bulk-memory one. */
+/** Skips one instruction; its name if it is of the bulk kind or changes a table. */
 function instruction(reader) {
   const op = reader.u8();
   if (op === 0xfc) return prefixedFc(reader);
@@ -112,12 +112,15 @@ function instruction(reader) {
     pair(reader); // loads and stores
   else if (op === 0x43) reader.at += 4;
   else if (op === 0x44) reader.at += 8;
-  else if (ONE_IMMEDIATE.has(op)) reader.leb();
+  else if (op === 0x26) {
+    reader.leb();
+    return 'table.set';
+  } else if (ONE_IMMEDIATE.has(op)) reader.leb();
   else if (!isPlain(op)) throw new Error(`unknown instruction 0x${op.toString(16)}`);
   return undefined;
 }
 
-const ONE_IMMEDIATE = new Set([0x0c, 0x0d, 0x10, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x3f, 0x40, 0x41, 0x42, 0xd0, 0xd2]);
+const ONE_IMMEDIATE = new Set([0x0c, 0x0d, 0x10, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x3f, 0x40, 0x41, 0x42, 0xd0, 0xd2]);
 const isPlain = (op) =>
   op <= 0x01 ||
   op === 0x05 ||

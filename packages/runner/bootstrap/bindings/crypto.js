@@ -16,6 +16,7 @@ const kdf = require('../crypto/kdf.js');
 const keygen = require('../crypto/keygen.js');
 const { KeyObjectHandle } = require('../crypto/keys.js');
 const random = require('../crypto/random.js');
+const { secureBuffer } = require('../crypto/random-kept.js');
 const rsa = require('../crypto/rsa.js');
 const { Sign, Verify, SignJob } = require('../crypto/sign.js');
 const { AESCipherJob, ChaCha20Poly1305CipherJob } = require('../crypto/whole.js');
@@ -23,7 +24,7 @@ const { AESCipherJob, ChaCha20Poly1305CipherJob } = require('../crypto/whole.js'
 module.exports = function crypto(binding) {
   binding.getFipsCrypto = () => 0;
   binding.testFipsCrypto = () => false;
-  binding.secureBuffer = (length) => new Uint8Array(length);
+  binding.secureBuffer = secureBuffer;
   binding.secureHeapUsed = () => undefined;
   binding.getCachedAliases = cachedAliases;
   binding.getHashes = listed;

@@ -1,11 +1,13 @@
 // What: random bytes and primes.
-// Why the bytes come from the host at each call: two processes from one image, or two clones, must never see the same ones. Nothing is kept here.
+// Why the bytes come from the host at each call: two processes from one image, or two clones, must never see the same ones. Nothing is kept here; what
+// Node keeps is known to random-kept.js.
 // Next: jobs.js; crates/crypto/src/prime.rs.
 'use strict';
 
 const { bytesOf, request, toArrayBuffer } = require('./bytes.js');
 const { coded, reported, Fault } = require('./faults.js');
 const { CryptoJob } = require('./jobs.js');
+const { seen } = require('./random-kept.js');
 
 const RANDOM_PRIME = 4;
 const CHECK_PRIME = 5;
@@ -18,6 +20,7 @@ class RandomBytesJob extends CryptoJob {
   constructor(mode, buffer, offset, size) {
     super(mode);
     this.#target = bytesOf(buffer).subarray(offset, offset + size);
+    seen(this.#target);
   }
 
   immediate() {

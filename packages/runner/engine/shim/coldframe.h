@@ -3,7 +3,7 @@
 #ifndef COLDFRAME_H
 #define COLDFRAME_H
 
-#define CF_ABI_VERSION 2
+#define CF_ABI_VERSION 3
 #define CF_STACK_SIZE (4u << 20)
 /* kept free below the engine's limit for C functions that do not check */
 #define CF_STACK_MARGIN (192u << 10)
@@ -41,7 +41,7 @@ typedef enum CfStop { CF_RUNNING = 0, CF_STOP_EXIT, CF_STOP_INTERRUPT, CF_STOP_M
 
 enum {
     HOOK_START, HOOK_LINK, HOOK_TICK, HOOK_TIMERS, HOOK_IMMEDIATES, HOOK_COMPLETE, HOOK_UNCAUGHT,
-    HOOK_BEFORE_EXIT, HOOK_EXIT, HOOK_EVAL_DONE, HOOK_OPTIONS, HOOK_MAIN, HOOK_COUNT
+    HOOK_BEFORE_EXIT, HOOK_EXIT, HOOK_EVAL_DONE, HOOK_OPTIONS, HOOK_MAIN, HOOK_RESTORE, HOOK_COUNT
 };
 
 static struct Coldframe {
@@ -106,6 +106,9 @@ static JSValue cf_flat_string(JSContext *ctx, JSValueConst value);
 
 /* text.c */
 static JSValue cf_utf8(JSContext *ctx, const uint8_t *bytes, size_t len);
+
+/* process.c */
+static void cf_seed(JSContext *realm);
 
 /* io.c */
 static int cf_write_all(int fd, const void *bytes, size_t len);

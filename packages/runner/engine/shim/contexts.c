@@ -302,6 +302,7 @@ NATIVE(cf_make_context)
 
     if (!realm)
         return JS_ThrowOutOfMemory(ctx);
+    cf_seed(realm); /* the engine takes the time of day, which clones share */
     handle = JS_NewObjectProtoClass(ctx, JS_NULL, cf_context_handle_class);
     if (JS_IsException(handle)) {
         JS_FreeContext(realm);

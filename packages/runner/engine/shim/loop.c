@@ -38,6 +38,7 @@ NATIVE(cf_toggle_immediate_ref)
 
 static const char *const cf_hook_names[HOOK_COUNT] = {
     "start", "link", "tick", "timers", "immediates", "complete", "uncaught", "beforeExit", "exit", "evalDone", "options", "main",
+    "restore",
 };
 
 NATIVE(cf_set_hooks)
@@ -321,7 +322,7 @@ NATIVE(cf_run_loop_native)
 
 /* ---- events */
 
-enum { EVENT_START = 1, EVENT_TIMER = 2, EVENT_COMPLETE = 3, EVENT_EVAL = 4 };
+enum { EVENT_START = 1, EVENT_TIMER = 2, EVENT_COMPLETE = 3, EVENT_EVAL = 4, EVENT_RESTORE = 5 };
 
 typedef struct CfEvent {
     uint32_t kind, id;
@@ -400,6 +401,23 @@ static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payl
     cf_run_program(ctx, (CfText){ text, event->len }, url);
 }
 
+/* This memory was saved, and lives again: the list of what must be fresh is in process.c and bootstrap/restore.js. The process goes on where it
+   was; its environment is changed before its listeners hear of it. */
+static void cf_on_restore(JSContext *ctx, const CfEvent *event, const uint8_t *payload)
+{
+    uint32_t old_pid = cf.pid;
+    CfRestored restored;
+
+    if (!cf_restore_process(ctx, &restored, payload, event->len))
+        return;
+    JSValue args[3] = { js_float64(restored.asleep_ms), cf_texts(ctx, restored.env, restored.envc), js_bool(cf.pid != old_pid) };
+    if (JS_IsException(args[1]))
+        cf_report_exception(ctx, false);
+    else
+        cf_call_hook(ctx, HOOK_RESTORE, 3, vc(args), NULL);
+    JS_FreeValue(ctx, args[1]);
+}
+
 static void cf_deliver(JSContext *ctx, const uint8_t *events, uint32_t len)
 {
     uint32_t at = 0;
@@ -415,6 +433,7 @@ static void cf_deliver(JSContext *ctx, const uint8_t *events, uint32_t len)
         case EVENT_START: cf_on_start(ctx, &event, payload); break;
         case EVENT_COMPLETE: cf_on_complete(ctx, &event, payload); break;
         case EVENT_EVAL: cf_on_eval(ctx, &event, payload); break;
+        case EVENT_RESTORE: cf_on_restore(ctx, &event, payload); break;
         default: break; /* TIMER only wakes the loop */
         }
         cf_drain(ctx);

@@ -7,7 +7,14 @@
      env's overlay            writes and deletions of an earlier process: none
      chdir                    none
      loop arrays, exit info   zero
-     async context            undefined */
+     async context            undefined
+
+   A restore, of a memory that was saved while the process lived, is a second and smaller list. The process goes on: its start block, its loop
+   and its clocks are its own, and the host's monotonic clock goes on where the saved one stood.
+
+     Math.random's state      new entropy, in every realm
+     pid, ppid                those that the host says
+     the rest                 bootstrap/restore.js */
 
 static uint32_t cf_u32_at(const char *p)
 {
@@ -25,9 +32,16 @@ static const char *cf_next_text(const char *p, CfText *out)
 
 static void cf_env_reset(void);
 
-static int cf_start_process(JSContext *ctx, uint32_t mode, const void *block, uint32_t len)
+/* A generator that has seen nothing yet. */
+static void cf_seed(JSContext *realm)
 {
     uint64_t seed;
+    host_random(&seed, sizeof(seed));
+    realm->random_state = seed ? seed : 1;
+}
+
+static int cf_start_process(JSContext *ctx, uint32_t mode, const void *block, uint32_t len)
+{
     char *copy = malloc(len ? len : 1);
     const char *p;
 
@@ -75,11 +89,33 @@ static int cf_start_process(JSContext *ctx, uint32_t mode, const void *block, ui
     set_value(ctx, &cf.main_promise, JS_UNDEFINED);
     set_value(ctx, &ctx->rt->async_context, JS_UNDEFINED);
 
-    host_random(&seed, sizeof(seed));
-    ctx->random_state = seed ? seed : 1;
+    cf_seed(ctx);
     cf.time_origin_ns = (double)host_clock(HOST_CLOCK_MONOTONIC);
     cf.time_origin_wall_ms = (double)host_clock(HOST_CLOCK_WALL) / 1e6;
     return 0;
+}
+
+/* What a RESTORE event brings besides process ids. */
+typedef struct CfRestored {
+    double asleep_ms;  /* by the wall clock */
+    const char *env;   /* strings as of the start block: KEY=value, or KEY alone */
+    uint32_t envc;
+} CfRestored;
+
+static bool cf_restore_process(JSContext *ctx, CfRestored *restored, const uint8_t *payload, uint32_t len)
+{
+    struct list_head *el;
+
+    list_for_each(el, &ctx->rt->context_list)
+        cf_seed(list_entry(el, JSContext, link));
+    if (len < 24)
+        return false;
+    cf.pid = cf_u32_at((const char *)payload);
+    cf.ppid = cf_u32_at((const char *)payload + 4);
+    restored->envc = cf_u32_at((const char *)payload + 8);
+    memcpy(&restored->asleep_ms, payload + 16, 8);
+    restored->env = (const char *)payload + 24;
+    return true;
 }
 
 static JSValue cf_text_value(JSContext *ctx, CfText text)

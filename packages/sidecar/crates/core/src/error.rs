@@ -92,6 +92,36 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// a program can be saved between two of its turns, and not now: it is in the middle of one, has news that it has not heard, or ends
+    NotQuiet,
+    /// the snapshot cannot be taken: {reason}
+    Snapshot {
+        /// What the system says.
+        reason: String,
+    },
+    /// the snapshot needs {what} {needed}; here it is {found}
+    SnapshotForeign {
+        /// What does not fit.
+        what: &'static str,
+        /// What it was made with.
+        needed: String,
+        /// What is here.
+        found: String,
+    },
+    /// the snapshot file {path} is damaged: {reason}
+    SnapshotDamaged {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// the snapshot file {path}: {reason}
+    SnapshotFile {
+        /// The file.
+        path: String,
+        /// What the system says.
+        reason: String,
+    },
     /// the guest image at {path} cannot be used: {reason}
     Image {
         /// The file or folder.
@@ -118,6 +148,11 @@ impl Error {
             Self::ResourceExhausted { .. } => "ERR_RESOURCE_EXHAUSTED",
             Self::File { errno, .. } => errno,
             Self::Archive { .. } => "ERR_ARCHIVE",
+            Self::NotQuiet => "ERR_NOT_QUIET",
+            Self::Snapshot { .. } => "ERR_SNAPSHOT",
+            Self::SnapshotForeign { .. } => "ERR_SNAPSHOT_FOREIGN",
+            Self::SnapshotDamaged { .. } => "ERR_SNAPSHOT_DAMAGED",
+            Self::SnapshotFile { .. } => "ERR_SNAPSHOT_FILE",
             Self::Image { .. } => "ERR_IMAGE",
         }
     }
@@ -131,7 +166,7 @@ impl Error {
                 ("expected", Fact::Text(expected.clone())),
                 ("received", Fact::Text(received.clone())),
             ],
-            Self::RuntimeDisposed | Self::Canceled => vec![],
+            Self::RuntimeDisposed | Self::Canceled | Self::NotQuiet => vec![],
             Self::Timeout { timeout_ms } => vec![("timeoutMs", number(*timeout_ms))],
             Self::CpuLimit { cpu_ms } => vec![("cpuMs", number(*cpu_ms))],
             Self::MemoryLimit { limit, bytes } => {
@@ -140,7 +175,12 @@ impl Error {
             Self::ResultLimit { bytes } => vec![("resultBytes", number(*bytes))],
             Self::Signal { signal } => vec![("signal", Fact::Number(i64::from(*signal)))],
             Self::RunnerExited { exit_code } => vec![("exitCode", Fact::Number(i64::from(*exit_code)))],
-            Self::EngineFault { reason } => vec![("reason", Fact::Text(reason.clone()))],
+            Self::EngineFault { reason } | Self::Snapshot { reason } => vec![("reason", Fact::Text(reason.clone()))],
+            Self::SnapshotForeign { what, needed, found } => vec![
+                ("what", Fact::Text((*what).to_owned())),
+                ("needed", Fact::Text(needed.clone())),
+                ("found", Fact::Text(found.clone())),
+            ],
             Self::ResourceExhausted { resource, limit } => {
                 vec![("resource", Fact::Text((*resource).to_owned())), ("limit", number(*limit))]
             }
@@ -150,7 +190,7 @@ impl Error {
             Self::Archive { entry, reason } => {
                 vec![("entry", Fact::Text(entry.clone())), ("reason", Fact::Text(reason.clone()))]
             }
-            Self::Image { path, reason } => {
+            Self::Image { path, reason } | Self::SnapshotDamaged { path, reason } | Self::SnapshotFile { path, reason } => {
                 vec![("path", Fact::Text(path.clone())), ("reason", Fact::Text(reason.clone()))]
             }
         }

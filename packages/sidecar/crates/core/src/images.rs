@@ -6,7 +6,7 @@
 
 use crate::error::Error;
 use crate::image::Image;
-use crate::memory::Reservations;
+use crate::memory::Budget;
 use crate::vm::Factory;
 use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(crate) struct Images {
     folder: PathBuf,
     warm_slots: usize,
-    reservations: Arc<Reservations>,
+    budget: Arc<Budget>,
     node: Arc<Factory>,
     shell: Mutex<Option<Arc<Factory>>>,
 }
@@ -24,9 +24,9 @@ pub(crate) struct Images {
 impl Images {
     /// Loads the image for `node`.
     pub(crate) fn open(folder: &Path, warm_slots: usize) -> Result<Self, Error> {
-        let reservations = Reservations::new();
-        let node = load(folder, "guest.image", &reservations, warm_slots)?;
-        Ok(Self { folder: folder.to_owned(), warm_slots, reservations, node, shell: Mutex::default() })
+        let budget = Budget::new();
+        let node = load(folder, "guest.image", &budget, warm_slots)?;
+        Ok(Self { folder: folder.to_owned(), warm_slots, budget, node, shell: Mutex::default() })
     }
 
     pub(crate) fn node(&self) -> &Arc<Factory> {
@@ -39,12 +39,12 @@ impl Images {
         if let Some(loaded) = &*shell {
             return Ok(loaded.clone());
         }
-        let loaded = load(&self.folder, "shell.image", &self.reservations, self.warm_slots)?;
+        let loaded = load(&self.folder, "shell.image", &self.budget, self.warm_slots)?;
         Ok(shell.insert(loaded).clone())
     }
 }
 
-fn load(folder: &Path, name: &str, reservations: &Arc<Reservations>, warm_slots: usize) -> Result<Arc<Factory>, Error> {
-    let image = Image::open(&folder.join(name), reservations.clone(), warm_slots)?;
+fn load(folder: &Path, name: &str, budget: &Arc<Budget>, warm_slots: usize) -> Result<Arc<Factory>, Error> {
+    let image = Image::open(&folder.join(name), budget.clone(), warm_slots)?;
     Ok(Arc::new(Factory::load(folder, image)?))
 }

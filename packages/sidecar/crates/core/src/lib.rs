@@ -43,4 +43,4 @@ pub use outcome::{
 };
 pub use policy::{Decision, Decisions, PermissionListener, PermissionPolicy, PermissionRule, Scope, ScopePolicy, Verdict};
 pub use runtime::{ArchiveUse, Files, Network, Permissions, Process, Processes, Runtime};
-pub use vm::engine_config;
+pub use vm::{CPU_FEATURES, engine_config};

@@ -7,7 +7,7 @@
 mod boot;
 mod rewrite;
 
-use coldframe_core::{HEADER_LEN, Header, engine_config};
+use coldframe_core::{CPU_FEATURES, HEADER_LEN, Header, engine_config};
 use displaydoc::Display;
 use sha2::{Digest, Sha256};
 use std::io::Write;
@@ -88,9 +88,9 @@ fn engine(config: &mut Config) -> wasmtime::Result<Engine> {
     #[cfg(target_arch = "x86_64")]
     {
         config.target("x86_64-unknown-linux-gnu")?;
-        for feature in ["has_sse3", "has_ssse3", "has_sse41", "has_sse42", "has_popcnt"] {
+        for feature in CPU_FEATURES {
             // SAFETY: the flags say what the processor has; a host without them refuses to load the module.
-            unsafe { config.cranelift_flag_enable(feature) };
+            unsafe { config.cranelift_flag_enable(&format!("has_{feature}")) };
         }
     }
     config.cranelift_opt_level(wasmtime::OptLevel::Speed);

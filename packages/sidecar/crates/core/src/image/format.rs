@@ -21,7 +21,7 @@ pub const HEADER_LEN: usize = PAGE;
 /// The version of this file format.
 pub const FORMAT_VERSION: u32 = 2;
 /// The version of `docs/internals/guest-abi.md`.
-pub const ABI_VERSION: u32 = 2;
+pub const ABI_VERSION: u32 = 3;
 const MAGIC: &[u8; 8] = b"COLDFRM1";
 const WASM_PAGE: u64 = 65_536;
 const NAME_LEN: usize = 56;

@@ -1,104 +1,152 @@
-//! A loaded image: the open file that VMs map, a read-only view of it to restore slots from, and the slots that carry it.
+//! What slots are mapped from: the image of the installation, or a memory that was saved. Both are the same thing: a list of runs with their
+//! bytes in files, zeros around them, and the slots that carry it.
 //!
-//! The slots live inside the image: a slot that was mapped from one image cannot even be offered to another. Next:
-//! `memory/pool.rs`.
+//! The slots live inside the image: a slot that was mapped from one image cannot even be offered to another. An image never changes; a
+//! saved one keeps alive the files of those it was made from, not the images themselves. Next: `memory/pool.rs`; `memory/save.rs` makes the saved ones.
 
+mod extents;
+mod flatten;
 mod format;
+mod piece;
 
+pub(crate) use extents::{Extent, bytes, join, join_for_copying, overlay, whole_pages};
 pub use format::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
+pub(crate) use piece::Piece;
 
 use crate::error::Error;
-use crate::memory::{Pool, Reservations};
-use crate::sys::{self, Run};
+use crate::memory::{Budget, Pool};
+use crate::sys::{self, PAGE, Run};
+use parking_lot::RwLock;
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::Arc;
 
-/// One image, mapped for reading.
+/// See the module.
+#[derive(Debug)]
 pub(crate) struct Image {
-    file: File,
-    header: Header,
-    /// Base of the read-only view of the data.
-    view: usize,
-    id: String,
+    header: Arc<Header>,
+    /// Bytes of memory; at least the header's.
+    len: usize,
+    /// What the memory is made of. Another list for the same bytes may take its place (`flatten.rs`).
+    extents: RwLock<Arc<[Extent]>>,
+    id: Arc<str>,
     pool: Pool,
 }
 
 impl Image {
     /// Opens and checks `path`. `warm_slots` is how many clean slots its pool keeps.
-    pub(crate) fn open(path: &Path, reservations: Arc<Reservations>, warm_slots: usize) -> Result<Arc<Self>, Error> {
+    pub(crate) fn open(path: &Path, budget: Arc<Budget>, warm_slots: usize) -> Result<Arc<Self>, Error> {
         let fail = |reason: String| Error::Image { path: path.display().to_string(), reason };
         let mut file = File::open(path).map_err(|error| fail(format!("{error}; build it first")))?;
         let len = file.metadata().map_err(|error| fail(error.to_string()))?.len();
         let mut page = Vec::new();
         Read::by_ref(&mut file).take(HEADER_LEN as u64).read_to_end(&mut page).map_err(|error| fail(error.to_string()))?;
         let header = Header::decode(&page, len).map_err(fail)?;
-        let view = sys::map_shared_readonly(file.as_raw_fd(), HEADER_LEN as u64, header.data_len as usize)
-            .map_err(|error| fail(error.to_string()))?;
-        let id = header.hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Arc::new(Self { file, header, view, id, pool: Pool::new(reservations, warm_slots) }))
+        let piece = Piece::new(file, len, &budget)?;
+        let extent = Extent { at: header.data_start as usize, len: header.data_len as usize, piece, offset: HEADER_LEN as u64 };
+        let id: String = header.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Arc::new(Self {
+            len: header.memory_len as usize,
+            header: Arc::new(header),
+            extents: RwLock::new(Arc::new([extent])),
+            id: id.into(),
+            pool: Pool::new(budget, warm_slots),
+        }))
+    }
+
+    /// A saved memory of `len` bytes that is made of `extents`: the state of a guest that began as `self`.
+    pub(crate) fn saved(&self, extents: Vec<Extent>, len: usize, warm_slots: usize) -> Arc<Self> {
+        Arc::new(Self {
+            header: self.header.clone(),
+            len,
+            extents: RwLock::new(extents.into()),
+            id: self.id.clone(),
+            pool: Pool::new(self.budget().clone(), warm_slots),
+        })
     }
 
     pub(crate) fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The image's content hash, in hex.
+    /// The content hash of the installation's image that this is or began as, in hex.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
 
     /// Length of the memory in bytes.
     pub(crate) fn len(&self) -> usize {
-        self.header.memory_len as usize
+        self.len
     }
 
     pub(crate) fn pool(&self) -> &Pool {
         &self.pool
     }
 
-    /// Where the file's bytes lie in the memory.
-    fn data(&self) -> std::ops::Range<usize> {
-        let start = self.header.data_start as usize;
-        start..start + self.header.data_len as usize
+    pub(crate) fn budget(&self) -> &Arc<Budget> {
+        self.pool.budget()
     }
 
-    /// Makes the memory at `base`: fresh zeros, and the data mapped over them copy-on-write.
+    pub(crate) fn extents(&self) -> Arc<[Extent]> {
+        self.extents.read().clone()
+    }
+
+    /// Makes the memory at `base`: fresh zeros, and over them what the image is made of, copy-on-write. Returns how many runs that were.
     ///
     /// # Safety
     /// `base..base + self.len()` lies inside a reservation that the caller owns, with no reference into it.
-    pub(crate) unsafe fn map_at(&self, base: usize) -> std::io::Result<()> {
-        let data = self.data();
-        // SAFETY: passed on to the caller.
+    pub(crate) unsafe fn map_at(&self, base: usize, extents: &[Extent]) -> std::io::Result<()> {
+        // SAFETY: passed on to the caller; an extent lies inside the image (see `saved` and `open`).
         unsafe {
             sys::allow(base, self.len())?;
-            sys::map_private(base + data.start, self.file.as_raw_fd(), HEADER_LEN as u64, data.len())
+            for extent in extents {
+                sys::map_private(base + extent.at, extent.piece.descriptor(), extent.offset, extent.len)?;
+            }
         }
+        Ok(())
     }
 
-    /// Writes the image's bytes back over `run` of the memory at `base`.
+    /// Writes the image's bytes back over `runs` of the memory at `base`. False when a file cannot be read: nothing is known of the bytes then.
     ///
     /// # Safety
     /// The memory at `base` was made by [`Self::map_at`], the caller owns it and no reference into it is alive.
-    pub(crate) unsafe fn restore(&self, base: usize, run: &Run) {
-        let data = self.data();
-        assert!(run.offset.checked_add(run.len).is_some_and(|end| end <= self.len()), "inside the image");
-        let end = run.offset + run.len;
-        let (from, to) = (run.offset.max(data.start).min(end), end.min(data.end).max(run.offset));
-        // SAFETY: the three parts make up the run, which lies inside the memory (just checked) that the caller owns. The middle part lies inside
-        // the data, whose view is mapped for as long as `self` lives, is never written, and is another mapping.
-        unsafe {
-            if from >= to {
-                std::ptr::write_bytes((base + run.offset) as *mut u8, 0, run.len);
-                return;
+    pub(crate) unsafe fn restore(&self, base: usize, runs: &[Run]) -> bool {
+        let extents = self.extents.read().clone();
+        let zero = |from: usize, to: usize| {
+            // SAFETY: the range lies inside the memory (checked below) that the caller owns.
+            unsafe { std::ptr::write_bytes((base + from) as *mut u8, 0, to - from) };
+        };
+        for run in runs {
+            let end = run.offset + run.len;
+            assert!(end <= self.len(), "inside the image");
+            let first = extents.partition_point(|extent| extent.end() <= run.offset);
+            let mut done = run.offset;
+            for extent in extents[first..].iter().take_while(|extent| extent.at < end) {
+                let (from, to) = (extent.at.max(done), extent.end().min(end));
+                let Some(bytes) = extent.piece.bytes(extent.offset + (from - extent.at) as u64, to - from) else { return false };
+                zero(done, from);
+                // SAFETY: as above; the piece's view is another mapping.
+                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), (base + from) as *mut u8, bytes.len()) };
+                done = to;
             }
-            std::ptr::write_bytes((base + run.offset) as *mut u8, 0, from - run.offset);
-            std::ptr::copy_nonoverlapping((self.view + from - data.start) as *const u8, (base + from) as *mut u8, to - from);
-            std::ptr::write_bytes((base + to) as *mut u8, 0, end - to);
+            zero(done, end);
         }
+        true
     }
+
+    /// What of a saved memory is not as in the image that it began as.
+    pub(crate) fn own_extents(&self, image: &Self) -> Vec<Extent> {
+        let base = image.extents();
+        let is_the_images = |extent: &Extent| base.iter().any(|other| other.holds(extent));
+        self.extents().iter().filter(|extent| !is_the_images(extent)).cloned().collect()
+    }
+}
+
+/// How many mappings a slot made of `extents` takes, beyond what every VM has.
+pub(crate) fn extra_mappings(extents: &[Extent]) -> u64 {
+    // The first run is the image itself, which is counted already; each further one splits what is around it.
+    2 * (extents.len() as u64).saturating_sub(1)
 }
 
 #[cfg(test)]
@@ -106,9 +154,10 @@ impl Image {
     /// The memory as every VM begins with it.
     pub(crate) fn memory(&self) -> Vec<u8> {
         let mut memory = vec![0; self.len()];
-        // SAFETY: the view is mapped for as long as `self` lives and is never written.
-        let data = unsafe { std::slice::from_raw_parts(self.view as *const u8, self.data().len()) };
-        memory[self.data()].copy_from_slice(data);
+        for extent in self.extents().iter() {
+            let bytes = extent.piece.bytes(extent.offset, extent.len).expect("a view");
+            memory[extent.at..extent.end()].copy_from_slice(bytes);
+        }
         memory
     }
 }
@@ -116,7 +165,7 @@ impl Image {
 impl Drop for Image {
     fn drop(&mut self) {
         self.pool.clear();
-        // SAFETY: the view was mapped in `open`; no slice of it outlives `self`.
-        unsafe { sys::release(self.view, self.data().len()) };
     }
 }
+
+const _: () = assert!(HEADER_LEN == PAGE, "the data of an image file begins on a page");

@@ -2,43 +2,24 @@
 //! one instantiation that [`with_slot`] wraps.
 //!
 //! When wasmtime drops the memory, the slot goes back to its image's pool (or, if it was taken away from its guest, out of
-//! use). Next: `vm/mod.rs`.
+//! use). Next: `lodging.rs`, `vm/mod.rs`.
 
-use super::{GUARD, Gate, RESERVATION, Slot};
-use crate::image::Image;
-use crate::sched::Meter;
-use crate::sys;
+use super::{GUARD, Lodging, RESERVATION};
 use std::cell::RefCell;
 use std::sync::Arc;
 use wasmtime::{LinearMemory, MemoryCreator, MemoryType};
 
-/// What the next memory made on this thread is made of.
-struct Armed {
-    slot: Slot,
-    image: Arc<Image>,
-    gate: Arc<Gate>,
-    meter: Arc<Meter>,
-}
-
 thread_local! {
-    static ARMED: RefCell<Option<Armed>> = const { RefCell::new(None) };
+    /// What the next memory made on this thread is made of.
+    static ARMED: RefCell<Option<Arc<Lodging>>> = const { RefCell::new(None) };
 }
 
-/// Runs `instantiate`, during which exactly one memory is made: out of `slot`.
-pub(crate) fn with_slot<R>(
-    slot: Slot,
-    image: &Arc<Image>,
-    gate: &Arc<Gate>,
-    meter: &Arc<Meter>,
-    instantiate: impl FnOnce() -> R,
-) -> R {
-    let armed = Armed { slot, image: image.clone(), gate: gate.clone(), meter: meter.clone() };
-    ARMED.with(|place| *place.borrow_mut() = Some(armed));
+/// Runs `instantiate`, during which exactly one memory is made: that of `lodging`. It lasts until wasmtime drops it, or
+/// until `lodging` is left when instantiation does not come that far.
+pub(crate) fn with_lodging<R>(lodging: &Arc<Lodging>, instantiate: impl FnOnce() -> R) -> R {
+    ARMED.with(|place| *place.borrow_mut() = Some(lodging.clone()));
     let result = instantiate();
-    // Instantiation may have failed before it came to the memory: the slot is still clean then.
-    if let Some(left) = ARMED.with(|place| place.borrow_mut().take()) {
-        left.image.pool().give_back(&left.image, left.slot, left.image.len(), false);
-    }
+    ARMED.with(|place| place.borrow_mut().take());
     result
 }
 
@@ -56,33 +37,21 @@ unsafe impl MemoryCreator for Creator {
         reserved: Option<usize>,
         guard: usize,
     ) -> Result<Box<dyn LinearMemory>, String> {
-        let armed = ARMED.with(|place| place.borrow_mut().take()).ok_or("no slot is prepared for this memory")?;
-        if reserved != Some(RESERVATION) || guard != GUARD || minimum != armed.image.len() {
-            let wanted = format!("memory of {minimum} bytes in {reserved:?} + {guard}, image of {}", armed.image.len());
-            armed.image.pool().give_back(&armed.image, armed.slot, minimum, false);
-            return Err(wanted);
+        let lodging = ARMED.with(|place| place.borrow_mut().take()).ok_or("no slot is prepared for this memory")?;
+        let place = lodging.place().ok_or("the slot is taken")?;
+        // A saved memory may be larger than what the module begins with.
+        if reserved != Some(RESERVATION) || guard != GUARD || minimum != place.least {
+            return Err(format!("memory of {minimum} bytes in {reserved:?} + {guard}, image of {}", place.least));
         }
-        armed.gate.attach(armed.slot.base());
-        let base = armed.slot.base();
-        Ok(Box::new(GuestMemory {
-            slot: Some(armed.slot),
-            base,
-            size: minimum,
-            image: armed.image,
-            gate: armed.gate,
-            meter: armed.meter,
-        }))
+        Ok(Box::new(GuestMemory { base: place.base, size: place.size, lodging }))
     }
 }
 
-/// A slot while a VM lives in it.
+/// What wasmtime sees of it.
 struct GuestMemory {
-    slot: Option<Slot>,
     base: usize,
     size: usize,
-    image: Arc<Image>,
-    gate: Arc<Gate>,
-    meter: Arc<Meter>,
+    lodging: Arc<Lodging>,
 }
 
 // SAFETY: `base` stays valid and fixed until the value is dropped; growing only widens what is accessible, inside the
@@ -97,14 +66,7 @@ unsafe impl LinearMemory for GuestMemory {
     }
 
     fn grow_to(&mut self, new_size: usize) -> wasmtime::Result<()> {
-        if new_size > RESERVATION || new_size < self.size {
-            return Err(wasmtime::Error::msg("growth outside the reservation"));
-        }
-        let Ok(_open) = self.gate.enter() else {
-            return Err(wasmtime::Error::msg("the memory was taken away"));
-        };
-        // SAFETY: the range lies inside this slot's reservation, behind what is in use.
-        unsafe { sys::allow(self.base + self.size, new_size - self.size) }.map_err(wasmtime::Error::msg)?;
+        self.lodging.grow_to(new_size).map_err(wasmtime::Error::msg)?;
         self.size = new_size;
         Ok(())
     }
@@ -116,13 +78,6 @@ unsafe impl LinearMemory for GuestMemory {
 
 impl Drop for GuestMemory {
     fn drop(&mut self) {
-        let Some(slot) = self.slot.take() else { return };
-        match self.gate.detach() {
-            Ok(()) => {
-                let fully_metered = self.meter.no_faults_so_far();
-                self.image.pool().give_back(&self.image, slot, self.size, fully_metered);
-            }
-            Err(_) => self.image.pool().discard(slot),
-        }
+        drop(self.lodging.leave());
     }
 }

@@ -32,10 +32,13 @@ impl Gate {
         self.state.lock().base = Some(base);
     }
 
-    /// The VM is gone; says whether its memory had been taken away. A later [`Gate::close`] does nothing.
-    pub(crate) fn detach(&self) -> Result<(), Closed> {
+    /// The VM at `base` is gone; says whether its memory may have been taken away. A later [`Gate::close`] leaves it alone; if another has taken its
+    /// place meanwhile, the gate goes on leading there.
+    pub(crate) fn detach(&self, base: usize) -> Result<(), Closed> {
         let mut state = self.state.lock();
-        state.base = None;
+        if state.base == Some(base) {
+            state.base = None;
+        }
         if state.closed { Err(Closed) } else { Ok(()) }
     }
 

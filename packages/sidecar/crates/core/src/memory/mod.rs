@@ -6,19 +6,30 @@
 //! ```
 //! wasm code adds a 32-bit index to the base and is compiled without bounds checks: whatever it computes lands in this range, and
 //! outside the current size it faults, which the engine turns into a trap. `slot.rs` is one such range, `pool.rs` keeps clean
-//! ones, `creator.rs` hands them to wasmtime, `gate.rs` lets a killer take one away while its guest runs.
+//! ones, `creator.rs` hands them to wasmtime, `lodging.rs` is one that a VM lives in, `growth.rs` what it has grown by, `save.rs` makes an image
+//! of it, `gate.rs` lets a killer take one away while its guest runs, `budget.rs` counts what they take of the process.
 
+mod budget;
 mod creator;
 mod gate;
+mod growth;
+mod lodging;
 mod pool;
+mod save;
 mod slot;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use creator::{Creator, with_slot};
+#[cfg(test)]
+pub(crate) use budget::Policy;
+pub(crate) use budget::{Budget, Charge, MAPPINGS_PER_VM};
+pub(crate) use creator::{Creator, with_lodging};
 pub(crate) use gate::Gate;
-pub(crate) use pool::{Pool, Reservations};
+pub(crate) use growth::Growth;
+pub(crate) use lodging::{Lodging, Remains};
+pub(crate) use pool::Pool;
+pub(crate) use save::Save;
 pub(crate) use slot::Slot;
 
 /// Address space of one memory: what a 32-bit index reaches.

@@ -3,11 +3,12 @@
 //! Going back to the image byte for byte is what keeps one guest's data from the next (DESIGN.md, rule 4). The kernel's page map says
 //! which pages were written. Reading it costs more than a whole warm run, so it is skipped when nothing new can have been
 //! written: a page becomes private only through a fault, so when the faults of every thread that touched the memory are counted and
-//! did not move, the pages that were private before are the only ones (`sched/meter.rs` counts). Next: `pool.rs`.
+//! did not move, the pages that were private before are the only ones (`sched/meter.rs` counts). Next: `pool.rs`; `lodging.rs` is a slot that
+//! a VM lives in.
 
-use super::{GUARD, RESERVATION};
+use super::{Charge, GUARD, MAPPINGS_PER_VM, RESERVATION};
 use crate::error::Error;
-use crate::image::Image;
+use crate::image::{Extent, Image, bytes, extra_mappings};
 use crate::sys::{self, PAGE, PageMap, Run};
 
 /// Above this many private pages a slot is remapped instead of copied back: copying them after each run would cost more than the
@@ -20,6 +21,7 @@ pub(crate) struct Slot {
     base: usize,
     /// Pages that are private copies, with the image's bytes in them. Sorted, not touching.
     known: Vec<Run>,
+    charge: Charge,
 }
 
 /// What becomes of a slot after a run.
@@ -31,11 +33,11 @@ pub(crate) enum Reset {
 }
 
 impl Slot {
-    /// Maps the image into a reservation.
-    pub(crate) fn map(base: usize, image: &Image) -> Result<Self, (usize, Error)> {
-        // SAFETY: the caller hands over the whole reservation; it is as long as any image (checked in `Header::decode`).
-        match unsafe { image.map_at(base) } {
-            Ok(()) => Ok(Self { base, known: Vec::new() }),
+    /// Maps the image, of which `extents` are what it is made of now, into a reservation.
+    pub(crate) fn map(base: usize, image: &Image, extents: &[Extent], charge: Charge) -> Result<Self, (usize, Error)> {
+        // SAFETY: the caller hands over the whole reservation; it is as long as any image (checked in `Header::decode` and when one is saved).
+        match unsafe { image.map_at(base, extents) } {
+            Ok(()) => Ok(Self { base, known: Vec::new(), charge }),
             Err(_) => Err((base, Error::ResourceExhausted { resource: "memory mappings", limit: sys::max_mappings() })),
         }
     }
@@ -44,27 +46,40 @@ impl Slot {
         self.base
     }
 
+    /// What it has taken of the process's budget.
+    pub(crate) fn charge(&mut self) -> &mut Charge {
+        &mut self.charge
+    }
+
+    /// Everything in it has been mapped anew: it has no private pages.
+    pub(crate) fn forget_known(&mut self) {
+        self.known.clear();
+    }
+
     /// Restores the image after a guest ran. `size` is how far its memory had grown; `fully_metered` says that all faults of
     /// the run were counted and that there were none.
     pub(crate) fn reset(mut self, image: &Image, size: usize, fully_metered: bool) -> Reset {
         if !fully_metered && self.scan(image.len()).is_err() {
             return Reset::Lost(self.base);
         }
-        let pages: usize = self.known.iter().map(|run| run.len / PAGE).sum();
-        if pages > MAX_KNOWN_PAGES {
+        if bytes(&self.known) > MAX_KNOWN_PAGES * PAGE {
             // SAFETY: the guest is gone and the slot is ours; the range is the mapped image.
             if unsafe { sys::discard(self.base, image.len()) }.is_err() {
                 return Reset::Lost(self.base);
             }
             self.known.clear();
         } else {
-            self.copy_back(image);
+            // SAFETY: the scan covered exactly the mapped image, the slot owns it, and the guest is gone.
+            if !unsafe { image.restore(self.base, &self.known) } {
+                return Reset::Lost(self.base);
+            }
         }
         if size > image.len() {
             // SAFETY: as above; the range is the grown part.
             if unsafe { sys::unmap_into_reservation(self.base + image.len(), size - image.len()) }.is_err() {
                 return Reset::Lost(self.base);
             }
+            self.charge.keep_mappings(MAPPINGS_PER_VM + extra_mappings(&image.extents()));
         }
         Reset::Clean(self)
     }
@@ -72,13 +87,6 @@ impl Slot {
     fn scan(&mut self, len: usize) -> std::io::Result<()> {
         self.known = PageMap::get()?.private_runs(self.base, len)?;
         Ok(())
-    }
-
-    fn copy_back(&mut self, image: &Image) {
-        for run in &self.known {
-            // SAFETY: the scan covered exactly the mapped image, the slot owns it, and the guest is gone.
-            unsafe { image.restore(self.base, run) };
-        }
     }
 
     /// Gives up the mapping but keeps the address range.

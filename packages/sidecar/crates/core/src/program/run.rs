@@ -141,7 +141,7 @@ async fn live(program: &Arc<Program>, vm: &mut Vm, launch: Launch, ready: impl F
         }
         // A guest that ends its turns without polling must make way as any other.
         program.checkpoint().await;
-        match next_step(program, &state).await {
+        match next_step(program, vm.due(&state)).await {
             Step::Timer => vm.deliver(Event::Timer),
             Step::Complete(events) => {
                 for kernel::Event { operation, result, bytes } in events {
@@ -168,8 +168,7 @@ async fn turn(program: &Program, vm: &mut Vm) -> Result<State, Option<wasmtime::
 }
 
 /// Waits for something to do.
-async fn next_step(program: &Program, state: &State) -> Step {
-    let due = (state.timer_at >= 0.0).then_some((state.timer_at * 1e6) as u64);
+async fn next_step(program: &Program, due: Option<u64>) -> Step {
     if due.is_none() && program.mode != Mode::Resident && !program.process.operations.are_under_way() {
         // The guest says it waits, but for nothing that could ever come.
         program.end(Error::EngineFault { reason: "the program waits for nothing".to_owned() });

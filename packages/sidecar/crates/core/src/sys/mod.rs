@@ -1,7 +1,7 @@
 //! Everything that only one operating system has: mappings, the page map, a thread's fault counter.
 //!
 //! This is the single module to edit when Coldframe is ported; the rest of the core speaks of reservations, images and dirty
-//! runs. `linux.rs` is the one platform so far. Next: `memory/slot.rs`, which builds a VM's memory out of these calls.
+//! runs. `linux/` is the one platform so far. Next: `memory/slot.rs`, which builds a VM's memory out of these calls.
 
 mod linux;
 

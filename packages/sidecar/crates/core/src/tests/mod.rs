@@ -6,6 +6,7 @@ mod crypto;
 mod isolation;
 mod programs;
 mod residents;
+mod snapshots;
 
 use crate::{
     Core, CoreOptions, Dispatch, Error, Mode, Outcome, Process, ProcessOptions, Runtime, RuntimeOptions, Sink, Streams, Timings,

@@ -50,10 +50,24 @@ impl State {
 /// What the program is for: the id of the START event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Event<'a> {
-    Start { mode: u32, block: &'a [u8] },
+    Start {
+        mode: u32,
+        block: &'a [u8],
+    },
     Timer,
-    Complete { operation: u32, result: i32, bytes: &'a [u8] },
-    Eval { id: u32, source: &'a str },
+    Complete {
+        operation: u32,
+        result: i32,
+        bytes: &'a [u8],
+    },
+    Eval {
+        id: u32,
+        source: &'a str,
+    },
+    /// The memory was saved and lives again: see [`Restore`].
+    Restore {
+        block: &'a [u8],
+    },
 }
 
 impl Event<'_> {
@@ -64,6 +78,7 @@ impl Event<'_> {
             Self::Timer => (2, 0, 0, &[]),
             Self::Complete { operation, result, bytes } => (3, *operation, *result, bytes),
             Self::Eval { id, source } => (4, *id, 0, source.as_bytes()),
+            Self::Restore { block } => (5, 0, 0, block),
         };
         for number in [kind, id, result as u32, payload.len() as u32] {
             out.extend_from_slice(&number.to_le_bytes());
@@ -92,15 +107,7 @@ impl Start<'_> {
         for number in [self.pid, self.ppid].into_iter().chain(counts) {
             out.extend_from_slice(&number.to_le_bytes());
         }
-        let mut string = |parts: &[&str]| {
-            let len: usize = parts.iter().map(|part| part.len()).sum();
-            out.extend_from_slice(&(len as u32).to_le_bytes());
-            for part in parts {
-                out.extend_from_slice(part.as_bytes());
-            }
-            out.push(0);
-            out.resize(out.len().next_multiple_of(4), 0);
-        };
+        let mut string = |parts: &[&str]| push_string(&mut out, parts);
         string(&[self.cwd]);
         string(&[self.url]);
         string(&[self.source]);
@@ -117,9 +124,56 @@ impl Start<'_> {
     }
 }
 
+/// The payload of a RESTORE event: what differs for a memory that lives again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Restore {
+    pub(crate) pid: u32,
+    pub(crate) ppid: u32,
+    /// By the wall clock, in milliseconds.
+    pub(crate) asleep_ms: f64,
+    /// Variables of the environment: set, or removed.
+    pub(crate) env: Vec<(String, Option<String>)>,
+}
+
+impl Restore {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(24);
+        for number in [self.pid, self.ppid, self.env.len() as u32, 0] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        out.extend_from_slice(&self.asleep_ms.to_le_bytes());
+        for (key, value) in &self.env {
+            match value {
+                Some(value) => push_string(&mut out, &[key, "=", value]),
+                None => push_string(&mut out, &[key]),
+            }
+        }
+        out
+    }
+}
+
+/// Length, bytes, a NUL, padding to 4.
+fn push_string(out: &mut Vec<u8>, parts: &[&str]) {
+    let len: usize = parts.iter().map(|part| part.len()).sum();
+    out.extend_from_slice(&(len as u32).to_le_bytes());
+    for part in parts {
+        out.extend_from_slice(part.as_bytes());
+    }
+    out.push(0);
+    out.resize(out.len().next_multiple_of(4), 0);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_restore_block_is_laid_out_as_the_contract_says() {
+        let env = vec![("A".to_owned(), Some("1".to_owned())), ("B".to_owned(), None)];
+        let block = Restore { pid: 7, ppid: 1, asleep_ms: 0.5, env }.encode();
+        let expected: &[u8] = b"\x07\0\0\0\x01\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\xe0\x3f\x03\0\0\0A=1\0\x01\0\0\0B\0\0\0";
+        assert_eq!(block, expected);
+    }
 
     #[test]
     fn a_start_block_is_laid_out_as_the_contract_says() {

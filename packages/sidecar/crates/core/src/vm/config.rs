@@ -12,6 +12,13 @@ pub(crate) const WASM_STACK: usize = 32 << 20;
 /// Native stack of a fiber: guest code plus the host functions that it calls.
 pub(crate) const FIBER_STACK: usize = WASM_STACK + (1 << 20);
 
+/// What the guest's code may use of a processor, besides what all of them have: the features by the compiler's names. A snapshot names them too.
+#[cfg(target_arch = "x86_64")]
+pub const CPU_FEATURES: &[&str] = &["sse3", "ssse3", "sse41", "sse42", "popcnt"];
+/// What the guest's code may use of a processor, besides what all of them have: the features by the compiler's names. A snapshot names them too.
+#[cfg(not(target_arch = "x86_64"))]
+pub const CPU_FEATURES: &[&str] = &[];
+
 /// The configuration shared by compiler and host.
 pub fn engine_config() -> Config {
     let mut config = Config::new();

@@ -4,6 +4,7 @@
 //! (`memory/gate.rs`). Errors go back as negative Linux error numbers; only a process that must end traps.
 
 use super::abi::errno;
+use super::clock::Clock;
 use super::patient;
 use crate::error::Error;
 use crate::kernel::processes::SIGPIPE;
@@ -29,6 +30,8 @@ pub(crate) struct Host {
     pub(crate) fatal: Option<Fatal>,
     /// When the user's program began, in nanoseconds of the monotonic clock.
     pub(crate) program_began: Option<u64>,
+    /// What the guest sees as the monotonic clock.
+    pub(crate) clock: Clock,
 }
 
 /// Which limit forbids more memory.
@@ -228,8 +231,8 @@ fn scheduling(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
 }
 
 fn time_and_entropy(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
-    linker.func_wrap(MODULE, "clock", |id: i32| -> i64 {
-        let nanoseconds = if id == 0 { sys::wall_ns() } else { sys::monotonic_ns() };
+    linker.func_wrap(MODULE, "clock", |caller: Call<'_>, id: i32| -> i64 {
+        let nanoseconds = if id == 0 { sys::wall_ns() } else { caller.data().clock.now() };
         i64::try_from(nanoseconds).unwrap_or(i64::MAX)
     })?;
     linker.func_wrap(MODULE, "random", |mut caller: Call<'_>, ptr: u32, len: u32| -> wasmtime::Result<()> {

@@ -1,23 +1,27 @@
 //! A VM: one instance of the guest image, driven by turns.
 //!
 //! [`Factory`] is what all VMs share; [`Vm::instantiate`] maps the image into a slot and makes the instance, [`Vm::turn`] delivers
-//! events and lets the guest run until nothing is due. Next: `program/run.rs`, the life of a program in a VM.
+//! events and lets the guest run until nothing is due. Between two turns a VM can be saved ([`saved`]). Next: `program/run.rs`, the life of a
+//! program in a VM.
 
 pub(crate) mod abi;
+mod clock;
 mod config;
 pub(crate) mod imports;
 mod patient;
+pub(crate) mod saved;
 mod stack;
 
-pub use config::engine_config;
+pub use config::{CPU_FEATURES, engine_config};
 
 use crate::error::Error;
 use crate::image::Image;
 use crate::kernel::usage::Charge;
-use crate::memory::{Creator, with_slot};
+use crate::memory::{Creator, Lodging, with_lodging};
 use crate::program::Program;
 use crate::sys;
 use abi::{STATE_LEN, State};
+use clock::Clock;
 use imports::Host;
 pub(crate) use imports::Refusal;
 use std::path::Path;
@@ -43,8 +47,12 @@ pub(crate) struct Vm {
     memory: Memory,
     turn: TypedFunc<(u32, u32), i32>,
     inbox: TypedFunc<u32, u32>,
+    /// What it began as; addresses in the guest are in its header.
     image: Arc<Image>,
+    lodging: Arc<Lodging>,
     events: Vec<u8>,
+    /// No turn is under way or was cut short: no wasm frame is on a stack.
+    quiet: bool,
 }
 
 /// The longest queue of events whose room is used again.
@@ -102,9 +110,28 @@ impl Vm {
         program: &Arc<Program>,
         charge: Charge,
     ) -> Result<(Self, StartCost), Error> {
+        Self::make(factory, &factory.image, program, charge, Clock::default()).await
+    }
+
+    /// The one way in which a VM is made: `image` is mapped, be it the installation's or a saved one.
+    async fn make(
+        factory: &Factory,
+        image: &Arc<Image>,
+        program: &Arc<Program>,
+        mut charge: Charge,
+        clock: Clock,
+    ) -> Result<(Self, StartCost), Error> {
         let began = sys::monotonic_ns();
-        let image = &factory.image;
+        if image.len() > factory.image.len() {
+            // A saved memory that has grown: the engine asks only for what the module begins with.
+            if !charge.raise_to(image.len() as u64) {
+                return Err(Refusal::Total.error(program.limits()));
+            }
+            program.grows(factory.image.len() as u64, image.len() as u64);
+        }
+        let made_of = factory.instance(program.process.kernel.asks.load(Ordering::Relaxed))?;
         let slot = image.pool().take(image)?;
+        let lodging = Lodging::new(slot, image.clone(), program.gate().clone(), program.meter().clone());
         let mapped = sys::monotonic_ns();
         let limit = usize::try_from(program.limits().memory_bytes).unwrap_or(usize::MAX);
         let host = Host {
@@ -115,19 +142,21 @@ impl Vm {
             refused_memory: None,
             fatal: None,
             program_began: None,
+            clock,
         };
         let mut store = Store::new(&factory.engine, host);
         store.limiter(|host| host);
-        let made_of = factory.instance(program.process.kernel.asks.load(Ordering::Relaxed))?;
         let instance = {
             let mut instantiation = std::pin::pin!(made_of.instantiate_async(&mut store));
-            let mut slot = Some(slot);
-            std::future::poll_fn(|context| match slot.take() {
-                Some(slot) => with_slot(slot, image, program.gate(), program.meter(), || instantiation.as_mut().poll(context)),
-                None => instantiation.as_mut().poll(context),
+            let mut first = true;
+            std::future::poll_fn(|context| match std::mem::take(&mut first) {
+                true => with_lodging(&lodging, || instantiation.as_mut().poll(context)),
+                false => instantiation.as_mut().poll(context),
             })
             .await
         };
+        // Instantiation may have failed before it came to the memory.
+        let instance = instance.inspect_err(|_| drop(lodging.leave()));
         let fault = |error: wasmtime::Error| Error::EngineFault { reason: format!("{error:#}") };
         let missing = |name: &str| Error::EngineFault { reason: format!("the module's {name} is not what it must be") };
         if let (Err(_), Some(refusal)) = (&instance, store.data().refused_memory) {
@@ -143,7 +172,8 @@ impl Vm {
         let inbox = inbox.typed(&store).map_err(fault)?;
         store.data_mut().memory = Some(memory);
         let cost = StartCost { map_ns: mapped - began, instantiate_ns: sys::monotonic_ns() - mapped };
-        Ok((Self { store, memory, turn, inbox, image: image.clone(), events: Vec::new() }, cost))
+        let image = factory.image.clone();
+        Ok((Self { store, memory, turn, inbox, image, lodging, events: Vec::new(), quiet: true }, cost))
     }
 
     /// Queues an event for the next turn.
@@ -153,6 +183,8 @@ impl Vm {
 
     /// Delivers the queued events and runs the guest until nothing is due.
     pub(crate) async fn turn(&mut self) -> wasmtime::Result<State> {
+        // Stays so when the turn is cut short: what the guest was in the middle of is lost, and what is in its memory is half done.
+        self.quiet = false;
         let events = std::mem::take(&mut self.events);
         let len = u32::try_from(events.len()).map_err(wasmtime::Error::msg)?;
         let header = self.image.header();
@@ -172,9 +204,20 @@ impl Vm {
         self.events = if events.capacity() > KEPT_EVENTS { Vec::new() } else { events };
         self.events.clear();
         self.turn.call_async(&mut self.store, (ptr, len)).await?;
+        self.quiet = true;
+        self.state()
+    }
+
+    /// What the guest said after its last turn.
+    pub(crate) fn state(&mut self) -> wasmtime::Result<State> {
         let mut block = [0; STATE_LEN];
         self.access(self.image.header().state_ptr, STATE_LEN as u32, |bytes| block.copy_from_slice(bytes))?;
         Ok(State::decode(&block))
+    }
+
+    /// When the guest's next timer is due, in nanoseconds of the host's monotonic clock.
+    pub(crate) fn due(&self, state: &State) -> Option<u64> {
+        (state.timer_at >= 0.0).then(|| self.store.data().clock.host((state.timer_at * 1e6) as u64))
     }
 
     /// Text that the guest left in its memory; lossy, because the guest may have written anything.

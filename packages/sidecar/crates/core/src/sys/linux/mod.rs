@@ -1,15 +1,17 @@
-//! Linux: `mmap`, `PAGEMAP_SCAN` (6.7 and later, the page map file before), `getrusage`.
+//! Linux: `mmap`, `getrusage`, clocks. `page_map.rs` finds the pages that were written, `memory_file.rs` is files in memory.
 //!
 //! A VM's memory is a private mapping of the image. A page that the guest has written is an anonymous page, and the kernel's page
 //! map says which pages are: nothing tracks writes in the fast path. See `Documentation/admin-guide/mm/pagemap.rst`.
 
-use super::{PAGE, Run, ThreadUsage};
-use std::fs::File;
+mod memory_file;
+mod page_map;
+
+pub(crate) use memory_file::{memory_file, seal, touched_parts, write_out};
+pub(crate) use page_map::PageMap;
+
+use super::{PAGE, ThreadUsage};
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::FileExt;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::os::fd::RawFd;
 
 fn check(result: *mut libc::c_void) -> io::Result<usize> {
     if result == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(result as usize) }
@@ -64,10 +66,10 @@ pub(crate) unsafe fn map_private(base: usize, file: RawFd, offset: u64, len: usi
     check(unsafe { libc::mmap(base as *mut libc::c_void, len, protection, flags, file, offset as libc::off_t) }).map(|_| ())
 }
 
-/// Maps a file for reading, shared with everybody who has it open.
-pub(crate) fn map_shared_readonly(file: RawFd, offset: u64, len: usize) -> io::Result<usize> {
+/// Maps a file for reading. Private, for a sealed file cannot be mapped otherwise on older kernels; nothing is ever copied, as nobody writes.
+pub(crate) fn map_readonly(file: RawFd, offset: u64, len: usize) -> io::Result<usize> {
     // SAFETY: a fresh mapping at an address of the kernel's choice aliases nothing.
-    check(unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, libc::MAP_SHARED, file, offset as libc::off_t) })
+    check(unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, libc::MAP_PRIVATE, file, offset as libc::off_t) })
 }
 
 /// Drops whatever is mapped in the range; it becomes an untouchable part of the reservation again.
@@ -98,6 +100,27 @@ pub(crate) unsafe fn allow(base: usize, len: usize) -> io::Result<()> {
 pub(crate) unsafe fn forbid(base: usize, len: usize) -> io::Result<()> {
     // SAFETY: the caller promises that only guest code, whose faults become traps, can still touch the range.
     check_int(unsafe { libc::mprotect(base as *mut libc::c_void, len, libc::PROT_NONE) })
+}
+
+/// Maps a file over part of a reservation so that writes go to the file.
+///
+/// # Safety
+/// As for [`map_private`]; and nobody else maps the file.
+pub(crate) unsafe fn map_shared(base: usize, file: RawFd, offset: u64, len: usize) -> io::Result<()> {
+    let flags = libc::MAP_SHARED | libc::MAP_FIXED | libc::MAP_NORESERVE;
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: the caller owns the range; MAP_FIXED replaces exactly it.
+    check(unsafe { libc::mmap(base as *mut libc::c_void, len, protection, flags, file, offset as libc::off_t) }).map(|_| ())
+}
+
+/// How many descriptors this process may have now.
+pub(crate) fn max_descriptors() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a valid place to write to.
+    match unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) } {
+        0 => limit.rlim_cur,
+        _ => 1_024,
+    }
 }
 
 /// Forgets the private copies of the range: what is mapped there shows through again.
@@ -162,157 +185,9 @@ pub(crate) fn max_mappings() -> u64 {
     text.trim().parse().unwrap_or(65_530)
 }
 
-/// The kernel's page map of this process, opened once: later the process may have made itself undumpable, which closes `/proc`.
-#[derive(Debug)]
-pub(crate) struct PageMap {
-    file: File,
-    scan: AtomicBool,
-}
-
-const PAGE_IS_FILE: u64 = 1 << 2;
-const PAGE_IS_PRESENT: u64 = 1 << 3;
-const PAGE_IS_SWAPPED: u64 = 1 << 4;
-const PAGE_IS_PFNZERO: u64 = 1 << 5;
-/// `_IOWR('f', 16, struct pm_scan_arg)`
-const PAGEMAP_SCAN: u64 = 0xC060_6610;
-
-/// `struct pm_scan_arg` of `linux/fs.h`.
-#[repr(C)]
-#[derive(Default)]
-struct ScanArgument {
-    size: u64,
-    flags: u64,
-    start: u64,
-    end: u64,
-    walk_end: u64,
-    vec: u64,
-    vec_len: u64,
-    max_pages: u64,
-    category_inverted: u64,
-    category_mask: u64,
-    category_anyof_mask: u64,
-    return_mask: u64,
-}
-
-/// `struct page_region` of `linux/fs.h`.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct Region {
-    start: u64,
-    end: u64,
-    categories: u64,
-}
-
-impl PageMap {
-    /// The page map of this process.
-    pub(crate) fn get() -> io::Result<&'static Self> {
-        static MAP: OnceLock<PageMap> = OnceLock::new();
-        if let Some(map) = MAP.get() {
-            return Ok(map);
-        }
-        let file = File::open("/proc/self/pagemap")?;
-        Ok(MAP.get_or_init(|| PageMap { file, scan: AtomicBool::new(true) }))
-    }
-
-    /// The runs of pages in `base..base + len` that are this process's own copies: written since they were mapped. Pages of
-    /// the mapped file and the shared page of zeros are not among them. Sorted, not touching.
-    pub(crate) fn private_runs(&self, base: usize, len: usize) -> io::Result<Vec<Run>> {
-        if self.scan.load(Ordering::Relaxed) {
-            match self.scan_ioctl(base, len) {
-                Err(error) if matches!(error.raw_os_error(), Some(libc::ENOTTY | libc::EINVAL)) => {
-                    self.scan.store(false, Ordering::Relaxed);
-                }
-                result => return result,
-            }
-        }
-        self.read_entries(base, len)
-    }
-
-    fn scan_ioctl(&self, base: usize, len: usize) -> io::Result<Vec<Run>> {
-        let mut regions = [Region::default(); 512];
-        let mut runs = Vec::new();
-        let (mut start, end) = (base as u64, (base + len) as u64);
-        while start < end {
-            let mut argument = ScanArgument {
-                size: size_of::<ScanArgument>() as u64,
-                start,
-                end,
-                vec: regions.as_mut_ptr() as u64,
-                vec_len: regions.len() as u64,
-                category_inverted: PAGE_IS_FILE | PAGE_IS_PFNZERO,
-                category_mask: PAGE_IS_FILE | PAGE_IS_PFNZERO,
-                category_anyof_mask: PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
-                return_mask: PAGE_IS_PRESENT,
-                ..ScanArgument::default()
-            };
-            // SAFETY: the argument has the layout that the kernel expects and points to `regions`, which outlives the call.
-            let found = unsafe { libc::ioctl(self.file.as_raw_fd(), PAGEMAP_SCAN as _, &mut argument) };
-            let found = usize::try_from(found).map_err(|_| io::Error::last_os_error())?;
-            for region in &regions[..found] {
-                push(&mut runs, (region.start - base as u64) as usize, (region.end - region.start) as usize);
-            }
-            if argument.walk_end <= start {
-                break;
-            }
-            start = argument.walk_end;
-        }
-        Ok(runs)
-    }
-
-    fn read_entries(&self, base: usize, len: usize) -> io::Result<Vec<Run>> {
-        const PRESENT_OR_SWAPPED: u64 = 3 << 62;
-        const FILE_OR_SHARED: u64 = 1 << 61;
-        let mut runs = Vec::new();
-        let mut bytes = [0_u8; 8 * 4096];
-        let mut page = 0;
-        while page < len / PAGE {
-            let count = (len / PAGE - page).min(bytes.len() / 8);
-            self.file.read_exact_at(&mut bytes[..count * 8], ((base / PAGE + page) * 8) as u64)?;
-            for (index, entry) in bytes[..count * 8].chunks_exact(8).enumerate() {
-                let entry = u64::from_le_bytes(entry.try_into().unwrap_or_default());
-                if entry & PRESENT_OR_SWAPPED != 0 && entry & FILE_OR_SHARED == 0 {
-                    push(&mut runs, (page + index) * PAGE, PAGE);
-                }
-            }
-            page += count;
-        }
-        Ok(runs)
-    }
-}
-
-fn push(runs: &mut Vec<Run>, offset: usize, len: usize) {
-    match runs.last_mut() {
-        Some(last) if last.offset + last.len == offset => last.len += len,
-        _ => runs.push(Run { offset, len }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
-
-    #[test]
-    fn both_ways_of_reading_the_page_map_see_the_same_written_pages() {
-        let mut file = tempfile();
-        file.write_all(&vec![7_u8; 64 * PAGE]).expect("write");
-        let base = reserve(64 * PAGE).expect("reserve");
-        // SAFETY: the test owns the reservation and holds no reference into it.
-        unsafe {
-            map_private(base, file.as_raw_fd(), 0, 64 * PAGE).expect("map");
-            for page in [0, 1, 2, 9, 40, 63] {
-                *((base + page * PAGE + 5) as *mut u8) = 1;
-            }
-            let _read_only = std::ptr::read_volatile((base + 20 * PAGE) as *const u8);
-        }
-        let expected: Vec<Run> =
-            [(0, 3), (9, 1), (40, 1), (63, 1)].map(|(page, pages)| Run { offset: page * PAGE, len: pages * PAGE }).to_vec();
-        let map = PageMap::get().expect("page map");
-        assert_eq!(map.read_entries(base, 64 * PAGE).expect("entries"), expected);
-        assert_eq!(map.private_runs(base, 64 * PAGE).expect("scan"), expected);
-        // SAFETY: the reservation is not used any more.
-        unsafe { release(base, 64 * PAGE) };
-    }
 
     #[test]
     fn a_write_to_a_fresh_page_moves_the_fault_counter() {
@@ -325,14 +200,5 @@ mod tests {
         assert!(thread_usage().faults > before);
         // SAFETY: the reservation is not used any more.
         unsafe { release(base, PAGE) };
-    }
-
-    fn tempfile() -> File {
-        // SAFETY: the name is a C string; the descriptor is owned by the File from here on.
-        unsafe {
-            let fd = libc::memfd_create(c"test".as_ptr(), libc::MFD_CLOEXEC);
-            assert!(fd >= 0);
-            <File as std::os::fd::FromRawFd>::from_raw_fd(fd)
-        }
     }
 }

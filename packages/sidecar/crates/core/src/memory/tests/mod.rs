@@ -1,6 +1,8 @@
 //! A slot goes back to its image byte for byte, whatever was written into it, and never carries another image's bytes.
 
-use super::{GUARD, Gate, Pool, RESERVATION, Reservations, Slot};
+mod saves;
+
+use super::{Budget, GUARD, Gate, Pool, RESERVATION, Slot};
 use crate::image::{HEADER_LEN, Header, Image};
 use crate::sched::Meter;
 use crate::sys::{self, PAGE};
@@ -19,7 +21,7 @@ struct TestImage {
 }
 
 impl TestImage {
-    fn new(seed: u8, reservations: &Arc<Reservations>, warm: usize) -> Self {
+    fn new(seed: u8, budget: &Arc<Budget>, warm: usize) -> Self {
         use std::sync::atomic::{AtomicU32, Ordering};
         static SERIAL: AtomicU32 = AtomicU32::new(0);
         let name = format!("coldframe-test-{}-{}.image", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed));
@@ -39,7 +41,7 @@ impl TestImage {
         assert_eq!(file.len(), HEADER_LEN);
         file.resize(HEADER_LEN + DATA.len(), seed);
         std::fs::write(&path, file).expect("write the image");
-        let image = Image::open(&path, reservations.clone(), warm).expect("open the image");
+        let image = Image::open(&path, budget.clone(), warm).expect("open the image");
         Self { image, path }
     }
 
@@ -76,7 +78,7 @@ proptest! {
     fn a_slot_is_pristine_after_any_writes(
         rounds in prop::collection::vec((prop::collection::vec((0..MEMORY, any::<u8>()), 0..200), any::<bool>(), any::<bool>()), 1..8)
     ) {
-        let images = TestImage::new(0xa5, &Reservations::new(), 4);
+        let images = TestImage::new(0xa5, &Budget::new(), 4);
         for (writes, grows, meter_it) in rounds {
             let slot = images.take();
             images.assert_pristine(&slot);
@@ -101,7 +103,7 @@ proptest! {
 
 #[test]
 fn the_shortcut_is_taken_and_restores_what_was_written_before() {
-    let images = TestImage::new(1, &Reservations::new(), 4);
+    let images = TestImage::new(1, &Budget::new(), 4);
     let writes: Vec<_> = (0..20).map(|page| (page * PAGE + 3, 9)).collect();
     let mut shortcuts = 0;
     for round in 0..20 {
@@ -121,9 +123,9 @@ fn the_shortcut_is_taken_and_restores_what_was_written_before() {
 
 #[test]
 fn no_slot_carries_another_images_bytes_when_images_come_and_go() {
-    let reservations = Reservations::new();
+    let budget = Budget::new();
     for round in 0..50_u8 {
-        let (old, new) = (TestImage::new(round, &reservations, 8), TestImage::new(!round, &reservations, 8));
+        let (old, new) = (TestImage::new(round, &budget, 8), TestImage::new(!round, &budget, 8));
         let slots: Vec<_> = (0..3).map(|_| old.take()).collect();
         for slot in slots {
             old.assert_pristine(&slot);
@@ -133,14 +135,14 @@ fn no_slot_carries_another_images_bytes_when_images_come_and_go() {
         new.assert_pristine(&new.take());
         // The next image's allocation may well land where this one was: its slots must not.
         drop(old);
-        let next = TestImage::new(round.wrapping_add(100), &reservations, 8);
+        let next = TestImage::new(round.wrapping_add(100), &budget, 8);
         next.assert_pristine(&next.take());
     }
 }
 
 #[test]
 fn a_large_run_is_forgotten_not_copied_and_still_pristine() {
-    let images = TestImage::new(3, &Reservations::new(), 4);
+    let images = TestImage::new(3, &Budget::new(), 4);
     let slot = images.take();
     scribble(&slot, &(0..MEMORY / PAGE).map(|page| (page * PAGE, 1)).collect::<Vec<_>>());
     images.image.pool().give_back(&images.image, slot, MEMORY, false);
@@ -149,7 +151,7 @@ fn a_large_run_is_forgotten_not_copied_and_still_pristine() {
 
 #[test]
 fn a_pool_keeps_no_more_slots_than_it_was_told() {
-    let images = TestImage::new(4, &Reservations::new(), 2);
+    let images = TestImage::new(4, &Budget::new(), 2);
     let slots: Vec<_> = (0..5).map(|_| images.take()).collect();
     for slot in slots {
         images.image.pool().give_back(&images.image, slot, MEMORY, false);
@@ -166,7 +168,7 @@ fn a_closed_gate_lets_nobody_through_and_an_unused_one_cannot_be_closed() {
     gate.attach(base);
     gate.close();
     assert!(gate.enter().is_err());
-    assert!(gate.detach().is_err());
+    assert!(gate.detach(base).is_err());
     // SAFETY: the reservation is not used any more.
     unsafe { sys::release(base, RESERVATION + GUARD) };
 }
@@ -176,7 +178,7 @@ fn a_pool_is_a_part_of_its_image() {
     fn pool_of(image: &Image) -> &Pool {
         image.pool()
     }
-    let reservations = Reservations::new();
-    let (one, other) = (TestImage::new(1, &reservations, 1), TestImage::new(2, &reservations, 1));
+    let budget = Budget::new();
+    let (one, other) = (TestImage::new(1, &budget, 1), TestImage::new(2, &budget, 1));
     assert!(!std::ptr::eq(pool_of(&one.image), pool_of(&other.image)));
 }

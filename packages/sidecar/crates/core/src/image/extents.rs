@@ -1,0 +1,205 @@
+//! What a memory is made of: runs of pages, each with its bytes in a piece; around them everything is zero.
+//!
+//! ```text
+//! memory   0 ....|== image ==========|..zeros..|=== heap ===|.....
+//! saved          |      [a]   [bb]             |  [c]       |         laid over it: the pages that were written
+//! result   ......|======[a]===[bb]====|........|==[c]=======|.....
+//! ```
+//! A list is sorted and its runs do not overlap. A run costs a mapping in every memory that is made of it, and two at most where it splits
+//! another one; so a save takes a few clean pages along where that joins two runs ([`join`]). Next: `mod.rs`.
+
+use super::Piece;
+use crate::sys::{PAGE, Run};
+use std::sync::Arc;
+
+/// Part of a memory. All numbers are whole pages, in bytes.
+#[derive(Debug, Clone)]
+pub(crate) struct Extent {
+    /// Where in the memory.
+    pub(crate) at: usize,
+    pub(crate) len: usize,
+    pub(crate) piece: Arc<Piece>,
+    /// Where in the piece.
+    pub(crate) offset: u64,
+}
+
+impl Extent {
+    pub(crate) fn end(&self) -> usize {
+        self.at + self.len
+    }
+
+    /// The part of it that lies in `from..to`.
+    fn cut(&self, from: usize, to: usize) -> Option<Self> {
+        let (from, to) = (from.max(self.at), to.min(self.end()));
+        let offset = self.offset + from.saturating_sub(self.at) as u64;
+        (from < to).then(|| Self { at: from, len: to - from, piece: self.piece.clone(), offset })
+    }
+
+    /// Whether `part` is a part of it.
+    pub(super) fn holds(&self, part: &Self) -> bool {
+        let inside = self.at <= part.at && part.end() <= self.end();
+        inside && Arc::ptr_eq(&self.piece, &part.piece) && self.offset + (part.at - self.at) as u64 == part.offset
+    }
+
+    /// Whether `next` goes on where this one ends, in the memory and in the piece.
+    fn goes_on_with(&self, next: &Self) -> bool {
+        self.end() == next.at && Arc::ptr_eq(&self.piece, &next.piece) && self.offset + self.len as u64 == next.offset
+    }
+}
+
+/// `below` with `above` laid over it. Both are sorted and each by itself does not overlap.
+pub(crate) fn overlay(below: &[Extent], above: &[Extent]) -> Vec<Extent> {
+    let mut result: Vec<Extent> = Vec::with_capacity(below.len() + 2 * above.len());
+    let mut push = |extent: Extent| match result.last_mut() {
+        Some(last) if last.goes_on_with(&extent) => last.len += extent.len,
+        _ => result.push(extent),
+    };
+    let mut below = below.iter();
+    let mut under = below.next();
+    // How far everything is decided.
+    let mut done = 0;
+    for over in above {
+        while let Some(extent) = under {
+            extent.cut(done, over.at).into_iter().for_each(&mut push);
+            if extent.end() > over.end() {
+                break;
+            }
+            under = below.next();
+        }
+        push(over.clone());
+        done = over.end();
+    }
+    for extent in under.into_iter().chain(below) {
+        extent.cut(done, usize::MAX).into_iter().for_each(&mut push);
+    }
+    result
+}
+
+/// Joins runs: those with at most `gap` bytes between them, then those that are nearest until there are no more than `most`.
+pub(crate) fn join(runs: &[Run], gap: usize, most: usize) -> Vec<Run> {
+    let between = |pair: &[Run]| pair[1].offset - pair[0].offset - pair[0].len;
+    let mut gaps: Vec<usize> = runs.windows(2).map(between).filter(|space| *space > gap).collect();
+    // The widest gap that must go, and how many of its width may go: several can be equal.
+    let (mut widest, mut of_them) = (gap, usize::MAX);
+    if gaps.len() >= most.max(1) {
+        let index = gaps.len() - most.max(1);
+        widest = *gaps.select_nth_unstable(index).1;
+        of_them = index + 1 - gaps.iter().filter(|space| **space < widest).count();
+    }
+    let mut joined: Vec<Run> = Vec::new();
+    for run in runs {
+        if let Some(last) = joined.last_mut() {
+            let space = run.offset - last.offset - last.len;
+            let goes = space <= gap || space < widest || (space == widest && of_them > 0);
+            if goes {
+                of_them -= usize::from(space == widest && of_them < usize::MAX);
+                last.len = run.offset + run.len - last.offset;
+                continue;
+            }
+        }
+        joined.push(*run);
+    }
+    joined
+}
+
+/// Joins runs that are to be copied: to the first number of runs in `most`, from few to many, for which no more than twice the bytes and
+/// `slack` must be copied; the last one must do in any case.
+pub(crate) fn join_for_copying(runs: &[Run], gap: usize, most: &[usize], slack: usize) -> Vec<Run> {
+    let enough = 2 * bytes(runs) + slack;
+    let mut joined = Vec::new();
+    for most in most {
+        joined = join(runs, gap, *most);
+        if bytes(&joined) <= enough {
+            break;
+        }
+    }
+    joined
+}
+
+/// Bytes in all of them.
+pub(crate) fn bytes(runs: &[Run]) -> usize {
+    runs.iter().map(|run| run.len).sum()
+}
+
+/// Whether `at..at + len` is whole pages.
+pub(crate) fn whole_pages(at: u64, len: u64) -> bool {
+    len > 0 && at.is_multiple_of(PAGE as u64) && len.is_multiple_of(PAGE as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Budget;
+    use proptest::prelude::*;
+
+    const PAGES: usize = 64;
+
+    fn pieces() -> Vec<Arc<Piece>> {
+        let budget = Budget::new();
+        (0..4).map(|_| Piece::new(crate::sys::memory_file().expect("memfd"), 1 << 20, &budget).expect("piece")).collect()
+    }
+
+    /// For each page which piece and which page of it, if any.
+    fn flat(extents: &[Extent], pieces: &[Arc<Piece>]) -> Vec<Option<(usize, u64)>> {
+        let mut pages = vec![None; PAGES];
+        for extent in extents {
+            let piece = pieces.iter().position(|piece| Arc::ptr_eq(piece, &extent.piece)).expect("one of them");
+            for page in 0..extent.len / PAGE {
+                pages[extent.at / PAGE + page] = Some((piece, extent.offset / PAGE as u64 + page as u64));
+            }
+        }
+        pages
+    }
+
+    fn layer(piece: &Arc<Piece>, runs: &[(usize, usize)]) -> Vec<Extent> {
+        let mut extents: Vec<Extent> = Vec::new();
+        for &(at, len) in runs {
+            let at = at.max(extents.last().map_or(0, |last| last.end() / PAGE));
+            let len = len.min(PAGES.saturating_sub(at));
+            if len > 0 {
+                extents.push(Extent { at: at * PAGE, len: len * PAGE, piece: piece.clone(), offset: (at * PAGE) as u64 });
+            }
+        }
+        extents
+    }
+
+    #[test]
+    fn far_apart_runs_are_not_joined_when_that_would_copy_much() {
+        let runs: Vec<Run> = (0..100).map(|index| Run { offset: index * 1_000 * PAGE, len: PAGE }).collect();
+        let count = |most: &[usize], slack: usize| join_for_copying(&runs, 8 * PAGE, most, slack).len();
+        assert_eq!(count(&[10, 200], 0), 100);
+        assert_eq!(count(&[10, 200], 100_000 * PAGE), 10);
+        assert_eq!(count(&[10, 50], 0), 50, "the last number is a limit");
+        assert!(join_for_copying(&[], PAGE, &[3], 0).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn what_lies_above_hides_what_lies_below(
+            layers in prop::collection::vec(prop::collection::btree_map(0..PAGES, 1..12_usize, 0..8), 1..4)
+        ) {
+            let pieces = pieces();
+            let (mut whole, mut expected) = (Vec::new(), vec![None; PAGES]);
+            for (layer_runs, piece) in layers.iter().zip(&pieces) {
+                let runs: Vec<_> = layer_runs.iter().map(|(at, len)| (*at, *len)).collect();
+                let above = layer(piece, &runs);
+                for (place, new) in expected.iter_mut().zip(flat(&above, &pieces)) {
+                    *place = new.or(*place);
+                }
+                whole = overlay(&whole, &above);
+            }
+            prop_assert_eq!(flat(&whole, &pieces), expected);
+            prop_assert!(whole.windows(2).all(|pair| pair[0].end() <= pair[1].at));
+        }
+
+        #[test]
+        fn joined_runs_hold_all_and_are_few(pages in prop::collection::btree_set(0..500_usize, 1..80), gap in 0..10_usize, most in 1..20_usize) {
+            let runs: Vec<Run> = pages.iter().map(|page| Run { offset: page * 2 * PAGE, len: PAGE }).collect();
+            let joined = join(&runs, gap * PAGE, most);
+            prop_assert!(joined.len() <= most);
+            let holds = |run: &Run| joined.iter().any(|by| by.offset <= run.offset && run.offset + run.len <= by.offset + by.len);
+            prop_assert!(runs.iter().all(holds));
+            prop_assert!(joined.windows(2).all(|pair| pair[0].offset + pair[0].len + gap * PAGE < pair[1].offset));
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Fewer runs for the same bytes: what many small saves have scattered over many files is copied into one.
+//!
+//! A run costs every new memory a mapping, and every save of a long-lived VM adds some. The large runs stay where they are, for copying them
+//! would cost more than they do. The new list takes the old one's place; memories that were mapped from the old one stay as they are and
+//! keep its files alive. This copies, so whoever calls it does so off the path of requests. Next: `mod.rs`.
+
+use super::{Extent, Image, Piece, extra_mappings, join_for_copying, overlay};
+use crate::error::Error;
+use crate::sys::{self, PAGE, Run};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+/// Runs of this length and more are left where they are.
+const LARGE: usize = 4 << 20;
+/// Small runs with at most this much between them become one.
+const GAP: usize = 64 * PAGE;
+/// Small runs that are left at most: more when joining them would copy much that lies between.
+const MOST: &[usize] = &[24, 96, 384];
+/// That much may lie between in any case.
+const SLACK: usize = 16 << 20;
+/// A list longer than this is worth it.
+const TOO_MANY: usize = 48;
+
+#[cfg_attr(not(test), expect(dead_code, reason = "the snapshots of runtimes will call it"))]
+impl Image {
+    /// Whether [`Image::flatten`] would make the next memories noticeably cheaper.
+    pub(crate) fn is_scattered(&self) -> bool {
+        self.extents.read().len() > TOO_MANY
+    }
+
+    /// See the module.
+    pub(crate) fn flatten(&self) -> Result<(), Error> {
+        let old = self.extents();
+        let small: Vec<Run> =
+            old.iter().filter(|extent| extent.len < LARGE).map(|extent| Run { offset: extent.at, len: extent.len }).collect();
+        // A joined run may reach over a large one that lies between: those are cut out again by laying them on top.
+        let large: Vec<Extent> = old.iter().filter(|extent| extent.len >= LARGE).cloned().collect();
+        let runs = between(&join_for_copying(&small, GAP, MOST, SLACK), &large);
+        let file = sys::memory_file().and_then(|file| self.copy(&old, &runs, &file).map(|len| (file, len)));
+        let (file, len) = file.map_err(|error| Error::Snapshot { reason: format!("it could not be put together: {error}") })?;
+        let piece = Piece::new(file, len, self.budget())?;
+        let mut copied = Vec::with_capacity(runs.len());
+        let mut offset = 0;
+        for run in runs {
+            copied.push(Extent { at: run.offset, len: run.len, piece: piece.clone(), offset });
+            offset += run.len as u64;
+        }
+        let flat = overlay(&large, &copied);
+        if extra_mappings(&flat) < extra_mappings(&old) {
+            *self.extents.write() = flat.into();
+        }
+        Ok(())
+    }
+
+    fn copy(&self, extents: &Arc<[Extent]>, runs: &[Run], file: &std::fs::File) -> io::Result<u64> {
+        let mut end = 0;
+        for run in runs {
+            file.set_len(end + run.len as u64)?;
+            let inside = |extent: &&Extent| extent.at < run.offset + run.len && run.offset < extent.end();
+            for extent in extents.iter().filter(inside) {
+                let (from, to) = (extent.at.max(run.offset), extent.end().min(run.offset + run.len));
+                let offset = extent.offset + (from - extent.at) as u64;
+                let bytes = extent.piece.bytes(offset, to - from).ok_or_else(|| io::Error::other("no more mappings"))?;
+                file.write_all_at(bytes, end + (from - run.offset) as u64)?;
+            }
+            end += run.len as u64;
+        }
+        // Pages of zeros between the runs that were joined exist from now on, so that no reader makes them.
+        fill_holes(file, end)?;
+        sys::seal(file)?;
+        Ok(end)
+    }
+}
+
+/// The parts of `runs` that lie in none of `extents`.
+fn between(runs: &[Run], extents: &[Extent]) -> Vec<Run> {
+    let mut parts = Vec::new();
+    for run in runs {
+        let (mut at, end) = (run.offset, run.offset + run.len);
+        for extent in extents.iter().filter(|extent| extent.at < end && run.offset < extent.end()) {
+            if at < extent.at {
+                parts.push(Run { offset: at, len: extent.at - at });
+            }
+            at = at.max(extent.end());
+        }
+        if at < end {
+            parts.push(Run { offset: at, len: end - at });
+        }
+    }
+    parts
+}
+
+fn fill_holes(file: &std::fs::File, len: u64) -> io::Result<()> {
+    let mut at = 0;
+    let zeros = [0; PAGE];
+    let end = Run { offset: len as usize, len: 0 };
+    for part in sys::touched_parts(file, len as usize)?.iter().chain([&end]) {
+        while at < part.offset {
+            file.write_all_at(&zeros, at as u64)?;
+            at += PAGE;
+        }
+        at = part.offset + part.len;
+    }
+    Ok(())
+}

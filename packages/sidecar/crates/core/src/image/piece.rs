@@ -1,0 +1,70 @@
+//! A file that holds parts of memories: an image's own, one in memory that a save has filled, or one on disk. Never written once it is here.
+//!
+//! Slots map it copy-on-write; whoever copies out of it reads through a view, which is mapped at the first use, because most pieces need none.
+//! Next: `extents.rs`, which says what of it lies where in a memory.
+
+use crate::error::Error;
+use crate::memory::{Budget, Charge};
+use crate::sys;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::{Arc, OnceLock};
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    file: File,
+    len: u64,
+    budget: Arc<Budget>,
+    view: OnceLock<Option<View>>,
+    /// The descriptor's place in the budget.
+    _charge: Charge,
+}
+
+/// The file mapped for reading.
+#[derive(Debug)]
+struct View {
+    base: usize,
+    len: usize,
+    _charge: Charge,
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        // SAFETY: the view is a mapping of its own; a slice of it does not outlive the piece (see `bytes`).
+        unsafe { sys::release(self.base, self.len) };
+    }
+}
+
+impl Piece {
+    /// A file of which `len` bytes are used.
+    pub(crate) fn new(file: File, len: u64, budget: &Arc<Budget>) -> Result<Arc<Self>, Error> {
+        let charge = budget.charge(0, 1)?;
+        Ok(Self::charged(file, len, budget, charge))
+    }
+
+    /// The same, with a charge for its descriptor that exists already.
+    pub(crate) fn charged(file: File, len: u64, budget: &Arc<Budget>, charge: Charge) -> Arc<Self> {
+        Arc::new(Self { file, len, budget: budget.clone(), view: OnceLock::new(), _charge: charge })
+    }
+
+    pub(crate) fn descriptor(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
+
+    /// A part of it; `None` when it does not exist or cannot be mapped.
+    pub(crate) fn bytes(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        let view = self.view.get_or_init(|| self.map().ok()).as_ref()?;
+        let offset = usize::try_from(offset).ok()?;
+        offset.checked_add(len).filter(|end| *end <= view.len)?;
+        // SAFETY: the range lies inside the view (just checked), which is mapped for as long as `self` lives and which nobody writes.
+        Some(unsafe { std::slice::from_raw_parts((view.base + offset) as *const u8, len) })
+    }
+
+    fn map(&self) -> io::Result<View> {
+        let len = usize::try_from(self.len).map_err(io::Error::other)?;
+        let charge = self.budget.charge(1, 0).map_err(io::Error::other)?;
+        Ok(View { base: sys::map_readonly(self.file.as_raw_fd(), 0, len)?, len, _charge: charge })
+    }
+}

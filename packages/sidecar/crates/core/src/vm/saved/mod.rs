@@ -1,0 +1,127 @@
+//! A VM as a value: its memory, and what its clocks showed.
+//!
+//! Between two turns no wasm frame is on a stack, so the stack pointer has its first value and the guest's linear memory is all that there is of
+//! it: the module has no other variable, and its table never changes (the image build checks both, `wasm-check.mjs`). [`Vm::save`] therefore saves a
+//! memory (`memory/save.rs`), [`Vm::restore`] is the ordinary start with that memory in the image's place, and [`Vm::rollback`] puts such
+//! a fresh instance in the place of the one that runs. A saved VM can be restored any number of times, and what is restored can be saved again.
+//!
+//! The first thing that a restored guest hears is the RESTORE event, before any of its code runs: it draws new entropy. What the kernel keeps
+//! for a program (files, descriptors, operations) is not in here; `docs/internals/snapshots.md` says how it joins. Next: `file.rs`.
+
+mod file;
+mod format;
+
+use super::abi::{Event, Restore};
+use super::clock::Clock;
+use super::{Factory, StartCost, Vm};
+use crate::error::Error;
+use crate::image::Image;
+use crate::kernel::usage::{Charge, Resource};
+use crate::memory::{Remains, Save};
+use crate::program::Program;
+use crate::sys;
+use std::sync::Arc;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Saved {
+    memory: Arc<Image>,
+    /// What the guest's monotonic clock showed, in nanoseconds.
+    monotonic_ns: u64,
+    /// Nanoseconds since 1970.
+    wall_ns: u64,
+}
+
+/// A saved VM and what that took.
+#[cfg_attr(not(test), expect(dead_code, reason = "the snapshots of runtimes will call it"))]
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) saved: Arc<Saved>,
+    /// Bytes that were copied, and bytes that were taken over as they were.
+    pub(crate) copied: usize,
+    pub(crate) frozen: usize,
+}
+
+#[cfg_attr(not(test), expect(dead_code, reason = "the snapshots of runtimes will call it"))]
+impl Saved {
+    /// What memories of it are mapped from.
+    pub(crate) fn memory(&self) -> &Arc<Image> {
+        &self.memory
+    }
+
+    /// Bytes that it holds beyond the image of `factory`; some of them it may share with other saved VMs. A file of it is a few pages longer.
+    pub(crate) fn own_bytes(&self, factory: &Factory) -> u64 {
+        self.memory.own_extents(&factory.image).iter().map(|extent| extent.len as u64).sum()
+    }
+
+    /// How long ago it was saved, by the wall clock, in milliseconds; 0 when that clock was set back.
+    fn asleep_ms(&self) -> f64 {
+        sys::wall_ns().saturating_sub(self.wall_ns) as f64 / 1e6
+    }
+
+    /// Whether a VM of `factory` can take it.
+    fn check(&self, factory: &Factory, program: &Program) -> Result<(), Error> {
+        let (needed, found) = (self.memory.id(), factory.image.id());
+        if needed != found {
+            return Err(Error::SnapshotForeign { what: "the image", needed: needed.to_owned(), found: found.to_owned() });
+        }
+        let limit = program.limits().memory_bytes;
+        if self.memory.len() as u64 > limit {
+            return Err(Error::MemoryLimit { limit: "memoryBytes", bytes: limit });
+        }
+        Ok(())
+    }
+}
+
+#[cfg_attr(not(test), expect(dead_code, reason = "the snapshots of runtimes will call it"))]
+impl Vm {
+    /// Saves it. Only between two turns, and when the guest has heard of everything that was delivered.
+    pub(crate) fn save(&mut self) -> Result<Snapshot, Error> {
+        if !self.quiet || !self.events.is_empty() {
+            return Err(Error::NotQuiet);
+        }
+        let state = self.state().map_err(|_| Error::NotQuiet)?;
+        if state.exited {
+            return Err(Error::NotQuiet);
+        }
+        let (monotonic_ns, wall_ns) = (self.store.data().clock.now(), sys::wall_ns());
+        let Save { image: memory, copied, frozen } = self.lodging.save()?;
+        Ok(Snapshot { saved: Arc::new(Saved { memory, monotonic_ns, wall_ns }), copied, frozen })
+    }
+
+    /// Makes the VM of `program` out of a saved one. `restore` says what differs; how long it slept is filled in. `charge` pays for the memory.
+    pub(crate) async fn restore(
+        factory: &Factory,
+        saved: &Saved,
+        program: &Arc<Program>,
+        charge: Charge,
+        restore: Restore,
+    ) -> Result<(Self, StartCost), Error> {
+        saved.check(factory, program)?;
+        let (mut vm, cost) = Self::make(factory, &saved.memory, program, charge, Clock::showing(saved.monotonic_ns)).await?;
+        let block = Restore { asleep_ms: saved.asleep_ms(), ..restore }.encode();
+        vm.deliver(Event::Restore { block: &block });
+        Ok((vm, cost))
+    }
+
+    /// Goes back to a saved state. What it was is lost, whatever it was in the middle of; when this fails nothing has changed. The memory of what it was
+    /// is given back when the remains are dropped: nobody need wait for that.
+    pub(crate) async fn rollback(&mut self, factory: &Factory, saved: &Saved, restore: Restore) -> Result<Remains, Error> {
+        let program = self.store.data().program.clone();
+        if program.gate().enter().is_err() {
+            return Err(Error::NotQuiet);
+        }
+        // One memory is paid for, not two: what was is about to go.
+        let unpaid = Charge::none(&program.process.kernel.usage, Resource::Memory);
+        let charge = std::mem::replace(&mut self.store.data_mut().charge, unpaid);
+        let amount = charge.amount();
+        let made = Self::restore(factory, saved, &program, charge, restore).await.inspect_err(|_| {
+            self.lodging.stay();
+            self.store.data_mut().charge.raise_to(amount);
+        })?;
+        let old = std::mem::replace(self, made.0);
+        let remains = old.lodging.leave().ok_or(Error::NotQuiet)?;
+        drop(old);
+        Ok(remains)
+    }
+}
