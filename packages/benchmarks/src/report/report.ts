@@ -15,7 +15,7 @@ import type { Hardware } from '../machine/hardware.js';
 import type { UsageShares } from '../machine/usage.js';
 import type { SkippedRow } from '../matrix/matrix.js';
 import type { RowResult } from '../matrix/result.js';
-import type { TargetResult } from './targets.js';
+import type { TargetResult } from './judge.js';
 
 export const SCHEMA = 'coldframe-coldstart/1';
 
