@@ -16,6 +16,15 @@ export interface TargetResult {
 
 export type Draft = Omit<TargetResult, 'verdict' | 'measured' | 'atLeast'> & { measured: number | undefined; atLeast?: boolean };
 
+/** A row of the specification; a test holds `bound` against it, so that it stands here as a number. */
+export const target = (id: string, what: string, bound: number, unit: Draft['unit'], measured: number | undefined): Draft => ({
+  id,
+  what,
+  unit,
+  bound,
+  measured,
+});
+
 export function judge({ measured, atLeast = false, ...rest }: Draft): TargetResult {
   if (measured === undefined || Number.isNaN(measured)) return { ...rest, atLeast, measured: null, verdict: 'unmeasured' };
   const met = atLeast ? measured >= rest.bound : measured <= rest.bound;

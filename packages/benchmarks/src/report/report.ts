@@ -48,7 +48,7 @@ export const failed = <T>(extra: Extra<T>): extra is { error: string } =>
   typeof extra === 'object' && extra !== null && 'error' in extra;
 
 /** Six significant digits: far below the noise of anything here, and raw samples stay readable. */
-export const toJson = (report: ColdstartReport): string =>
+export const toJson = (report: object): string =>
   JSON.stringify(report, (_key, value) => (typeof value === 'number' ? Number(value.toPrecision(6)) : value), 1);
 
 export function readReport(path: string): ColdstartReport {
