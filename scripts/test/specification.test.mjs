@@ -52,7 +52,10 @@ const targetsIn = (path) =>
     Number(number.replaceAll('_', '')),
   ]);
 
-test.each([['C', 'packages/benchmarks/src/lifecycle/targets.ts']])('rows %s are those that %s judges', (letter, path) => {
+test.each([
+  ['C', 'packages/benchmarks/src/lifecycle/targets.ts'],
+  ['D', 'packages/benchmarks/src/density/targets.ts'],
+])('rows %s are those that %s judges', (letter, path) => {
   const promised = promises.filter(({ id }) => id.replace(/\d+/, '') === letter).map(({ id, number }) => [id, bound(number)]);
   expect(targetsIn(path)).toEqual(promised);
   expect(promised.length).toBeGreaterThan(3);
