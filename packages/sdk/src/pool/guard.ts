@@ -1,8 +1,10 @@
 // The runtime of a slot, as its user of the moment sees it: the runtime itself, until it is given back. Who keeps the handle and calls it later would
-// be in the middle of somebody else's work, so from then on it refuses. It also notices calls whose effect a rollback does not take back.
+// be in the middle of somebody else's work, so from then on it refuses. It also notices calls whose effect a rollback does not take back, and refuses those that would leave
+// something where other tenants look.
 
+import { asyncDispose } from '../async-dispose.js';
 import { poolReleased } from '../errors/make.js';
-import type { PoolableRuntime } from './poolable.js';
+import type { PoolableRuntime, SlotSource } from './poolable.js';
 
 /** A runtime on loan. */
 export interface Guard<R> {
@@ -13,8 +15,12 @@ export interface Guard<R> {
   close(): void;
 }
 
-/** Lends `runtime`; `lasting` are the methods to notice. */
-export function guard<R extends PoolableRuntime>(runtime: R, lasting: ReadonlySet<PropertyKey>): Guard<R> {
+/** Lends `runtime` to `tenant`. */
+export function guard<R extends PoolableRuntime>(
+  runtime: R,
+  tenant: string,
+  source: Pick<SlotSource<R>, 'lasting' | 'assertOwn'>,
+): Guard<R> {
   let closed = false;
   let noticed = false;
   const handler: ProxyHandler<R> = {
@@ -23,11 +29,17 @@ export function guard<R extends PoolableRuntime>(runtime: R, lasting: ReadonlySe
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function' || name === 'constructor') {
         if (closed && name !== 'then' && name !== 'constructor') throw poolReleased();
+        source.assertOwn(tenant, name, []);
         return value;
       }
       return (...args: unknown[]): unknown => {
-        if (closed) return refuse(name, value);
-        if (lasting.has(name)) noticed = true;
+        if (closed) return refuse(name, value, poolReleased());
+        try {
+          source.assertOwn(tenant, name, args);
+        } catch (error) {
+          return refuse(name, value, error);
+        }
+        if (source.lasting.has(name)) noticed = true;
         return Reflect.apply(value, target, args);
       };
     },
@@ -51,8 +63,8 @@ export function guard<R extends PoolableRuntime>(runtime: R, lasting: ReadonlySe
 const AsyncFunction = (async () => {}).constructor;
 
 // As the method itself would: those that give promises reject. To dispose of what has been given back is fine, as it is twice elsewhere.
-function refuse(name: PropertyKey, method: unknown): unknown {
-  if (name === 'dispose' || name === Symbol.asyncDispose) return Promise.resolve();
-  if (method instanceof AsyncFunction) return Promise.reject(poolReleased());
-  throw poolReleased();
+function refuse(name: PropertyKey, method: unknown, error: unknown): unknown {
+  if (name === 'dispose' || name === asyncDispose) return Promise.resolve();
+  if (method instanceof AsyncFunction) return Promise.reject(error);
+  throw error;
 }

@@ -183,7 +183,7 @@ export class Keeper<R extends PoolableRuntime> {
     this.#endResting();
   }
 
-  /** The sidecar of all that were made so far is gone. */
+  /** All that were made so far are gone. */
   lost(): void {
     for (const slot of this.#slots) slot.lost = true;
     this.#endResting();

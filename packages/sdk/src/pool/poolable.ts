@@ -23,12 +23,21 @@ export interface PoolableRuntime {
 export interface SlotSource<R extends PoolableRuntime> {
   /** Methods of the runtime that change what a rollback does not take back: whoever has called one gets no successor in its slot. */
   readonly lasting: ReadonlySet<PropertyKey>;
+  /** Throws when a runtime must not do that for this tenant, because others could get to see it. */
+  assertOwn(tenant: string, method: PropertyKey, args: readonly unknown[]): void;
   /** One more. */
   make(): Promise<R>;
   /** Brings one back to what it was when it was made. */
   restore(runtime: R): Promise<void>;
-  /** Has `listener` told when all that were made so far are gone; `final` when none can be made any more either. */
-  onLost(listener: (error: Error, final: boolean) => void): void;
+  /** Whether those that were made so far are gone; and then why, and whether none can be made any more. Told once. */
+  lost(): Promise<Loss> | undefined;
   /** Ends what it holds itself. */
   close(): Promise<void>;
+}
+
+/** All runtimes of a source are gone. */
+export interface Loss {
+  readonly error: unknown;
+  /** Whether it can make no more. */
+  readonly final: boolean;
 }

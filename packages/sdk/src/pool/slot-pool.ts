@@ -6,7 +6,7 @@ import { type Counted, Counters } from './counters.js';
 import { guard } from './guard.js';
 import { Keeper, type KeeperRules } from './keeper.js';
 import { Lease } from './lease.js';
-import type { PoolableRuntime, SlotSource } from './poolable.js';
+import type { Loss, PoolableRuntime, SlotSource } from './poolable.js';
 import { FairQueue } from './queue.js';
 import { Scheduler, type SchedulerRules } from './scheduler.js';
 import type { Slot } from './slot.js';
@@ -39,8 +39,9 @@ export class SlotPool<R extends PoolableRuntime> {
   #state: 'open' | 'draining' | 'disposed' = 'open';
   // Why no slot could be made the last time; why none can be made ever again.
   #trouble: unknown;
-  #broken: Error | undefined;
+  #broken: unknown;
   #refill: NodeJS.Immediate | undefined;
+  #mourning: Promise<void> | undefined;
   #running = false;
   #ended: (() => void)[] = [];
   #disposal: Promise<void> | undefined;
@@ -55,12 +56,13 @@ export class SlotPool<R extends PoolableRuntime> {
       left: (tenant) => this.#forget(tenant),
     });
     this.#scheduler = new Scheduler(this.#keeper, this.#queue, rules, (waiter, slot) => waiter.resolve(this.#lend(slot)));
-    source.onLost((error, final) => this.#lost(error, final));
     this.#run();
   }
 
   /** A slot of the tenant's, now or when there is one. */
   async acquire({ tenant = this.#rules.tenant, signal }: Wish = {}): Promise<Lease<R>> {
+    const mourning = this.#look();
+    if (mourning !== undefined) await mourning;
     signal?.throwIfAborted();
     if (this.#state !== 'open') throw poolDisposed(this.#state === 'draining');
     if (this.#broken !== undefined) throw this.#broken;
@@ -156,7 +158,7 @@ export class SlotPool<R extends PoolableRuntime> {
   }
 
   #lend(slot: Slot<R>): Lease<R> {
-    const lease = new Lease(guard(slot.runtime as R, this.#source.lasting), (fit) => {
+    const lease = new Lease(guard(slot.runtime as R, slot.owner as string, this.#source), (fit) => {
       this.#leases.delete(lease);
       this.#keeper.giveBack(slot, fit);
     });
@@ -171,12 +173,22 @@ export class SlotPool<R extends PoolableRuntime> {
     if (keeper.mapped === keeper.count('ending')) this.#rejectAll(error);
   }
 
-  #lost(error: Error, final: boolean): void {
+  // Whether the runtimes are still there, asked before one is handed out: a slot that is dead is worse than none.
+  #look(): Promise<void> | undefined {
+    const loss = this.#mourning === undefined ? this.#source.lost() : undefined;
+    if (loss === undefined) return this.#mourning;
+    this.#keeper.lost();
+    this.#mourning = this.#mourn(loss);
+    return this.#mourning;
+  }
+
+  async #mourn(loss: Promise<Loss>): Promise<void> {
+    const { error, final } = await loss;
+    this.#mourning = undefined;
     if (final) {
       this.#broken = error;
       this.#rejectAll(error);
     }
-    this.#keeper.lost();
     this.#run();
   }
 

@@ -215,6 +215,7 @@ test('when they are lost for good, every call fails with the reason', async () =
   const waiting = pool.acquire();
   const gone = new Error('killed');
   source.lose(gone, true);
+  await expect(pool.acquire()).rejects.toBe(gone);
   await expect(waiting).rejects.toBe(gone);
   await expect(pool.acquire()).rejects.toBe(gone);
   lease.release();

@@ -2,7 +2,7 @@
 // `settle()` runs everything that can run.
 
 import { vi } from 'vitest';
-import type { PoolableRuntime, SlotSource } from '../../src/pool/poolable.js';
+import type { Loss, PoolableRuntime, SlotSource } from '../../src/pool/poolable.js';
 import { type PoolRules, SlotPool } from '../../src/pool/slot-pool.js';
 
 export type Step = 'make' | 'restore' | 'pause' | 'resume' | 'dispose' | 'delete';
@@ -76,7 +76,7 @@ export class FakeSource implements SlotSource<FakeRuntime> {
   readonly held: { step: Step; runtime: FakeRuntime | undefined; go(): void; fail(error: Error): void }[] = [];
   readonly #holding = new Set<Step>();
   readonly #failing = new Map<Step, Error>();
-  #onLost: ((error: Error, final: boolean) => void) | undefined;
+  #loss: Loss | undefined;
 
   /** How many are in memory, and nobody has begun to end them. */
   get mapped(): number {
@@ -107,8 +107,19 @@ export class FakeSource implements SlotSource<FakeRuntime> {
     else this.#failing.set(step, error);
   }
 
+  /** All that were made so far are gone. */
   lose(error: Error, final: boolean): void {
-    this.#onLost?.(error, final);
+    this.#loss = { error, final };
+  }
+
+  lost(): Promise<Loss> | undefined {
+    const loss = this.#loss;
+    this.#loss = undefined;
+    return loss && Promise.resolve(loss);
+  }
+
+  assertOwn(tenant: string, method: PropertyKey, args: readonly unknown[]): void {
+    if (method === 'exec' && args[0] === 'public' && tenant !== 'default') throw new Error('not yours');
   }
 
   step(step: Step, runtime?: FakeRuntime): Promise<void> {
@@ -129,10 +140,6 @@ export class FakeSource implements SlotSource<FakeRuntime> {
   async restore(runtime: FakeRuntime): Promise<void> {
     await this.step('restore', runtime);
     runtime.marks = [];
-  }
-
-  onLost(listener: (error: Error, final: boolean) => void): void {
-    this.#onLost = listener;
   }
 
   async close(): Promise<void> {

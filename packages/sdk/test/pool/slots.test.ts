@@ -130,6 +130,13 @@ test('a handle that was given back refuses everything', async () => {
   expect(pool.stats()).toMatchObject({ idle: 1, replaced: 0 });
 });
 
+test('what others could get to see is refused to tenants', async () => {
+  const { pool } = await fakePool({ size: 2 });
+  const other = await pool.acquire({ tenant: 'a' });
+  await expect(other.runtime.exec('public')).rejects.toThrow('not yours');
+  expect(await (await pool.acquire()).runtime.exec('public')).toBe('public');
+});
+
 test.each([
   ['returns', async () => 'value', 'value'],
   [
