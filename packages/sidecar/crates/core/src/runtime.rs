@@ -251,7 +251,7 @@ impl Inner {
             programs.disposed = true;
             programs.live.values().cloned().collect()
         };
-        self.kernel.sockets.dismiss();
+        self.kernel.sockets.dismiss(&Error::RuntimeDisposed);
         for program in live {
             program.end(Error::RuntimeDisposed);
         }

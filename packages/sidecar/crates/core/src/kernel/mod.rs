@@ -18,6 +18,7 @@ mod net;
 mod operations;
 pub(crate) mod permissions;
 pub(crate) mod processes;
+pub(crate) mod saved;
 pub(crate) mod usage;
 
 pub(crate) use arguments::Arguments;

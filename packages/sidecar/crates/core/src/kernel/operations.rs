@@ -1,6 +1,10 @@
 //! Operations under way: what a program has started and not yet heard of. A system call that cannot finish at once allots a number
 //! here and returns it; whoever finishes the work completes that number, and the program gets it as a COMPLETE event in a later turn.
 
+mod saved;
+
+pub(crate) use saved::SavedOperations;
+
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;

@@ -83,6 +83,24 @@ impl Contexts {
         Self { charge: Charge::none(usage, Resource::Kernel), last: 0, live: HashMap::new() }
     }
 
+    /// What so many cost the kernel.
+    pub(super) fn cost(count: usize) -> u64 {
+        count as u64 * CONTEXT_COST
+    }
+
+    /// The last number that was given, and copies of all by their numbers, in order.
+    pub(super) fn save(&self) -> (u32, Vec<(u32, Context)>) {
+        let mut copies: Vec<_> = self.live.iter().map(|(number, context)| (*number, context.copy())).collect();
+        copies.sort_unstable_by_key(|(number, _)| *number);
+        (self.last, copies)
+    }
+
+    /// As they were saved; none when the limit is too narrow for them.
+    pub(super) fn revive(last: u32, saved: &[(u32, Context)], usage: &Arc<Usage>) -> Option<Self> {
+        let charge = Charge::of(usage, Resource::Kernel, Self::cost(saved.len()))?;
+        Some(Self { charge, last, live: saved.iter().map(|(number, context)| (*number, context.copy())).collect() })
+    }
+
     pub(super) fn insert(&mut self, context: Context) -> Answer {
         if self.live.len() >= MAX_CONTEXTS || !self.charge.grow(CONTEXT_COST) {
             return Err(Errno::ENFILE);

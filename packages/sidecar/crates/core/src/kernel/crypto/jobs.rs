@@ -67,7 +67,64 @@ impl State {
     }
 }
 
+/// Jobs as a value: those that do not run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SavedJobs {
+    last: u32,
+    /// By their numbers, in order.
+    idle: Vec<(u32, SavedJob)>,
+}
+
+/// One of them.
+#[derive(Debug, Clone)]
+struct SavedJob {
+    command: Command,
+    /// The request as far as it has come, or the result.
+    bytes: Vec<u8>,
+    is_done: bool,
+}
+
+impl SavedJobs {
+    /// Bytes that they hold.
+    pub(super) fn own_bytes(&self) -> u64 {
+        self.idle.iter().map(|(_, job)| JOB_COST + job.bytes.len() as u64).sum()
+    }
+}
+
 impl Jobs {
+    pub(super) fn save(&self) -> SavedJobs {
+        let state = self.0.lock();
+        let idle = state.live.iter().filter_map(|(number, job)| {
+            let is_done = match job.phase {
+                Phase::Filling => false,
+                Phase::Done => true,
+                Phase::Started(_) => return None,
+            };
+            Some((*number, SavedJob { command: job.command, bytes: job.bytes.clone(), is_done }))
+        });
+        let mut idle: Vec<_> = idle.collect();
+        idle.sort_unstable_by_key(|(number, _)| *number);
+        SavedJobs { last: state.last, idle }
+    }
+
+    /// As they were saved; none when the limit is too narrow for them.
+    pub(super) fn revive(saved: &SavedJobs, usage: &Arc<Usage>) -> Option<Self> {
+        let made = Self::new(usage);
+        {
+            let mut state = made.0.lock();
+            state.last = saved.last;
+            if !state.charge.grow(saved.own_bytes()) {
+                return None;
+            }
+            for (number, SavedJob { command, bytes, is_done }) in &saved.idle {
+                let phase = if *is_done { Phase::Done } else { Phase::Filling };
+                let job = Job { command: *command, bytes: bytes.clone(), phase, canceled: Arc::default() };
+                state.live.insert(*number, job);
+            }
+        }
+        Some(made)
+    }
+
     pub(super) fn new(usage: &Arc<Usage>) -> Self {
         let charge = Charge::none(usage, Resource::Kernel);
         Self(Mutex::new(State { last: 0, live: HashMap::new(), charge, queue: VecDeque::new(), running: 0 }))

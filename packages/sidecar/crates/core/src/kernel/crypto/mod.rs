@@ -9,6 +9,9 @@ mod contexts;
 mod job;
 mod jobs;
 mod pool;
+mod saved;
+
+pub(crate) use saved::SavedCrypto;
 
 use super::usage::Usage;
 use super::{Answer, Arguments, Errno};

@@ -16,7 +16,7 @@ const MOST: usize = 16;
 
 /// What waits, by the end that will take it.
 #[derive(Default)]
-pub(super) struct Parcels(HashMap<Id, VecDeque<Arc<Description>>>);
+pub(super) struct Parcels(pub(super) HashMap<Id, VecDeque<Arc<Description>>>);
 
 impl Sockets {
     /// Has `description` wait for who reads at the other end of `id`. `ENOTSUP` for what is no socket, `ETOOMANYREFS` when too much waits there.

@@ -24,12 +24,12 @@ pub(super) struct Wake {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Network {
     pub(super) sockets: BTreeMap<Id, Socket>,
-    last: Id,
-    last_port: u16,
+    pub(super) last: Id,
+    pub(super) last_port: u16,
     /// How many of the sockets are ends of pairs.
-    pipe_ends: usize,
+    pub(super) pipe_ends: usize,
     /// The highest numbers of sockets and of pairs.
-    marks: [Mark; 2],
+    pub(super) marks: [Mark; 2],
     /// The runtime's.
     pub(super) usage: Arc<Usage>,
     /// What has to be told, to be taken after each call.

@@ -64,7 +64,38 @@ impl Default for Permissions {
     }
 }
 
+/// A policy as a value, checked already.
+#[derive(Clone)]
+pub(crate) struct SavedPolicy(Arc<Compiled>);
+
+impl SavedPolicy {
+    /// What the caller outside has said.
+    pub(crate) fn source(&self) -> &PermissionPolicy {
+        &self.0.source
+    }
+
+    pub(crate) fn of(policy: &PermissionPolicy) -> Result<Self, Error> {
+        let default = PermissionPolicy::default();
+        Ok(Self(if *policy == default { compiled::default() } else { Arc::new(Compiled::new(policy)?) }))
+    }
+}
+
 impl Permissions {
+    pub(crate) fn save(&self) -> SavedPolicy {
+        SavedPolicy(self.policy.read().clone())
+    }
+
+    /// With a policy as it was saved. Nobody listens.
+    pub(crate) fn revive(SavedPolicy(policy): SavedPolicy) -> Self {
+        Self { asked: AtomicU8::new(policy.asks), policy: RwLock::new(policy), audit: Audit::default() }
+    }
+
+    /// Whoever hears of the decisions of `before` hears of these from now on, and of the others no more.
+    pub(crate) fn follow(&self, before: &Self) {
+        self.listen(before.audit.listener());
+        before.listen(None);
+    }
+
     /// Replaces the policy, for the next question on. One with a mistake changes nothing.
     pub(crate) fn set(&self, policy: &PermissionPolicy) -> Result<(), Error> {
         let compiled = Compiled::new(policy)?;

@@ -52,7 +52,7 @@ pub(super) struct Consequences {
 #[derive(Debug, Clone)]
 pub(super) struct Table {
     pub(super) entries: BTreeMap<u32, Entry>,
-    last: u32,
+    pub(super) last: u32,
     limit: usize,
 }
 
