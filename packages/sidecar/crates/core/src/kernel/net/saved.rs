@@ -4,6 +4,8 @@
 //! Connections of the caller outside end with the moment: their sockets are in the value as `strangers` and are reset when it comes to life, so that
 //! the guest's ends hear of it as they would of any reset. Who waited for listeners outside waits at the original.
 
+mod checks;
+
 use super::ends::{Feed, NOBODY, Sockets, State};
 use super::socket::{Id, Role, Socket};
 use super::table::Network;
@@ -12,11 +14,12 @@ use crate::kernel::Operations;
 use crate::kernel::descriptors::{Held, Target};
 use crate::kernel::saved::Graph;
 use crate::kernel::usage::Usage;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// See the module.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct SavedSockets {
     sockets: BTreeMap<Id, Socket>,
     last: Id,

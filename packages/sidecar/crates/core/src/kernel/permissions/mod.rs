@@ -30,6 +30,7 @@ use audit::Audit;
 use compiled::{Compiled, bit};
 use operations::{Operations, each, env, files};
 use parking_lot::RwLock;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -65,15 +66,25 @@ impl Default for Permissions {
 }
 
 /// A policy as a value, checked already.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(try_from = "PermissionPolicy", into = "PermissionPolicy")]
 pub(crate) struct SavedPolicy(Arc<Compiled>);
 
-impl SavedPolicy {
-    /// What the caller outside has said.
-    pub(crate) fn source(&self) -> &PermissionPolicy {
-        &self.0.source
-    }
+impl TryFrom<PermissionPolicy> for SavedPolicy {
+    type Error = Error;
 
+    fn try_from(policy: PermissionPolicy) -> Result<Self, Error> {
+        Self::of(&policy)
+    }
+}
+
+impl From<SavedPolicy> for PermissionPolicy {
+    fn from(saved: SavedPolicy) -> Self {
+        saved.0.source.clone()
+    }
+}
+
+impl SavedPolicy {
     pub(crate) fn of(policy: &PermissionPolicy) -> Result<Self, Error> {
         let default = PermissionPolicy::default();
         Ok(Self(if *policy == default { compiled::default() } else { Arc::new(Compiled::new(policy)?) }))

@@ -7,6 +7,7 @@ use crate::kernel::{Answer, Errno, Operations};
 use crate::policy::Scope;
 use crate::program::Program;
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 
 const LAST: u8 = 64;
 const SIGSTOP: u8 = 19;
@@ -20,7 +21,7 @@ const STOPPING: [u8; 4] = [19, 20, 21, 22];
 pub(crate) struct Signals(Mutex<State>);
 
 /// Plain data: it is also what is saved.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct State {
     heard: u64,
     pending: u64,
@@ -38,6 +39,12 @@ fn bit(signal: u8) -> u64 {
 }
 
 impl State {
+    /// Whether a program could have brought it about; it may come out of a file.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        let never = bit(SIGKILL) | bit(SIGSTOP);
+        if self.heard & never == 0 && self.operation != Some(0) { Ok(()) } else { Err("a signal that nobody hears") }
+    }
+
     fn tell(&mut self, operations: &Operations) {
         if self.pending == 0 {
             return;

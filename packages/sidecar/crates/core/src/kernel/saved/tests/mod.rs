@@ -107,6 +107,13 @@ impl World {
         self.guests.len() - 1
     }
 
+    /// The number that a further child would get.
+    fn fork_pid(&self, parent: usize) -> u32 {
+        let pid = self.kernel.processes.enter_child(self.guests[parent].program.pid, false).expect("room");
+        self.kernel.processes.remove(pid);
+        pid
+    }
+
     fn save(&self) -> SavedKernel {
         let processes: Vec<&Process> = self.guests.iter().map(|guest| &guest.program.process).collect();
         self.kernel.save(&processes)
