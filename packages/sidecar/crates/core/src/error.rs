@@ -94,6 +94,13 @@ pub enum Error {
     },
     /// a program can be saved between two of its turns, and not now: it is in the middle of one, has news that it has not heard, or ends
     NotQuiet,
+    /// the snapshot needs a {what} '{name}', which nobody has brought
+    SnapshotLacks {
+        /// What is missing: a mount, a file system.
+        what: String,
+        /// Its name, or where the guest sees it.
+        name: String,
+    },
     /// the snapshot cannot be taken: {reason}
     Snapshot {
         /// What the system says.
@@ -149,6 +156,7 @@ impl Error {
             Self::File { errno, .. } => errno,
             Self::Archive { .. } => "ERR_ARCHIVE",
             Self::NotQuiet => "ERR_NOT_QUIET",
+            Self::SnapshotLacks { .. } => "ERR_SNAPSHOT_LACKS",
             Self::Snapshot { .. } => "ERR_SNAPSHOT",
             Self::SnapshotForeign { .. } => "ERR_SNAPSHOT_FOREIGN",
             Self::SnapshotDamaged { .. } => "ERR_SNAPSHOT_DAMAGED",
@@ -167,6 +175,9 @@ impl Error {
                 ("received", Fact::Text(received.clone())),
             ],
             Self::RuntimeDisposed | Self::Canceled | Self::NotQuiet => vec![],
+            Self::SnapshotLacks { what, name } => {
+                vec![("what", Fact::Text(what.clone())), ("name", Fact::Text(name.clone()))]
+            }
             Self::Timeout { timeout_ms } => vec![("timeoutMs", number(*timeout_ms))],
             Self::CpuLimit { cpu_ms } => vec![("cpuMs", number(*cpu_ms))],
             Self::MemoryLimit { limit, bytes } => {

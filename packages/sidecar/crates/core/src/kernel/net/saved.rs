@@ -10,7 +10,7 @@ use super::table::Network;
 use crate::error::Error;
 use crate::kernel::Operations;
 use crate::kernel::descriptors::{Held, Target};
-use crate::kernel::saved::Graph;
+use crate::kernel::saved::{Graph, Open};
 use crate::kernel::usage::Usage;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl Sockets {
     /// As they were saved, for programs with these operations. More than the limits allow is an error.
     pub(crate) fn revive(
         saved: &SavedSockets,
-        graph: &Graph,
+        open: &Open,
         usage: &Arc<Usage>,
         operations: &HashMap<u32, Arc<Operations>>,
     ) -> Result<Self, Error> {
@@ -94,7 +94,7 @@ impl Sockets {
                 state.feeds.insert(*id, feed.clone());
             }
             for (id, waiting) in &saved.parcels {
-                state.parcels.0.insert(*id, waiting.iter().filter_map(|at| graph.get(*at)).collect());
+                state.parcels.0.insert(*id, waiting.iter().filter_map(|at| open.get(*at)).collect());
             }
             for socket in state.network.sockets.values_mut() {
                 // Who waits in a call that blocks is not in a snapshot, and neither is who has gone.
