@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::host::BindingOptions;
 use crate::program::Program;
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Bindings of one runtime.
@@ -39,9 +40,23 @@ struct State {
 }
 
 /// Bindings as a value: their commands, which are files too. The functions are the caller's, who hands them over anew.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct SavedBindings {
     commands: BTreeMap<String, String>,
+}
+
+impl SavedBindings {
+    /// Whether a caller could have brought it about; it may come out of a file.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        let are_names = self.commands.iter().all(|(command, binding)| is_name(command.as_bytes()) && is_name(binding.as_bytes()));
+        let are_few = self.commands.len() <= MAX_BINDINGS * MAX_COMMANDS;
+        if are_names && are_few { Ok(()) } else { Err("a binding's name") }
+    }
+
+    /// Bytes that it holds.
+    pub(crate) fn own_bytes(&self) -> u64 {
+        self.commands.iter().map(|(command, binding)| (command.len() + binding.len()) as u64).sum()
+    }
 }
 
 impl Bindings {

@@ -7,10 +7,11 @@ use super::jobs::{Jobs, SavedJobs};
 use crate::error::Error;
 use crate::kernel::usage::Usage;
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// See the module.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct SavedCrypto {
     pub(super) last: u32,
     /// By their numbers, in order.
@@ -19,6 +20,14 @@ pub(crate) struct SavedCrypto {
 }
 
 impl SavedCrypto {
+    /// Whether a program could have brought it about; it may come out of a file.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        let numbers = |list: &mut dyn Iterator<Item = u32>| list.is_sorted_by(|one, other| one < other);
+        let are_sound =
+            Contexts::may_be(self.last, self.contexts.len()) && numbers(&mut self.contexts.iter().map(|(number, _)| *number));
+        if are_sound && self.jobs.may_be() { Ok(()) } else { Err("the numbers of digests or jobs") }
+    }
+
     /// Bytes that it holds.
     pub(crate) fn own_bytes(&self) -> u64 {
         Contexts::cost(self.contexts.len()) + self.jobs.own_bytes()

@@ -11,6 +11,7 @@ use crate::kernel::usage::Usage;
 use crate::kernel::{Errno, Operations};
 use crate::program::Program;
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
 
@@ -37,13 +38,13 @@ pub(super) struct State {
 }
 
 /// What the caller outside has written and no program has taken yet.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Feed {
     pub(super) bytes: VecDeque<u8>,
     /// Nothing more will come.
     ends: bool,
     /// Nobody will ever take it.
-    broken: bool,
+    pub(super) broken: bool,
 }
 
 /// Who waits when it is a feed or a visit that waits; no program has that number.

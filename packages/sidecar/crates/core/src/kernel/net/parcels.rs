@@ -12,7 +12,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// What may wait at one end: Node never has more than one under way.
-const MOST: usize = 16;
+pub(super) const MOST: usize = 16;
 
 /// What waits, by the end that will take it.
 #[derive(Default)]

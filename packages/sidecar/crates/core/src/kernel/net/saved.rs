@@ -4,6 +4,8 @@
 //! Connections of the caller outside end with the moment: their sockets are in the value as `strangers` and are reset when it comes to life, so that
 //! the guest's ends hear of it as they would of any reset. Who waited for listeners outside waits at the original.
 
+mod checks;
+
 use super::ends::{Feed, NOBODY, Sockets, State};
 use super::socket::{Id, Role, Socket};
 use super::table::Network;
@@ -12,11 +14,12 @@ use crate::kernel::Operations;
 use crate::kernel::descriptors::{Held, Target};
 use crate::kernel::saved::{Graph, Open};
 use crate::kernel::usage::Usage;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// See the module.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct SavedSockets {
     sockets: BTreeMap<Id, Socket>,
     last: Id,
@@ -97,10 +100,8 @@ impl Sockets {
                 state.parcels.0.insert(*id, waiting.iter().filter_map(|at| open.get(*at)).collect());
             }
             for socket in state.network.sockets.values_mut() {
-                // Who waits in a call that blocks is not in a snapshot, and neither is who has gone.
-                socket.waiters.retain(|waiter| {
-                    waiter.owner == NOBODY || operations.get(&waiter.owner).is_some_and(|own| own.is_pending(waiter.operation))
-                });
+                // Who has gone meanwhile waits no more.
+                socket.waiters.retain(|waiter| waiter.owner == NOBODY || operations.contains_key(&waiter.owner));
                 for waiter in socket.waiters.iter().filter(|waiter| waiter.owner != NOBODY) {
                     if let Some(own) = operations.get(&waiter.owner) {
                         state.waiting.entry(waiter.owner).or_insert_with(|| Arc::downgrade(own));

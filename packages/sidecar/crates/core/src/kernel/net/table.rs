@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Operations of one program that may wait for one socket: one to read, one to write, and as many again.
-const MAX_WAITERS: usize = 4;
+pub(super) const MAX_WAITERS: usize = 4;
 /// Where ports begin that nobody chose (Linux's range).
 const EPHEMERAL: std::ops::Range<u16> = 32_768..60_999;
 

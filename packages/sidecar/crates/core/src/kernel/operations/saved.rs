@@ -1,15 +1,16 @@
 //! A program's operations as a value: which numbers wait, and what has completed and was not taken. Who would be woken is no part of it, and
 //! neither are the operations of a call that blocks: nobody is inside one when a program is saved.
 
-use super::{Event, OPERATION_COST, Operations};
+use super::{Event, LAST, OPERATION_COST, Operations};
 use crate::error::Error;
 use crate::kernel::Errno;
 use crate::kernel::usage::Usage;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// See the module.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SavedOperations {
     last: u32,
     /// In order.
@@ -18,6 +19,14 @@ pub(crate) struct SavedOperations {
 }
 
 impl SavedOperations {
+    /// Whether a program could have brought it about; it may come out of a file.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        let is_number = |operation: &u32| (1..=LAST).contains(operation);
+        let done = self.done.iter().map(|event| &event.operation);
+        let are_numbers = self.last <= LAST && self.pending.iter().chain(done).all(is_number);
+        if are_numbers && self.pending.is_sorted_by(|one, other| one < other) { Ok(()) } else { Err("an operation's number") }
+    }
+
     /// Bytes that it holds.
     pub(crate) fn own_bytes(&self) -> u64 {
         let results: usize = self.done.iter().map(|event| event.bytes.len() + size_of::<Event>()).sum();

@@ -30,6 +30,7 @@ use audit::Audit;
 use compiled::{Compiled, bit};
 use operations::{Operations, each, env, files};
 use parking_lot::RwLock;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -65,15 +66,25 @@ impl Default for Permissions {
 }
 
 /// A policy as a value, checked already.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(try_from = "PermissionPolicy", into = "PermissionPolicy")]
 pub(crate) struct SavedPolicy(Arc<Compiled>);
 
-impl SavedPolicy {
-    /// What the caller outside has said.
-    pub(crate) fn source(&self) -> &PermissionPolicy {
-        &self.0.source
-    }
+impl TryFrom<PermissionPolicy> for SavedPolicy {
+    type Error = Error;
 
+    fn try_from(policy: PermissionPolicy) -> Result<Self, Error> {
+        Self::of(&policy)
+    }
+}
+
+impl From<SavedPolicy> for PermissionPolicy {
+    fn from(saved: SavedPolicy) -> Self {
+        saved.0.source.clone()
+    }
+}
+
+impl SavedPolicy {
     pub(crate) fn of(policy: &PermissionPolicy) -> Result<Self, Error> {
         let default = PermissionPolicy::default();
         Ok(Self(if *policy == default { compiled::default() } else { Arc::new(Compiled::new(policy)?) }))
@@ -90,8 +101,9 @@ impl Permissions {
         Self { asked: AtomicU8::new(policy.asks), policy: RwLock::new(policy), audit: Audit::default() }
     }
 
-    /// Whoever hears of the decisions of `before` hears of these from now on, and of the others no more.
+    /// Takes the place of `before`: its policy counts here, and whoever hears of its decisions hears of these from now on, and of the others no more.
     pub(crate) fn follow(&self, before: &Self) {
+        *self.policy.write() = before.policy.read().clone();
         self.listen(before.audit.listener());
         before.listen(None);
     }

@@ -182,7 +182,7 @@ impl Revived {
             }
         }
         let files = kernel.files.lock().waiters();
-        let waits = [kernel.sockets.waiters(), kernel.processes.waiters(operations), files];
+        let waits = [kernel.sockets.waiters(), kernel.processes.waiters(), files];
         let mut waits: HashSet<(u32, u32)> = waits.into_iter().flatten().collect();
         waits.extend(self.processes.iter().filter_map(|process| Some((process.pid, process.signals.waiting()?))));
         for (pid, own) in operations {
@@ -193,17 +193,19 @@ impl Revived {
 
 impl Process {
     fn save(&self, graph: &mut Graph) -> SavedProcess {
+        let files = self.files.save(graph);
+        // After all that completes: see `Kernel::save`.
+        let (signals, operations) = self.signals.save(&self.operations);
         SavedProcess {
             pid: self.pid,
-            files: self.files.save(graph),
+            files,
             crypto: self.crypto.save(),
-            signals: self.signals.save(),
+            signals,
             watched: self.watched.lock().clone(),
             feed: *self.feed.lock(),
             texts: self.texts.as_ref().map(Charge::amount),
             facts: self.facts.save(),
-            // Last: see `Kernel::save`.
-            operations: self.operations.save(),
+            operations,
         }
     }
 
@@ -230,7 +232,7 @@ impl SavedProcess {
             kernel: kernel.clone(),
             pid: self.pid,
             crypto: Crypto::revive(&self.crypto, usage)?,
-            signals: Signals::revive(self.signals, &operations),
+            signals: Signals::revive(self.signals),
             operations,
             watched: Mutex::new(self.watched.clone()),
             feed: Mutex::new(self.feed),

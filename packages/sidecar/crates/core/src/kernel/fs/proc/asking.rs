@@ -4,6 +4,7 @@
 use crate::kernel::processes::Image;
 use crate::program::Program;
 use crate::sys;
+use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -36,7 +37,7 @@ pub(crate) fn asking() -> Option<u32> {
 type Told = (Image, Vec<String>, Vec<(String, String)>);
 
 /// [`Facts`] as a value.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SavedFacts {
     told: Option<Arc<Told>>,
     memory: u64,
@@ -55,6 +56,17 @@ pub(crate) struct Facts {
 impl Default for Facts {
     fn default() -> Self {
         Self { told: OnceLock::new(), memory: AtomicU64::new(0), began_ns: sys::monotonic_ns() }
+    }
+}
+
+impl SavedFacts {
+    /// Bytes that it holds.
+    pub(crate) fn own_bytes(&self) -> u64 {
+        let of = |(_, argv, env): &Told| {
+            let words: usize = argv.iter().map(String::len).sum();
+            (words + env.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>()) as u64
+        };
+        self.told.as_deref().map_or(0, of)
     }
 }
 

@@ -1,6 +1,9 @@
 //! A kernel's value, with programs that have no VM: calls go through the kernel's own entrance.
 
+mod cost;
+mod outside;
 mod parts;
+mod same;
 
 use super::{Reattach, Revived, SavedKernel};
 use crate::kernel::{Arguments, Errno, Event, Kernel, Process, call};
@@ -105,6 +108,13 @@ impl World {
         *process.files.descriptors.lock() = crate::kernel::Descriptors::inherited(slots, self.kernel.descriptors());
         self.guests.push(guest(process));
         self.guests.len() - 1
+    }
+
+    /// The number that a further child would get.
+    fn fork_pid(&self, parent: usize) -> u32 {
+        let pid = self.kernel.processes.enter_child(self.guests[parent].program.pid, false).expect("room");
+        self.kernel.processes.remove(pid);
+        pid
     }
 
     fn save(&self) -> SavedKernel {

@@ -33,7 +33,7 @@ fn what_was_kept_is_told_in_the_copy() {
     guest.write_file("a", b"text");
     guest.write_file("b", b"");
     let mut other = copy(&guest);
-    let mut batches = |guest: &mut Guest| {
+    let batches = |guest: &mut Guest| {
         let first = told(guest);
         watch(guest, ".", 0);
         (first, told(guest))
