@@ -12,7 +12,7 @@ use super::table::Network;
 use crate::error::Error;
 use crate::kernel::Operations;
 use crate::kernel::descriptors::{Held, Target};
-use crate::kernel::saved::Graph;
+use crate::kernel::saved::{Graph, Open};
 use crate::kernel::usage::Usage;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -77,7 +77,7 @@ impl Sockets {
     /// As they were saved, for programs with these operations. More than the limits allow is an error.
     pub(crate) fn revive(
         saved: &SavedSockets,
-        graph: &Graph,
+        open: &Open,
         usage: &Arc<Usage>,
         operations: &HashMap<u32, Arc<Operations>>,
     ) -> Result<Self, Error> {
@@ -97,7 +97,7 @@ impl Sockets {
                 state.feeds.insert(*id, feed.clone());
             }
             for (id, waiting) in &saved.parcels {
-                state.parcels.0.insert(*id, waiting.iter().filter_map(|at| graph.get(*at)).collect());
+                state.parcels.0.insert(*id, waiting.iter().filter_map(|at| open.get(*at)).collect());
             }
             for socket in state.network.sockets.values_mut() {
                 // Who has gone meanwhile waits no more.
