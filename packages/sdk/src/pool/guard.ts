@@ -23,6 +23,13 @@ export function guard<R extends PoolableRuntime>(
 ): Guard<R> {
   let closed = false;
   let noticed = false;
+  // Copies are the caller's for good, and still may not leave anything where other tenants look.
+  const confined = (copies: unknown): unknown => {
+    if (Array.isArray(copies)) return copies.map(confined);
+    if (copies instanceof runtime.constructor) return guard(copies as R, tenant, source).runtime;
+    const { status, value } = copies as PromiseSettledResult<R> & { value: R };
+    return status === 'fulfilled' ? { status, value: confined(value) } : copies;
+  };
   const handler: ProxyHandler<R> = {
     get(target, name) {
       // Of the runtime itself: its private fields are not the proxy's.
@@ -40,7 +47,8 @@ export function guard<R extends PoolableRuntime>(
           return refuse(name, value, error);
         }
         if (source.lasting.has(name)) noticed = true;
-        return Reflect.apply(value, target, args);
+        const result: unknown = Reflect.apply(value, target, args);
+        return name === 'clone' ? Promise.resolve(result).then(confined) : result;
       };
     },
     set(target, name, value) {

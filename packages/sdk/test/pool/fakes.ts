@@ -51,6 +51,11 @@ export class FakeRuntime implements PoolableRuntime {
 
   async registerBindings(): Promise<void> {}
 
+  async clone(n: number, { settle = false } = {}): Promise<unknown[]> {
+    const copies = Array.from({ length: n }, () => new FakeRuntime(this.#source, -1));
+    return settle ? [...copies.map((value) => ({ status: 'fulfilled', value })), { status: 'rejected', reason: 'no' }] : copies;
+  }
+
   async dispose(): Promise<void> {
     if (this.state === 'disposed') return;
     this.state = 'disposed';

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { withLease } from '../../src/pool/with-runtime.js';
-import { fakePool, holdTime, pass, settle } from './fakes.js';
+import { type FakeRuntime, fakePool, holdTime, pass, settle } from './fakes.js';
 
 beforeEach(holdTime);
 afterEach(() => {
@@ -135,6 +135,14 @@ test('what others could get to see is refused to tenants', async () => {
   const other = await pool.acquire({ tenant: 'a' });
   await expect(other.runtime.exec('public')).rejects.toThrow('not yours');
   expect(await (await pool.acquire()).runtime.exec('public')).toBe('public');
+  const [copy] = (await other.runtime.clone(1)) as FakeRuntime[];
+  const [settled, failed] = (await other.runtime.clone(1, { settle: true })) as PromiseSettledResult<FakeRuntime>[];
+  other.release();
+  for (const one of [copy, settled?.status === 'fulfilled' ? settled.value : undefined]) {
+    await expect(one?.exec('public')).rejects.toThrow('not yours');
+    expect(await one?.exec('mine')).toBe('mine');
+  }
+  expect(failed).toEqual({ status: 'rejected', reason: 'no' });
 });
 
 test.each([
