@@ -41,6 +41,8 @@ export interface LiveResult {
   createWallMs: number;
   probeMs: Statistics | null;
   probeWallMs: number;
+  /** Raw, in order of the calls; what failed is 0. */
+  samples: { createMs: number[]; probeMs: number[] };
   before: Census;
   after: Census;
 }
@@ -93,6 +95,7 @@ export async function measureLive(open: OpenHost, shape: LiveShape): Promise<Liv
       createWallMs: made.wallMs,
       probeMs: summarize(asked.ms),
       probeWallMs: asked.wallMs,
+      samples: { createMs: made.ms.map((value) => value ?? 0), probeMs: asked.ms },
       before,
       after,
     };
