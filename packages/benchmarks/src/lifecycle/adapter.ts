@@ -55,7 +55,7 @@ class SdkBox implements Box {
 
   resume = () => this.#runtime.resume();
 
-  startTicker = () => startTicker(this.#runtime);
+  startTicker = () => startTicker(this.#runtime as unknown as sdk.NodeRuntime);
 
   dispose = () => this.#runtime.dispose();
 }
