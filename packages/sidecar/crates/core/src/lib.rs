@@ -21,8 +21,8 @@ mod policy;
 mod program;
 mod runtime;
 mod sched;
-pub mod stub;
 mod sys;
+mod vm;
 
 #[cfg(test)]
 mod tests;
