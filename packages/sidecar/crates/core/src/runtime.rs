@@ -89,6 +89,11 @@ impl Runtime {
         Ok(Self { inner: Inner::new(core, kernel, options.env, cwd) })
     }
 
+    #[cfg(test)]
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        &self.inner
+    }
+
     /// Starts a program (or a resident runner). `sink` may be called before this returns when `dispatch` is inline.
     pub fn start(&self, options: ProcessOptions, sink: Arc<dyn Sink>, dispatch: Dispatch) -> Result<Process, Error> {
         let inner = &self.inner;
@@ -336,4 +341,3 @@ fn title(argv: &[String]) -> String {
     const LONGEST: usize = 1_000;
     argv.join(" ").chars().take(LONGEST).collect()
 }
-

@@ -183,7 +183,8 @@ impl SavedProgram {
 
     /// Whether what it holds outside its memory fits into these limits.
     fn check(&self, limits: &Limits) -> Result<(), Error> {
-        let fits = |resource, held: u64, limit| if held > limit { Err(Error::ResourceExhausted { resource, limit }) } else { Ok(()) };
+        let fits =
+            |resource, held: u64, limit| if held > limit { Err(Error::ResourceExhausted { resource, limit }) } else { Ok(()) };
         fits("output bytes of a process", self.output.most(), limits.output_bytes)?;
         fits("stdin bytes of a process", self.input.len() as u64, limits.stdin_bytes)
     }

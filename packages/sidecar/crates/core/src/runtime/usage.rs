@@ -9,7 +9,7 @@ use std::sync::Arc;
 impl Runtime {
     /// What it has in use at this moment, and had at most.
     pub fn resources(&self) -> RuntimeResources {
-        self.inner().resources()
+        self.inner.resources()
     }
 }
 

@@ -31,6 +31,7 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::options::{FileSystemOptions, MountOptions, WarningListener};
 use crate::policy::PermissionPolicy;
+use crate::program::Moment;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -122,6 +123,7 @@ impl Kernel {
         let graph = saved.graph.revive();
         let space = Space { bytes: with.limits.filesystem_bytes, inodes: with.limits.inodes };
         let kernel = Arc::new(Self {
+            moment: Moment::default(),
             files: Mutex::new(saved.files.copied(fs::base(space, processes.clone(), usage.clone()))),
             sockets: Sockets::revive(&saved.sockets, &graph, &usage, &operations)?,
             processes,
@@ -240,3 +242,20 @@ impl SavedProcess {
 
 #[cfg(test)]
 mod tests;
+
+impl SavedKernel {
+    /// What its programs may do.
+    pub(crate) fn permissions(&self) -> PermissionPolicy {
+        self.policy.clone().into()
+    }
+
+    pub(crate) fn own_bytes(&self) -> u64 {
+        0
+    }
+}
+
+impl Kernel {
+    pub(crate) fn reattach(&self) -> (Vec<MountOptions>, Vec<FileSystemOptions>) {
+        (Vec::new(), Vec::new())
+    }
+}

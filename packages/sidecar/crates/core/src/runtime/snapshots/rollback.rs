@@ -4,8 +4,8 @@
 //! What is the caller's stays as it is now: limits, permissions, bindings, mounted folders, who is asked and told. Connections from outside end, and files and
 //! watches that the caller has open are closed, because what they meant is gone.
 
-use super::restore::{Cast, begin, build};
 use super::Snapshot;
+use super::restore::{Cast, begin, build};
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::kernel::saved::{Reattach, Revived};
@@ -22,10 +22,10 @@ impl Runtime {
         let inner = &self.inner;
         let before = inner.kernel();
         let (mounts, file_systems) = before.reattach();
-        let policy = before.permissions.policy();
         let with = Reattach {
             limits: inner.limits,
-            permissions: Some(&policy),
+            // `follow` has those of now.
+            permissions: None,
             mounts: &mounts,
             file_systems: &file_systems,
             warnings: None,
