@@ -91,6 +91,18 @@ export interface LocalFacts {
   ERR_PROTOCOL: { reason: string };
 }
 
+/** What a pool of runtimes refuses with. */
+export interface PoolFacts {
+  /** As many calls wait for a slot as may. */
+  ERR_POOL_EXHAUSTED: { tenant: string; size: number; busy: number; waiting: number; maxWaiting: number };
+  /** No slot became free within `timeoutMs`; `cause` says why none could be made, if that was tried. Of a step of a slot: it took so long. */
+  ERR_POOL_TIMEOUT: { timeoutMs: number; tenant?: string; size?: number; busy?: number; waiting?: number };
+  /** `drain()` or `dispose()` was called on the pool before the call, or `dispose()` during it. */
+  ERR_POOL_DISPOSED: { draining: boolean };
+  /** The runtime has been given back to its pool. */
+  ERR_POOL_RELEASED: object;
+}
+
 /**
  * What an operation on files, processes or connections may be refused with: the name of Linux's error number. `path` is the guest path, the
  * command, the process's number, or the host and port.
@@ -148,7 +160,14 @@ export interface BindingFacts {
 export type BindingErrorCode = keyof BindingFacts;
 
 /** Facts by code. */
-export interface ErrorFacts extends FailureFacts, RequestFacts, SnapshotFacts, LocalFacts, NetworkFacts, FileFacts {}
+export interface ErrorFacts
+  extends FailureFacts,
+    RequestFacts,
+    SnapshotFacts,
+    LocalFacts,
+    NetworkFacts,
+    PoolFacts,
+    FileFacts {}
 
 /** Every code that `ColdframeError` can have. */
 export type ErrorCode = keyof ErrorFacts;

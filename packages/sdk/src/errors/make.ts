@@ -81,6 +81,30 @@ export function connectionLost(port: number, cause: unknown) {
   return make('ECONNRESET', message, { syscall: 'read', path: `localhost:${port}` }, cause);
 }
 
+/** The pool's queue is full. */
+export function poolExhausted(facts: ErrorFacts['ERR_POOL_EXHAUSTED']) {
+  const message = `The pool has ${facts.busy} of ${facts.size} slots in use and ${facts.waiting} calls waiting (maxWaiting: ${facts.maxWaiting})`;
+  return make('ERR_POOL_EXHAUSTED', message, facts);
+}
+
+/** The pool had no slot in time; or, without a tenant, something that has to be done with a slot took too long. */
+export function poolTimeout(facts: ErrorFacts['ERR_POOL_TIMEOUT'], cause?: unknown) {
+  const { timeoutMs, tenant, size, busy, waiting } = facts;
+  const call = `No slot of the pool became free within ${timeoutMs} ms: ${busy} of ${size} are in use, ${waiting} calls wait`;
+  const message = tenant === undefined ? `A slot of the pool was not ready within ${timeoutMs} ms` : call;
+  return make('ERR_POOL_TIMEOUT', message, facts, cause);
+}
+
+/** The pool is no more. */
+export function poolDisposed(draining: boolean) {
+  return make('ERR_POOL_DISPOSED', draining ? 'The pool is being drained' : 'The pool has been disposed', { draining });
+}
+
+/** The caller has given the runtime back. */
+export function poolReleased() {
+  return make('ERR_POOL_RELEASED', 'The runtime has been given back to its pool', {});
+}
+
 /** The halves are of different releases. */
 export function versionMismatch(sdk: string, sidecar: string) {
   const message = `The SDK has version ${sdk}, the sidecar ${sidecar}: install one release of both`;

@@ -100,10 +100,8 @@ impl Sockets {
                 state.parcels.0.insert(*id, waiting.iter().filter_map(|at| graph.get(*at)).collect());
             }
             for socket in state.network.sockets.values_mut() {
-                // Who waits in a call that blocks is not in a snapshot, and neither is who has gone.
-                socket.waiters.retain(|waiter| {
-                    waiter.owner == NOBODY || operations.get(&waiter.owner).is_some_and(|own| own.is_pending(waiter.operation))
-                });
+                // Who has gone meanwhile waits no more.
+                socket.waiters.retain(|waiter| waiter.owner == NOBODY || operations.contains_key(&waiter.owner));
                 for waiter in socket.waiters.iter().filter(|waiter| waiter.owner != NOBODY) {
                     if let Some(own) = operations.get(&waiter.owner) {
                         state.waiting.entry(waiter.owner).or_insert_with(|| Arc::downgrade(own));

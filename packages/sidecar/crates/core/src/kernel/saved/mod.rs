@@ -169,7 +169,7 @@ impl Revived {
                 own.complete(*operation, Err(Errno::ECANCELED), UNANSWERED.to_vec());
             }
         }
-        let waits = [kernel.sockets.waiters(), kernel.processes.waiters(operations)];
+        let waits = [kernel.sockets.waiters(), kernel.processes.waiters()];
         let mut waits: HashSet<(u32, u32)> = waits.into_iter().flatten().collect();
         waits.extend(self.processes.iter().filter_map(|process| Some((process.pid, process.signals.waiting()?))));
         for (pid, own) in operations {
@@ -186,19 +186,20 @@ impl Process {
         let slots = slots.collect();
         drop(descriptors);
         let cwd = self.files.getcwd(&self.kernel.files.lock()).unwrap_or_default();
+        // After all that completes: see `Kernel::save`.
+        let (signals, operations) = self.signals.save(&self.operations);
         SavedProcess {
             pid: self.pid,
             cwd,
             umask: self.files.umask(),
             slots,
             crypto: self.crypto.save(),
-            signals: self.signals.save(),
+            signals,
             watched: self.watched.lock().clone(),
             feed: *self.feed.lock(),
             texts: self.texts.as_ref().map(Charge::amount),
             facts: self.facts.save(),
-            // Last: see `Kernel::save`.
-            operations: self.operations.save(),
+            operations,
         }
     }
 
@@ -229,7 +230,7 @@ impl SavedProcess {
             kernel: kernel.clone(),
             pid: self.pid,
             crypto: Crypto::revive(&self.crypto, usage)?,
-            signals: Signals::revive(self.signals, &operations),
+            signals: Signals::revive(self.signals),
             operations,
             watched: Mutex::new(self.watched.clone()),
             feed: Mutex::new(self.feed),
