@@ -23,9 +23,10 @@ use crate::kernel::saved::SavedKernel;
 use crate::limits::Limits;
 use crate::policy::PermissionPolicy;
 use crate::program::SavedProgram;
+use serde::{Deserialize, Serialize};
 
 /// What is known of a snapshot.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotInfo {
     /// Its name among all: `snap-` and 26 random characters.
     pub id: String,

@@ -16,7 +16,6 @@ mod faults;
 mod folder;
 mod format;
 mod index;
-mod info;
 mod memory;
 mod names;
 mod once;
@@ -29,10 +28,10 @@ mod threads;
 #[cfg(test)]
 mod tests;
 
-pub use info::SnapshotInfo;
 pub use options::StoreOptions;
 
 use crate::error::Error;
+use crate::runtime::SnapshotInfo;
 use std::path::PathBuf;
 
 /// Where a snapshot lies.
