@@ -12,6 +12,7 @@ mod held;
 mod id;
 mod restore;
 mod rollback;
+mod state;
 mod take;
 
 pub use held::Held;
