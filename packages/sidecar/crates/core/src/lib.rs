@@ -11,7 +11,6 @@ mod error;
 mod host;
 mod image;
 mod images;
-mod interim;
 mod kernel;
 mod limits;
 mod memory;
@@ -33,7 +32,6 @@ pub use core::Core;
 pub use error::{Error, Fact};
 pub use host::{BindingOptions, Host, HostAnswer, HostCall, HostFailure};
 pub use image::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
-pub use interim::Store;
 pub use limits::Limits;
 pub use network::{ListenerEntry, NetworkEvent, STREAM_WINDOW, Target};
 pub use options::{
@@ -49,5 +47,5 @@ pub use runtime::{
     ArchiveUse, Cast, Files, Held, Network, Permissions, Process, Processes, ProgramInfo, RestoreOptions, Runtime, Snapshot,
     SnapshotInfo, SnapshotOptions,
 };
-pub use store::{DamagedSnapshot, StoreOptions, Stored};
+pub use store::{DamagedSnapshot, Store, StoreOptions, Stored};
 pub use vm::{CPU_FEATURES, engine_config};

@@ -249,6 +249,11 @@ impl SavedProcess {
 mod tests;
 
 impl SavedKernel {
+    /// The programs that live in it.
+    pub(crate) fn pids(&self) -> impl Iterator<Item = u32> {
+        self.processes.iter().map(|process| process.pid)
+    }
+
     /// What its programs may do.
     pub(crate) fn permissions(&self) -> PermissionPolicy {
         self.policy.clone().into()
