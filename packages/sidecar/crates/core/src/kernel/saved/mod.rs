@@ -13,6 +13,8 @@
 #![cfg_attr(not(test), allow(dead_code, reason = "who saves whole runtimes comes next"))]
 
 mod graph;
+#[cfg(test)]
+mod rewritten;
 
 pub(crate) use graph::{Graph, Open, SavedGraph, damaged};
 
