@@ -57,7 +57,6 @@ fn a_parent_and_its_child_go_on_talking() {
     assert_eq!(snapshot.programs().iter().map(|info| info.is_root).collect::<Vec<_>>(), [true, false]);
     let copies: Vec<_> = (0..3).map(|_| copy(&core, &snapshot)).collect();
     let original = exited(&told);
-    eprintln!("original {original:?}");
     assert_eq!((text(&original.stdout).as_str(), original.exit_code), (TALKED, 0));
     for Copied { runtime, mut told, programs } in copies {
         let root = told.remove(&process.pid()).expect("its ear");
@@ -111,7 +110,10 @@ fn a_server_and_a_client_of_another_process_go_on() {
         let Copied { runtime, told, .. } = copy(&core, &snapshot);
         let outcome = exited(&told[&process.pid()]);
         assert_eq!((text(&outcome.stdout), text(&outcome.stderr)), (expected.to_owned(), String::new()));
-        let later = outcome_of(&runtime, "console.log(await (await fetch('http://127.0.0.1:8080', { method: 'POST', body: 'x' })).text())");
+        let later = outcome_of(
+            &runtime,
+            "console.log(await (await fetch('http://127.0.0.1:8080', { method: 'POST', body: 'x' })).text())",
+        );
         assert_eq!(later, "x#4\n");
     }
     assert_eq!(text(&exited(&told).stdout), expected);
@@ -195,7 +197,12 @@ fn who_ends_or_is_born_meanwhile_does_not_matter() {
     for snapshot in snapshots.iter().take(20) {
         let Copied { runtime, told, .. } = copy(&core, snapshot);
         let outcome = exited(&told[&process.pid()]);
-        assert_eq!((text(&outcome.stdout), text(&outcome.stderr)), ("all\n".into(), String::new()), "{outcome:?} {:?}", snapshot.programs());
+        assert_eq!(
+            (text(&outcome.stdout), text(&outcome.stderr)),
+            ("all\n".into(), String::new()),
+            "{outcome:?} {:?}",
+            snapshot.programs()
+        );
         until_left(&runtime, (0, 0, 0));
     }
 }
