@@ -36,6 +36,17 @@ export function runtimeDisposed(runtime: number) {
   return make('ERR_RUNTIME_DISPOSED', 'The runtime has been disposed', { runtime });
 }
 
+/** The caller has put the runtime to sleep. */
+export function runtimePaused(runtime: number) {
+  return make('ERR_RUNTIME_PAUSED', 'The runtime is paused: call resume() first', { runtime });
+}
+
+/** A snapshot went with the sidecar in whose memory it lay. */
+export function snapshotGone(snapshot: string, tenant: string, cause: unknown) {
+  const message = `The snapshot ${snapshot} lay in the memory of a sidecar that is gone, and not on disk: persist() it before, or take it with { store: 'disk' }`;
+  return make('ERR_SNAPSHOT_NOT_FOUND', message, { snapshot, tenant }, cause);
+}
+
 /** The caller has disposed the runner. */
 export function runnerDisposed(runner: number) {
   return make('ERR_RUNNER_DISPOSED', 'The resident runner has been disposed', { runner });

@@ -94,6 +94,24 @@ pub enum Error {
     },
     /// a program can be saved between two of its turns, and not now: it is in the middle of one, has news that it has not heard, or ends
     NotQuiet,
+    /// no quiet moment within {timeout_ms} ms: {command} (process {pid}) did not come to rest
+    Busy {
+        /// Its number; 0 when it was another snapshot that went on for so long.
+        pid: u32,
+        /// What it was started as.
+        command: String,
+        /// How long was waited, in milliseconds.
+        timeout_ms: u64,
+    },
+    /// the runtime was rolled back to a snapshot
+    RolledBack,
+    /// the snapshot needs a {what} '{name}', which nobody has brought
+    SnapshotLacks {
+        /// What is missing: a mount, a file system.
+        what: String,
+        /// Its name, or where the guest sees it.
+        name: String,
+    },
     /// the snapshot cannot be taken: {reason}
     Snapshot {
         /// What the system says.
@@ -148,7 +166,9 @@ impl Error {
             Self::ResourceExhausted { .. } => "ERR_RESOURCE_EXHAUSTED",
             Self::File { errno, .. } => errno,
             Self::Archive { .. } => "ERR_ARCHIVE",
-            Self::NotQuiet => "ERR_NOT_QUIET",
+            Self::NotQuiet | Self::Busy { .. } => "ERR_NOT_QUIET",
+            Self::RolledBack => "ERR_ROLLED_BACK",
+            Self::SnapshotLacks { .. } => "ERR_SNAPSHOT_LACKS",
             Self::Snapshot { .. } => "ERR_SNAPSHOT",
             Self::SnapshotForeign { .. } => "ERR_SNAPSHOT_FOREIGN",
             Self::SnapshotDamaged { .. } => "ERR_SNAPSHOT_DAMAGED",
@@ -166,7 +186,15 @@ impl Error {
                 ("expected", Fact::Text(expected.clone())),
                 ("received", Fact::Text(received.clone())),
             ],
-            Self::RuntimeDisposed | Self::Canceled | Self::NotQuiet => vec![],
+            Self::RuntimeDisposed | Self::Canceled | Self::NotQuiet | Self::RolledBack => vec![],
+            Self::Busy { pid, command, timeout_ms } => vec![
+                ("pid", Fact::Number(i64::from(*pid))),
+                ("command", Fact::Text(command.clone())),
+                ("timeoutMs", number(*timeout_ms)),
+            ],
+            Self::SnapshotLacks { what, name } => {
+                vec![("what", Fact::Text(what.clone())), ("name", Fact::Text(name.clone()))]
+            }
             Self::Timeout { timeout_ms } => vec![("timeoutMs", number(*timeout_ms))],
             Self::CpuLimit { cpu_ms } => vec![("cpuMs", number(*cpu_ms))],
             Self::MemoryLimit { limit, bytes } => {

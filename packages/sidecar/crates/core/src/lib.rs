@@ -42,5 +42,8 @@ pub use outcome::{
     RuntimeResources, Sink, Timings,
 };
 pub use policy::{Decision, Decisions, PermissionListener, PermissionPolicy, PermissionRule, Scope, ScopePolicy, Verdict};
-pub use runtime::{ArchiveUse, Files, Network, Permissions, Process, Processes, Runtime};
+pub use runtime::{
+    ArchiveUse, Cast, Files, Held, Network, Permissions, Process, Processes, ProgramInfo, RestoreOptions, Runtime, Snapshot,
+    SnapshotInfo, SnapshotOptions,
+};
 pub use vm::{CPU_FEATURES, engine_config};

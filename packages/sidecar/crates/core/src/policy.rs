@@ -1,8 +1,10 @@
 //! What a runtime's programs may do, as the caller says it, and what the caller hears of it. How a policy is carried out is in
 //! `kernel/permissions/`; `docs/permissions.md` is the page for people.
 
+use serde::{Deserialize, Serialize};
+
 /// Whether something may be done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// It may.
     Allow,
@@ -28,7 +30,7 @@ pub enum Scope {
 }
 
 /// One rule of a scope.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionRule {
     /// What it says.
     pub verdict: Verdict,
@@ -39,7 +41,7 @@ pub struct PermissionRule {
 }
 
 /// What a policy says in one scope.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScopePolicy {
     /// Where no rule says anything.
     pub default: Verdict,
@@ -49,7 +51,7 @@ pub struct ScopePolicy {
 
 /// What a runtime's programs may do. A scope that is left out is as by default: all is allowed, and of the network what stays inside the
 /// runtime.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are those of the scopes")]
 pub struct PermissionPolicy {
     pub fs: Option<ScopePolicy>,

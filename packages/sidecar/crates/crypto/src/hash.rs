@@ -3,6 +3,7 @@
 //! The objects are plain data: they can be copied at any moment, which is what `hash.copy()` does.
 
 use crate::macros::with_digest;
+use crate::resume::Resume;
 use digest::{ExtendableOutput, Update, XofReader};
 
 /// The digests, by the numbers of the guest ABI.
@@ -99,6 +100,20 @@ impl Algorithm {
         }
     }
 
+    /// A digest that goes on where [`Hasher::state`] was taken; none when `state` is no such state of this algorithm.
+    #[must_use]
+    pub fn resume(self, state: &[u8]) -> Option<Box<dyn Hasher>> {
+        match self {
+            Self::Md5Sha1 => {
+                let (len, rest) = state.split_first()?;
+                let (first, second) = rest.split_at_checked(usize::from(*len))?;
+                Some(Box::new(Pair(Fixed(md5::Md5::resume(first)?), Fixed(sha1::Sha1::resume(second)?))))
+            }
+            Self::Shake128 | Self::Shake256 => None,
+            fixed => with_digest!(fixed, D => Some(Box::new(Fixed(D::resume(state)?))), None),
+        }
+    }
+
     /// The digest of `data`.
     #[must_use]
     pub fn digest(self, data: &[u8]) -> Vec<u8> {
@@ -118,11 +133,13 @@ pub trait Hasher: Send + Sync {
     fn finish(&mut self, out: &mut [u8]);
     /// A copy of the state.
     fn copy(&self) -> Box<dyn Hasher>;
+    /// The state as bytes, for [`Algorithm::resume`]; none where the library keeps it to itself (BLAKE2 and SHAKE).
+    fn state(&self) -> Option<Vec<u8>>;
 }
 
 struct Fixed<D>(D);
 
-impl<D: digest::Digest + digest::FixedOutputReset + Clone + Send + Sync + 'static> Hasher for Fixed<D> {
+impl<D: digest::Digest + digest::FixedOutputReset + Resume + Clone + Send + Sync + 'static> Hasher for Fixed<D> {
     fn update(&mut self, data: &[u8]) {
         digest::Digest::update(&mut self.0, data);
     }
@@ -135,6 +152,10 @@ impl<D: digest::Digest + digest::FixedOutputReset + Clone + Send + Sync + 'stati
 
     fn copy(&self) -> Box<dyn Hasher> {
         Box::new(Self(self.0.clone()))
+    }
+
+    fn state(&self) -> Option<Vec<u8>> {
+        self.0.state()
     }
 }
 
@@ -152,6 +173,10 @@ impl<X: ExtendableOutput + Update + Default + Clone + Send + Sync + 'static> Has
     fn copy(&self) -> Box<dyn Hasher> {
         Box::new(Self(self.0.clone()))
     }
+
+    fn state(&self) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 /// MD5 and SHA-1 one after the other, as early TLS signed with.
@@ -159,8 +184,8 @@ struct Pair<A, B>(Fixed<A>, Fixed<B>);
 
 impl<A, B> Hasher for Pair<A, B>
 where
-    A: digest::Digest + digest::FixedOutputReset + Clone + Send + Sync + 'static,
-    B: digest::Digest + digest::FixedOutputReset + Clone + Send + Sync + 'static,
+    A: digest::Digest + digest::FixedOutputReset + Resume + Clone + Send + Sync + 'static,
+    B: digest::Digest + digest::FixedOutputReset + Resume + Clone + Send + Sync + 'static,
 {
     fn update(&mut self, data: &[u8]) {
         self.0.update(data);
@@ -175,5 +200,10 @@ where
 
     fn copy(&self) -> Box<dyn Hasher> {
         Box::new(Self(Fixed(self.0.0.clone()), Fixed(self.1.0.clone())))
+    }
+
+    fn state(&self) -> Option<Vec<u8>> {
+        let (first, second) = (self.0.state()?, self.1.state()?);
+        Some([&[u8::try_from(first.len()).ok()?], &first[..], &second].concat())
     }
 }

@@ -6,7 +6,7 @@ use crate::{Algorithm, Hasher};
 pub struct Hmac {
     inner: Box<dyn Hasher>,
     outer: Box<dyn Hasher>,
-    len: usize,
+    algorithm: Algorithm,
 }
 
 impl Hmac {
@@ -25,7 +25,7 @@ impl Hmac {
             hasher.update(&block.iter().map(|byte| byte ^ pad).collect::<Vec<_>>());
             hasher
         };
-        Self { inner: padded(0x36), outer: padded(0x5c), len: algorithm.output_len() }
+        Self { inner: padded(0x36), outer: padded(0x5c), algorithm }
     }
 
     /// Takes more bytes.
@@ -36,11 +36,24 @@ impl Hmac {
     /// The code.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
-        let mut out = vec![0; self.len];
+        let mut out = vec![0; self.algorithm.output_len()];
         self.inner.finish(&mut out);
         self.outer.update(&out);
         self.outer.finish(&mut out);
         out
+    }
+
+    /// What it computes with, and its state as bytes, for [`Hmac::resume`]: two states of the digest of one length.
+    #[must_use]
+    pub fn state(&self) -> Option<(Algorithm, Vec<u8>)> {
+        Some((self.algorithm, [self.inner.state()?, self.outer.state()?].concat()))
+    }
+
+    /// Goes on where `state` was taken; none when that is no such state.
+    #[must_use]
+    pub fn resume(algorithm: Algorithm, state: &[u8]) -> Option<Self> {
+        let (inner, outer) = state.split_at(state.len() / 2);
+        Some(Self { inner: algorithm.resume(inner)?, outer: algorithm.resume(outer)?, algorithm })
     }
 
     /// The code of `data` in one go.
@@ -54,6 +67,6 @@ impl Hmac {
 
 impl Clone for Hmac {
     fn clone(&self) -> Self {
-        Self { inner: self.inner.copy(), outer: self.outer.copy(), len: self.len }
+        Self { inner: self.inner.copy(), outer: self.outer.copy(), algorithm: self.algorithm }
     }
 }

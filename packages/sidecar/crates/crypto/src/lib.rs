@@ -17,6 +17,7 @@ mod key;
 mod macros;
 mod padding;
 mod prime;
+mod resume;
 mod rsa;
 mod scrypt;
 mod sign;

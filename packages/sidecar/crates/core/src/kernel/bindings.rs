@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::host::BindingOptions;
 use crate::program::Program;
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Bindings of one runtime.
@@ -38,10 +39,53 @@ struct State {
     commands: BTreeMap<String, String>,
 }
 
+/// Bindings as a value: their commands, which are files too. The functions are the caller's, who hands them over anew.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct SavedBindings {
+    commands: BTreeMap<String, String>,
+}
+
+impl SavedBindings {
+    /// Whether a caller could have brought it about; it may come out of a file.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        let are_names = self.commands.iter().all(|(command, binding)| is_name(command.as_bytes()) && is_name(binding.as_bytes()));
+        let are_few = self.commands.len() <= MAX_BINDINGS * MAX_COMMANDS;
+        if are_names && are_few { Ok(()) } else { Err("a binding's name") }
+    }
+
+    /// Bytes that it holds.
+    pub(crate) fn own_bytes(&self) -> u64 {
+        self.commands.iter().map(|(command, binding)| (command.len() + binding.len()) as u64).sum()
+    }
+}
+
+impl Bindings {
+    pub(crate) fn save(&self) -> SavedBindings {
+        SavedBindings { commands: self.0.lock().commands.clone() }
+    }
+
+    /// As they were saved. Until the caller has handed over a function of that name a call of it is `ENOENT`, and its commands say so.
+    pub(crate) fn revive(SavedBindings { commands }: &SavedBindings) -> Self {
+        Self(Mutex::new(State { inputs: BTreeMap::new(), commands: commands.clone() }))
+    }
+}
+
 impl Kernel {
+    /// It has those of `before`: the same functions of the same caller.
+    pub(super) fn follow_bindings(&self, before: &Self) -> Result<(), Error> {
+        let new = {
+            let state = before.bindings.0.lock();
+            State { inputs: state.inputs.clone(), commands: state.commands.clone() }
+        };
+        self.exchange_bindings(new)
+    }
+
     /// The runtime has these bindings from now on, and no others. Nothing changes when a command's name is taken.
     pub(crate) fn set_bindings(&self, bindings: Vec<BindingOptions>) -> Result<(), Error> {
-        let new = State::of(bindings)?;
+        self.exchange_bindings(State::of(bindings)?)
+    }
+
+    fn exchange_bindings(&self, new: State) -> Result<(), Error> {
         let mut state = self.bindings.0.lock();
         let files = self.outside();
         let mut made = Vec::new();

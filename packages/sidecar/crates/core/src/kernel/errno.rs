@@ -1,9 +1,11 @@
 //! Linux error numbers, as system calls answer with them.
 
 use crate::error::Error;
+use serde::{Deserialize, Serialize};
 
 /// A Linux error number (positive).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "i32", into = "i32")]
 pub(crate) struct Errno(i32);
 
 macro_rules! numbers {
@@ -40,6 +42,20 @@ numbers! {
     EOPNOTSUPP = 95, EAFNOSUPPORT = 97, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ENETDOWN = 100, ENETUNREACH = 101,
     ECONNABORTED = 103, ECONNRESET = 104, ENOBUFS = 105, EISCONN = 106, ENOTCONN = 107, ETOOMANYREFS = 109, ETIMEDOUT = 110, ECONNREFUSED = 111,
     EHOSTUNREACH = 113, EALREADY = 114, EINPROGRESS = 115, ECANCELED = 125, ERESTART = 512,
+}
+
+impl TryFrom<i32> for Errno {
+    type Error = &'static str;
+
+    fn try_from(number: i32) -> Result<Self, Self::Error> {
+        if (1..4_096).contains(&number) { Ok(Self(number)) } else { Err("no error number") }
+    }
+}
+
+impl From<Errno> for i32 {
+    fn from(errno: Errno) -> Self {
+        errno.0
+    }
 }
 
 impl Errno {

@@ -169,6 +169,25 @@ impl HostCalls {
         }
     }
 
+    /// The operations that wait for the caller outside, with their processes, in order.
+    pub(crate) fn waiters(&self) -> Vec<(u32, u32)> {
+        let table = self.table.lock();
+        let waiter =
+            |call: &Call| if let Listener::Operation(operation) = call.listener { Some((call.pid, operation)) } else { None };
+        let mut waiters: Vec<_> = table.calls.values().filter_map(waiter).collect();
+        waiters.sort_unstable();
+        waiters
+    }
+
+    /// Takes the place of `before`: the same caller takes the calls, and their numbers go on, so that a late answer to one of the others is none
+    /// to one of these.
+    pub(crate) fn follow(&self, before: &Self) {
+        if let Some(host) = before.host.get() {
+            self.attach(host.clone());
+        }
+        self.table.lock().last = before.table.lock().last;
+    }
+
     /// A process has ended: nobody waits for what it asked.
     pub(crate) fn leave(&self, pid: u32) {
         if self.host.get().is_none() {
@@ -245,6 +264,7 @@ pub(crate) async fn ask_and_wait(program: &Arc<Program>, question: &Question<'_>
     let number = calls.enter(program, question, Listener::Waiting(None)).map_err(HostFailure::of)?;
     // What it has written so far does not wait with it.
     program.flush_all();
+    let _blocked = program.block();
     poll_fn(|context| {
         let mut table = calls.table.lock();
         match table.calls.get_mut(&number).map(|call| &mut call.listener) {

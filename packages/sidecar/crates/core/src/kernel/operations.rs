@@ -1,7 +1,12 @@
 //! Operations under way: what a program has started and not yet heard of. A system call that cannot finish at once allots a number
 //! here and returns it; whoever finishes the work completes that number, and the program gets it as a COMPLETE event in a later turn.
 
+mod saved;
+
+pub(crate) use saved::SavedOperations;
+
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,9 +17,11 @@ use super::usage::{Charge, Mark, Resource, Usage};
 
 /// What an operation costs the kernel beside the bytes of its result.
 const OPERATION_COST: u64 = 128;
+/// The last number, positive as an i32; then they begin again. 0 is none.
+pub(crate) const LAST: u32 = 0x7fff_ffff;
 
 /// Something that completed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Event {
     pub(crate) operation: u32,
     /// A value, or a negative error number.
@@ -67,8 +74,7 @@ impl State {
             usage.warnings.add("operations", count, max, Some(pid));
         }
         loop {
-            // Positive as an i32, and never 0.
-            self.last = self.last % 0x7fff_ffff + 1;
+            self.last = self.last % LAST + 1;
             if !self.pending.contains(&self.last) && !self.blocking.contains_key(&self.last) {
                 return Ok(self.last);
             }

@@ -4,6 +4,7 @@ use super::Errno;
 use crate::kernel::Answer;
 use crate::kernel::usage::{Charge, Resource, Usage};
 use coldframe_crypto::{Algorithm, Cipher, Hasher, Hmac};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -11,12 +12,65 @@ use std::sync::Arc;
 const MAX_CONTEXTS: usize = 4_096;
 /// What one costs the kernel: the largest of them, a cipher with its key schedule, and its place in the table.
 const CONTEXT_COST: u64 = 2_048;
+/// The last number; then they begin again.
+const LAST: u32 = 0x7fff_ffff;
 
 /// See the module.
+#[derive(Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
 pub(super) enum Context {
-    Hash { hasher: Box<dyn Hasher>, algorithm: Algorithm },
+    Hash {
+        hasher: Box<dyn Hasher>,
+        algorithm: Algorithm,
+    },
     Hmac(Hmac),
     Cipher(Box<Cipher>),
+    /// One that a file could not hold: whatever is done with it is `ECANCELED`.
+    Lost,
+}
+
+/// A context in a file. The states of ciphers, of BLAKE2 and of SHAKE are their libraries' own affair, and cannot be written down.
+#[derive(Serialize, Deserialize)]
+enum Written {
+    Hash(u8, Vec<u8>),
+    Hmac(u8, Vec<u8>),
+    Lost,
+}
+
+impl From<Context> for Written {
+    fn from(context: Context) -> Self {
+        let written = match &context {
+            Context::Hash { hasher, algorithm } => hasher.state().map(|state| Self::Hash(*algorithm as u8, state)),
+            Context::Hmac(hmac) => hmac.state().map(|(algorithm, state)| Self::Hmac(algorithm as u8, state)),
+            Context::Cipher(_) | Context::Lost => None,
+        };
+        written.unwrap_or(Self::Lost)
+    }
+}
+
+impl TryFrom<Written> for Context {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        let algorithm = |number: u8| Algorithm::of(number.into()).ok_or("no digest");
+        match written {
+            Written::Hash(number, state) => {
+                let algorithm = algorithm(number)?;
+                let hasher = algorithm.resume(&state).ok_or("no state of a digest")?;
+                Ok(Self::Hash { hasher, algorithm })
+            }
+            Written::Hmac(number, state) => {
+                Hmac::resume(algorithm(number)?, &state).map(Self::Hmac).ok_or("no state of a digest")
+            }
+            Written::Lost => Ok(Self::Lost),
+        }
+    }
+}
+
+impl Clone for Context {
+    fn clone(&self) -> Self {
+        self.copy()
+    }
 }
 
 impl Context {
@@ -29,6 +83,7 @@ impl Context {
             Self::Hash { hasher, algorithm } => Self::Hash { hasher: hasher.copy(), algorithm: *algorithm },
             Self::Hmac(hmac) => Self::Hmac(hmac.clone()),
             Self::Cipher(cipher) => Self::Cipher(cipher.clone()),
+            Self::Lost => Self::Lost,
         }
     }
 
@@ -37,6 +92,7 @@ impl Context {
             Self::Hash { hasher, .. } => hasher.update(data),
             Self::Hmac(hmac) => hmac.update(data),
             Self::Cipher(_) => return Err(Errno::EINVAL),
+            Self::Lost => return Err(Errno::ECANCELED),
         }
         Ok(())
     }
@@ -46,6 +102,7 @@ impl Context {
         match self {
             Self::Cipher(cipher) => Ok(cipher),
             Self::Hash { .. } | Self::Hmac(_) => Err(Errno::EINVAL),
+            Self::Lost => Err(Errno::ECANCELED),
         }
     }
 
@@ -66,6 +123,7 @@ impl Context {
                 out.copy_from_slice(&code);
             }
             Self::Cipher(_) => return Err(Errno::EINVAL),
+            Self::Lost => return Err(Errno::ECANCELED),
         }
         i64::try_from(out.len()).map_err(|_| Errno::EOVERFLOW)
     }
@@ -83,12 +141,35 @@ impl Contexts {
         Self { charge: Charge::none(usage, Resource::Kernel), last: 0, live: HashMap::new() }
     }
 
+    /// Whether there can be so many, the last of them with that number.
+    pub(super) fn may_be(last: u32, count: usize) -> bool {
+        last <= LAST && count <= MAX_CONTEXTS
+    }
+
+    /// What so many cost the kernel.
+    pub(super) fn cost(count: usize) -> u64 {
+        count as u64 * CONTEXT_COST
+    }
+
+    /// The last number that was given, and copies of all by their numbers, in order.
+    pub(super) fn save(&self) -> (u32, Vec<(u32, Context)>) {
+        let mut copies: Vec<_> = self.live.iter().map(|(number, context)| (*number, context.copy())).collect();
+        copies.sort_unstable_by_key(|(number, _)| *number);
+        (self.last, copies)
+    }
+
+    /// As they were saved; none when the limit is too narrow for them.
+    pub(super) fn revive(last: u32, saved: &[(u32, Context)], usage: &Arc<Usage>) -> Option<Self> {
+        let charge = Charge::of(usage, Resource::Kernel, Self::cost(saved.len()))?;
+        Some(Self { charge, last, live: saved.iter().map(|(number, context)| (*number, context.copy())).collect() })
+    }
+
     pub(super) fn insert(&mut self, context: Context) -> Answer {
         if self.live.len() >= MAX_CONTEXTS || !self.charge.grow(CONTEXT_COST) {
             return Err(Errno::ENFILE);
         }
         loop {
-            self.last = self.last % 0x7fff_ffff + 1;
+            self.last = self.last % LAST + 1;
             if let std::collections::hash_map::Entry::Vacant(place) = self.live.entry(self.last) {
                 place.insert(context);
                 return Ok(self.last.into());
@@ -110,6 +191,46 @@ impl Contexts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_digest_goes_on_from_a_file_and_what_cannot_says_so() {
+        let written = |mut context: Context| {
+            context.update(&[7; 100]).expect("it is fed");
+            let bytes = postcard::to_allocvec(&context).expect("it can be written");
+            let mut read: Context = postcard::from_bytes(&bytes).expect("it can be read");
+            (context, read.update(b"more").map(|()| read))
+        };
+        for number in 1..=19 {
+            let algorithm = Algorithm::of(number).expect("there are so many");
+            for open in [Context::hash(algorithm), Context::Hmac(Hmac::new(algorithm, b"key"))] {
+                let mut out = [vec![0; algorithm.output_len()], vec![1; algorithm.output_len()]];
+                match written(open) {
+                    (mut context, Ok(read)) => {
+                        context.update(b"more").expect("it is fed");
+                        context.finish(&mut out[0]).expect("room");
+                        read.finish(&mut out[1]).expect("room");
+                        assert_eq!(out[0], out[1], "{algorithm:?}");
+                    }
+                    (_, Err(error)) => {
+                        assert_eq!(error, Errno::ECANCELED);
+                        assert!(matches!(number, 13 | 14 | 17 | 18), "{algorithm:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_state_that_is_none_is_refused() {
+        for wrong in [
+            Written::Hash(0, vec![]),
+            Written::Hash(4, vec![0; 3]),
+            Written::Hmac(4, vec![0; 7]),
+            Written::Hash(17, vec![0; 201]),
+        ] {
+            assert!(Context::try_from(wrong).is_err());
+        }
+    }
 
     #[test]
     fn a_context_is_gone_after_its_end_and_their_number_is_bounded() {

@@ -9,6 +9,7 @@ use crate::kernel::{Answer, Errno};
 use crate::program::Program;
 use coldframe_crypto::{Command, Fault};
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ use std::task::{Poll, Waker};
 const MAX_JOBS: usize = 16_384;
 /// What a job costs the kernel beside its bytes.
 const JOB_COST: u64 = 256;
+/// The last number; then they begin again.
+const LAST: u32 = 0x7fff_ffff;
 /// Jobs of a program that run at a time.
 const MAX_RUNNING: usize = 2;
 
@@ -67,7 +70,87 @@ impl State {
     }
 }
 
+/// Jobs as a value: those that do not run.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct SavedJobs {
+    last: u32,
+    /// By their numbers, in order.
+    idle: Vec<(u32, SavedJob)>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct SavedJob {
+    #[serde(with = "numbered")]
+    command: Command,
+    /// The request as far as it has come, or the result.
+    bytes: Vec<u8>,
+    is_done: bool,
+}
+
+/// A command is written as its number.
+mod numbered {
+    use super::Command;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(command: &Command, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(*command as u8)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Command, D::Error> {
+        let number = u8::deserialize(deserializer)?;
+        Command::of(number.into()).ok_or_else(|| D::Error::custom("no command"))
+    }
+}
+
+impl SavedJobs {
+    /// Whether a program could have brought them about.
+    pub(super) fn may_be(&self) -> bool {
+        let in_order = self.idle.is_sorted_by(|(one, _), (other, _)| one < other);
+        in_order && self.last <= LAST && self.idle.len() <= MAX_JOBS
+    }
+
+    /// Bytes that they hold.
+    pub(super) fn own_bytes(&self) -> u64 {
+        self.idle.iter().map(|(_, job)| JOB_COST + job.bytes.len() as u64).sum()
+    }
+}
+
 impl Jobs {
+    pub(super) fn save(&self) -> SavedJobs {
+        let state = self.0.lock();
+        let idle = state.live.iter().filter_map(|(number, job)| {
+            let is_done = match job.phase {
+                Phase::Filling => false,
+                Phase::Done => true,
+                Phase::Started(_) => return None,
+            };
+            Some((*number, SavedJob { command: job.command, bytes: job.bytes.clone(), is_done }))
+        });
+        let mut idle: Vec<_> = idle.collect();
+        idle.sort_unstable_by_key(|(number, _)| *number);
+        SavedJobs { last: state.last, idle }
+    }
+
+    /// As they were saved; none when the limit is too narrow for them.
+    pub(super) fn revive(saved: &SavedJobs, usage: &Arc<Usage>) -> Option<Self> {
+        let made = Self::new(usage);
+        {
+            let mut state = made.0.lock();
+            state.last = saved.last;
+            if !state.charge.grow(saved.own_bytes()) {
+                return None;
+            }
+            for (number, SavedJob { command, bytes, is_done }) in &saved.idle {
+                let phase = if *is_done { Phase::Done } else { Phase::Filling };
+                let job = Job { command: *command, bytes: bytes.clone(), phase, canceled: Arc::default() };
+                state.live.insert(*number, job);
+            }
+        }
+        Some(made)
+    }
+
     pub(super) fn new(usage: &Arc<Usage>) -> Self {
         let charge = Charge::none(usage, Resource::Kernel);
         Self(Mutex::new(State { last: 0, live: HashMap::new(), charge, queue: VecDeque::new(), running: 0 }))
@@ -82,7 +165,7 @@ impl Jobs {
             return Err(Errno::ENOMEM);
         }
         loop {
-            state.last = state.last % 0x7fff_ffff + 1;
+            state.last = state.last % LAST + 1;
             let number = state.last;
             if state.live.contains_key(&number) {
                 continue;
@@ -162,6 +245,7 @@ pub(super) fn start(program: &Arc<Program>, number: u32) -> Result<u32, Errno> {
 pub(super) async fn run_and_wait(program: &Arc<Program>, number: u32) -> Answer {
     enqueue(program, number, Listener::Waiting(None))?;
     let jobs = &program.process.crypto.jobs;
+    let _blocked = program.block();
     poll_fn(|context| {
         let mut state = jobs.0.lock();
         let job = match state.job(number) {

@@ -9,6 +9,9 @@ mod contexts;
 mod job;
 mod jobs;
 mod pool;
+mod saved;
+
+pub(crate) use saved::SavedCrypto;
 
 use super::usage::Usage;
 use super::{Answer, Arguments, Errno};
@@ -63,8 +66,10 @@ pub(crate) fn call(program: &Arc<Program>, number: u32, arguments: &mut Argument
         }
         0x305 => {
             let mut contexts = crypto.contexts.lock();
-            let copy = contexts.get(arguments.number(0)?)?.copy();
-            contexts.insert(copy)
+            match contexts.get(arguments.number(0)?)?.copy() {
+                Context::Lost => Err(Errno::ECANCELED),
+                copy => contexts.insert(copy),
+            }
         }
         0x306 => crypto.contexts.lock().remove(arguments.number(0)?).map(|_| 0),
         0x307 => {

@@ -5,9 +5,10 @@ use super::socket::{Domain, Socket};
 use crate::kernel::Errno;
 use crate::kernel::fs::Ino;
 use crate::kernel::permissions::Peer;
+use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Address {
     Ip(IpAddr, u16),
     /// A socket in the filesystem: its node, and the path with which it was bound.

@@ -8,7 +8,7 @@ use crate::kernel::Errno;
 /// Longest message (UDP over IPv4).
 const MAX_MESSAGE: usize = 65_507;
 /// What a waiting message costs beside its bytes.
-const ENTRY: usize = 64;
+pub(super) const ENTRY: usize = 64;
 
 impl Network {
     /// Sets, or with none takes away, the one address that the socket talks to.

@@ -6,11 +6,12 @@ use super::socket::{Domain, Id, OUT, Role, Waiter};
 use super::table::{Network, Wake};
 use super::visits::Visits;
 use crate::host::Host;
-use crate::kernel::Errno;
 use crate::kernel::descriptors::Description;
 use crate::kernel::usage::Usage;
+use crate::kernel::{Errno, Operations};
 use crate::program::Program;
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
 
@@ -23,10 +24,10 @@ pub(crate) struct Sockets {
 #[derive(Default)]
 pub(super) struct State {
     pub(super) network: Network,
-    /// Programs that have waited for a socket.
-    programs: HashMap<u32, Weak<Program>>,
+    /// The operations of programs that have waited for a socket.
+    pub(super) waiting: HashMap<u32, Weak<Operations>>,
     /// Ends of pairs that the caller outside writes to.
-    feeds: HashMap<Id, Feed>,
+    pub(super) feeds: HashMap<Id, Feed>,
     pub(super) parcels: Parcels,
     /// Connections of the caller outside.
     pub(super) visits: Visits,
@@ -37,13 +38,13 @@ pub(super) struct State {
 }
 
 /// What the caller outside has written and no program has taken yet.
-#[derive(Default)]
-struct Feed {
-    bytes: VecDeque<u8>,
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Feed {
+    pub(super) bytes: VecDeque<u8>,
     /// Nothing more will come.
     ends: bool,
     /// Nobody will ever take it.
-    broken: bool,
+    pub(super) broken: bool,
 }
 
 /// Who waits when it is a feed or a visit that waits; no program has that number.
@@ -73,8 +74,8 @@ impl State {
         if owner == NOBODY {
             self.pump(operation);
             self.pump_visit(operation);
-        } else if let Some(program) = self.programs.get(&owner).and_then(Weak::upgrade) {
-            program.process.operations.complete(operation, Ok(ready.cast_signed()), Vec::new());
+        } else if let Some(operations) = self.waiting.get(&owner).and_then(Weak::upgrade) {
+            operations.complete(operation, Ok(ready.cast_signed()), Vec::new());
         }
     }
 
@@ -102,13 +103,20 @@ impl State {
         }
     }
 
+    /// The same for all feeds.
+    pub(super) fn pump_all(&mut self) {
+        let mut feeds: Vec<Id> = self.feeds.keys().copied().collect();
+        feeds.sort_unstable();
+        feeds.into_iter().for_each(|id| self.pump(id));
+    }
+
     pub(super) fn host(&self) -> Result<&Arc<dyn Host>, Errno> {
         self.host.as_ref().ok_or(Errno::ENETDOWN)
     }
 
     /// Has the program's operation completed as soon as the socket is ready for something in `mask`.
     pub(super) fn arm(&mut self, program: &Arc<Program>, id: Id, operation: u32, mask: u32) -> Result<(), Errno> {
-        self.programs.entry(program.pid).or_insert_with(|| Arc::downgrade(program));
+        self.waiting.entry(program.pid).or_insert_with(|| Arc::downgrade(&program.process.operations));
         self.network.arm(id, Waiter { owner: program.pid, operation, mask })
     }
 }
@@ -205,7 +213,7 @@ impl Sockets {
 
     /// The program has ended.
     pub(crate) fn leave(&self, pid: u32) {
-        self.state.lock().programs.remove(&pid);
+        self.state.lock().waiting.remove(&pid);
     }
 
     pub(crate) fn kind(&self, id: Id) -> Result<Kind, Errno> {

@@ -17,6 +17,7 @@ mod listeners;
 mod names;
 mod outside;
 mod parcels;
+mod saved;
 mod socket;
 mod stream;
 mod table;
@@ -29,4 +30,5 @@ mod visit_tests;
 
 pub(crate) use calls::call;
 pub(crate) use ends::{Kind, Sockets};
+pub(crate) use saved::SavedSockets;
 pub(crate) use socket::{IN, Id, OUT};

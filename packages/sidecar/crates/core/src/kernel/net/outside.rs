@@ -19,11 +19,20 @@ impl Sockets {
         self.lock().host.get_or_insert(host);
     }
 
-    /// The runtime is disposed of: ends connections and waits.
-    pub(crate) fn dismiss(&self) {
+    /// Takes the place of `before`, whose caller hears of what happens here from now on. Its connections and waits there end with `error`.
+    pub(crate) fn follow(&self, before: &Self, error: &Error) {
+        let host = before.lock().host.clone();
+        before.dismiss(error);
+        if let Some(host) = host {
+            self.attach(host);
+        }
+    }
+
+    /// The caller has nothing to do with it any more: ends connections and waits.
+    pub(crate) fn dismiss(&self, error: &Error) {
         let _ = self.with(|state| {
-            state.end_visits(&Error::RuntimeDisposed);
-            state.end_waits(&Error::RuntimeDisposed);
+            state.end_visits(error);
+            state.end_waits(error);
             state.host = None;
             Ok(())
         });

@@ -12,11 +12,11 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// What may wait at one end: Node never has more than one under way.
-const MOST: usize = 16;
+pub(super) const MOST: usize = 16;
 
 /// What waits, by the end that will take it.
 #[derive(Default)]
-pub(super) struct Parcels(HashMap<Id, VecDeque<Arc<Description>>>);
+pub(super) struct Parcels(pub(super) HashMap<Id, VecDeque<Arc<Description>>>);
 
 impl Sockets {
     /// Has `description` wait for who reads at the other end of `id`. `ENOTSUP` for what is no socket, `ETOOMANYREFS` when too much waits there.

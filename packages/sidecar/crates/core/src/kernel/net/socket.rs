@@ -2,6 +2,7 @@
 
 use super::address::Address;
 use crate::kernel::Errno;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// A socket's number: never used twice in one runtime.
@@ -16,14 +17,14 @@ pub(crate) const OUT: u32 = 4;
 pub(super) const ERR: u32 = 8;
 pub(super) const HUP: u32 = 16;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Domain {
     Unix,
     V4,
     V6,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Socket {
     pub(super) domain: Domain,
     pub(super) role: Role,
@@ -40,14 +41,14 @@ pub(super) struct Socket {
 }
 
 /// Who hears of readiness, once: a program and its operation. Programs share what they have inherited, and each waits for itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Waiter {
     pub(super) owner: u32,
     pub(super) operation: u32,
     pub(super) mask: u32,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Role {
     /// A stream socket that is neither connected nor listens.
     Fresh,
@@ -58,7 +59,7 @@ pub(super) enum Role {
     Datagram(Datagram),
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Listener {
     /// The process that began to listen.
     pub(super) pid: u32,
@@ -69,7 +70,7 @@ pub(super) struct Listener {
     pub(super) waiting: VecDeque<Id>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Stream {
     /// The other end; none when it has been closed.
     pub(super) peer: Option<Id>,
@@ -83,7 +84,7 @@ pub(super) struct Stream {
     pub(super) broken: bool,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Datagram {
     pub(super) remote: Option<Address>,
     pub(super) incoming: VecDeque<(Address, Vec<u8>)>,

@@ -6,7 +6,7 @@ use super::table::Network;
 use crate::kernel::Errno;
 
 /// Longest queue of connections to be accepted (Linux's `somaxconn`).
-const MAX_BACKLOG: usize = 4_096;
+pub(super) const MAX_BACKLOG: usize = 4_096;
 
 /// How far a connection has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

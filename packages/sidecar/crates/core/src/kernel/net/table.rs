@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Operations of one program that may wait for one socket: one to read, one to write, and as many again.
-const MAX_WAITERS: usize = 4;
+pub(super) const MAX_WAITERS: usize = 4;
 /// Where ports begin that nobody chose (Linux's range).
 const EPHEMERAL: std::ops::Range<u16> = 32_768..60_999;
 
@@ -24,12 +24,12 @@ pub(super) struct Wake {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Network {
     pub(super) sockets: BTreeMap<Id, Socket>,
-    last: Id,
-    last_port: u16,
+    pub(super) last: Id,
+    pub(super) last_port: u16,
     /// How many of the sockets are ends of pairs.
-    pipe_ends: usize,
+    pub(super) pipe_ends: usize,
     /// The highest numbers of sockets and of pairs.
-    marks: [Mark; 2],
+    pub(super) marks: [Mark; 2],
     /// The runtime's.
     pub(super) usage: Arc<Usage>,
     /// What has to be told, to be taken after each call.

@@ -201,7 +201,7 @@ fn waits_are_answered_once_and_end_with_the_runtime() {
         await_port(number, 81).expect("room");
     }
     assert_eq!(await_port(9_999, 81), Err(Errno::ENOBUFS));
-    sockets.dismiss();
+    sockets.dismiss(&Error::RuntimeDisposed);
     let (_, events) = ears.heard();
     let disposed = |event: &NetworkEvent| match event {
         NetworkEvent::Listener(Err(error)) | NetworkEvent::Closed(Some(error)) => *error == Error::RuntimeDisposed,

@@ -38,6 +38,13 @@ pub(super) struct Visits {
 }
 
 impl Visits {
+    /// Their sockets, in order.
+    pub(super) fn ids(&self) -> Vec<Id> {
+        let mut ids: Vec<Id> = self.by_socket.keys().copied().collect();
+        ids.sort_unstable();
+        ids
+    }
+
     /// Bytes that wait for the guests' sockets.
     pub(super) fn held(&self) -> u64 {
         self.by_socket.values().map(|visit| visit.queue.len() as u64).sum()

@@ -34,6 +34,10 @@ impl Audit {
         drop(before);
     }
 
+    pub(super) fn listener(&self) -> Option<Arc<dyn PermissionListener>> {
+        self.0.lock().listener.clone()
+    }
+
     pub(super) fn add(&self, decision: Decision) {
         let mut state = self.0.lock();
         let Some(listener) = state.listener.clone() else { return };

@@ -30,6 +30,8 @@ pub(crate) struct Compiled {
     binding: Ranked<Glob>,
     /// Scopes in which there is something to ask about: a bit for each.
     pub(super) asks: u8,
+    /// What it was made from, for a snapshot.
+    pub(super) source: PermissionPolicy,
 }
 
 /// A question.
@@ -71,6 +73,7 @@ impl Compiled {
             env: Ranked::new(0),
             binding: Ranked::new(0),
             asks: 0,
+            source: PermissionPolicy::default(),
         }
     }
 
@@ -83,6 +86,7 @@ impl Compiled {
             process: Ranked::new(allowed(Scope::Process)),
             env: Ranked::new(allowed(Scope::Env)),
             binding: Ranked::new(allowed(Scope::Binding)),
+            source: policy.clone(),
             ..Self::nothing()
         };
         for scope in Scope::ALL {

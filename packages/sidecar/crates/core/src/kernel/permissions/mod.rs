@@ -30,6 +30,7 @@ use audit::Audit;
 use compiled::{Compiled, bit};
 use operations::{Operations, each, env, files};
 use parking_lot::RwLock;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -64,7 +65,48 @@ impl Default for Permissions {
     }
 }
 
+/// A policy as a value, checked already.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(try_from = "PermissionPolicy", into = "PermissionPolicy")]
+pub(crate) struct SavedPolicy(Arc<Compiled>);
+
+impl TryFrom<PermissionPolicy> for SavedPolicy {
+    type Error = Error;
+
+    fn try_from(policy: PermissionPolicy) -> Result<Self, Error> {
+        Self::of(&policy)
+    }
+}
+
+impl From<SavedPolicy> for PermissionPolicy {
+    fn from(saved: SavedPolicy) -> Self {
+        saved.0.source.clone()
+    }
+}
+
+impl SavedPolicy {
+    pub(crate) fn of(policy: &PermissionPolicy) -> Result<Self, Error> {
+        let default = PermissionPolicy::default();
+        Ok(Self(if *policy == default { compiled::default() } else { Arc::new(Compiled::new(policy)?) }))
+    }
+}
+
 impl Permissions {
+    pub(crate) fn save(&self) -> SavedPolicy {
+        SavedPolicy(self.policy.read().clone())
+    }
+
+    /// With a policy as it was saved. Nobody listens.
+    pub(crate) fn revive(SavedPolicy(policy): SavedPolicy) -> Self {
+        Self { asked: AtomicU8::new(policy.asks), policy: RwLock::new(policy), audit: Audit::default() }
+    }
+
+    /// Whoever hears of the decisions of `before` hears of these from now on, and of the others no more.
+    pub(crate) fn follow(&self, before: &Self) {
+        self.listen(before.audit.listener());
+        before.listen(None);
+    }
+
     /// Replaces the policy, for the next question on. One with a mistake changes nothing.
     pub(crate) fn set(&self, policy: &PermissionPolicy) -> Result<(), Error> {
         let compiled = Compiled::new(policy)?;

@@ -10,6 +10,7 @@
 
 mod look;
 mod resolve;
+mod saved;
 mod signals;
 mod spawn;
 mod spec;
@@ -20,7 +21,8 @@ mod tests;
 mod waiting;
 
 pub(crate) use resolve::{Command, Image, MAGIC};
-pub(crate) use signals::Signals;
+pub(crate) use saved::SavedTable;
+pub(crate) use signals::{Signals, State as SavedSignals};
 pub(crate) use spawn::{Child, find};
 pub(crate) use status::{SIGKILL, SIGPIPE, Status};
 pub(crate) use table::INIT;
@@ -76,7 +78,7 @@ impl Processes {
         self.enter(Table::enter_root)
     }
 
-    fn enter_child(&self, parent: u32, detached: bool) -> Result<u32, Errno> {
+    pub(super) fn enter_child(&self, parent: u32, detached: bool) -> Result<u32, Errno> {
         self.enter(|table| table.enter_child(parent, detached))
     }
 

@@ -7,6 +7,7 @@
 
 use crate::kernel::Errno;
 use crate::kernel::fs::View;
+use serde::{Deserialize, Serialize};
 
 /// How an executable file of ours begins; the program's name and a line feed follow. The shell's is `shell` and the command that it is there, a
 /// binding's `binding` and its name.
@@ -20,7 +21,7 @@ const PRINT: &str = "for (const key in process.env) console.log(`${key}=${proces
 const MISSING: &str = "console.error(`env: '${process.argv[1]}': No such file or directory`); process.exitCode = 127";
 
 /// What runs a program.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Image {
     /// The guest image, with Node's command line.
     Node,

@@ -7,6 +7,7 @@ use crate::kernel::{Answer, Errno, Operations};
 use crate::policy::Scope;
 use crate::program::Program;
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 
 const LAST: u8 = 64;
 const SIGSTOP: u8 = 19;
@@ -19,8 +20,9 @@ const STOPPING: [u8; 4] = [19, 20, 21, 22];
 #[derive(Default)]
 pub(crate) struct Signals(Mutex<State>);
 
-#[derive(Default)]
-struct State {
+/// Plain data: it is also what is saved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct State {
     heard: u64,
     pending: u64,
     /// The operation that is told of the next one.
@@ -37,6 +39,12 @@ fn bit(signal: u8) -> u64 {
 }
 
 impl State {
+    /// Whether a program could have brought it about; it may come out of a file.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        let never = bit(SIGKILL) | bit(SIGSTOP);
+        if self.heard & never == 0 && self.operation != Some(0) { Ok(()) } else { Err("a signal that nobody hears") }
+    }
+
     fn tell(&mut self, operations: &Operations) {
         if self.pending == 0 {
             return;
@@ -50,6 +58,21 @@ impl State {
 }
 
 impl Signals {
+    pub(crate) fn save(&self) -> State {
+        *self.0.lock()
+    }
+
+    /// As they were saved. An operation that waits no more is forgotten: another could never take its place.
+    pub(crate) fn revive(saved: State, operations: &Operations) -> Self {
+        let operation = saved.operation.filter(|operation| operations.is_pending(*operation));
+        Self(Mutex::new(State { operation, ..saved }))
+    }
+
+    /// The operation that is told of the next one.
+    pub(crate) fn waiting(&self) -> Option<u32> {
+        self.0.lock().operation
+    }
+
     /// From now on the program hears of a signal, or not any more.
     pub(super) fn listen(&self, signal: u8, on: bool) -> Answer {
         if signal == SIGKILL || signal == SIGSTOP {
@@ -130,6 +153,20 @@ mod tests {
         signals.next(&operations).expect("room");
         assert_eq!(signals.next(&operations), Err(Errno::EBUSY));
         assert!(operations.take().is_empty());
+    }
+
+    #[test]
+    fn a_copy_hears_of_what_was_pending_and_forgets_who_does_not_wait() {
+        let (signals, operations) = (Signals::default(), Operations::new(&Default::default(), 2));
+        signals.listen(2, true).expect("a signal");
+        let first = signals.next(&operations).expect("room") as u32;
+        let copy = Operations::revive(&operations.save(), &Default::default(), 2).expect("room");
+        let revived = Signals::revive(signals.save(), &copy);
+        assert_eq!((revived.save(), revived.waiting()), (signals.save(), Some(first)));
+        copy.cancel(first);
+        let revived = Signals::revive(signals.save(), &copy);
+        assert_eq!(revived.waiting(), None);
+        assert!(revived.next(&copy).is_ok());
     }
 
     #[test]

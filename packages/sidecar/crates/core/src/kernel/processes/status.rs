@@ -1,13 +1,14 @@
 //! How a process ended: a code, or a signal. As a number it is Linux's wait status. Next: `signals.rs`.
 
 use crate::error::Error;
+use serde::{Deserialize, Serialize};
 
 pub(crate) const SIGKILL: u8 = 9;
 pub(crate) const SIGPIPE: u8 = 13;
 const SIGABRT: u8 = 6;
 
 /// See the module.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Status {
     Code(u8),
     Signal(u8),

@@ -8,15 +8,16 @@
 
 use super::status::Status;
 use crate::kernel::Errno;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The parent of whom nobody else is the parent.
 pub(crate) const INIT: u32 = 1;
 /// As on Linux, numbers begin again after this one.
-const LAST_PID: u32 = 4_194_304;
+pub(super) const LAST_PID: u32 = 4_194_304;
 
 /// One process.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) parent: u32,
     pub(super) group: u32,
@@ -32,7 +33,7 @@ pub(super) struct Entry {
 }
 
 /// See [`Entry`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Waiter {
     pub(super) operation: u32,
     /// Whether being told is all that the parent wants: the entry is removed then.
@@ -52,7 +53,7 @@ pub(super) struct Consequences {
 #[derive(Debug, Clone)]
 pub(super) struct Table {
     pub(super) entries: BTreeMap<u32, Entry>,
-    last: u32,
+    pub(super) last: u32,
     limit: usize,
 }
 

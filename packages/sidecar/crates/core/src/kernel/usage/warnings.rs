@@ -53,6 +53,13 @@ impl Warnings {
         let _ = self.listener.set(listener);
     }
 
+    /// Who is told of these is told of those of `before`, if somebody is.
+    pub(crate) fn follow(&self, before: &Self) {
+        if let Some(listener) = before.listener.get() {
+            self.listen(listener.clone());
+        }
+    }
+
     /// A use has come near its limit.
     pub(crate) fn add(&self, limit: &'static str, used: u64, max: u64, pid: Option<u32>) {
         if self.listener.get().is_none() && !cfg!(test) {

@@ -4,9 +4,10 @@
 use crate::kernel::processes::Image;
 use crate::program::Program;
 use crate::sys;
+use serde::{Deserialize, Serialize};
 use std::cell::Cell;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 thread_local! {
     static ASKING: Cell<Option<u32>> = const { Cell::new(None) };
@@ -35,12 +36,20 @@ pub(crate) fn asking() -> Option<u32> {
 /// What runs a process, its arguments and its environment, as it began.
 type Told = (Image, Vec<String>, Vec<(String, String)>);
 
+/// [`Facts`] as a value.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SavedFacts {
+    told: Option<Arc<Told>>,
+    memory: u64,
+    age_ns: u64,
+}
+
 /// What a process has told of itself.
 pub(crate) struct Facts {
-    told: OnceLock<Told>,
+    told: OnceLock<Arc<Told>>,
     /// Bytes of its memory when it last made a call.
     memory: AtomicU64,
-    /// When it began, by the monotonic clock.
+    /// When it began, by the monotonic clock. May lie before the clock's zero, and then at the end of the numbers.
     began_ns: u64,
 }
 
@@ -50,32 +59,47 @@ impl Default for Facts {
     }
 }
 
+impl SavedFacts {
+    /// Bytes that it holds.
+    pub(crate) fn own_bytes(&self) -> u64 {
+        let of = |(_, argv, env): &Told| {
+            let words: usize = argv.iter().map(String::len).sum();
+            (words + env.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>()) as u64
+        };
+        self.told.as_deref().map_or(0, of)
+    }
+}
+
 impl Facts {
     /// Once, when it begins.
     pub(crate) fn tell(&self, image: &Image, argv: &[String], env: &[(String, String)]) {
-        let _ = self.told.set((image.clone(), argv.to_vec(), env.to_vec()));
+        let _ = self.told.set(Arc::new((image.clone(), argv.to_vec(), env.to_vec())));
+    }
+
+    fn image(&self) -> Option<&Image> {
+        self.told.get().map(|told| &told.0)
     }
 
     /// The name of the program that it runs.
     pub(super) fn name(&self) -> &str {
-        match self.told.get() {
-            Some((Image::Shell(name), ..)) => name,
+        match self.image() {
+            Some(Image::Shell(name)) => name,
             _ => "node",
         }
     }
 
     /// ... and the path.
     pub(super) fn executable(&self) -> String {
-        let folder = if matches!(self.told.get(), Some((Image::Shell(_), ..))) { "/bin" } else { "/usr/local/bin" };
+        let folder = if matches!(self.image(), Some(Image::Shell(_))) { "/bin" } else { "/usr/local/bin" };
         format!("{folder}/{}", self.name())
     }
 
     pub(super) fn argv(&self) -> &[String] {
-        self.told.get().map_or(&[], |(_, argv, _)| argv)
+        self.told.get().map_or(&[], |told| &told.1)
     }
 
     pub(crate) fn env(&self) -> &[(String, String)] {
-        self.told.get().map_or(&[], |(_, _, env)| env)
+        self.told.get().map_or(&[], |told| &told.2)
     }
 
     pub(crate) fn memory(&self) -> u64 {
@@ -83,6 +107,17 @@ impl Facts {
     }
 
     pub(super) fn age_ns(&self) -> u64 {
-        sys::monotonic_ns().saturating_sub(self.began_ns)
+        sys::monotonic_ns().wrapping_sub(self.began_ns)
+    }
+
+    pub(crate) fn save(&self) -> SavedFacts {
+        SavedFacts { told: self.told.get().cloned(), memory: self.memory(), age_ns: self.age_ns() }
+    }
+
+    /// As they were saved: as old as then, whatever the clock of the machine says now.
+    pub(crate) fn revive(saved: &SavedFacts) -> Self {
+        let began_ns = sys::monotonic_ns().wrapping_sub(saved.age_ns);
+        let told = saved.told.clone().map_or_else(OnceLock::new, OnceLock::from);
+        Self { told, memory: AtomicU64::new(saved.memory), began_ns }
     }
 }

@@ -9,7 +9,7 @@ mod links;
 mod machine;
 mod process;
 
-pub(crate) use asking::{Facts, ask, asking};
+pub(crate) use asking::{Facts, SavedFacts, ask, asking};
 
 use super::node::Type;
 use super::stat::{DEVICE, Stat};

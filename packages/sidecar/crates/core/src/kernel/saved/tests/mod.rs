@@ -1,0 +1,193 @@
+//! A kernel's value, with programs that have no VM: calls go through the kernel's own entrance.
+
+mod parts;
+
+use super::{Reattach, Revived, SavedKernel};
+use crate::kernel::{Arguments, Errno, Event, Kernel, Process, call};
+use crate::limits::Limits;
+use crate::options::{Mode, Streams};
+use crate::outcome::{Outcome, Sink, Timings};
+use crate::program::{Parts, Program};
+use crate::sched::Scheduler;
+use std::sync::{Arc, LazyLock, Weak};
+use std::time::Duration;
+
+struct Deaf;
+
+impl Sink for Deaf {
+    fn output(&self, _eval: u32, _fd: u8, _data: Vec<u8>) {}
+    fn evaluated(&self, _eval: u32, _outcome: Outcome) {}
+    fn ready(&self, _timings: Timings) {}
+    fn exited(&self, _outcome: Outcome) {}
+}
+
+/// A kernel and its programs.
+struct World {
+    kernel: Arc<Kernel>,
+    guests: Vec<Guest>,
+}
+
+/// A program without a VM.
+struct Guest {
+    program: Arc<Program>,
+}
+
+/// An argument of a call.
+enum Arg<'a> {
+    Int(i64),
+    Bytes(&'a [u8]),
+    /// A buffer of that many bytes; what the call wrote comes back.
+    Room(usize),
+}
+
+impl From<i64> for Arg<'_> {
+    fn from(number: i64) -> Self {
+        Self::Int(number)
+    }
+}
+
+impl<'a> From<&'a [u8]> for Arg<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+impl<'a> From<&'a str> for Arg<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Bytes(text.as_bytes())
+    }
+}
+
+fn guest(process: Process) -> Guest {
+    static SCHEDULER: LazyLock<Arc<Scheduler>> = LazyLock::new(|| Scheduler::new(1, Duration::ZERO));
+    let kernel = process.kernel.clone();
+    let program = Program::new(Parts {
+        command: String::new(),
+        ppid: kernel.processes.family(process.pid).0,
+        mode: Mode::Exec,
+        streams: Streams::default(),
+        stdin: Vec::new(),
+        scheduler: SCHEDULER.clone(),
+        sink: Arc::new(Deaf),
+        home: Weak::new(),
+        process,
+    });
+    kernel.processes.register(&program);
+    Guest { program }
+}
+
+impl World {
+    /// With so many programs of the caller's.
+    fn new(programs: usize) -> Self {
+        Self::within(programs, Limits::default())
+    }
+
+    fn within(programs: usize, limits: Limits) -> Self {
+        let kernel = Arc::new(Kernel::new(&limits));
+        let start = |_| {
+            let pid = kernel.processes.enter_root().expect("room");
+            guest(Process::new(kernel.clone(), pid, "/workspace"))
+        };
+        let guests = (0..programs).map(start).collect();
+        Self { kernel, guests }
+    }
+
+    /// A child of a program, which has its parent's descriptors.
+    fn fork(&mut self, parent: usize) -> usize {
+        let of = &self.guests[parent].program;
+        let slots = {
+            let table = of.process.files.descriptors.lock();
+            let most = table.numbers().last().map_or(0, |last| last + 1);
+            (0..most as i64).map(|fd| table.get(fd).ok()).collect()
+        };
+        let pid = self.kernel.processes.enter_child(of.pid, false).expect("room");
+        let process = Process::new(self.kernel.clone(), pid, "/workspace");
+        *process.files.descriptors.lock() = crate::kernel::Descriptors::inherited(slots, self.kernel.descriptors());
+        self.guests.push(guest(process));
+        self.guests.len() - 1
+    }
+
+    /// The number that a further child would get.
+    fn fork_pid(&self, parent: usize) -> u32 {
+        let pid = self.kernel.processes.enter_child(self.guests[parent].program.pid, false).expect("room");
+        self.kernel.processes.remove(pid);
+        pid
+    }
+
+    fn save(&self) -> SavedKernel {
+        let processes: Vec<&Process> = self.guests.iter().map(|guest| &guest.program.process).collect();
+        self.kernel.save(&processes)
+    }
+
+    fn revive(saved: &SavedKernel) -> Self {
+        Self::try_revive(saved, Limits::default()).expect("nothing is missing")
+    }
+
+    fn try_revive(saved: &SavedKernel, limits: Limits) -> Result<Self, crate::error::Error> {
+        let with = Reattach { limits, permissions: None, mounts: &[], file_systems: &[], warnings: None };
+        let Revived { kernel, processes } = Kernel::revive(saved, with)?;
+        Ok(Self { kernel, guests: processes.into_iter().map(guest).collect() })
+    }
+
+    /// The same again, by way of a value.
+    fn copy(&self) -> Self {
+        Self::revive(&self.save())
+    }
+}
+
+impl Guest {
+    /// Makes a call; its result, and what it wrote to its buffer.
+    fn sys(&self, number: u32, arguments: &[Arg<'_>]) -> (Result<i64, Errno>, Vec<u8>) {
+        let (mut integers, mut memory, mut room) = (Vec::new(), Vec::new(), 0..0);
+        for argument in arguments {
+            let start = memory.len();
+            match argument {
+                Arg::Int(number) => {
+                    integers.push(*number);
+                    continue;
+                }
+                Arg::Bytes(bytes) => memory.extend_from_slice(bytes),
+                Arg::Room(len) => {
+                    memory.resize(start + len, 0);
+                    room = start..start + len;
+                }
+            }
+            integers.extend([start as i64, (memory.len() - start) as i64]);
+        }
+        integers.resize(8, 0);
+        let integers: [i64; 8] = integers.try_into().expect("at most eight");
+        let answer = call(&self.program, number, &mut Arguments::new(integers, &mut memory));
+        (answer, memory[room].to_vec())
+    }
+
+    /// The same for a call that must succeed.
+    fn ok(&self, number: u32, arguments: &[Arg<'_>]) -> i64 {
+        self.sys(number, arguments).0.expect("the call succeeds")
+    }
+
+    /// Two descriptors that are connected with each other.
+    fn pair(&self) -> (i64, i64) {
+        let (answer, bytes) = self.sys(0x210, &[Arg::Room(8)]);
+        answer.expect("room");
+        let number = |at: usize| i64::from(u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes")));
+        (number(0), number(4))
+    }
+
+    fn read(&self, fd: i64) -> Result<Vec<u8>, Errno> {
+        let (answer, mut bytes) = self.sys(0x206, &[fd.into(), Arg::Room(64)]);
+        bytes.truncate(answer? as usize);
+        Ok(bytes)
+    }
+
+    fn write(&self, fd: i64, bytes: &[u8]) -> Result<i64, Errno> {
+        self.sys(0x207, &[fd.into(), bytes.into()]).0
+    }
+
+    /// What it hears: operation, result and bytes.
+    fn events(&self) -> Vec<Event> {
+        self.program.process.operations.take()
+    }
+}
+
+/// Readiness to read.
+const READ: i64 = 1;
