@@ -13,6 +13,7 @@ import { DEFAULT_TENANT } from '../options/snapshots.js';
 import { NodeRuntime } from '../runtime/node-runtime.js';
 import type { Opening, SidecarConnection } from '../sidecar/connection.js';
 import { openingOf } from '../sidecar/connections.js';
+import type { Household } from '../sidecar/household.js';
 import { Sidecar } from '../sidecar/sidecar.js';
 import { knownOf } from '../snapshots/known.js';
 import type { Snapshot } from '../snapshots/snapshot.js';
@@ -37,6 +38,8 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
   /** Whose the template is. */
   readonly tenant: string;
   readonly #options: RuntimePoolOptions;
+  // That of the snapshot, while it lives.
+  #household: Household | undefined;
   // Where the runtimes are, from the moment on at which the first is asked for.
   #place: Promise<Place> | undefined;
   #connection: SidecarConnection | undefined;
@@ -45,6 +48,12 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
     this.#options = options;
     const { snapshot, tenant } = options;
     this.tenant = tenant ?? (typeof snapshot === 'object' ? snapshot.tenant : DEFAULT_TENANT);
+    // From now on and for as long as the pool lives: the runtime that the snapshot is of may go before the first slot is made.
+    const household = options.sidecar === undefined ? knownOf(snapshot)?.household : undefined;
+    if (household?.isOpen()) {
+      household.join();
+      this.#household = household;
+    }
   }
 
   // All slots lie under the template's tenant, and names and lists in the store are for all of it: of what other tenants' slots keep there only ids can be used,
@@ -85,6 +94,8 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
     const place = await this.#place?.catch(() => undefined);
     this.#place = undefined;
     await place?.leave();
+    await this.#household?.leave()?.dispose();
+    this.#household = undefined;
   }
 
   async #mourn(connection: SidecarConnection, place: Promise<Place> | undefined): Promise<Loss> {
@@ -108,12 +119,9 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
 
   async #open(): Promise<Place> {
     const { sidecar: given, snapshot } = this.#options;
-    const household = given === undefined ? knownOf(snapshot)?.household : undefined;
-    if (household?.isOpen()) {
-      // For as long as the pool lives: the runtime that the snapshot is of may go before.
-      household.join();
-      this.#connection = household.connection;
-      return { template: snapshot as Snapshot, leave: async () => household.leave()?.dispose() };
+    if (this.#household !== undefined) {
+      this.#connection = this.#household.connection;
+      return { template: snapshot as Snapshot, leave: async () => {} };
     }
     const sidecar = given ?? (await Sidecar.spawn());
     const own = given === undefined ? sidecar : undefined;
