@@ -2,11 +2,12 @@
 
 import { expect, test } from 'vitest';
 import { kneeOf, measureBurst } from '../src/density/burst.js';
-import { type LiveResult, measureLive } from '../src/density/live.js';
+import { measureLive } from '../src/density/live.js';
 import { measureDensities } from '../src/density/measure.js';
 import { renderDensity } from '../src/density/page.js';
 import { type DensityPlan, ORDINARY } from '../src/density/plan.js';
 import { type DensityReport, SCHEMA } from '../src/density/report.js';
+import type { LiveResult } from '../src/density/result.js';
 import { densityTables } from '../src/density/tables.js';
 import { judgeDensity } from '../src/density/targets.js';
 import { densityWarnings } from '../src/density/warnings.js';

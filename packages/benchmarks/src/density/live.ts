@@ -3,47 +3,16 @@
 // A few are made, asked and disposed of first, so that what the sidecar keeps for itself is there. Then the process is looked at, all are made (each has to
 // answer), the process is looked at again, and every one is asked once more. The difference of the two looks divided by those alive is the cost: reading
 // what free(1) says, as the field does, would count the page cache of the image for us and hide shared pages for others.
-//
-// Each of them ends as one of four (the names are those of the field's largest count): refused (was not made), readiness failed (was made and did not answer),
-// partial (answered once and not again), success.
 
 import { type Box, type OpenHost, reason } from '../lifecycle/box.js';
 import { type Census, takeCensus } from '../machine/census.js';
 import { privateGrowthKib } from '../machine/process-memory.js';
 import { withDeadline } from '../matrix/deadline.js';
-import { type Statistics, summarize } from '../stats/statistics.js';
+import { summarize } from '../stats/statistics.js';
 import { now } from '../stats/timer.js';
 import { type Crowd, type KindName, openCrowd } from './kinds.js';
 import { inPlaces } from './places.js';
-
-export interface LiveResult {
-  kind: KindName;
-  /** Asked for, and alive at the end. */
-  count: number;
-  live: number;
-  /** In flight at once while they were made. */
-  width: number;
-  outcomes: { success: number; partial: number; readinessFailed: number; refused: number };
-  successRate: number;
-  failures: Record<string, number>;
-  /** Private pages and page tables, each. */
-  privateKib: number;
-  pageTablesKib: number;
-  pssKib: number;
-  mappings: number;
-  descriptors: number;
-  /** Private pages and page tables, each, after all have been asked again. */
-  privateKibAfterProbe: number;
-  /** From the call to the first answer; those that failed have none. */
-  createMs: Statistics | null;
-  /** Medians of the first to the last quarter, in order of the calls. */
-  quarters: number[];
-  createWallMs: number;
-  probeMs: Statistics | null;
-  probeWallMs: number;
-  before: Census;
-  after: Census;
-}
+import { countFailures, type LiveResult, quartersOf } from './result.js';
 
 export interface LiveShape {
   kind: KindName;
@@ -57,7 +26,6 @@ export interface LiveShape {
 }
 
 const WARMUP = 8;
-const QUARTERS = 4;
 const CLOSE_MS = 60_000;
 
 export async function measureLive(open: OpenHost, shape: LiveShape): Promise<LiveResult> {
@@ -81,7 +49,7 @@ export async function measureLive(open: OpenHost, shape: LiveShape): Promise<Liv
       width: shape.width,
       outcomes,
       successRate: outcomes.success / shape.count,
-      failures: count([...made.failures, ...asked.failures]),
+      failures: countFailures([...made.failures, ...asked.failures]),
       privateKib: each(privateGrowthKib(before.memory, after.memory)),
       pageTablesKib: each(after.memory.pageTablesKib - before.memory.pageTablesKib),
       pssKib: each(after.memory.pssKib - before.memory.pssKib),
@@ -93,6 +61,7 @@ export async function measureLive(open: OpenHost, shape: LiveShape): Promise<Liv
       createWallMs: made.wallMs,
       probeMs: summarize(asked.ms),
       probeWallMs: asked.wallMs,
+      samples: { createMs: made.ms.map((value) => value ?? 0), probeMs: asked.ms },
       before,
       after,
     };
@@ -154,19 +123,3 @@ async function askAll(crowd: Crowd, boxes: readonly Box[], { limitMs }: LiveShap
 }
 
 const PROBES_AT_ONCE = 16;
-
-function quartersOf(ms: readonly (number | undefined)[]): number[] {
-  const quarter = Math.ceil(ms.length / QUARTERS);
-  const parts = Array.from({ length: QUARTERS }, (_, index) => ms.slice(index * quarter, (index + 1) * quarter));
-  return parts.flatMap((part) => summarize(part.filter((value) => value !== undefined))?.p50 ?? []);
-}
-
-function count(failures: readonly string[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const failure of failures) {
-    const kind = failure.replace(/[0-9a-f]{12}/g, '…').replace(/\d{3,}/g, '…');
-    const key = kind in counts || Object.keys(counts).length < 10 ? kind : 'others';
-    counts[key] = (counts[key] ?? 0) + 1;
-  }
-  return counts;
-}

@@ -11,9 +11,10 @@ import { ms, percentage, seconds } from '../report/format.js';
 import { now } from '../stats/timer.js';
 import { measureBurst } from './burst.js';
 import type { KindName } from './kinds.js';
-import { type LiveResult, measureLive } from './live.js';
+import { measureLive } from './live.js';
 import type { DensityPlan } from './plan.js';
 import type { DensityMeasurements } from './report.js';
+import type { LiveResult } from './result.js';
 
 export interface DensitySetting {
   open: OpenHost;

@@ -5,8 +5,8 @@ import type { Observed } from '../machine/observe.js';
 import type { TargetResult } from '../report/judge.js';
 import type { BurstResult } from './burst.js';
 import type { KindName } from './kinds.js';
-import type { LiveResult } from './live.js';
 import type { DensityPlan } from './plan.js';
+import type { LiveResult } from './result.js';
 
 export const SCHEMA = 'coldframe-density/1';
 

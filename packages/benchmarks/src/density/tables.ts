@@ -4,8 +4,8 @@ import { publishedMemory } from '../peers/published.js';
 import { ms, percentage, seconds } from '../report/format.js';
 import { floorTable, type Table, targetTable } from '../report/tables.js';
 import { WHAT } from './kinds.js';
-import type { LiveResult } from './live.js';
 import type { DensityReport } from './report.js';
+import type { LiveResult } from './result.js';
 
 /** Those that have rows; the targets are the last. */
 export const densityTables = (report: DensityReport): Table[] =>

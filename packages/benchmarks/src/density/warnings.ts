@@ -1,8 +1,8 @@
 // Reasons to doubt a density run, in words.
 
 import { floorWarnings } from '../report/warnings.js';
-import type { LiveResult } from './live.js';
 import type { DensityMeasurements } from './report.js';
+import type { LiveResult } from './result.js';
 
 export function densityWarnings({ floors, rows, holds, bursts, skipped }: DensityMeasurements): string[] {
   const crowd = (name: string) => (row: LiveResult) => {

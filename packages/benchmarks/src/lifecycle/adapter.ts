@@ -55,7 +55,7 @@ class SdkBox implements Box {
 
   resume = () => this.#runtime.resume();
 
-  startTicker = () => startTicker(this.#runtime);
+  startTicker = () => startTicker(this.#runtime as unknown as sdk.NodeRuntime);
 
   dispose = () => this.#runtime.dispose();
 }
@@ -71,11 +71,14 @@ class SdkHost implements Host {
     return this.#sidecar.pid;
   }
 
-  async create({ runner, megabytes = 0, files }: BoxOptions): Promise<Box> {
-    const memoryBytes = (ORDINARY_MB + megabytes) * MEGABYTE;
+  async create({ runner, megabytes = 0, fileMegabytes = 0, files }: BoxOptions): Promise<Box> {
+    const limits = {
+      ...(megabytes > 0 && { memoryBytes: (ORDINARY_MB + megabytes) * MEGABYTE }),
+      ...(fileMegabytes > 0 && { filesystemBytes: (ORDINARY_MB + fileMegabytes) * MEGABYTE }),
+    };
     const runtime = await NodeRuntime.create({
       sidecar: this.#sidecar,
-      ...(megabytes > 0 && { limits: { memoryBytes } }),
+      limits,
       ...(files && { files }),
     });
     return new SdkBox(runtime, runner ? await runtime.createResidentRunner() : undefined);

@@ -40,6 +40,8 @@ export interface BoxOptions {
   runner: boolean;
   /** Room for so much more than programs have by default. */
   megabytes?: number;
+  /** The same for files. */
+  fileMegabytes?: number;
   files?: Readonly<Record<string, string>>;
 }
 

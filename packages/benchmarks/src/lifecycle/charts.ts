@@ -70,7 +70,7 @@ export function countChart({ rows }: LifecycleReport): string {
 }
 
 export function sizeChart({ rows }: LifecycleReport): string {
-  const own = rows.filter(({ operation, n }) => operation === 'snapshot' && n === 1);
+  const own = rows.filter(({ operation, n, way }) => operation === 'snapshot' && n === 1 && way === undefined);
   const sizes = own.map(({ megabytes }) => megabytes).sort((a, b) => a - b);
   const series = SIZES.flatMap((line, index): Series[] => {
     const points = sizes.flatMap((megabytes) => {

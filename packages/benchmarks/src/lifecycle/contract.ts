@@ -7,7 +7,9 @@ export interface Snapshot {
   readonly size: number;
 }
 
-export interface SavingRuntime extends sdk.NodeRuntime {
+type Saving = 'snapshot' | 'rollback' | 'clone' | 'pause' | 'resume' | 'residentRunners';
+
+export interface SavingRuntime extends Omit<sdk.NodeRuntime, Saving> {
   snapshot(options: { store: 'memory' | 'disk' }): Promise<Snapshot>;
   rollback(snapshot: Snapshot | string): Promise<void>;
   clone(count: number): Promise<SavingRuntime[]>;
@@ -16,11 +18,15 @@ export interface SavingRuntime extends sdk.NodeRuntime {
   residentRunners(): Promise<sdk.ResidentRunner[]>;
 }
 
-export interface SavingSidecar extends sdk.Sidecar {
+export interface SavingSidecar extends Omit<sdk.Sidecar, 'snapshots'> {
   readonly snapshots: { delete(id: string): Promise<unknown> };
 }
 
 export interface SnapshotSdk {
-  NodeRuntime: { create(options: sdk.NodeRuntimeOptions & { snapshot?: Snapshot | string }): Promise<SavingRuntime> };
+  NodeRuntime: {
+    create(
+      options: Omit<sdk.NodeRuntimeOptions, 'snapshot' | 'sidecar'> & { sidecar: SavingSidecar; snapshot?: Snapshot | string },
+    ): Promise<SavingRuntime>;
+  };
   Sidecar: { spawn(options: { snapshots: { directory: string } }): Promise<SavingSidecar> };
 }

@@ -66,8 +66,8 @@ export async function makeLived(host: Host, count: number, megabytes: number, op
 }
 
 export async function makeOne(host: Host, megabytes: number, options: Partial<BoxOptions> = {}): Promise<Lived> {
-  const state = makeState();
   const box = await host.create({ runner: true, megabytes, ...options });
+  const state = makeState(options.fileMegabytes === undefined ? 'buffers' : 'files');
   await must(box, plant(state));
   if (megabytes > 0) await must(box, write(state, megabytes));
   return { box, state };

@@ -21,7 +21,14 @@ export const SWEEP = [0, 10, 50, 100, 200, 500, 800, 1_024] as const;
 type Sizes = Readonly<Record<OperationName, readonly (readonly [n: number, megabytes: number, way?: string])[]>>;
 
 const SIZES: Sizes = {
-  snapshot: [...SWEEP.map((megabytes) => [1, megabytes] as const), [5, 0], [10, 0], [10, 100]],
+  snapshot: [
+    ...SWEEP.map((megabytes) => [1, megabytes] as const),
+    [5, 0],
+    [10, 0],
+    [10, 100],
+    [1, 100, 'in files'],
+    [1, 1_024, 'in files'],
+  ],
   create: [...[1, 10, 20, 50, 100].map((n) => [n, 0] as const), [10, 100]],
   rollback: [0, 100].flatMap((megabytes) => [1, 5, 10].map((n) => [n, megabytes] as const)),
   clone: [10, 0].flatMap((megabytes) => [1, 10, 20, 100].map((n) => [n, megabytes] as const)),
@@ -36,6 +43,7 @@ const QUICK: Sizes = {
   snapshot: [
     [1, 0],
     [2, 2],
+    [1, 3, 'in files'],
   ],
   create: [[3, 0]],
   rollback: [[2, 1]],
@@ -59,7 +67,7 @@ export function planRows(only: readonly OperationName[], quick: boolean): RowPla
       ...(way !== undefined && { way }),
       rounds: quick ? 2 : roundsFor(operation, n, megabytes),
       warmup: 1,
-      guessMs: 20 + 3 * n + megabytes * (operation === 'branch' ? 1 : 8 * n) + (operation === 'durable' ? 15 * n : 0),
+      guessMs: 20 + 3 * n + megabytes * (operation === 'branch' ? 0.2 : 3 * n) + (operation === 'durable' ? 15 * n : 0),
     })),
   );
 }
@@ -73,4 +81,6 @@ function roundsFor(operation: OperationName, n: number, megabytes: number): numb
 
 /** What stands in a row's name beside its operation. */
 export const variantOf = ({ megabytes, way }: Shape): string =>
-  [...(way === undefined ? [] : [way]), megabytes === 0 ? 'fresh' : `${megabytes} MB dirty`].join(', ');
+  way === 'in files' ? `${megabytes} MB ${way}` : [...(way === undefined ? [] : [way]), dirtyText(megabytes)].join(', ');
+
+const dirtyText = (megabytes: number): string => (megabytes === 0 ? 'fresh' : `${megabytes} MB dirty`);

@@ -13,9 +13,7 @@ export interface Which {
 }
 
 export const rowOf = (rows: readonly LifecycleRow[], { operation, n = 1, megabytes = 0, way }: Which): LifecycleRow | undefined =>
-  rows.find(
-    (row) => row.operation === operation && row.n === n && row.megabytes === megabytes && (way === undefined || row.way === way),
-  );
+  rows.find((row) => row.operation === operation && row.n === n && row.megabytes === megabytes && row.way === way);
 
 export function wallOf(rows: readonly LifecycleRow[], which: Which): Statistics | undefined {
   const row = rowOf(rows, which);

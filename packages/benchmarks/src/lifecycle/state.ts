@@ -13,9 +13,16 @@ export interface State {
   readonly token: string;
   secret: number;
   megabytes: number;
+  /** Where the megabytes are: in buffers of the runner, or in files of the box, which are its kernel's. */
+  where: 'buffers' | 'files';
 }
 
-export const makeState = (): State => ({ token: randomBytes(6).toString('hex'), secret: randomInt(1, 1_000_000), megabytes: 0 });
+export const makeState = (where: State['where'] = 'buffers'): State => ({
+  token: randomBytes(6).toString('hex'),
+  secret: randomInt(1, 1_000_000),
+  megabytes: 0,
+  where,
+});
 
 /** Each of these is a snippet like any other: what it prints is checked. */
 export const plant = ({ token, secret }: State): Snippet => ({
@@ -27,9 +34,13 @@ export const plant = ({ token, secret }: State): Snippet => ({
 export function write(state: State, megabytes: number): Snippet {
   const from = state.megabytes;
   state.megabytes += megabytes;
-  const each = `kept.data.push(Buffer.alloc(${MEGABYTE}, ${byteOf('i', state.secret)}))`;
+  const buffer = `Buffer.alloc(${MEGABYTE}, ${byteOf('i', state.secret)})`;
+  const [head, each] =
+    state.where === 'buffers'
+      ? ['', `kept.data.push(${buffer})`]
+      : [FS, `{ const path = '/tmp/kept-' + i; fs.writeFileSync(path, ${buffer}); kept.data.push(path); }`];
   return {
-    code: `for (let i = ${from}; i < ${state.megabytes}; i++) ${each}; console.log(kept.data.length);`,
+    code: `${head}for (let i = ${from}; i < ${state.megabytes}; i++) ${each}; console.log(kept.data.length);`,
     stdout: `${state.megabytes}\n`,
   };
 }
@@ -47,11 +58,22 @@ export function question({ token, secret, megabytes }: State): Snippet {
   };
 }
 
-export function look({ secret, megabytes }: State): Snippet {
+export function look({ secret, megabytes, where }: State): Snippet {
   const offset = randomInt(0, MEGABYTE);
   let sum = 0;
   for (let i = 0; i < megabytes; i++) sum += ((i * 7 + secret) % 255) + 1;
-  return { code: `let sum = 0; for (const each of kept.data) sum += each[${offset}]; console.log(sum);`, stdout: `${sum}\n` };
+  const [head, byte] = where === 'buffers' ? ['', `each[${offset}]`] : [FS + READ, `read(each, ${offset})`];
+  return { code: `${head}let sum = 0; for (const each of kept.data) sum += ${byte}; console.log(sum);`, stdout: `${sum}\n` };
 }
+
+const FS = "import fs from 'node:fs';\n";
+const READ = `const byte = Buffer.alloc(1);
+const read = (path, at) => {
+  const fd = fs.openSync(path);
+  fs.readSync(fd, byte, 0, 1, at);
+  fs.closeSync(fd);
+  return byte[0];
+};
+`;
 
 const byteOf = (index: string, secret: number): string => `(${index} * 7 + ${secret}) % 255 + 1`;

@@ -1,4 +1,4 @@
-// Snapshots of n boxes at once (B6), and, of a single one, by what its guest has written (B7): the snapshot, then a second box from it, to the first
+// Snapshots of n boxes at once (B6), and, of a single one, by what its guest has written (B7), into its memory or into files of the box: the snapshot, then a second box from it, to the first
 // answer of the live runner in it. The source is gone by then, and a first box from it, which is not timed, has shown that all of it is there.
 
 import { type Host, reason, type Saved } from '../box.js';
@@ -9,9 +9,9 @@ import { together } from '../together.js';
 
 export const snapshot: Operation = async (place, shape) => ({ round: () => round(place, shape) });
 
-async function round({ host }: Place, { n, megabytes }: Shape): Promise<Round> {
+async function round({ host }: Place, { n, megabytes, way }: Shape): Promise<Round> {
   const book = new RoundBook(n);
-  const lived = await makeLived(host, n, megabytes);
+  const lived = await makeLived(host, n, megabytes, way === 'in files' ? { fileMegabytes: megabytes } : {});
   const saves = book.file(
     await together(n, async (index, lap) => {
       const saved = await lived[index]?.box.snapshot('memory');

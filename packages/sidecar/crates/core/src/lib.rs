@@ -21,6 +21,7 @@ mod policy;
 mod program;
 mod runtime;
 mod sched;
+mod store;
 mod sys;
 mod vm;
 

@@ -4,9 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use coldframe_core::{
-    Error, FileSystemOptions, Limits, Mode, MountOptions, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions,
-};
+use coldframe_core::{Error, FileSystemOptions, Limits, MountOptions, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions};
 use napi::Env;
 use napi::bindgen_prelude::{Object, Result};
 
@@ -216,7 +214,10 @@ fn attach(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option
         runtimes.get_mut(number).and_then(|live| live.waiting.as_mut()).and_then(|waiting| waiting.remove(&pid))
     };
     let Some((process, adopted)) = found else {
-        return Err(values::thrown(env, &not_attachable(&runtime, pid), None));
+        let (runtimes, runners) = (this.runtimes.borrow(), this.runners.borrow());
+        let is_runner = |number: &u32| runners.get(*number).is_some_and(|it| it.pid() == pid);
+        let is_runner = runtimes.get(number).is_some_and(|live| live.runners.iter().any(is_runner));
+        return Err(values::thrown(env, &not_attachable(&runtime, pid, is_runner), None));
     };
     this.wait_for(env, id, process.clone());
     adopted.attach(id);
@@ -225,12 +226,13 @@ fn attach(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option
 }
 
 /// Why nobody can attach to a process.
-fn not_attachable(runtime: &Runtime, pid: u32) -> Error {
-    let program = runtime.programs().into_iter().find(|(info, _)| info.pid == pid);
-    let (errno, reason) = match program {
+fn not_attachable(runtime: &Runtime, pid: u32, is_runner: bool) -> Error {
+    let entry = runtime.processes().list().into_iter().find(|entry| entry.pid == pid);
+    let (errno, reason) = match entry {
         None => ("ESRCH", "no such process"),
-        Some((info, _)) if !info.is_root => ("EPERM", "its output belongs to its parent"),
-        Some((info, _)) if info.mode == Mode::Resident => ("EPERM", "it is a resident runner"),
+        Some(_) if is_runner => ("EPERM", "it is a resident runner"),
+        // 1: it was started from outside.
+        Some(entry) if entry.ppid != 1 => ("EPERM", "its output belongs to its parent"),
         Some(_) => ("EBUSY", "somebody hears it already"),
     };
     Error::File { errno, reason: reason.to_owned(), call: "attach", path: pid.to_string() }

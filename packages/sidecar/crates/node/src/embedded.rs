@@ -31,6 +31,7 @@ use crate::outlet::{Event, EventArguments, Outlet, Program, Runner};
 use crate::permissions;
 use crate::processes;
 use crate::requests::Requests;
+use crate::runners;
 use crate::sleep::{self, Asleep};
 use crate::snapshots::{self, Ended};
 use crate::table::{Place, Table};
@@ -61,7 +62,7 @@ pub struct Embedded {
     pub(crate) core: RefCell<Option<Core>>,
     pub(crate) store: RefCell<Option<Store>>,
     pub(crate) outlet: Arc<Outlet>,
-    dispatch: Dispatch,
+    pub(crate) dispatch: Dispatch,
     /// How long this thread looks for the end of a request before it leaves it to the event loop.
     linger: Duration,
     /// Set once, by `open`; gone after `shut_down`.
@@ -164,9 +165,6 @@ impl Embedded {
         function("createRuntime", Self::create_runtime)?;
         function("disposeRuntime", Self::dispose_runtime)?;
         function("start", Self::start)?;
-        function("createRunner", Self::create_runner)?;
-        function("evaluate", Self::evaluate)?;
-        function("disposeRunner", Self::dispose_runner)?;
         function("cancel", Self::cancel)?;
         function("credit", Self::credit)?;
         function("resources", Self::resources)?;
@@ -181,6 +179,7 @@ impl Embedded {
             snapshots::FUNCTIONS,
             copies::FUNCTIONS,
             sleep::FUNCTIONS,
+            runners::FUNCTIONS,
         ];
         for (name, body) in families.into_iter().flatten() {
             function(name, *body)?;
@@ -273,65 +272,6 @@ impl Embedded {
         self.wait(env, id, process, 0, end)
     }
 
-    fn create_runner(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-        let id = self.new_id(env, &arguments)?;
-        let number = arguments.number(1, "runtime")?;
-        let options = ProcessOptions {
-            mode: Mode::Resident,
-            code: String::new(),
-            args: Vec::new(),
-            exec_argv: Vec::new(),
-            env: arguments.environment(2)?,
-            cwd: arguments.optional(3, "cwd", "a string")?,
-            stdin: Vec::new(),
-            timeout: None,
-            streams: Streams::default(),
-            live: false,
-        };
-        let runtime = self.runtime(env, number)?;
-        self.runners.borrow().check_room().map_err(|error| values::thrown(env, &error, None))?;
-        let runner = self.runners.borrow_mut().reserve();
-        let sink = Arc::new(Runner {
-            id,
-            place: Place { runtime: number, runner },
-            pid: AtomicU32::new(0),
-            outlet: Arc::clone(&self.outlet),
-        });
-        let (started, end) = self.begin(id, || runtime.start(options, sink, self.dispatch));
-        let process = started.map_err(|error| values::thrown(env, &error, None))?;
-        self.runners.borrow_mut().put(runner, process.clone());
-        if let Some(live) = self.runtimes.borrow_mut().get_mut(number) {
-            self.runners.borrow().tidy(&mut live.runners);
-            live.runners.push(runner);
-        }
-        self.wait(env, id, process, 0, end)
-    }
-
-    fn evaluate(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-        let id = self.new_id(env, &arguments)?;
-        let runner = arguments.number(1, "runner")?;
-        let code = arguments.required(2, "code", "a string")?;
-        let timeout = arguments.milliseconds(3, "timeoutMs")?;
-        let streams = arguments.streams(4)?;
-        let process = self.runners.borrow().get(runner).cloned();
-        let process = process.ok_or_else(|| self.no_runner(env, runner))?;
-        let (started, end) = self.begin(id, || process.evaluate(id, code, timeout, streams, self.dispatch));
-        let place = Place { runtime: 0, runner };
-        started.map_err(|error| values::thrown(env, &error, place.facts(&error)))?;
-        self.wait(env, id, process, runner, end)
-    }
-
-    fn dispose_runner(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-        self.core(env)?;
-        let runner = arguments.number(0, "runner")?;
-        let process = self.runners.borrow_mut().remove(runner);
-        if process.is_none() && self.dispose_sleeping_runner(runner) {
-            return Ok(None);
-        }
-        process.ok_or_else(|| self.no_runner(env, runner))?.cancel();
-        Ok(None)
-    }
-
     fn cancel(&self, _env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
         let id = arguments.number(0, "id")?;
         match self.requests.target(id) {
@@ -355,7 +295,7 @@ impl Embedded {
     }
 
     /// Begins request `id`; gives what the core returned, and the request's end if it came meanwhile.
-    fn begin<T>(
+    pub(crate) fn begin<T>(
         &self,
         id: u32,
         call: impl FnOnce() -> std::result::Result<T, Error>,
@@ -370,7 +310,7 @@ impl Embedded {
     }
 
     /// The end of a call that began a request: what it gives if it is over, or it waits.
-    fn wait(&self, env: &Env, id: u32, process: Process, runner: u32, end: Option<Event>) -> Result<Option<Raw>> {
+    pub(crate) fn wait(&self, env: &Env, id: u32, process: Process, runner: u32, end: Option<Event>) -> Result<Option<Raw>> {
         match end {
             Some(Event::Failure(_, place, error)) => Err(values::thrown(env, &error, place.facts(&error))),
             Some(event) => self.payload(env, event).map(|(_, payload)| Some(payload)),
@@ -469,7 +409,7 @@ impl Embedded {
         })
     }
 
-    fn core(&self, env: &Env) -> Result<Core> {
+    pub(crate) fn core(&self, env: &Env) -> Result<Core> {
         self.core.borrow().clone().ok_or_else(|| wrong(env, "core", "one that is open", "one that has been shut down"))
     }
 
@@ -505,7 +445,7 @@ impl Embedded {
         wrong(env, "runtime", "the number of a runtime", &number.to_string())
     }
 
-    fn no_runner(&self, env: &Env, number: u32) -> napi::Error {
+    pub(crate) fn no_runner(&self, env: &Env, number: u32) -> napi::Error {
         if let Some((runtime, _)) = self.asleep.borrow().iter().find(|(_, asleep)| asleep.runners.contains(&number)) {
             return values::paused(env, *runtime);
         }

@@ -25,6 +25,7 @@ mod outlet;
 mod permissions;
 mod processes;
 mod requests;
+mod runners;
 mod sleep;
 mod snapshots;
 mod values;

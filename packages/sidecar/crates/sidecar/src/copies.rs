@@ -8,9 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use coldframe_core as core;
-use coldframe_core::{
-    Error, FileSystemOptions, Mode, MountOptions, Outcome, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions,
-};
+use coldframe_core::{Error, FileSystemOptions, MountOptions, Outcome, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions};
 use coldframe_protocol::messages::{
     Kind, ProcessAttach, Restored, RestoredProgram, RestoredPrograms, RuntimeClone, RuntimeCopies, RuntimeCopy, RuntimeCreate,
     RuntimeCreated, RuntimePause, RuntimeResume, RuntimeRollback,
@@ -368,7 +366,10 @@ impl Session {
         };
         let found = live.waiting.as_mut().and_then(|waiting| waiting.remove(&attach.pid));
         let Some((process, adopted)) = found else {
-            let refused = not_attachable(&live.runtime, attach.pid);
+            let runners = self.runners.lock();
+            let is_runner = |number: &u32| runners.get(*number).and_then(Option::as_ref).is_some_and(|it| it.pid() == attach.pid);
+            let refused = not_attachable(&live.runtime, attach.pid, live.runners.iter().any(is_runner));
+            drop(runners);
             self.refuse(id, &wire::failure(&refused, None));
             return Ok(());
         };
@@ -389,12 +390,13 @@ impl Session {
 }
 
 /// Why nobody can attach to a process.
-fn not_attachable(runtime: &Runtime, pid: u32) -> Error {
-    let program = runtime.programs().into_iter().find(|(info, _)| info.pid == pid);
-    let (errno, reason) = match program {
+fn not_attachable(runtime: &Runtime, pid: u32, is_runner: bool) -> Error {
+    let entry = runtime.processes().list().into_iter().find(|entry| entry.pid == pid);
+    let (errno, reason) = match entry {
         None => ("ESRCH", "no such process"),
-        Some((info, _)) if !info.is_root => ("EPERM", "its output belongs to its parent"),
-        Some((info, _)) if info.mode == Mode::Resident => ("EPERM", "it is a resident runner"),
+        Some(_) if is_runner => ("EPERM", "it is a resident runner"),
+        // 1: it was started from outside.
+        Some(entry) if entry.ppid != 1 => ("EPERM", "its output belongs to its parent"),
         Some(_) => ("EBUSY", "somebody hears it already"),
     };
     Error::File { errno, reason: reason.to_owned(), call: "attach", path: pid.to_string() }

@@ -31,6 +31,8 @@ pub(crate) enum Target {
     Device(Device, Ino),
     /// A file of a mounted folder.
     Host(HostFile),
+    /// What could not be opened again in a copy of the runtime (`saved/graph.rs`): whatever is done with it fails with `EIO`.
+    Lost,
 }
 
 /// What must be let go of with the last descriptor.
@@ -84,7 +86,7 @@ impl Description {
         match self.target {
             Target::File(ino) | Target::Directory(Place::Here(ino)) | Target::Device(_, ino) => Some(Held::Node(ino)),
             Target::Socket(id) => Some(Held::Socket(id)),
-            Target::Stream { .. } | Target::Host(_) | Target::Directory(Place::There(..)) => None,
+            Target::Stream { .. } | Target::Host(_) | Target::Directory(Place::There(..)) | Target::Lost => None,
         }
     }
 }
@@ -141,6 +143,12 @@ impl Descriptors {
     pub(crate) fn get(&self, fd: i64) -> Result<Arc<Description>, Errno> {
         let at = usize::try_from(fd).map_err(|_| Errno::EBADF)?;
         self.slots.get(at).cloned().flatten().ok_or(Errno::EBADF)
+    }
+
+    /// What the numbers stand for, from 0 to the highest that is in use.
+    pub(crate) fn slots(&self) -> &[Option<Arc<Description>>] {
+        let end = self.slots.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        &self.slots[..end]
     }
 
     /// A look at what a number stands for, for as long as the table is locked.

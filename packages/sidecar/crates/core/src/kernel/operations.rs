@@ -103,6 +103,11 @@ impl Operations {
         &self.usage
     }
 
+    /// The number of its program's process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
     /// How many are under way, and were at most.
     pub(crate) fn look(&self) -> (u64, u64) {
         let state = self.state.lock();

@@ -93,12 +93,12 @@ impl Program {
     /// its task alive.
     pub(crate) fn evaluate(&self, request: Request) -> Result<Option<Waker>, Error> {
         let mut control = self.control.lock();
-        if let Some(exit_code) = control.exited {
-            return Err(Error::RunnerExited { exit_code });
-        }
         if control.silent {
             // Another program has taken its place, and the caller holds on to this one.
-            return Err(control.failure.clone().unwrap_or(Error::RolledBack));
+            return Err(Error::RolledBack);
+        }
+        if let Some(exit_code) = control.exited {
+            return Err(Error::RunnerExited { exit_code });
         }
         control.evaluations.queue.push_back(request);
         Ok(control.waiting.take())

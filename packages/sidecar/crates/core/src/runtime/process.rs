@@ -13,6 +13,12 @@ pub struct Process {
     pub(super) program: Arc<Program>,
 }
 
+impl std::fmt::Debug for Process {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Process").field("pid", &self.program.pid).finish_non_exhaustive()
+    }
+}
+
 /// What is known of a program, and of all copies of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramInfo {

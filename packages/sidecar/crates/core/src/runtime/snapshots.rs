@@ -58,6 +58,12 @@ pub struct Snapshot {
     programs: Vec<SavedProgram>,
 }
 
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Snapshot").field("info", &self.info).finish_non_exhaustive()
+    }
+}
+
 impl Snapshot {
     /// What is known of it.
     pub fn info(&self) -> &SnapshotInfo {

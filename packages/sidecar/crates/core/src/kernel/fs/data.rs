@@ -29,7 +29,7 @@ impl FileSystem {
     pub(crate) fn was_read(&mut self, ino: Ino) -> Result<(), Errno> {
         let meta = &self.node(ino)?.meta;
         let now = now();
-        if meta.atime <= meta.mtime.max(meta.ctime) || now - meta.atime >= DAY {
+        if meta.atime <= meta.mtime.max(meta.ctime) || now.saturating_sub(meta.atime) >= DAY {
             self.node_mut(ino)?.meta.atime = now;
         }
         Ok(())

@@ -205,7 +205,7 @@ pub(super) fn check_open(process: &Process, tree: &FileSystem, target: &Target, 
         return Ok(());
     }
     let path = match target {
-        Target::Stream { .. } | Target::Socket(_) => None,
+        Target::Stream { .. } | Target::Socket(_) | Target::Lost => None,
         Target::File(ino) | Target::Device(_, ino) | Target::Directory(Place::Here(ino)) => tree.name_of(*ino)?,
         Target::Directory(place) => Some(tree.path_of(place)?),
         Target::Host(file) => Some(tree.path_of(&Place::There(file.number, file.path.clone()))?),

@@ -81,6 +81,7 @@ pub(crate) fn read(program: &Program, fd: i64, buffer: &mut [u8], offset: Option
             buffer,
         )?,
         Target::Host(file) => positioned(&mut |at, buffer| file.read(at, buffer), buffer)?,
+        Target::Lost => return Err(Errno::EIO),
     };
     i64::try_from(count).map_err(|_| Errno::EINVAL)
 }
@@ -158,6 +159,7 @@ pub(crate) fn write(program: &Program, fd: i64, bytes: &[u8], offset: Option<u64
             }
             count
         }
+        Target::Lost => return Err(Errno::EIO),
     };
     i64::try_from(count).map_err(|_| Errno::EINVAL)
 }
@@ -171,6 +173,7 @@ pub(crate) fn fstat(process: &Process, fd: i64) -> Result<Stat, Errno> {
         Target::File(ino) | Target::Device(_, ino) => Ok(Stat::of(*ino, tree.node(*ino)?)),
         Target::Directory(place) => tree.stat_of(place),
         Target::Host(file) => file.stat(),
+        Target::Lost => Err(Errno::EIO),
     }
 }
 
@@ -186,6 +189,7 @@ pub(crate) fn ftruncate(process: &Process, fd: i64, len: u64) -> Answer {
             check_open(process, &process.kernel.files.lock(), &description.target, files::TRUNCATE)?;
             file.truncate(len)?;
         }
+        Target::Lost => return Err(Errno::EIO),
         _ => return Err(Errno::EINVAL),
     }
     Ok(0)
@@ -195,6 +199,9 @@ pub(crate) fn lseek(process: &Process, fd: i64, offset: i64, whence: i64) -> Ans
     let description = process.files.descriptors.lock().get(fd)?;
     if let Target::Stream { .. } | Target::Socket(_) = description.target {
         return Err(Errno::ESPIPE);
+    }
+    if let Target::Lost = description.target {
+        return Err(Errno::EIO);
     }
     let size = if whence == 2 { fstat(process, fd)?.size } else { 0 };
     let mut position = description.position.lock();
@@ -223,6 +230,7 @@ pub(crate) fn change(process: &Process, call: u32, arguments: &Arguments<'_>) ->
     };
     check_open(process, &tree, &description.target, operation)?;
     match (&description.target, call) {
+        (Target::Lost, _) => Err(Errno::EIO),
         (Target::Stream { .. } | Target::Socket(_), 0x16) => Err(Errno::EINVAL),
         (Target::Stream { .. } | Target::Socket(_), _) => Ok(()),
         (Target::File(ino) | Target::Device(_, ino) | Target::Directory(Place::Here(ino)), _) => match call {

@@ -7,6 +7,7 @@
 use super::content::Content;
 use super::overlay::Below;
 use rpds::RedBlackTreeMapSync;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// An inode's number. Never used twice in one filesystem.
@@ -27,7 +28,7 @@ pub(crate) struct Node {
 }
 
 /// What all nodes have. Times are nanoseconds since 1970.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Meta {
     /// Permissions with set-id and sticky bits; the type is the body's.
     pub(crate) mode: u32,
@@ -62,7 +63,7 @@ pub(crate) struct Directory {
 }
 
 /// Character devices.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Device {
     Null,
     Zero,
@@ -75,7 +76,7 @@ pub(crate) enum Device {
 }
 
 /// A node's type, with the bits that `st_mode` has for it and the number that Node's `Dirent` has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Type {
     File,
     Directory,

@@ -300,6 +300,7 @@ pub(super) fn raise(tree: &mut Guard<'_>, spot: &HostSpot, what: Raise, with_byt
     }
     let content = copy_up(tree, spot)?;
     // Counted already; from here on the node counts it.
+    tree.underway -= content.stored();
     tree.give_back(content.stored(), 0);
     if tree.is_below(spot.mount, &spot.path)? {
         tree.raise_path(spot.mount, &spot.path, &content)?;
@@ -326,12 +327,14 @@ fn copy_up(tree: &mut Guard<'_>, spot: &HostSpot) -> Result<Content, Errno> {
         let before = content.stored();
         let written = content.write(at, &buffer[..count], room);
         tree.used.bytes += content.stored() - before;
+        tree.underway += content.stored() - before;
         if written < count {
             break Err(Errno::ENOSPC);
         }
         at += count as u64;
     };
     if copied.is_err() {
+        tree.underway -= content.stored();
         tree.give_back(content.stored(), 0);
     }
     copied.map(|()| content)

@@ -1,5 +1,9 @@
 //! What a process has of the filesystem for itself: descriptors, working directory, umask. Next: `open.rs`.
 
+mod saved;
+
+pub(crate) use saved::SavedProcessFiles;
+
 use super::guard;
 use super::node::Ino;
 use super::tree::{FileSystem, SEARCH, User};

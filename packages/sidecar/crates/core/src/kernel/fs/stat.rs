@@ -3,12 +3,13 @@
 use super::node::{Body, Device, Ino, Node, Type};
 use super::tree::{User, allows};
 use crate::kernel::Errno;
+use serde::{Deserialize, Serialize};
 
 /// Numbers of a stat array.
 const STAT_FIELDS: usize = 18;
 
 /// What is known about a file, wherever it lies. Times are nanoseconds since 1970.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stat {
     pub(crate) dev: u64,
     pub(crate) kind: Type,

@@ -13,6 +13,7 @@ use crate::kernel::usage::{Mark, Usage};
 use crate::sys;
 use parking_lot::Mutex;
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
@@ -32,7 +33,7 @@ pub(crate) enum User {
 }
 
 /// What a filesystem may hold.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Space {
     pub(crate) bytes: u64,
     pub(crate) inodes: u64,
@@ -41,13 +42,15 @@ pub(crate) struct Space {
 /// See the module.
 #[derive(Clone)]
 pub(crate) struct FileSystem {
-    nodes: HashTrieMapSync<Ino, Node, Dense>,
-    last: Ino,
+    pub(super) nodes: HashTrieMapSync<Ino, Node, Dense>,
+    pub(super) last: Ino,
     /// How often a node is held by descriptors and working directories: it lives on without a name.
-    holds: HashMap<Ino, u32>,
+    pub(super) holds: HashMap<Ino, u32>,
     pub(crate) limits: Space,
     /// As in Linux's tmpfs, every further name of a file counts as an inode.
     pub(crate) used: Space,
+    /// Bytes of `used` for a file of an overlay that is being raised, and has no node yet.
+    pub(super) underway: u64,
     /// The highest that `used` has been: bytes and inodes.
     pub(crate) marks: [Mark; 2],
     /// The runtime's.
@@ -110,6 +113,7 @@ impl FileSystem {
             holds: HashMap::new(),
             limits,
             used: Space { bytes: 0, inodes: 0 },
+            underway: 0,
             marks: Default::default(),
             usage: Arc::default(),
             mounts: Vec::new(),

@@ -10,6 +10,7 @@ use super::stat::Stat;
 use super::tree::{FileSystem, ROOT, SEARCH, User};
 use crate::kernel::Errno;
 use crate::kernel::permissions::Permissions;
+use serde::{Deserialize, Serialize};
 
 /// Links that one walk follows.
 const MAX_LINKS: u32 = 40;
@@ -33,12 +34,12 @@ pub(crate) enum Last {
 }
 
 /// Where something lies.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Place {
     /// In memory.
     Here(Ino),
     /// In a mounted folder: the mount's number and the path from its root, without slashes at its ends.
-    There(usize, Vec<u8>),
+    There(usize, #[serde(with = "serde_bytes")] Vec<u8>),
 }
 
 /// How far a walk has come. After an error, what failed is the first name that is left, seen from where it is.

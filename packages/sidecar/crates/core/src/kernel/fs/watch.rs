@@ -4,6 +4,10 @@
 //! operation carries one batch; what happens before the program asks again is kept for it, so that nothing is lost in between. Of mounted
 //! folders the host tells (`host/watching.rs`). Next: `tree.rs`.
 
+mod saved;
+
+pub(super) use saved::{SavedWatch, check_count};
+
 use super::feed::Feed;
 use super::guard::Wanted;
 use super::node::Ino;

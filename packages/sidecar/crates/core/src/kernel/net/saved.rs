@@ -12,7 +12,7 @@ use super::table::Network;
 use crate::error::Error;
 use crate::kernel::Operations;
 use crate::kernel::descriptors::{Held, Target};
-use crate::kernel::saved::Graph;
+use crate::kernel::saved::{Graph, Open};
 use crate::kernel::usage::Usage;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -77,7 +77,7 @@ impl Sockets {
     /// As they were saved, for programs with these operations. More than the limits allow is an error.
     pub(crate) fn revive(
         saved: &SavedSockets,
-        graph: &Graph,
+        open: &Open,
         usage: &Arc<Usage>,
         operations: &HashMap<u32, Arc<Operations>>,
     ) -> Result<Self, Error> {
@@ -97,13 +97,11 @@ impl Sockets {
                 state.feeds.insert(*id, feed.clone());
             }
             for (id, waiting) in &saved.parcels {
-                state.parcels.0.insert(*id, waiting.iter().filter_map(|at| graph.get(*at)).collect());
+                state.parcels.0.insert(*id, waiting.iter().filter_map(|at| open.get(*at)).collect());
             }
             for socket in state.network.sockets.values_mut() {
-                // Who waits in a call that blocks is not in a snapshot, and neither is who has gone.
-                socket.waiters.retain(|waiter| {
-                    waiter.owner == NOBODY || operations.get(&waiter.owner).is_some_and(|own| own.is_pending(waiter.operation))
-                });
+                // Who has gone meanwhile waits no more.
+                socket.waiters.retain(|waiter| waiter.owner == NOBODY || operations.contains_key(&waiter.owner));
                 for waiter in socket.waiters.iter().filter(|waiter| waiter.owner != NOBODY) {
                     if let Some(own) = operations.get(&waiter.owner) {
                         state.waiting.entry(waiter.owner).or_insert_with(|| Arc::downgrade(own));

@@ -101,8 +101,9 @@ impl Permissions {
         Self { asked: AtomicU8::new(policy.asks), policy: RwLock::new(policy), audit: Audit::default() }
     }
 
-    /// Whoever hears of the decisions of `before` hears of these from now on, and of the others no more.
+    /// Takes the place of `before`: its policy counts here, and whoever hears of its decisions hears of these from now on, and of the others no more.
     pub(crate) fn follow(&self, before: &Self) {
+        *self.policy.write() = before.policy.read().clone();
         self.listen(before.audit.listener());
         before.listen(None);
     }

@@ -69,17 +69,10 @@ impl Processes {
         Ok(made)
     }
 
-    /// Whom of those with these operations the table will tell of an end. Who waits with an operation that is not under way is forgotten.
-    pub(crate) fn waiters(&self, operations: &HashMap<u32, Arc<Operations>>) -> Vec<(u32, u32)> {
-        let mut found = Vec::new();
-        for entry in self.0.lock().table.entries.values_mut() {
-            let Some(waiter) = entry.waiter else { continue };
-            match operations.get(&entry.parent) {
-                Some(own) if own.is_pending(waiter.operation) => found.push((entry.parent, waiter.operation)),
-                _ => entry.waiter = None,
-            }
-        }
-        found
+    /// Whom the table will tell of an end: processes and their operations.
+    pub(crate) fn waiters(&self) -> Vec<(u32, u32)> {
+        let state = self.0.lock();
+        state.table.entries.values().filter_map(|entry| Some((entry.parent, entry.waiter?.operation))).collect()
     }
 
     /// Those that live by the table and are not among these went while the rest was saved: they were killed. Their parents hear of it.

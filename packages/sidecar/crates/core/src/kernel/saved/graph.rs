@@ -1,40 +1,142 @@
-//! Descriptions are shared between tables and lie in sockets: copies share them in the same way.
+//! What is open, as a value. Descriptions are shared between descriptors, tables of processes, and sockets that carry them to somebody else: each is
+//! saved once, under a number by which all of these name it, and so a copy shares them in the same way.
+//!
+//! A copy's descriptions hold the nodes that they stand for, as opening does. What lay in a mount is opened again; what cannot be is
+//! [`Target::Lost`], whose every use fails. Next: `kernel/fs/saved`, the files themselves.
 
-use crate::kernel::descriptors::{Description, Target};
+use crate::error::Error;
+use crate::kernel::descriptors::{Description, Held, Position, Target};
+use crate::kernel::fs::{Device, FileSystem, Ino, Place, SavedFile, SavedListing};
+use crate::kernel::net;
+use crate::kernel::usage::{Charge, Resource};
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-/// See the module.
+/// Descriptions on their way into a value.
 #[derive(Default)]
-pub(crate) struct Graph(Vec<Arc<Description>>);
+pub(crate) struct Graph {
+    /// Where they are, by their addresses: nobody closes anything meanwhile.
+    known: HashMap<usize, u32>,
+    made: Vec<SavedDescription>,
+}
+
+/// See the module.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SavedGraph(Vec<SavedDescription>);
+
+/// The descriptions of a copy, until all who had them have them again.
+pub(crate) struct Open(Vec<Arc<Description>>);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct SavedDescription {
+    target: SavedTarget,
+    flags: u32,
+    offset: u64,
+    after: Option<serde_bytes::ByteBuf>,
+    listing: Option<SavedListing>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+enum SavedTarget {
+    Stream { owner: u32, fd: u8 },
+    Socket(net::Id),
+    File(Ino),
+    Directory(Place),
+    Device(Device, Ino),
+    Host(SavedFile),
+    Lost,
+}
 
 impl Graph {
+    /// The number of a description.
     pub(crate) fn index_of(&mut self, description: &Arc<Description>) -> u32 {
-        let known = self.0.iter().position(|known| Arc::ptr_eq(known, description));
-        let at = known.unwrap_or(self.0.len());
-        if known.is_none() {
-            self.0.push(description.clone());
+        let address = Arc::as_ptr(description) as usize;
+        if let Some(at) = self.known.get(&address) {
+            return *at;
         }
-        at as u32
+        // Limits on descriptors keep far below.
+        let at = u32::try_from(self.made.len()).unwrap_or(u32::MAX);
+        self.made.push(SavedDescription::of(description));
+        self.known.insert(address, at);
+        at
     }
 
+    pub(crate) fn done(self) -> SavedGraph {
+        SavedGraph(self.made)
+    }
+}
+
+impl SavedDescription {
+    fn of(description: &Description) -> Self {
+        let target = match &description.target {
+            Target::Stream { owner, fd } => SavedTarget::Stream { owner: *owner, fd: *fd },
+            Target::Socket(id) => SavedTarget::Socket(*id),
+            Target::File(ino) => SavedTarget::File(*ino),
+            Target::Directory(place) => SavedTarget::Directory(place.clone()),
+            Target::Device(device, ino) => SavedTarget::Device(*device, *ino),
+            Target::Host(file) => file.save().map_or(SavedTarget::Lost, SavedTarget::Host),
+            Target::Lost => SavedTarget::Lost,
+        };
+        let Position { offset, after, listing, held } = &mut *description.position.lock();
+        let mut pays = |cost| held.first_mut().is_some_and(|charge| charge.raise_to(cost));
+        let listing = listing.as_mut().map(|listing| listing.save(&mut pays));
+        let after = after.as_deref().map(|name| serde_bytes::ByteBuf::from(name));
+        Self { target, flags: description.flags, offset: *offset, after, listing }
+    }
+
+    fn revive(&self, tree: &mut FileSystem) -> Result<Description, Error> {
+        let target = match &self.target {
+            SavedTarget::Stream { owner, fd } => Target::Stream { owner: *owner, fd: *fd },
+            SavedTarget::Socket(id) => Target::Socket(*id),
+            SavedTarget::File(ino) => Target::File(*ino),
+            SavedTarget::Directory(place) => Target::Directory(place.clone()),
+            SavedTarget::Device(device, ino) => Target::Device(*device, *ino),
+            SavedTarget::Host(file) => file.revive(tree, self.flags)?.map_or(Target::Lost, Target::Host),
+            SavedTarget::Lost => Target::Lost,
+        };
+        let mut position = Position { offset: self.offset, ..Position::default() };
+        position.after = self.after.as_ref().map(|name| name.as_slice().into());
+        if let Some(saved) = &self.listing {
+            let listing = saved.revive();
+            let charge = Charge::of(&tree.usage, Resource::Kernel, listing.cost());
+            let limit = tree.usage.limits.kernel_bytes;
+            position.held = vec![charge.ok_or(Error::ResourceExhausted { resource: "kernel bytes", limit })?];
+            position.listing = Some(listing);
+        }
+        let made = Description { target, flags: self.flags, position: Mutex::new(position) };
+        if let Some(Held::Node(ino)) = made.held() {
+            tree.hold(ino);
+        }
+        Ok(made)
+    }
+}
+
+impl SavedGraph {
+    /// All that was open is open again, in a copy's files.
+    pub(crate) fn revive(&self, tree: &mut FileSystem) -> Result<Open, Error> {
+        let made = self.0.iter().map(|saved| saved.revive(tree).map(Arc::new));
+        made.collect::<Result<_, _>>().map(Open)
+    }
+}
+
+impl Open {
     pub(crate) fn get(&self, at: u32) -> Option<Arc<Description>> {
         self.0.get(at as usize).cloned()
     }
 
-    pub(crate) fn revive(&self) -> Self {
-        let copy = |description: &Arc<Description>| {
-            let target = match &description.target {
-                Target::Stream { owner, fd } => Target::Stream { owner: *owner, fd: *fd },
-                Target::Socket(id) => Target::Socket(*id),
-                Target::File(ino) => Target::File(*ino),
-                Target::Directory(place) => Target::Directory(place.clone()),
-                Target::Device(device, ino) => Target::Device(*device, *ino),
-                Target::Host(_) => Target::Stream { owner: 0, fd: 0 },
-            };
-            let made = Description::new(target, description.flags);
-            made.position.lock().offset = description.position.lock().offset;
-            Arc::new(made)
-        };
-        Self(self.0.iter().map(copy).collect())
+    /// Everybody has what was theirs: what nobody has taken is closed. Sockets are left to who looks for those that nobody has.
+    pub(crate) fn settle(self, tree: &mut FileSystem) {
+        for description in self.0 {
+            if let Some(Held::Node(ino)) = Arc::into_inner(description).and_then(|last| last.held()) {
+                tree.release(ino);
+            }
+        }
     }
+}
+
+/// What the bytes of a value say cannot be.
+pub(crate) fn damaged(reason: impl Into<String>) -> Error {
+    Error::SnapshotDamaged { path: "state".to_owned(), reason: reason.into() }
 }

@@ -14,12 +14,12 @@
 
 mod graph;
 
-pub(crate) use graph::Graph;
+pub(crate) use graph::{Graph, Open, SavedGraph, damaged};
 
 use super::bindings::{Bindings, SavedBindings};
 use super::crypto::{Crypto, SavedCrypto};
-use super::descriptors::{Descriptors, Target};
-use super::fs::{self, FileSystem, ProcessFiles, SavedFacts, Space};
+use super::descriptors::Target;
+use super::fs::{self, SavedFacts, SavedFiles, SavedProcessFiles, Surroundings};
 use super::host_calls::HostCalls;
 use super::net::{self, SavedSockets, Sockets};
 use super::operations::SavedOperations;
@@ -42,8 +42,8 @@ const UNANSWERED: &[u8] = b"the call was under way when the runtime was saved, a
 
 /// See the module.
 pub(crate) struct SavedKernel {
-    files: FileSystem,
-    graph: Graph,
+    files: SavedFiles,
+    graph: SavedGraph,
     sockets: SavedSockets,
     table: SavedTable,
     policy: SavedPolicy,
@@ -57,9 +57,7 @@ pub(crate) struct SavedKernel {
 /// What the kernel keeps for one program.
 struct SavedProcess {
     pid: u32,
-    cwd: Vec<u8>,
-    umask: u32,
-    slots: Vec<Option<u32>>,
+    files: SavedProcessFiles,
     operations: SavedOperations,
     crypto: SavedCrypto,
     signals: SavedSignals,
@@ -94,14 +92,14 @@ impl Kernel {
         // The caller outside may still do something: a completion must not fall between what completes and what waits. So those who complete
         // come first: an operation that is still pending afterwards was pending when they were saved.
         let mut graph = Graph::default();
-        let files = self.files.lock().clone();
+        let files = self.files.lock().save();
         let sockets = self.sockets.save(&mut graph);
         let table = self.processes.save();
         let calls = self.host_calls.waiters();
         let mut saved: Vec<_> = processes.iter().map(|process| process.save(&mut graph)).collect();
         saved.sort_unstable_by_key(|process| process.pid);
         let (policy, bindings) = (self.permissions.save(), self.bindings.save());
-        SavedKernel { files, graph, sockets, table, policy, bindings, calls, processes: saved }
+        SavedKernel { files, graph: graph.done(), sockets, table, policy, bindings, calls, processes: saved }
     }
 
     /// The kernel and the processes of a value, for new programs. Leaves nothing behind when the caller's limits are too narrow, or a mount is missing.
@@ -120,14 +118,22 @@ impl Kernel {
             operations.insert(process.pid, Arc::new(own));
         }
         let processes = Arc::new(Processes::revive(&saved.table, usage.clone())?);
-        let graph = saved.graph.revive();
-        let space = Space { bytes: with.limits.filesystem_bytes, inodes: with.limits.inodes };
+        let permissions = Arc::new(Permissions::revive(policy));
+        let mut files = saved.files.revive(&Surroundings {
+            usage: &usage,
+            processes: &processes,
+            permissions: &permissions,
+            mounts: with.mounts,
+            file_systems: with.file_systems,
+            operations: &operations,
+        })?;
+        let open = saved.graph.revive(&mut files)?;
         let kernel = Arc::new(Self {
             moment: Moment::default(),
-            files: Mutex::new(saved.files.copied(fs::base(space, processes.clone(), usage.clone()))),
-            sockets: Sockets::revive(&saved.sockets, &graph, &usage, &operations)?,
+            files: Mutex::new(files),
+            sockets: Sockets::revive(&saved.sockets, &open, &usage, &operations)?,
             processes,
-            permissions: Arc::new(Permissions::revive(policy)),
+            permissions,
             usage,
             host_calls: HostCalls::default(),
             asks: AtomicBool::new(!with.file_systems.is_empty()),
@@ -137,12 +143,20 @@ impl Kernel {
             .processes
             .iter()
             .filter_map(|process| Some((process, operations.get(&process.pid)?)))
-            .map(|(process, own)| process.revive(&kernel, own.clone(), &graph))
+            .map(|(process, own)| process.revive(&kernel, own.clone(), &open))
             .collect();
         let revived = Revived { kernel, processes: revived? };
-        drop(graph);
+        let mut files = revived.kernel.files.lock();
+        open.settle(&mut files);
+        saved.files.settle(&mut files);
+        drop(files);
         revived.settle(saved, &operations);
         Ok(revived)
+    }
+
+    /// The mounts and file systems of now, for a copy that takes the place of this one.
+    pub(crate) fn reattach(&self) -> (Vec<MountOptions>, Vec<FileSystemOptions>) {
+        self.files.lock().reattach()
     }
 
     /// Takes the place of `before` in a runtime: the same caller hears of what happens here, has the same functions and gives its calls numbers that
@@ -169,7 +183,8 @@ impl Revived {
                 own.complete(*operation, Err(Errno::ECANCELED), UNANSWERED.to_vec());
             }
         }
-        let waits = [kernel.sockets.waiters(), kernel.processes.waiters(operations)];
+        let files = kernel.files.lock().waiters();
+        let waits = [kernel.sockets.waiters(), kernel.processes.waiters(), files];
         let mut waits: HashSet<(u32, u32)> = waits.into_iter().flatten().collect();
         waits.extend(self.processes.iter().filter_map(|process| Some((process.pid, process.signals.waiting()?))));
         for (pid, own) in operations {
@@ -180,25 +195,19 @@ impl Revived {
 
 impl Process {
     fn save(&self, graph: &mut Graph) -> SavedProcess {
-        let descriptors = self.files.descriptors.lock();
-        let slots = (0..=descriptors.numbers().last().copied().unwrap_or(0))
-            .map(|fd| descriptors.get(fd as i64).ok().map(|description| graph.index_of(&description)));
-        let slots = slots.collect();
-        drop(descriptors);
-        let cwd = self.files.getcwd(&self.kernel.files.lock()).unwrap_or_default();
+        let files = self.files.save(graph);
+        // After all that completes: see `Kernel::save`.
+        let (signals, operations) = self.signals.save(&self.operations);
         SavedProcess {
             pid: self.pid,
-            cwd,
-            umask: self.files.umask(),
-            slots,
+            files,
             crypto: self.crypto.save(),
-            signals: self.signals.save(),
+            signals,
             watched: self.watched.lock().clone(),
             feed: *self.feed.lock(),
             texts: self.texts.as_ref().map(Charge::amount),
             facts: self.facts.save(),
-            // Last: see `Kernel::save`.
-            operations: self.operations.save(),
+            operations,
         }
     }
 
@@ -214,13 +223,9 @@ impl Process {
 }
 
 impl SavedProcess {
-    fn revive(&self, kernel: &Arc<Kernel>, operations: Arc<Operations>, graph: &Graph) -> Result<Process, Error> {
+    fn revive(&self, kernel: &Arc<Kernel>, operations: Arc<Operations>, open: &Open) -> Result<Process, Error> {
         let usage = &kernel.usage;
-        let slots = self.slots.iter().map(|slot| slot.and_then(|at| graph.get(at))).collect();
-        let descriptors = Descriptors::inherited(slots, kernel.descriptors());
-        let cwd = String::from_utf8_lossy(&self.cwd);
-        let files = ProcessFiles::new(&kernel.files, &cwd, descriptors, kernel.permissions.clone());
-        files.set_umask(self.umask);
+        let files = self.files.revive(&mut kernel.files.lock(), open, &kernel.permissions, kernel.descriptors())?;
         let texts = self.texts.map(|bytes| {
             let charge = Charge::of(usage, Resource::Kernel, bytes);
             charge.ok_or(Error::ResourceExhausted { resource: "kernel bytes", limit: usage.limits.kernel_bytes })
@@ -229,7 +234,7 @@ impl SavedProcess {
             kernel: kernel.clone(),
             pid: self.pid,
             crypto: Crypto::revive(&self.crypto, usage)?,
-            signals: Signals::revive(self.signals, &operations),
+            signals: Signals::revive(self.signals),
             operations,
             watched: Mutex::new(self.watched.clone()),
             feed: Mutex::new(self.feed),
@@ -251,11 +256,5 @@ impl SavedKernel {
 
     pub(crate) fn own_bytes(&self) -> u64 {
         0
-    }
-}
-
-impl Kernel {
-    pub(crate) fn reattach(&self) -> (Vec<MountOptions>, Vec<FileSystemOptions>) {
-        (Vec::new(), Vec::new())
     }
 }

@@ -38,6 +38,12 @@ impl Usage {
         Arc::new(Self { limits: *limits, ..Self::default() })
     }
 
+    /// What the kernel holds.
+    #[cfg(test)]
+    pub(crate) fn kernel_bytes(&self) -> u64 {
+        self.gauge(Resource::Kernel).look().0
+    }
+
     fn gauge(&self, resource: Resource) -> &Gauge {
         &self.gauges[resource as usize]
     }

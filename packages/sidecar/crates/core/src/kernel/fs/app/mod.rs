@@ -33,6 +33,11 @@ impl App {
         Self { number }
     }
 
+    /// By which the caller knows it.
+    pub(super) fn number(&self) -> u32 {
+        self.number
+    }
+
     fn about(&self, path: &[u8]) -> Result<Input, Errno> {
         // The caller's functions take text.
         std::str::from_utf8(path).map_err(|_| Errno::EILSEQ)?;

@@ -1,5 +1,9 @@
 //! Opening files and directories of a mount, and reading them. What is opened in `/proc` is a text that was made for it. Next: `change.rs`.
 
+mod saved;
+
+pub(crate) use saved::{SavedFile, SavedListing};
+
 use super::super::app::App;
 use super::super::node::{MAX_NAME, Type};
 use super::super::stat::Stat;
@@ -53,6 +57,8 @@ pub(crate) struct Listing {
     /// An entry that did not fit into the last buffer.
     kept: Option<(Vec<u8>, Type)>,
     hidden: HashSet<Vec<u8>>,
+    /// A copy's, whose original had more entries than could be saved: it fails where they are missing.
+    torn: bool,
 }
 
 fn of(error: std::io::Error) -> Errno {
@@ -93,20 +99,20 @@ impl Mount {
 
     pub(crate) fn list(&self, at: &[u8]) -> Result<Listing, Errno> {
         if let Some(proc) = self.proc() {
-            return Ok(Listing { entries: None, more: proc.list(at)?, kept: None, hidden: HashSet::new() });
+            return Ok(Listing { entries: None, more: proc.list(at)?, kept: None, hidden: HashSet::new(), torn: false });
         }
         if let Some(app) = self.app() {
             let hidden: HashSet<Vec<u8>> = self.inner_names(at).into_iter().collect();
             let mut more = app.list(at)?;
             more.retain(|(name, _)| !hidden.contains(name));
             more.extend(hidden.into_iter().map(|name| (name, Type::Directory)));
-            return Ok(Listing { entries: None, more, kept: None, hidden: HashSet::new() });
+            return Ok(Listing { entries: None, more, kept: None, hidden: HashSet::new(), torn: false });
         }
         let root = self.root()?;
         let entries = if at.is_empty() { root.entries() } else { root.read_dir(path(at)) }.map_err(of)?;
         let hidden = self.inner_names(at);
         let more = hidden.iter().map(|name| (name.clone(), Type::Directory)).collect();
-        Ok(Listing { entries: Some(entries), more, kept: None, hidden: hidden.into_iter().collect() })
+        Ok(Listing { entries: Some(entries), more, kept: None, hidden: hidden.into_iter().collect(), torn: false })
     }
 
     /// A folder as it shows under a directory that has names of its own and hides others. It may be gone.
@@ -122,7 +128,7 @@ impl Mount {
             Err(Errno::ENOENT | Errno::ENOTDIR) => None,
             Err(error) => return Err(error),
         };
-        Ok(Listing { entries, more: own, kept: None, hidden })
+        Ok(Listing { entries, more: own, kept: None, hidden, torn: false })
     }
 }
 
@@ -216,6 +222,10 @@ impl Listing {
         if let Some(entry) = self.more.pop() {
             return Ok(Some(entry));
         }
+        self.next_on_host()
+    }
+
+    fn next_on_host(&mut self) -> Result<Option<(Vec<u8>, Type)>, Errno> {
         for entry in self.entries.iter_mut().flatten() {
             let entry = entry.map_err(of)?;
             let name = entry.file_name().into_vec();
@@ -223,7 +233,7 @@ impl Listing {
                 return Ok(Some((name, entry.file_type().map_or(Type::Unknown, kind_of))));
             }
         }
-        Ok(None)
+        if self.torn { Err(Errno::EIO) } else { Ok(None) }
     }
 
     /// Gives an entry back: it comes again.

@@ -8,12 +8,14 @@
 
 mod change;
 mod files;
+mod saved;
 mod traps;
 mod walk;
 mod watching;
 
-pub(crate) use files::{HostFile, How, Listing};
-pub(super) use watching::HostWatchers;
+pub(crate) use files::{HostFile, How, Listing, SavedFile, SavedListing};
+pub(super) use saved::SavedMount;
+pub(super) use watching::{HostWatchers, SavedHostWatch};
 
 use super::app::App;
 use super::content::Content;
@@ -38,6 +40,8 @@ pub(crate) struct Mount {
     /// The directory in the guest that holds it, and its name there.
     pub(super) parent: Place,
     pub(super) name: Box<[u8]>,
+    /// The guest's path of it as the caller gave it, without slashes at its end. `/proc` has none: no caller gives it.
+    guest_path: Box<[u8]>,
     /// Mounts inside this one, by the path from its root.
     inner: parking_lot::RwLock<Vec<(Vec<u8>, usize)>>,
 }
@@ -57,11 +61,30 @@ enum Source {
     App(App),
 }
 
+impl Source {
+    /// The folder of the host that the options name.
+    fn folder(options: &MountOptions) -> Result<Self, Error> {
+        let host = &options.host_path;
+        let folder = std::fs::canonicalize(host).and_then(|path| Ok((Dir::open_ambient_dir(&path, ambient_authority())?, path)));
+        let (root, path) = folder.map_err(|error| Error::InvalidRequest {
+            what: "mounts.hostPath".to_owned(),
+            expected: "a folder that can be opened".to_owned(),
+            received: format!("{:?}: {error}", host.display().to_string()),
+        })?;
+        Ok(Self::Folder { root, host_path: path.into_os_string().into_vec(), owner: crate::sys::user_id() })
+    }
+}
+
+/// A guest path by which mounts are told apart.
+fn trimmed(guest_path: &str) -> &[u8] {
+    guest_path.trim_end_matches('/').as_bytes()
+}
+
 impl Mount {
     /// `/proc`, in the directory `parent`.
     pub(super) fn of_proc(proc: Proc, parent: Place) -> Self {
-        let (name, inner) = (b"proc"[..].into(), parking_lot::RwLock::default());
-        Self { source: Source::Proc(proc), read_only: true, overlay: false, parent, name, inner }
+        let (name, guest_path, inner) = (b"proc"[..].into(), Box::default(), parking_lot::RwLock::default());
+        Self { source: Source::Proc(proc), read_only: true, overlay: false, parent, name, guest_path, inner }
     }
 
     pub(super) fn proc(&self) -> Option<&Proc> {
@@ -89,27 +112,17 @@ impl FileSystem {
 
     /// Mounts a folder; the directories above it are made if they are not there, and what lies at its place is hidden.
     pub(crate) fn add_mount(&mut self, options: &MountOptions) -> Result<(), Error> {
-        let host = &options.host_path;
-        let refuse = |what: &str, expected: &str, received: String| Error::InvalidRequest {
-            what: what.to_owned(),
-            expected: expected.to_owned(),
-            received,
+        let source = Source::folder(options)?;
+        let wrong_place = |errno: Errno| Error::InvalidRequest {
+            what: "mounts.guestPath".to_owned(),
+            expected: "an absolute path below directories".to_owned(),
+            received: format!("{:?}: {}", options.guest_path, errno.name()),
         };
-        let folder = std::fs::canonicalize(host).and_then(|path| Ok((Dir::open_ambient_dir(&path, ambient_authority())?, path)));
-        let (root, path) = folder.map_err(|error| {
-            refuse("mounts.hostPath", "a folder that can be opened", format!("{:?}: {error}", host.display().to_string()))
-        })?;
-        let wrong_place = |errno: Errno| {
-            refuse(
-                "mounts.guestPath",
-                "an absolute path below directories",
-                format!("{:?}: {}", options.guest_path, errno.name()),
-            )
-        };
-        let guest_path = options.guest_path.trim_end_matches('/').as_bytes();
+        let guest_path = trimmed(&options.guest_path);
         let (parent, name) = self.mount_point(guest_path).map_err(wrong_place)?;
         let mount = Mount {
-            source: Source::Folder { root, host_path: path.into_os_string().into_vec(), owner: crate::sys::user_id() },
+            source,
+            guest_path: guest_path.into(),
             read_only: options.read_only || options.overlay,
             overlay: options.overlay,
             parent: parent.clone(),
@@ -142,7 +155,8 @@ impl FileSystem {
             expected: "an absolute path below directories".to_owned(),
             received: format!("{guest_path:?}: {}", errno.name()),
         };
-        let (parent, name) = self.mount_point(guest_path.trim_end_matches('/').as_bytes()).map_err(wrong_place)?;
+        let guest_path = trimmed(guest_path);
+        let (parent, name) = self.mount_point(guest_path).map_err(wrong_place)?;
         let place = self.mounts.len();
         match &parent {
             Place::Here(parent) => self.put_mount(*parent, &name, Body::Mount(place)).map_err(wrong_place)?,
@@ -152,7 +166,8 @@ impl FileSystem {
             }
         }
         let (source, inner) = (Source::App(App::new(*number)), parking_lot::RwLock::default());
-        self.mounts.push(Arc::new(Mount { source, read_only: *read_only, overlay: false, parent, name, inner }));
+        let guest_path = guest_path.into();
+        self.mounts.push(Arc::new(Mount { source, read_only: *read_only, overlay: false, parent, name, guest_path, inner }));
         Ok(())
     }
 

@@ -4,6 +4,10 @@
 //! watched is opened beneath the mount first and named to inotify by that handle, so no link leads it out. What is told is what libuv tells.
 //! `recursive` is not for the host: Node's library watches each directory itself on Linux. Next: `watch.rs` above.
 
+mod saved;
+
+pub(in crate::kernel::fs) use saved::SavedHostWatch;
+
 use super::super::node::Type;
 use super::super::walk::HostSpot;
 use super::super::watch::{Change, Ear, Watcher, may_watch};
@@ -35,6 +39,10 @@ struct Shared {
 struct Watch {
     descriptor: i32,
     watcher: Watcher,
+    /// What is watched: the mount's number, the path below it, and whether it is a directory.
+    mount: usize,
+    path: Box<[u8]>,
+    is_directory: bool,
 }
 
 impl Clone for HostWatchers {
@@ -62,6 +70,21 @@ fn full(error: rustix::io::Errno) -> Errno {
     }
 }
 
+/// A descriptor that pins what is watched until inotify has it.
+fn hold(mount: &Mount, at: &[u8], kind: Type) -> Result<OwnedFd, Errno> {
+    let of = |error: std::io::Error| Errno::of(&error);
+    match kind {
+        Type::Directory if at.is_empty() => Ok(mount.root()?.try_clone().map_err(of)?.into_std_file().into()),
+        Type::Directory => Ok(mount.root()?.open_dir(path(at)).map_err(of)?.into_std_file().into()),
+        Type::File => {
+            let mut options = OpenOptions::new();
+            options.read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW | libc::O_CLOEXEC);
+            Ok(mount.root()?.open_with(path(at), &options).map_err(of)?.into_std().into())
+        }
+        _ => Err(Errno::EACCES),
+    }
+}
+
 impl HostWatchers {
     /// Tells `ear` of changes of what lies at `spot`, or of what has happened since the last batch.
     pub(in crate::kernel::fs) fn watch(&mut self, mount: &Mount, spot: &HostSpot, ear: &Ear) -> Answer {
@@ -70,7 +93,7 @@ impl HostWatchers {
             Some(shared) => shared.clone(),
             None => self.0.insert(Shared::begin()?).clone(),
         };
-        let began = shared.watch(mount, &spot.path, kind, ear);
+        let began = shared.watch(mount, spot, kind, ear);
         self.end_if_idle();
         began
     }
@@ -121,26 +144,11 @@ impl Shared {
         Ok(shared)
     }
 
-    fn watch(&self, mount: &Mount, at: &[u8], kind: Type, ear: &Ear) -> Answer {
-        // Its own descriptor pins what is watched until inotify has it.
-        let held: OwnedFd = match kind {
-            Type::Directory if at.is_empty() => {
-                mount.root()?.try_clone().map_err(|error| Errno::of(&error))?.into_std_file().into()
-            }
-            Type::Directory => mount.root()?.open_dir(path(at)).map_err(|error| Errno::of(&error))?.into_std_file().into(),
-            Type::File => {
-                let mut options = OpenOptions::new();
-                options.read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW | libc::O_CLOEXEC);
-                mount.root()?.open_with(path(at), &options).map_err(|error| Errno::of(&error))?.into_std().into()
-            }
-            _ => return Err(Errno::EACCES),
-        };
-        let flags = WatchFlags::ATTRIB | WatchFlags::CREATE | WatchFlags::MODIFY | WatchFlags::DELETE;
-        let flags = flags | WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF | WatchFlags::MOVED_FROM | WatchFlags::MOVED_TO;
+    fn watch(&self, mount: &Mount, spot: &HostSpot, kind: Type, ear: &Ear) -> Answer {
+        let at = &spot.path[..];
+        let held = hold(mount, at, kind)?;
         let mut watches = self.watches.lock();
-        let handle = format!("/proc/self/fd/{}", held.as_raw_fd());
-        // The same thing has the same descriptor again.
-        let descriptor = add_watch(&self.inotify, handle, flags).map_err(full)?;
+        let descriptor = self.listen(&held)?;
         let waits = |watch: &&mut Watch| watch.descriptor == descriptor && watch.watcher.waits_for(ear);
         if let Some(watch) = watches.iter_mut().find(waits) {
             return watch.watcher.arm();
@@ -150,7 +158,8 @@ impl Shared {
         let begun = may_watch(watches.len(), ear).and_then(|()| watcher.arm());
         match begun {
             Ok(operation) => {
-                watches.push(Watch { descriptor, watcher });
+                let is_directory = kind == Type::Directory;
+                watches.push(Watch { descriptor, watcher, mount: spot.mount, path: at.into(), is_directory });
                 Ok(operation)
             }
             Err(error) => {
@@ -158,6 +167,13 @@ impl Shared {
                 Err(error)
             }
         }
+    }
+
+    /// Has the host tell of changes of what this is a handle to. The same thing has the same descriptor again.
+    fn listen(&self, held: &OwnedFd) -> Result<i32, Errno> {
+        let flags = WatchFlags::ATTRIB | WatchFlags::CREATE | WatchFlags::MODIFY | WatchFlags::DELETE;
+        let flags = flags | WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF | WatchFlags::MOVED_FROM | WatchFlags::MOVED_TO;
+        add_watch(&self.inotify, format!("/proc/self/fd/{}", held.as_raw_fd()), flags).map_err(full)
     }
 
     /// How many were removed.

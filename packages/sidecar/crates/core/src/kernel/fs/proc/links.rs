@@ -43,6 +43,7 @@ impl Proc {
                     Target::File(ino) | Target::Device(_, ino) => path_of_file(tree, *ino),
                     Target::Directory(place) => tree.path_of(place),
                     Target::Host(file) => tree.path_of(&Place::There(file.number, file.path.clone())),
+                    Target::Lost => Err(Errno::EIO),
                 }
             }
         }
@@ -62,6 +63,7 @@ impl Proc {
                     Target::File(ino) | Target::Device(_, ino) => Place::Here(*ino),
                     Target::Directory(place) => place.clone(),
                     Target::Host(file) => Place::There(file.number, file.path.clone()),
+                    Target::Lost => return Err(Errno::EIO),
                 }
             }
             Link::Executable(_) | Link::Root => return Ok((Place::Here(ROOT), self.read_link(tree, at)?)),

@@ -11,6 +11,7 @@ mod overlay;
 mod permissions;
 mod posix;
 mod proc;
+mod saved;
 mod watching;
 
 use super::super::{Arguments, Kernel, call};
@@ -66,6 +67,12 @@ impl Guest {
     /// A process of `kernel`.
     pub(super) fn of(kernel: &Arc<Kernel>, cwd: &str) -> Self {
         let pid = kernel.processes.enter_root().expect("room");
+        Self::with(crate::kernel::Process::new(kernel.clone(), pid, cwd))
+    }
+
+    /// The program of a process.
+    pub(super) fn with(process: crate::kernel::Process) -> Self {
+        let kernel = process.kernel.clone();
         let program = Program::new(Parts {
             command: String::new(),
             ppid: crate::kernel::INIT,
@@ -75,7 +82,7 @@ impl Guest {
             scheduler: Scheduler::new(1, Duration::ZERO),
             sink: Arc::new(Deaf),
             home: std::sync::Weak::new(),
-            process: crate::kernel::Process::new(kernel.clone(), pid, cwd),
+            process,
         });
         kernel.processes.register(&program);
         Self { program, memory: Vec::new() }

@@ -9,7 +9,7 @@ const RENAME: u8 = 1;
 const CHANGE: u8 = 2;
 
 /// The batches that have come: operations with kinds and names.
-fn told(guest: &Guest) -> Vec<(u32, Vec<(u8, String)>)> {
+pub(super) fn told(guest: &Guest) -> Vec<(u32, Vec<(u8, String)>)> {
     let events = guest.program.process.operations.take();
     let entries = |bytes: &[u8]| {
         let (mut all, mut rest) = (Vec::new(), bytes);
@@ -23,12 +23,12 @@ fn told(guest: &Guest) -> Vec<(u32, Vec<(u8, String)>)> {
     events.iter().map(|event| (event.operation, entries(&event.bytes))).collect()
 }
 
-fn watch(guest: &mut Guest, path: &str, flags: i64) -> u32 {
+pub(super) fn watch(guest: &mut Guest, path: &str, flags: i64) -> u32 {
     let operation = guest.plain(0x1f, &[path.into(), flags.into()]);
     u32::try_from(operation).expect("an operation")
 }
 
-fn one(kind: u8, name: &str) -> Vec<(u8, String)> {
+pub(super) fn one(kind: u8, name: &str) -> Vec<(u8, String)> {
     vec![(kind, name.to_owned())]
 }
 

@@ -1,6 +1,9 @@
 //! A kernel's value, with programs that have no VM: calls go through the kernel's own entrance.
 
+mod cost;
+mod outside;
 mod parts;
+mod same;
 
 use super::{Reattach, Revived, SavedKernel};
 use crate::kernel::{Arguments, Errno, Event, Kernel, Process, call};

@@ -1,6 +1,11 @@
 //! Whole runtimes as values, with real guests: what lives goes on in every copy and after a rollback, whatever it was in the middle of.
 
+mod chaos;
+mod evaluations;
+mod families;
+mod refusals;
 mod residents;
+mod trees;
 
 use super::*;
 use crate::{Held, ProgramInfo, RestoreOptions, Snapshot, SnapshotOptions};

@@ -1,0 +1,44 @@
+//! What a save and a revival cost. Prints; `cargo test --profile builder -p coldframe-core --lib -- --ignored --nocapture saved::tests::cost`.
+
+use super::*;
+use std::time::Instant;
+
+/// The median of many, in microseconds.
+fn median(mut run: impl FnMut()) -> f64 {
+    let mut samples: Vec<f64> = (0..2_000)
+        .map(|_| {
+            let began = Instant::now();
+            run();
+            began.elapsed().as_secs_f64() * 1e6
+        })
+        .collect();
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() / 2]
+}
+
+fn report(name: &str, world: &World) {
+    let saved = world.save();
+    let mut kept = Vec::new();
+    let with = || Reattach { limits: Limits::default(), permissions: None, mounts: &[], file_systems: &[], warnings: None };
+    let save = median(|| kept.push(world.save()));
+    kept.clear();
+    let mut copies = Vec::new();
+    let revive = median(|| copies.push(Kernel::revive(&saved, with()).expect("nothing is missing")));
+    println!("{name}: save {save:.1} µs, revive {revive:.1} µs");
+}
+
+#[test]
+#[ignore = "prints figures; for finding out where time goes"]
+fn cost() {
+    let made = median(|| drop(Kernel::new(&Limits::default())));
+    println!("a new kernel: {made:.1} µs, made and dropped");
+    report("one process", &World::new(1));
+    report("ten processes", &World::new(10));
+    let busy = World::new(1);
+    for _ in 0..50 {
+        let (one, _) = busy.guests[0].pair();
+        busy.guests[0].write(one, &[1; 1_000]).expect("room");
+        busy.guests[0].ok(0x20d, &[one.into(), READ.into()]);
+    }
+    report("one process with 50 pipes", &busy);
+}
