@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NodeRuntime, RuntimePool, type RuntimePoolOptions, Sidecar } from '../../src/index.js';
-import { childrenOf, isThere, until } from './processes.js';
+import { childrenOf, isThere, sleep, until } from './processes.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'coldframe-pool-'));
 const XDG = process.env['XDG_DATA_HOME'];
@@ -198,7 +198,12 @@ describe.each(MODES)('$name', (mode) => {
       await pool.dispose({ timeoutMs: 10 });
       await gone;
       if (sidecar === undefined) return;
-      expect(await sidecar.getResourceSnapshot()).toMatchObject({ runtimes: 0, processes: 0 });
+      // A program that was killed may take a moment to go.
+      let { runtimes, processes } = await sidecar.getResourceSnapshot();
+      for (const end = Date.now() + 10_000; runtimes + processes > 0 && Date.now() < end; await sleep(5)) {
+        ({ runtimes, processes } = await sidecar.getResourceSnapshot());
+      }
+      expect({ runtimes, processes }).toEqual({ runtimes: 0, processes: 0 });
       expect([...(await sidecar.snapshots.list())]).toEqual([]);
     }));
 });
