@@ -64,7 +64,6 @@ impl Core {
         Ok(Self { shared: Arc::new(shared), load_ns })
     }
 
-    #[cfg(test)]
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
@@ -81,16 +80,7 @@ impl Core {
 
     /// Makes a runtime. Checks the options.
     pub fn create_runtime(&self, options: RuntimeOptions) -> Result<Runtime, Error> {
-        let runtime = Runtime::create(self.shared.clone(), options)?;
-        self.shared.runtime_count.fetch_add(1, Ordering::Relaxed);
-        let id = self.shared.next_runtime.fetch_add(1, Ordering::Relaxed);
-        let mut runtimes = self.shared.runtimes.lock();
-        // Forgets those that are gone whenever the table has doubled: constant work for each on average.
-        if runtimes.len().is_power_of_two() {
-            runtimes.retain(|_, runtime| runtime.strong_count() > 0);
-        }
-        runtimes.insert(id, Arc::downgrade(runtime.inner()));
-        Ok(runtime)
+        Runtime::create(self.shared.clone(), options)
     }
 
     /// Counts of what is in use.
@@ -124,14 +114,33 @@ impl Core {
 impl Shared {
     /// What makes the VM of a program.
     pub(crate) fn factory(&self, image: &Image) -> Result<Arc<Factory>, Error> {
-        match image {
-            Image::Shell(_) => self.images.shell(),
-            Image::Node | Image::Binding(_) | Image::Env => Ok(self.images.node().clone()),
+        self.factory_of(matches!(image, Image::Shell(_)))
+    }
+
+    /// The same, by which of the two images it is of.
+    pub(crate) fn factory_of(&self, is_shell: bool) -> Result<Arc<Factory>, Error> {
+        if is_shell { self.images.shell() } else { Ok(self.images.node().clone()) }
+    }
+
+    /// Another runtime is there.
+    pub(crate) fn adopt(&self, runtime: &Arc<Inner>) {
+        self.runtime_count.fetch_add(1, Ordering::Relaxed);
+        let id = self.next_runtime.fetch_add(1, Ordering::Relaxed);
+        let mut runtimes = self.runtimes.lock();
+        // Forgets those that are gone whenever the table has doubled: constant work for each on average.
+        if runtimes.len().is_power_of_two() {
+            runtimes.retain(|_, runtime| runtime.strong_count() > 0);
         }
+        runtimes.insert(id, Arc::downgrade(runtime));
     }
 
     pub(crate) fn scheduler(&self) -> &Arc<Scheduler> {
         &self.scheduler
+    }
+
+    /// The content hash of the image that most programs begin as.
+    pub(crate) fn image_id(&self) -> &str {
+        self.images.node().image().id()
     }
 
     pub(crate) fn image_len(&self) -> u64 {

@@ -3,6 +3,7 @@
 //! This is the one place where they are made. The codes are those of `docs/internals/protocol.md`; the shells send them on as
 //! `{ code, message, details }` and never parse a message.
 
+use crate::kernel::Errno;
 use displaydoc::Display;
 
 /// A value among an error's facts.
@@ -94,6 +95,17 @@ pub enum Error {
     },
     /// a program can be saved between two of its turns, and not now: it is in the middle of one, has news that it has not heard, or ends
     NotQuiet,
+    /// no quiet moment within {timeout_ms} ms: {command} (process {pid}) did not come to rest
+    Busy {
+        /// Its number; 0 when it was another snapshot that went on for so long.
+        pid: u32,
+        /// What it was started as.
+        command: String,
+        /// How long was waited, in milliseconds.
+        timeout_ms: u64,
+    },
+    /// the runtime was rolled back to a snapshot
+    RolledBack,
     /// the snapshot needs a {what} '{name}', which nobody has brought
     SnapshotLacks {
         /// What is missing: a mount, a file system.
@@ -122,12 +134,24 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// the snapshot file {path}: {reason}
+    /// the snapshot file {path}: {errno}, {reason}
     SnapshotFile {
-        /// The file.
+        /// The file or folder.
         path: String,
+        /// The error number's name.
+        errno: &'static str,
         /// What the system says.
         reason: String,
+    },
+    /// there is no snapshot '{snapshot}'
+    SnapshotNotFound {
+        /// The id, name or digest that was asked for.
+        snapshot: String,
+    },
+    /// another snapshot has the id {id} already
+    SnapshotExists {
+        /// The id of both.
+        id: String,
     },
     /// the guest image at {path} cannot be used: {reason}
     Image {
@@ -139,6 +163,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// What the system said about a snapshot's file or the folder of them.
+    pub(crate) fn snapshot_file(path: &std::path::Path, error: &std::io::Error) -> Self {
+        let text = error.to_string();
+        // The number is a fact of its own.
+        let reason = text.split(" (os error").next().unwrap_or_default().to_owned();
+        Self::SnapshotFile { path: path.display().to_string(), errno: Errno::of(error).name(), reason }
+    }
+
     /// The stable code, as in `docs/internals/protocol.md`.
     pub fn code(&self) -> &'static str {
         match self {
@@ -155,12 +187,15 @@ impl Error {
             Self::ResourceExhausted { .. } => "ERR_RESOURCE_EXHAUSTED",
             Self::File { errno, .. } => errno,
             Self::Archive { .. } => "ERR_ARCHIVE",
-            Self::NotQuiet => "ERR_NOT_QUIET",
+            Self::NotQuiet | Self::Busy { .. } => "ERR_NOT_QUIET",
+            Self::RolledBack => "ERR_ROLLED_BACK",
             Self::SnapshotLacks { .. } => "ERR_SNAPSHOT_LACKS",
             Self::Snapshot { .. } => "ERR_SNAPSHOT",
             Self::SnapshotForeign { .. } => "ERR_SNAPSHOT_FOREIGN",
             Self::SnapshotDamaged { .. } => "ERR_SNAPSHOT_DAMAGED",
             Self::SnapshotFile { .. } => "ERR_SNAPSHOT_FILE",
+            Self::SnapshotNotFound { .. } => "ERR_SNAPSHOT_NOT_FOUND",
+            Self::SnapshotExists { .. } => "ERR_SNAPSHOT_EXISTS",
             Self::Image { .. } => "ERR_IMAGE",
         }
     }
@@ -174,7 +209,12 @@ impl Error {
                 ("expected", Fact::Text(expected.clone())),
                 ("received", Fact::Text(received.clone())),
             ],
-            Self::RuntimeDisposed | Self::Canceled | Self::NotQuiet => vec![],
+            Self::RuntimeDisposed | Self::Canceled | Self::NotQuiet | Self::RolledBack => vec![],
+            Self::Busy { pid, command, timeout_ms } => vec![
+                ("pid", Fact::Number(i64::from(*pid))),
+                ("command", Fact::Text(command.clone())),
+                ("timeoutMs", number(*timeout_ms)),
+            ],
             Self::SnapshotLacks { what, name } => {
                 vec![("what", Fact::Text(what.clone())), ("name", Fact::Text(name.clone()))]
             }
@@ -201,7 +241,14 @@ impl Error {
             Self::Archive { entry, reason } => {
                 vec![("entry", Fact::Text(entry.clone())), ("reason", Fact::Text(reason.clone()))]
             }
-            Self::Image { path, reason } | Self::SnapshotDamaged { path, reason } | Self::SnapshotFile { path, reason } => {
+            Self::SnapshotFile { path, errno, reason } => vec![
+                ("path", Fact::Text(path.clone())),
+                ("errno", Fact::Text((*errno).to_owned())),
+                ("reason", Fact::Text(reason.clone())),
+            ],
+            Self::SnapshotNotFound { snapshot } => vec![("snapshot", Fact::Text(snapshot.clone()))],
+            Self::SnapshotExists { id } => vec![("id", Fact::Text(id.clone()))],
+            Self::Image { path, reason } | Self::SnapshotDamaged { path, reason } => {
                 vec![("path", Fact::Text(path.clone())), ("reason", Fact::Text(reason.clone()))]
             }
         }

@@ -21,6 +21,7 @@ mod policy;
 mod program;
 mod runtime;
 mod sched;
+mod store;
 mod sys;
 mod vm;
 
@@ -42,5 +43,8 @@ pub use outcome::{
     RuntimeResources, Sink, Timings,
 };
 pub use policy::{Decision, Decisions, PermissionListener, PermissionPolicy, PermissionRule, Scope, ScopePolicy, Verdict};
-pub use runtime::{ArchiveUse, Files, Network, Permissions, Process, Processes, Runtime};
+pub use runtime::{
+    ArchiveUse, Cast, Files, Held, Network, Permissions, Process, Processes, ProgramInfo, RestoreOptions, Runtime, Snapshot,
+    SnapshotInfo, SnapshotOptions,
+};
 pub use vm::{CPU_FEATURES, engine_config};

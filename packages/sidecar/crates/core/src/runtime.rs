@@ -2,19 +2,26 @@
 //!
 //! It is plain data until something runs: making one maps and starts nothing. Next: `runtime/`, other faces of it.
 
+mod checks;
 mod files;
 mod host;
+mod membership;
 mod network;
 mod opened;
 mod permissions;
+mod process;
 mod processes;
+mod snapshots;
 mod usage;
 
 pub use files::Files;
+pub(crate) use membership::Membership;
 pub use network::Network;
 pub use opened::ArchiveUse;
 pub use permissions::Permissions;
+pub use process::{Process, ProgramInfo};
 pub use processes::Processes;
+pub use snapshots::{Cast, Held, RestoreOptions, Snapshot, SnapshotInfo, SnapshotOptions};
 
 use crate::core::Shared;
 use crate::error::Error;
@@ -25,9 +32,10 @@ use crate::limits::Limits;
 use crate::options::{Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};
 use crate::outcome::{Outcome, Sink, Timings};
 use crate::policy::PermissionPolicy;
-use crate::program::{Launch, Parts, Program, run};
-use crate::sched::Task;
-use parking_lot::Mutex;
+use crate::program::{Beginning, Launch, Parts, Program, run};
+use crate::sched::{Task, Timers};
+use checks::{check_cwd, check_env, check_size, env_bytes, failed, lay_over};
+use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -46,22 +54,20 @@ pub(crate) struct Inner {
     core: Arc<Shared>,
     env: Vec<(String, String)>,
     cwd: String,
-    kernel: Arc<Kernel>,
+    limits: Limits,
+    /// Another one after a rollback.
+    kernel: RwLock<Arc<Kernel>>,
     programs: Mutex<Programs>,
     /// Files and watches that the caller outside has open.
     opened: Mutex<opened::Table>,
+    /// The snapshot that it came from, or last gave.
+    ancestor: Mutex<Option<String>>,
 }
 
 #[derive(Default)]
 struct Programs {
     live: HashMap<u32, Arc<Program>>,
     disposed: bool,
-}
-
-/// One guest program. Cheap to clone; dropping all clones does not end it.
-#[derive(Clone)]
-pub struct Process {
-    program: Arc<Program>,
 }
 
 impl Runtime {
@@ -80,11 +86,10 @@ impl Runtime {
         }
         kernel.asks.store(!options.file_systems.is_empty(), Ordering::Relaxed);
         kernel.outside().furnish(&options.mounts, &options.file_systems, &options.files, &cwd)?;
-        let (programs, opened) = (Mutex::default(), Mutex::default());
-        let inner = Inner { core, env: options.env, cwd, kernel, programs, opened };
-        Ok(Self { inner: Arc::new(inner) })
+        Ok(Self { inner: Inner::new(core, kernel, options.env, cwd) })
     }
 
+    #[cfg(test)]
     pub(crate) fn inner(&self) -> &Arc<Inner> {
         &self.inner
     }
@@ -94,31 +99,33 @@ impl Runtime {
         let inner = &self.inner;
         let limits = inner.limits();
         let mut launch = inner.launch(&options)?;
+        let kernel = inner.kernel();
+        // A snapshot has the program whole or not at all.
+        let pass = kernel.moment.pass();
         if options.stdin.len() as u64 > limits.stdin_bytes {
             return Err(Error::ResourceExhausted { resource: "stdin bytes of a process", limit: limits.stdin_bytes });
         }
-        let memory = Charge::of(&inner.kernel.usage, Resource::Memory, inner.image_len());
+        let memory = Charge::of(&kernel.usage, Resource::Memory, inner.image_len());
         let memory = memory
             .ok_or(Error::ResourceExhausted { resource: "memory bytes in the runtime", limit: limits.total_memory_bytes })?;
         if options.cwd.is_some() {
             // As for the runtime's own: a directory that is not there is made, and where it cannot be made, it is missing.
-            let _ = inner.kernel.outside().mkdir(&launch.cwd, true);
+            let _ = kernel.outside().mkdir(&launch.cwd, true);
         }
-        let pid = inner
-            .kernel
+        let pid = kernel
             .processes
             .enter_root()
             .map_err(|_| Error::ResourceExhausted { resource: "processes in the runtime", limit: limits.processes })?;
-        let process = KernelProcess::new(inner.kernel.clone(), pid, &launch.cwd);
+        let process = KernelProcess::new(kernel.clone(), pid, &launch.cwd);
         let title = match options.mode {
             Mode::File | Mode::Command => title(&launch.argv),
             _ => "node".to_owned(),
         };
-        inner.kernel.permissions.filter_env(Some(pid), &mut launch.env, None);
+        kernel.permissions.filter_env(Some(pid), &mut launch.env, None);
         let prepared = prepare(&process, &options, &mut launch);
         if let Err(error) = prepared {
             process.close();
-            inner.kernel.processes.remove(pid);
+            kernel.processes.remove(pid);
             return Err(failed(error, "spawn", &options.code));
         }
         let program = Program::new(Parts {
@@ -132,16 +139,17 @@ impl Runtime {
             home: Arc::downgrade(inner),
             process,
         });
-        if inner.enter(&program).is_err() {
+        let place = inner.enter(&program).inspect_err(|_| {
             program.process.close();
-            inner.kernel.processes.remove(pid);
-            return Err(Error::RuntimeDisposed);
-        }
+            kernel.processes.remove(pid);
+        })?;
+        drop(pass);
         if let Some(timeout) = options.timeout.or_else(|| inner.wall().filter(|_| options.mode != Mode::Resident)) {
             program.end_after(timeout);
         }
         sink.started(pid);
-        inner.begin(&program, launch, memory, dispatch);
+        program.process.facts.tell(&launch.image, &launch.argv, &launch.env);
+        inner.begin(&program, Beginning::Launch(launch, memory), place, dispatch);
         Ok(Process { program })
     }
 
@@ -152,6 +160,35 @@ impl Runtime {
 }
 
 impl Inner {
+    fn new(core: Arc<Shared>, kernel: Arc<Kernel>, env: Vec<(String, String)>, cwd: String) -> Arc<Self> {
+        let inner = Arc::new(Self {
+            limits: kernel.usage.limits,
+            env,
+            cwd,
+            kernel: RwLock::new(kernel),
+            programs: Mutex::default(),
+            opened: Mutex::default(),
+            ancestor: Mutex::default(),
+            core,
+        });
+        inner.core.adopt(&inner);
+        inner
+    }
+
+    /// Its kernel, until it is rolled back.
+    pub(crate) fn kernel(&self) -> Arc<Kernel> {
+        self.kernel.read().clone()
+    }
+
+    /// The programs that live.
+    pub(crate) fn live(&self) -> Vec<Arc<Program>> {
+        self.programs.lock().live.values().cloned().collect()
+    }
+
+    pub(crate) fn timers(&self) -> &Timers {
+        self.core.scheduler().timers()
+    }
+
     fn launch(&self, options: &ProcessOptions) -> Result<Launch, Error> {
         if let Some(cwd) = &options.cwd {
             check_cwd(cwd)?;
@@ -163,12 +200,7 @@ impl Inner {
         let too_long = |bytes, most| if bytes > most { Err(failed(Errno::E2BIG, "spawn", &options.code)) } else { Ok(()) };
         too_long(argument_bytes, limits.argv_bytes)?;
         let mut env = self.env.clone();
-        for (key, value) in &options.env {
-            match env.iter_mut().find(|(known, _)| known == key) {
-                Some((_, known)) => known.clone_from(value),
-                None => env.push((key.clone(), value.clone())),
-            }
-        }
+        lay_over(&mut env, &options.env);
         if !options.env.is_empty() {
             too_long(env_bytes(&env), limits.env_bytes)?;
         }
@@ -182,26 +214,10 @@ impl Inner {
         Ok(Launch { image: Image::Node, code: options.code.clone(), argv, exec_argv: options.exec_argv.clone(), env, cwd })
     }
 
-    fn enter(&self, program: &Arc<Program>) -> Result<(), Error> {
-        let mut programs = self.programs.lock();
-        if programs.disposed {
-            return Err(Error::RuntimeDisposed);
-        }
-        programs.live.insert(program.pid, program.clone());
-        self.kernel.processes.register(program);
-        self.core.program_began();
-        Ok(())
-    }
-
     /// Has a program that was entered take its first steps.
-    fn begin(self: &Arc<Self>, program: &Arc<Program>, launch: Launch, memory: Charge, dispatch: Dispatch) {
+    fn begin(self: &Arc<Self>, program: &Arc<Program>, beginning: Beginning, place: Membership, dispatch: Dispatch) {
         let scheduler = self.core.scheduler();
-        let done = {
-            let (inner, pid) = (self.clone(), program.pid);
-            move || inner.leave(pid)
-        };
-        program.process.facts.tell(&launch.image, &launch.argv, &launch.env);
-        let life = run(program.clone(), self.core.clone(), launch, memory, done);
+        let life = run(program.clone(), self.core.clone(), beginning, place);
         let task = Task::new(program.clone(), Box::pin(life), scheduler);
         match dispatch {
             Dispatch::Worker => scheduler.enqueue(task),
@@ -228,32 +244,31 @@ impl Inner {
             home: Arc::downgrade(self),
             process,
         });
-        if self.enter(&program).is_err() {
-            // It was disposed of meanwhile: the parent is ending too, and sees no error.
+        let Ok(place) = self.enter(&program) else {
+            // It was disposed of or rolled back meanwhile: the parent is ending too, and sees no error.
             program.process.close();
-            self.kernel.processes.remove(program.pid);
+            program.process.kernel.processes.remove(program.pid);
             return Ok(());
-        }
-        self.begin(&program, launch, memory, Dispatch::Worker);
+        };
+        program.process.facts.tell(&launch.image, &launch.argv, &launch.env);
+        self.begin(&program, Beginning::Launch(launch, memory), place, Dispatch::Worker);
         Ok(())
     }
 
-    fn leave(&self, pid: u32) {
-        let gone = self.programs.lock().live.remove(&pid);
-        if gone.is_some() {
-            self.core.program_ended();
-        }
+    pub(crate) fn dispose(&self) {
+        self.end(&Error::RuntimeDisposed);
     }
 
-    pub(crate) fn dispose(&self) {
-        let live: Vec<_> = {
+    /// Ends all its processes for this reason; nothing is started any more.
+    fn end(&self, reason: &Error) {
+        let (live, kernel) = {
             let mut programs = self.programs.lock();
             programs.disposed = true;
-            programs.live.values().cloned().collect()
+            (programs.live.values().cloned().collect::<Vec<_>>(), self.kernel())
         };
-        self.kernel.sockets.dismiss(&Error::RuntimeDisposed);
+        kernel.sockets.dismiss(reason);
         for program in live {
-            program.end(Error::RuntimeDisposed);
+            program.end(reason.clone());
         }
         self.close_opened();
     }
@@ -261,17 +276,17 @@ impl Inner {
     /// Entries of the process table, programs in it, and sockets.
     #[cfg(test)]
     pub(crate) fn counts(&self) -> (usize, usize, usize) {
-        self.kernel.counts()
+        self.kernel().counts()
     }
 
     /// Calls of the caller outside under way, and their bytes.
     #[cfg(test)]
     pub(crate) fn asked(&self) -> (usize, usize) {
-        self.kernel.host_calls.count()
+        self.kernel().host_calls.count()
     }
 
     fn limits(&self) -> &Limits {
-        &self.kernel.usage.limits
+        &self.limits
     }
 
     /// How long a program may take that was given no timeout.
@@ -325,89 +340,4 @@ fn prepare(process: &KernelProcess, options: &ProcessOptions, launch: &mut Launc
 fn title(argv: &[String]) -> String {
     const LONGEST: usize = 1_000;
     argv.join(" ").chars().take(LONGEST).collect()
-}
-
-fn failed(errno: Errno, call: &'static str, path: &str) -> Error {
-    Error::File { errno: errno.name(), reason: errno.message().to_owned(), call, path: shorten(path) }
-}
-
-impl Process {
-    /// Its number in the runtime.
-    pub fn pid(&self) -> u32 {
-        self.program.pid
-    }
-
-    /// Evaluates a snippet in a resident process; evaluations run one after the other. `eval` is the caller's number for it,
-    /// not 0. Fails at once with `ERR_RUNNER_EXITED` when the process has ended.
-    pub fn evaluate(
-        &self,
-        eval: u32,
-        code: String,
-        timeout: Option<Duration>,
-        streams: Streams,
-        dispatch: Dispatch,
-    ) -> Result<(), Error> {
-        if eval == 0 || self.program.mode() != Mode::Resident {
-            return Err(invalid("eval", "a number other than 0, in a resident process".to_owned(), eval.to_string()));
-        }
-        let timeout = timeout.or_else(|| self.program.home().and_then(|home| home.wall()));
-        let request = crate::program::Request { id: eval, code, timeout, streams };
-        let Some(waker) = self.program.evaluate(request)? else { return Ok(()) };
-        match (dispatch, self.program.task()) {
-            (Dispatch::Inline(budget), Some(task)) => task.wake_inline(budget),
-            _ => waker.wake(),
-        }
-        Ok(())
-    }
-
-    /// Ends the program (`ERR_CANCELED`), within 50 ms whatever it does.
-    pub fn cancel(&self) {
-        self.program.end(Error::Canceled);
-    }
-
-    /// Ends one evaluation of a resident process, or takes it out of the queue.
-    pub fn cancel_evaluation(&self, eval: u32) {
-        self.program.cancel_evaluation(eval);
-    }
-
-    /// The reader has consumed `bytes` of streamed output.
-    pub fn credit(&self, bytes: u64) {
-        self.program.credit(bytes);
-    }
-}
-
-fn invalid(what: &str, expected: String, received: String) -> Error {
-    Error::InvalidRequest { what: what.to_owned(), expected, received }
-}
-
-fn check_cwd(cwd: &str) -> Result<(), Error> {
-    if cwd.starts_with('/') && !cwd.contains('\0') && cwd.len() < 4_096 {
-        return Ok(());
-    }
-    Err(invalid("cwd", "an absolute guest path of less than 4,096 bytes".to_owned(), format!("{:?}", shorten(cwd))))
-}
-
-fn check_env(env: &[(String, String)]) -> Result<(), Error> {
-    let wrong = env.iter().find(|(key, value)| key.is_empty() || key.contains(['=', '\0']) || value.contains('\0'));
-    if let Some((key, _)) = wrong {
-        return Err(invalid(
-            "env",
-            "names without '=' and NUL that are not empty, values without NUL".to_owned(),
-            format!("the entry {:?}", shorten(key)),
-        ));
-    }
-    Ok(())
-}
-
-/// Bytes of an environment, as a program has it.
-fn env_bytes(env: &[(String, String)]) -> u64 {
-    env.iter().map(|(key, value)| (key.len() + value.len() + 2) as u64).sum()
-}
-
-fn check_size(what: &str, bytes: u64, most: u64) -> Result<(), Error> {
-    if bytes > most { Err(invalid(what, format!("at most {most} bytes"), format!("{bytes} bytes"))) } else { Ok(()) }
-}
-
-fn shorten(text: &str) -> String {
-    text.chars().take(100).collect()
 }

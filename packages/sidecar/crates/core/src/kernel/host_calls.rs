@@ -264,6 +264,7 @@ pub(crate) async fn ask_and_wait(program: &Arc<Program>, question: &Question<'_>
     let number = calls.enter(program, question, Listener::Waiting(None)).map_err(HostFailure::of)?;
     // What it has written so far does not wait with it.
     program.flush_all();
+    let _blocked = program.block();
     poll_fn(|context| {
         let mut table = calls.table.lock();
         match table.calls.get_mut(&number).map(|call| &mut call.listener) {

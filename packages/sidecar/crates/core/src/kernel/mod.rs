@@ -30,7 +30,7 @@ pub(crate) use processes::{INIT, Status};
 
 use crate::host::HostFailure;
 use crate::limits::Limits;
-use crate::program::Program;
+use crate::program::{Moment, Program};
 use descriptors::Descriptors;
 pub(crate) use fs::{Archive, Asked, Exchange, Outside, OutsideFile, OutsideWatch, Waiter};
 use fs::{FileSystem, ProcessFiles, Space};
@@ -54,6 +54,8 @@ pub(crate) struct Kernel {
     /// Whether file systems of the caller outside are mounted: calls may have to wait for it then.
     pub(crate) asks: AtomicBool,
     bindings: bindings::Bindings,
+    /// When all of it can be saved.
+    pub(crate) moment: Moment,
 }
 
 impl Kernel {
@@ -71,6 +73,7 @@ impl Kernel {
             host_calls: host_calls::HostCalls::default(),
             asks: AtomicBool::new(false),
             bindings: bindings::Bindings::default(),
+            moment: Moment::default(),
         }
     }
 

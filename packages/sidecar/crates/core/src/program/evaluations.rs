@@ -3,13 +3,14 @@
 //! An evaluation that takes too long is interrupted: the guest unwinds it and lives on. One that does not get to a poll in time takes
 //! the program with it. Next: `run.rs`.
 
-use super::{INTERRUPT_GRACE, Program, nanos, timeout_error};
+use super::{Deadline, INTERRUPT_GRACE, Program, nanos, timeout_error};
 use crate::error::Error;
 use crate::options::Streams;
-use crate::outcome::{Outcome, Timings};
+use crate::outcome::{Outcome, Sink, Timings};
 use crate::sched::Alarm;
 use crate::sys;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::Duration;
@@ -26,6 +27,9 @@ pub(crate) struct Request {
 pub(crate) struct Current {
     id: u32,
     began: u64,
+    /// It was under way in the program that this one is a copy of: who asked for it hears of it there.
+    unheard: bool,
+    deadline: Option<Deadline>,
     /// Why it must end.
     failure: Option<Error>,
     alarms: Vec<Alarm>,
@@ -50,6 +54,29 @@ impl Evaluations {
         self.current.as_ref().map_or(0, |current| current.id)
     }
 
+    /// The same, 0 for one of which nobody hears.
+    pub(crate) fn heard_id(&self) -> u32 {
+        self.current.as_ref().filter(|current| !current.unheard).map_or(0, |current| current.id)
+    }
+
+    /// The one under way and when its time is over.
+    pub(super) fn current(&self) -> Option<(u32, Option<Deadline>)> {
+        self.current.as_ref().map(|current| (current.id, current.deadline))
+    }
+
+    pub(super) fn set_current(&mut self, current: Current) {
+        self.current = Some(current);
+    }
+
+    /// Those that wait.
+    pub(super) fn queue(&self) -> impl Iterator<Item = &Request> {
+        self.queue.iter()
+    }
+
+    pub(super) fn append(&mut self, requests: impl Iterator<Item = Request>) {
+        self.queue.extend(requests);
+    }
+
     /// Whether one could begin.
     pub(crate) fn has_news(&self) -> bool {
         self.current.is_none() && !self.queue.is_empty()
@@ -66,6 +93,10 @@ impl Program {
     /// its task alive.
     pub(crate) fn evaluate(&self, request: Request) -> Result<Option<Waker>, Error> {
         let mut control = self.control.lock();
+        if control.silent {
+            // Another program has taken its place, and the caller holds on to this one.
+            return Err(Error::RolledBack);
+        }
         if let Some(exit_code) = control.exited {
             return Err(Error::RunnerExited { exit_code });
         }
@@ -80,35 +111,45 @@ impl Program {
             return None;
         }
         let request = control.evaluations.queue.pop_front()?;
-        let mut current = Current { id: request.id, began: sys::monotonic_ns(), failure: None, alarms: Vec::new() };
-        if let Some(timeout) = request.timeout {
-            let this = self.this.clone();
-            let id = request.id;
-            current.alarms.push(self.scheduler.timers().set(current.began + nanos(timeout), move || {
-                if let Some(program) = this.upgrade() {
-                    program.interrupt(id, &timeout_error(timeout));
-                }
-            }));
-        }
-        control.evaluations.current = Some(current);
+        let began = sys::monotonic_ns();
+        let deadline = request.timeout.map(|timeout| Deadline { at: began.saturating_add(nanos(timeout)), timeout });
+        control.evaluations.current = Some(self.evaluation(request.id, began, deadline, false));
         drop(control);
         self.begin_cpu();
         self.output.lock().set_streams(request.streams);
         Some((request.id, request.code))
     }
 
+    /// One that is under way from now on, with its alarm.
+    pub(super) fn evaluation(&self, id: u32, began: u64, deadline: Option<Deadline>, unheard: bool) -> Current {
+        let alarm = deadline.map(|Deadline { at, timeout }| {
+            let this = self.this.clone();
+            self.scheduler.timers().set(at, move || {
+                if let Some(program) = this.upgrade() {
+                    program.interrupt(id, &timeout_error(timeout));
+                }
+            })
+        });
+        Current { id, began, unheard, deadline, failure: None, alarms: alarm.into_iter().collect() }
+    }
+
     /// Ends the evaluation `id`: at once if it waits for its turn, at the guest's next poll if it is under way.
     pub(crate) fn cancel_evaluation(&self, id: u32) {
+        let _held = self.voice.hold();
         let mut control = self.control.lock();
         let queued = control.evaluations.queue.iter().position(|request| request.id == id);
         if let Some(queued) = queued {
             control.evaluations.queue.remove(queued);
             drop(control);
-            self.sink.evaluated(id, never_ran(Error::Canceled));
+            self.voice.tell(|sink| sink.evaluated(id, never_ran(Error::Canceled)));
             return;
         }
+        // One of which nobody hears only happens to have that number.
+        let is_meant = control.evaluations.heard_id() == id;
         drop(control);
-        self.interrupt(id, &Error::Canceled);
+        if is_meant {
+            self.interrupt(id, &Error::Canceled);
+        }
     }
 
     /// As [`Program::interrupt`], for whichever evaluation is under way. Says whether there was one.
@@ -147,6 +188,8 @@ impl Program {
 
     /// The evaluation under way has ended.
     pub(super) fn finish_evaluation(&self, exit_code: i32, failure: Option<Error>) {
+        // Whoever takes the sink away meanwhile would find no evaluation, and tell nobody.
+        let _held = self.voice.hold();
         let Some(current) = self.control.lock().evaluations.current.take() else { return };
         self.must_interrupt.store(false, Ordering::Release);
         for alarm in current.alarms {
@@ -156,7 +199,31 @@ impl Program {
         let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
         let timings = Timings { guest_run_ns: sys::monotonic_ns() - current.began, ..Timings::default() };
         let outcome = self.outcome(exit_code, None, failure, timings);
-        self.sink.evaluated(current.id, outcome);
+        if !current.unheard {
+            self.voice.tell(|sink| sink.evaluated(current.id, outcome));
+        }
+    }
+
+    /// Others speak to its sink from now on: it tells nothing more, and its evaluations end for this reason, if there is one. None when it has ended.
+    pub(crate) fn hand_over(&self, reason: Option<&Error>) -> Option<Arc<dyn Sink>> {
+        let unfinished = {
+            let mut control = self.control.lock();
+            if control.exited.is_some() || std::mem::replace(&mut control.silent, true) {
+                return None;
+            }
+            reason.map(|reason| (control.evaluations.close(), reason))
+        };
+        if let Some((Unfinished { current, queue }, reason)) = unfinished {
+            let heard = current.iter().filter(|current| !current.unheard).map(|current| current.id);
+            let ids: Vec<u32> = heard.chain(queue.iter().map(|request| request.id)).collect();
+            for alarm in current.into_iter().flat_map(|current| current.alarms) {
+                self.scheduler.timers().cancel(alarm);
+            }
+            for id in ids {
+                self.voice.tell(|sink| sink.evaluated(id, never_ran(reason.clone())));
+            }
+        }
+        self.voice.take()
     }
 
     /// The program has ended: the evaluation under way ends with it, those behind it never run.
@@ -169,10 +236,12 @@ impl Program {
             let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
             let timings = Timings { guest_run_ns: sys::monotonic_ns() - current.began, ..Timings::default() };
             let outcome = self.outcome(exit_code, None, failure, timings);
-            self.sink.evaluated(current.id, outcome);
+            if !current.unheard {
+                self.voice.tell(|sink| sink.evaluated(current.id, outcome));
+            }
         }
         for request in unfinished.queue {
-            self.sink.evaluated(request.id, never_ran(Error::RunnerExited { exit_code }));
+            self.voice.tell(|sink| sink.evaluated(request.id, never_ran(Error::RunnerExited { exit_code })));
         }
     }
 }

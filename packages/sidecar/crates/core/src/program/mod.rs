@@ -2,16 +2,24 @@
 //!
 //! A program is started once and ends once: by the caller outside, or as the child of another. Whoever wants it ended says why ([`Program::end`], the first reason counts); its
 //! task notices at the guest's next poll, or before it would run it again, and after [`KILL_GRACE`] its memory is taken away. `run.rs` is
-//! the program's life, `evaluations.rs` the snippets of a resident one, `output.rs` what it writes, `usage.rs` what it uses.
+//! the program's life, `evaluations.rs` the snippets of a resident one, `output.rs` what it writes, `usage.rs` what it uses, `moment.rs` and `rest.rs` how
+//! the programs of a runtime are saved at one moment, `saved.rs` a program as a value.
 
 mod evaluations;
+mod lineage;
+mod moment;
 mod output;
+mod rest;
 mod run;
+mod saved;
 mod usage;
+mod voice;
 
 pub(crate) use evaluations::Request;
+pub(crate) use moment::{Gathered, Moment, Wanted};
 pub(crate) use output::Written;
-pub(crate) use run::{Launch, run};
+pub(crate) use run::{Beginning, Copy, Launch, run};
+pub(crate) use saved::{Place, SavedProgram};
 
 use crate::error::Error;
 use crate::kernel::{self, Errno, Status};
@@ -30,6 +38,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Poll, Waker};
 use std::time::Duration;
+use voice::Voice;
 
 /// How long a program that must end may take to get to its next poll: then its memory is taken away.
 const KILL_GRACE: Duration = Duration::from_millis(20);
@@ -51,13 +60,15 @@ pub(crate) enum Checkpoint {
 pub(crate) struct Program {
     /// Its number in the runtime's process table.
     pub(crate) pid: u32,
+    /// Given when it was started, and shared by all its copies.
+    pub(crate) lineage: u64,
     /// What it was started as, for those who look.
     pub(crate) command: String,
     /// Its parent when it began; 1 for one that the caller outside started.
     ppid: u32,
     mode: Mode,
     scheduler: Arc<Scheduler>,
-    sink: Arc<dyn Sink>,
+    pub(crate) voice: Voice,
     home: Weak<Inner>,
     pub(crate) process: kernel::Process,
     gate: Arc<Gate>,
@@ -91,10 +102,23 @@ struct Control {
     failure: Option<Error>,
     /// It has ended and its sink was told.
     exited: Option<i32>,
+    /// Its sink is another program's now.
+    silent: bool,
     evaluations: Evaluations,
     /// The task, while it waits for something to do.
     waiting: Option<Waker>,
     alarms: Vec<Alarm>,
+    /// When its time is over.
+    deadline: Option<Deadline>,
+}
+
+/// An end of time: of a program, or of an evaluation.
+#[derive(Debug, Clone, Copy)]
+struct Deadline {
+    /// Nanoseconds of the monotonic clock.
+    at: u64,
+    /// What was allowed.
+    timeout: Duration,
 }
 
 #[derive(Default)]
@@ -119,13 +143,18 @@ pub(crate) struct Parts {
 
 impl Program {
     pub(crate) fn new(parts: Parts) -> Arc<Self> {
+        Self::of_lineage(lineage::fresh(), parts)
+    }
+
+    fn of_lineage(lineage: u64, parts: Parts) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
             pid: parts.process.pid,
+            lineage,
             command: parts.command,
             ppid: parts.ppid,
             mode: parts.mode,
             scheduler: parts.scheduler,
-            sink: parts.sink,
+            voice: Voice::new(Some(parts.sink)),
             home: parts.home,
             output: Mutex::new(Output::new(parts.streams, parts.process.kernel.usage.limits.output_bytes)),
             process: parts.process,
@@ -279,15 +308,19 @@ impl Program {
 
     /// Waits until a write to a streamed descriptor of `owner` would be taken.
     pub(crate) async fn writable(&self, owner: &Self) -> Result<(), Errno> {
+        let mut blocked = None;
         poll_fn(|context| {
             if self.must_end.load(Ordering::Acquire) {
                 return Poll::Ready(Err(Errno::EINTR));
             }
-            let mut output = owner.output.lock();
-            if output.has_room() || owner.is_ending() || self.must_interrupt.load(Ordering::Acquire) {
-                return Poll::Ready(Ok(()));
+            {
+                let mut output = owner.output.lock();
+                if output.has_room() || owner.is_ending() || self.must_interrupt.load(Ordering::Acquire) {
+                    return Poll::Ready(Ok(()));
+                }
+                output.wait(context.waker());
             }
-            output.wait(context.waker());
+            blocked.get_or_insert_with(|| self.block());
             Poll::Pending
         })
         .await
@@ -314,6 +347,12 @@ impl Program {
         }
     }
 
+    /// Sends these streams on from now on, with what was captured of them so far.
+    pub(crate) fn stream(&self, streams: Streams) {
+        self.output.lock().stream(streams);
+        self.flush();
+    }
+
     /// Sends on what was gathered.
     fn flush(&self) {
         let pieces = self.output.lock().flush();
@@ -323,8 +362,8 @@ impl Program {
     }
 
     fn send(&self, fd: u8, data: Vec<u8>) {
-        let evaluation = self.control.lock().evaluations.current_id();
-        self.sink.output(evaluation, fd, data);
+        let evaluation = self.control.lock().evaluations.heard_id();
+        self.voice.tell(|sink| sink.output(evaluation, fd, data));
     }
 
     // What its callers ask for.
@@ -361,14 +400,20 @@ impl Program {
 
     /// Ends the program after `timeout` from now.
     pub(crate) fn end_after(&self, timeout: Duration) {
+        self.end_at(Deadline { at: sys::monotonic_ns().saturating_add(nanos(timeout)), timeout });
+    }
+
+    fn end_at(&self, deadline: Deadline) {
         let this = self.this.clone();
-        let reason = timeout_error(timeout);
-        let alarm = self.scheduler.timers().set(sys::monotonic_ns() + nanos(timeout), move || {
+        let reason = timeout_error(deadline.timeout);
+        let alarm = self.scheduler.timers().set(deadline.at, move || {
             if let Some(program) = this.upgrade() {
                 program.end(reason);
             }
         });
-        self.control.lock().alarms.push(alarm);
+        let mut control = self.control.lock();
+        control.alarms.push(alarm);
+        control.deadline = Some(deadline);
     }
 
     fn wake(&self, waiting: Option<Waker>) {
@@ -392,6 +437,7 @@ impl Program {
         let status = Status::of(exit_code, failure.as_ref());
         let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
         control.exited = Some(exit_code);
+        let silent = control.silent;
         let alarms = std::mem::take(&mut control.alarms);
         let evaluations = control.evaluations.close();
         control.waiting = None;
@@ -408,7 +454,9 @@ impl Program {
         self.process.kernel.processes.exited(self.pid, status, failure.is_some());
         self.tell_unfinished(evaluations, exit_code, failure.as_ref());
         let outcome = self.outcome(exit_code, value, failure, timings);
-        self.sink.exited(outcome);
+        if !silent {
+            self.voice.tell(|sink| sink.exited(outcome));
+        }
     }
 
     /// Takes the captured output into an outcome.

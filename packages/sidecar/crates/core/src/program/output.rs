@@ -39,6 +39,20 @@ struct Descriptor {
     gathered: Vec<u8>,
 }
 
+/// What a program's standard streams have captured, and whether there was more.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct SavedOutput {
+    pub(crate) stdout: (Vec<u8>, bool),
+    pub(crate) stderr: (Vec<u8>, bool),
+}
+
+impl SavedOutput {
+    /// Bytes of the fuller one.
+    pub(crate) fn most(&self) -> u64 {
+        self.stdout.0.len().max(self.stderr.0.len()) as u64
+    }
+}
+
 /// Output of one program, or of one evaluation.
 #[derive(Debug)]
 pub(crate) struct Output {
@@ -60,6 +74,38 @@ impl Output {
     pub(crate) fn set_streams(&mut self, streams: Streams) {
         self.streams = streams;
         self.unread = 0;
+    }
+
+    pub(crate) fn streams(&self) -> Streams {
+        self.streams
+    }
+
+    /// The same, and what was captured so far is sent on first where nothing was sent on before. More than the window, perhaps: it is there.
+    pub(crate) fn stream(&mut self, streams: Streams) {
+        let news = [streams.stdout && !self.streams.stdout, streams.stderr && !self.streams.stderr];
+        for (descriptor, is_new) in self.descriptors.iter_mut().zip(news) {
+            if is_new {
+                self.unread += descriptor.captured.len() as u64;
+                descriptor.gathered = descriptor.captured.clone();
+            }
+        }
+        self.streams = streams;
+    }
+
+    /// What is captured, as a value.
+    pub(super) fn save(&self) -> SavedOutput {
+        let [stdout, stderr] = self.descriptors.each_ref().map(|descriptor| (descriptor.captured.clone(), descriptor.truncated));
+        SavedOutput { stdout, stderr }
+    }
+
+    /// What was captured by the program that this one is a copy of.
+    pub(super) fn revive(&mut self, saved: &SavedOutput) {
+        for (descriptor, (captured, truncated)) in self.descriptors.iter_mut().zip([&saved.stdout, &saved.stderr]) {
+            descriptor.captured.clone_from(captured);
+            descriptor.truncated = *truncated;
+            // Whoever was warned of it was the original's caller.
+            descriptor.mark.rose(captured.len() as u64, u64::MAX);
+        }
     }
 
     fn streamed(&self, fd: u8) -> bool {

@@ -4,6 +4,7 @@
 //! whatever the guest is in the middle of, when the program must end.
 
 use super::Program;
+use super::rest::rest;
 use crate::core::Shared;
 use crate::error::Error;
 use crate::kernel;
@@ -11,9 +12,10 @@ use crate::kernel::processes::{Command, Image};
 use crate::kernel::usage::Charge;
 use crate::options::Mode;
 use crate::outcome::Timings;
+use crate::runtime::Membership;
 use crate::sys;
 use crate::vm::abi::{Event, REASON_MEMORY, Start, State};
-use crate::vm::{Refusal, Vm};
+use crate::vm::{Refusal, StartCost, Vm};
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -59,30 +61,60 @@ enum Exit {
     Failed(Option<wasmtime::Error>),
 }
 
-/// Runs `program` to its end. `memory` pays for the image; `done` is called before its memory is given back.
-pub(crate) async fn run(program: Arc<Program>, core: Arc<Shared>, launch: Launch, memory: Charge, done: impl FnOnce() + Send) {
-    let made = match core.factory(&launch.image) {
-        Ok(factory) => Vm::instantiate(&factory, &program, memory).await,
-        Err(error) => Err(error),
-    };
+/// What a life begins with.
+pub(crate) enum Beginning {
+    /// The image, and the memory that pays for it.
+    Launch(Launch, Charge),
+    /// A saved program's memory, with the news that it lives again.
+    Copy(Box<Copy>),
+}
+
+/// A VM that was restored.
+pub(crate) struct Copy {
+    pub(crate) vm: Vm,
+    pub(crate) cost: StartCost,
+    /// Which image it is of.
+    pub(crate) is_shell: bool,
+}
+
+impl Beginning {
+    /// The VM, which image it is of, and what it begins with unless it goes on.
+    async fn make(self, program: &Arc<Program>, core: &Shared) -> Result<(Copy, Option<Launch>), Error> {
+        let (launch, memory) = match self {
+            Self::Launch(launch, memory) => (launch, memory),
+            Self::Copy(copy) => return Ok((*copy, None)),
+        };
+        let (vm, cost) = Vm::instantiate(&*core.factory(&launch.image)?, program, memory).await?;
+        let is_shell = matches!(launch.image, Image::Shell(_));
+        Ok((Copy { vm, cost, is_shell }, Some(launch)))
+    }
+}
+
+/// Runs `program` to its end. `place` is its place in the runtime: it leaves before its memory is given back.
+pub(crate) async fn run(program: Arc<Program>, core: Arc<Shared>, beginning: Beginning, mut place: Membership) {
+    let made = beginning.make(&program, &core).await;
     drop(core);
-    let (mut vm, cost) = match made {
+    let (Copy { mut vm, cost, is_shell }, launch) = match made {
         Ok(made) => made,
         Err(error) => {
             program.control.lock().failure.get_or_insert(error);
             program.process.close();
-            done();
+            place.leave();
             program.tell_exit(137, None, Timings::default());
             return;
         }
     };
     let mut timings = Timings { memory_map_ns: cost.map_ns, instantiate_ns: cost.instantiate_ns, ..Timings::default() };
     let began = sys::monotonic_ns();
-    let exit = live(&program, &mut vm, launch, |vm| {
+    let is_new = launch.is_some();
+    if let Some(launch) = launch {
+        start(&program, &mut vm, launch);
+    }
+    let ready = (is_new && program.mode == Mode::Resident).then_some(|vm: &Vm| {
         timings.guest_start_ns = vm.host().program_began.unwrap_or_else(sys::monotonic_ns).saturating_sub(began);
         timings
-    })
-    .await;
+    });
+    let exit = live(&program, &mut vm, is_shell, ready).await;
     let program_began = vm.host().program_began.unwrap_or(began);
     timings.guest_start_ns = program_began.saturating_sub(began);
     timings.guest_run_ns = sys::monotonic_ns().saturating_sub(program_began);
@@ -94,14 +126,15 @@ pub(crate) async fn run(program: Arc<Program>, core: Arc<Shared>, launch: Launch
         }
     };
     program.process.close();
-    done();
+    place.leave();
     vm.pay_back();
     program.tell_exit(exit_code, value, timings);
+    drop(place);
     drop(vm);
 }
 
-/// Gives the guest turns until it exits or must end.
-async fn live(program: &Arc<Program>, vm: &mut Vm, launch: Launch, ready: impl FnOnce(&Vm) -> Timings) -> Exit {
+/// Queues what a new program begins with.
+fn start(program: &Program, vm: &mut Vm, launch: Launch) {
     let block = Start {
         pid: program.pid,
         ppid: program.ppid,
@@ -120,16 +153,18 @@ async fn live(program: &Arc<Program>, vm: &mut Vm, launch: Launch, ready: impl F
         Mode::File | Mode::Command => 3,
     };
     vm.deliver(Event::Start { mode, block: &block });
-    // The guest has copies of all of it.
-    drop((block, launch));
-    let mut ready = (program.mode == Mode::Resident).then_some(ready);
+}
+
+/// Gives the guest turns until it exits or must end. The first thing that it hears is in its queue.
+async fn live(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut ready: Option<impl FnOnce(&Vm) -> Timings>) -> Exit {
     loop {
         let state = match turn(program, vm).await {
             Ok(state) => state,
             Err(error) => return Exit::Failed(error),
         };
         if let Some(ready) = ready.take() {
-            program.sink.ready(ready(vm));
+            let timings = ready(vm);
+            program.voice.tell(|sink| sink.ready(timings));
         }
         program.flush_all();
         if state.eval_done != 0 && state.eval_done == program.control.lock().evaluations.current_id() {
@@ -141,7 +176,13 @@ async fn live(program: &Arc<Program>, vm: &mut Vm, launch: Launch, ready: impl F
         }
         // A guest that ends its turns without polling must make way as any other.
         program.checkpoint().await;
-        match next_step(program, vm.due(&state)).await {
+        let step = loop {
+            match next_step(program, vm.due(&state)).await {
+                Some(step) => break step,
+                None => rest(program, vm, is_shell).await,
+            }
+        };
+        match step {
             Step::Timer => vm.deliver(Event::Timer),
             Step::Complete(events) => {
                 for kernel::Event { operation, result, bytes } in events {
@@ -167,8 +208,8 @@ async fn turn(program: &Program, vm: &mut Vm) -> Result<State, Option<wasmtime::
     .await
 }
 
-/// Waits for something to do.
-async fn next_step(program: &Program, due: Option<u64>) -> Step {
+/// Waits for something to do; none when a value of the runtime is wanted, for which nothing may happen.
+async fn next_step(program: &Program, due: Option<u64>) -> Option<Step> {
     if due.is_none() && program.mode != Mode::Resident && !program.process.operations.are_under_way() {
         // The guest says it waits, but for nothing that could ever come.
         program.end(Error::EngineFault { reason: "the program waits for nothing".to_owned() });
@@ -176,20 +217,23 @@ async fn next_step(program: &Program, due: Option<u64>) -> Step {
     let mut alarm = None;
     let step = poll_fn(|context| {
         if program.must_end.load(Ordering::Acquire) {
-            return Poll::Ready(Step::End);
+            return Poll::Ready(Some(Step::End));
         }
         if program.is_interrupted() {
-            return Poll::Ready(Step::Abandon);
+            return Poll::Ready(Some(Step::Abandon));
+        }
+        if program.moment().calls() {
+            return Poll::Ready(None);
         }
         if let Some((id, code)) = program.next_evaluation() {
-            return Poll::Ready(Step::Evaluate(id, code));
+            return Poll::Ready(Some(Step::Evaluate(id, code)));
         }
         let events = program.process.operations.take();
         if !events.is_empty() {
-            return Poll::Ready(Step::Complete(events));
+            return Poll::Ready(Some(Step::Complete(events)));
         }
         if due.is_some_and(|due| sys::monotonic_ns() >= due) {
-            return Poll::Ready(Step::Timer);
+            return Poll::Ready(Some(Step::Timer));
         }
         let mut control = program.control.lock();
         if control.failure.is_some() || control.evaluations.has_news() || program.is_interrupted() {

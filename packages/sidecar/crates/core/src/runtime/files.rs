@@ -2,7 +2,7 @@
 
 use super::{Inner, Runtime};
 use crate::error::Error;
-use crate::kernel::Outside;
+use crate::kernel::{Kernel, Outside};
 use crate::outcome::{Entry, FileStat};
 use std::sync::Arc;
 
@@ -10,18 +10,20 @@ use std::sync::Arc;
 /// [`Error::File`], whose code is the error number's name.
 pub struct Files {
     pub(super) inner: Arc<Inner>,
+    /// The runtime's when this was asked for: what is done with numbers of open files is done with the files that they meant then.
+    pub(super) kernel: Arc<Kernel>,
 }
 
 impl Runtime {
     /// Its files.
     pub fn files(&self) -> Files {
-        Files { inner: self.inner.clone() }
+        Files { inner: self.inner.clone(), kernel: self.inner.kernel() }
     }
 }
 
 impl Files {
     pub(super) fn outside(&self) -> Result<Outside<'_>, Error> {
-        if self.inner.programs.lock().disposed { Err(Error::RuntimeDisposed) } else { Ok(self.inner.kernel.outside()) }
+        if self.inner.programs.lock().disposed { Err(Error::RuntimeDisposed) } else { Ok(self.kernel.outside()) }
     }
 
     /// Replaces the file at `path`, or adds to its end; directories above it are made.

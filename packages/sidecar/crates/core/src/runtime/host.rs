@@ -8,17 +8,17 @@ use std::sync::Arc;
 impl Runtime {
     /// From now on `host` takes what the sandbox asks of the caller outside. Only the first one counts.
     pub fn attach(&self, host: Arc<dyn Host>) {
-        self.inner.kernel.sockets.attach(host.clone());
-        self.inner.kernel.host_calls.attach(host);
+        self.inner.kernel().sockets.attach(host.clone());
+        self.inner.kernel().host_calls.attach(host);
     }
 
     /// Answers a call of the sandbox's. Nothing happens when nobody waits for it.
     pub fn answer(&self, number: u32, answer: HostAnswer) {
-        self.inner.kernel.answer(number, answer);
+        self.inner.kernel().answer(number, answer);
     }
 
     /// The functions that its programs can call by name: these, and no others. `EEXIST` when a command's name is taken; nothing changes then.
     pub fn set_bindings(&self, bindings: Vec<BindingOptions>) -> Result<(), Error> {
-        self.inner.kernel.set_bindings(bindings)
+        self.inner.kernel().set_bindings(bindings)
     }
 }

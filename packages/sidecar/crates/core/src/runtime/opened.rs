@@ -5,7 +5,7 @@
 
 use super::{Files, Inner};
 use crate::error::Error;
-use crate::kernel::{Archive, OutsideFile, OutsideWatch, Waiter};
+use crate::kernel::{Archive, Kernel, OutsideFile, OutsideWatch, Waiter};
 use crate::options::OpenOptions;
 use crate::outcome::Changes;
 use parking_lot::Mutex;
@@ -18,6 +18,8 @@ const MOST: usize = 1_024;
 #[derive(Default)]
 pub(super) struct Table {
     last: u32,
+    /// Numbers up to this one were given before a rollback: what they meant is gone.
+    rolled_back: u32,
     open: HashMap<u32, Arc<Opened>>,
     closed: bool,
 }
@@ -44,22 +46,28 @@ impl Inner {
             table.closed = true;
             std::mem::take(&mut table.open)
         };
-        open.into_values().for_each(|opened| self.close(&opened));
+        let kernel = self.kernel();
+        open.into_values().for_each(|opened| close(&kernel, &opened));
     }
 
-    fn close(&self, opened: &Opened) {
-        let outside = self.kernel.outside();
-        match opened {
-            Opened::File(file) => outside.close(file),
-            Opened::Watch(watch) => outside.unwatch(watch),
-            Opened::Archive(archive) => outside.drop_archive(&mut archive.lock()),
-        }
+    /// Exchanges the kernel. What the caller has open in the one before is closed.
+    pub(super) fn exchange(&self, kernel: Arc<Kernel>) -> Arc<Kernel> {
+        let (before, open) = {
+            let mut table = self.opened.lock();
+            let before = std::mem::replace(&mut *self.kernel.write(), kernel);
+            table.rolled_back = table.last;
+            (before, std::mem::take(&mut table.open))
+        };
+        open.into_values().for_each(|opened| close(&before, &opened));
+        before
     }
 
-    fn number(&self, opened: Opened) -> Result<u32, Error> {
+    fn number(&self, kernel: &Arc<Kernel>, opened: Opened) -> Result<u32, Error> {
         let mut table = self.opened.lock();
+        let is_current = Arc::ptr_eq(kernel, &self.kernel.read());
         let refused = match (table.closed, table.open.len() < MOST) {
             (true, _) => Some(Error::RuntimeDisposed),
+            _ if !is_current => Some(Error::RolledBack),
             (false, false) => {
                 Some(Error::ResourceExhausted { resource: "open files and watches of a runtime", limit: MOST as u64 })
             }
@@ -67,7 +75,7 @@ impl Inner {
         };
         if let Some(error) = refused {
             drop(table);
-            self.close(&opened);
+            close(kernel, &opened);
             return Err(error);
         }
         loop {
@@ -82,7 +90,23 @@ impl Inner {
     }
 
     fn opened(&self, number: u32) -> Result<Arc<Opened>, Error> {
-        self.opened.lock().open.get(&number).cloned().ok_or_else(|| unknown(number))
+        let table = self.opened.lock();
+        table.open.get(&number).cloned().ok_or_else(|| table.missing(number))
+    }
+}
+
+impl Table {
+    fn missing(&self, number: u32) -> Error {
+        if (1..=self.rolled_back).contains(&number) { Error::RolledBack } else { unknown(number) }
+    }
+}
+
+fn close(kernel: &Kernel, opened: &Opened) {
+    let outside = kernel.outside();
+    match opened {
+        Opened::File(file) => outside.close(file),
+        Opened::Watch(watch) => outside.unwatch(watch),
+        Opened::Archive(archive) => outside.drop_archive(&mut archive.lock()),
     }
 }
 
@@ -98,7 +122,7 @@ impl Files {
     /// Opens a file, for reading or writing it in pieces: its number, and its size.
     pub fn open(&self, path: &str, options: OpenOptions) -> Result<(u32, u64), Error> {
         let (file, size) = self.outside()?.open(path, options)?;
-        Ok((self.inner.number(Opened::File(file))?, size))
+        Ok((self.inner.number(&self.kernel, Opened::File(file))?, size))
     }
 
     /// As [`Files::write`]; a file that is made gets these permissions.
@@ -113,7 +137,7 @@ impl Files {
             ArchiveUse::Export => outside.export(path)?,
             ArchiveUse::Import => outside.import(path)?,
         };
-        self.inner.number(Opened::Archive(Mutex::new(archive)))
+        self.inner.number(&self.kernel, Opened::Archive(Mutex::new(archive)))
     }
 
     /// At most `most` bytes of a file that is open, from `offset` on, and its size; of an archive the next bytes, none at its end.
@@ -139,19 +163,22 @@ impl Files {
     /// Closes a file, an archive or a watch. An archive that is unpacked must be complete unless it is given up.
     pub fn close(&self, number: u32, give_up: bool) -> Result<(), Error> {
         let outside = self.outside()?;
-        let opened = self.inner.opened.lock().open.remove(&number).ok_or_else(|| unknown(number))?;
+        let opened = {
+            let mut table = self.inner.opened.lock();
+            table.open.remove(&number).ok_or_else(|| table.missing(number))?
+        };
         let ended = match &*opened {
             Opened::Archive(archive) if !give_up => outside.finish_archive(&mut archive.lock()),
             _ => Ok(()),
         };
-        self.inner.close(&opened);
+        close(&self.kernel, &opened);
         ended
     }
 
     /// Watches what lies at `path`: a number, and whether it is a directory.
     pub fn watch(&self, path: &str, recursive: bool) -> Result<(u32, bool), Error> {
         let (watch, is_directory) = self.outside()?.watch(path, recursive)?;
-        Ok((self.inner.number(Opened::Watch(watch))?, is_directory))
+        Ok((self.inner.number(&self.kernel, Opened::Watch(watch))?, is_directory))
     }
 
     /// Asks for a watch's next batch; `done` may be called before this returns, and is called with none when the watch ends. It must not

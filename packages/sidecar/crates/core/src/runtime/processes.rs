@@ -1,6 +1,7 @@
 //! What the caller outside does with a runtime's processes: listing them, signals, standard input.
 
-use super::{Inner, Runtime, failed};
+use super::checks::failed;
+use super::{Inner, Runtime};
 use crate::error::Error;
 use crate::kernel::Errno;
 use crate::outcome::ProcessEntry;
@@ -22,7 +23,7 @@ impl Runtime {
 impl Processes {
     /// Those that live. One that the caller has ended is not among them, even if it has not noticed yet.
     pub fn list(&self) -> Vec<ProcessEntry> {
-        let mut live = self.inner.kernel.processes.list();
+        let mut live = self.inner.kernel().processes.list();
         live.retain(|(program, ..)| !program.is_ending());
         let entry = |(program, ppid, group): (Arc<Program>, u32, u32)| ProcessEntry {
             pid: program.pid,
@@ -35,14 +36,14 @@ impl Processes {
 
     /// Sends a signal; 0 only looks. `ESRCH` when there is no such process.
     pub fn signal(&self, pid: u32, signal: u8) -> Result<(), Error> {
-        let sent = self.inner.kernel.processes.signal(pid, i64::from(signal));
+        let sent = self.inner.kernel().processes.signal(pid, i64::from(signal));
         sent.map_err(|error| failed(error, "kill", &pid.to_string()))
     }
 
     /// Writes to the standard input of a process that was started live, and ends it with `ends`. What the process has not read yet is
     /// kept, 16 MiB at most (`ENOBUFS`); `EPIPE` when it will not read any more.
     pub fn write(&self, pid: u32, bytes: &[u8], ends: bool) -> Result<(), Error> {
-        let program = self.inner.kernel.processes.program(pid).ok_or(Errno::EPIPE);
+        let program = self.inner.kernel().processes.program(pid).ok_or(Errno::EPIPE);
         let written = program.and_then(|program| program.process.feed(bytes, ends));
         written.map_err(|error| failed(error, "write", &pid.to_string()))
     }

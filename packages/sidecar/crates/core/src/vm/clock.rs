@@ -23,10 +23,9 @@ impl Clock {
         sys::monotonic_ns().wrapping_add(self.ahead)
     }
 
-    /// The host's time of a moment of the guest's; the present for one that lies before the host's own beginning.
+    /// The host's time of a moment of the guest's; the present for one that is past. A guest may name any moment, also one that never comes.
     pub(crate) fn host(self, guest_ns: u64) -> u64 {
-        let remaining = guest_ns.wrapping_sub(self.now()).cast_signed();
-        sys::monotonic_ns().saturating_add_signed(remaining)
+        sys::monotonic_ns().saturating_add(guest_ns.saturating_sub(self.now()))
     }
 }
 
@@ -49,5 +48,12 @@ mod tests {
     fn what_is_past_is_due() {
         let clock = Clock::showing(1_000);
         assert!(clock.host(0) <= sys::monotonic_ns());
+    }
+
+    #[test]
+    fn what_never_comes_is_not_due() {
+        for clock in [Clock::default(), Clock::showing(1_000)] {
+            assert!(clock.host(u64::MAX) > sys::monotonic_ns() + (1 << 62));
+        }
     }
 }

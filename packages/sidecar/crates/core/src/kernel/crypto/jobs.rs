@@ -245,6 +245,7 @@ pub(super) fn start(program: &Arc<Program>, number: u32) -> Result<u32, Errno> {
 pub(super) async fn run_and_wait(program: &Arc<Program>, number: u32) -> Answer {
     enqueue(program, number, Listener::Waiting(None))?;
     let jobs = &program.process.crypto.jobs;
+    let _blocked = program.block();
     poll_fn(|context| {
         let mut state = jobs.0.lock();
         let job = match state.job(number) {

@@ -19,6 +19,8 @@ use std::sync::Arc;
 
 /// Bytes that one read of a random device gives: more would hold the worker for long.
 const MOST_RANDOM: usize = 256 << 10;
+/// Bytes that a call reads before it looks whether its program must end: a guest's first touch of that many takes tens of milliseconds.
+const PIECE: usize = 8 << 20;
 
 pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Answer {
     let files: &ProcessFiles = &process.files;
@@ -71,20 +73,45 @@ pub(crate) fn read(program: &Program, fd: i64, buffer: &mut [u8], offset: Option
         Target::Stream { owner, .. } => process.kernel.with_program(program, *owner, |owner| owner.read(buffer)).unwrap_or(0),
         Target::Socket(id) => process.kernel.sockets.read(*id, buffer)?,
         Target::Directory(_) => return Err(Errno::EISDIR),
-        Target::Device(device, _) => read_device(*device, buffer)?,
-        Target::File(ino) => positioned(&mut |at, buffer| process.kernel.files.lock().read(*ino, at, buffer), buffer)?,
+        Target::Device(device, _) => read_device(program, *device, buffer)?,
+        Target::File(ino) => positioned(
+            &mut |at, buffer| {
+                in_pieces(program, buffer, |done, piece| process.kernel.files.lock().read(*ino, at + done as u64, piece))
+            },
+            buffer,
+        )?,
         Target::Host(file) => positioned(&mut |at, buffer| file.read(at, buffer), buffer)?,
         Target::Lost => return Err(Errno::EIO),
     };
     i64::try_from(count).map_err(|_| Errno::EINVAL)
 }
 
-fn read_device(device: Device, buffer: &mut [u8]) -> Result<usize, Errno> {
+/// Fills a buffer piece by piece, and ends short when the program must end: what it has then it will not look at.
+fn in_pieces(
+    program: &Program,
+    buffer: &mut [u8],
+    mut read: impl FnMut(usize, &mut [u8]) -> Result<usize, Errno>,
+) -> Result<usize, Errno> {
+    let mut done = 0;
+    loop {
+        let piece = (buffer.len() - done).min(PIECE);
+        let count = read(done, &mut buffer[done..done + piece])?;
+        done += count;
+        if count < piece || done == buffer.len() || program.must_stop() {
+            return Ok(done);
+        }
+    }
+}
+
+fn read_device(program: &Program, device: Device, buffer: &mut [u8]) -> Result<usize, Errno> {
     match device {
         Device::Null | Device::Tty | Device::Descriptor(_) => Ok(0),
         Device::Zero | Device::Full => {
-            buffer.fill(0);
-            Ok(buffer.len())
+            let fill = |_, piece: &mut [u8]| {
+                piece.fill(0);
+                Ok(piece.len())
+            };
+            in_pieces(program, buffer, fill)
         }
         Device::Random => {
             let count = buffer.len().min(MOST_RANDOM);

@@ -64,7 +64,7 @@ fn begin(
 }
 
 async fn block(program: &Arc<Program>, deadline: Option<u64>) -> Answer {
-    let mut alarm = None;
+    let (mut alarm, _blocked) = (None, program.block());
     poll_fn(|context| {
         if program.must_stop() {
             return Poll::Ready(Err(Errno::EINTR));

@@ -13,6 +13,8 @@
 #![cfg_attr(not(test), allow(dead_code, reason = "who saves whole runtimes comes next"))]
 
 mod graph;
+#[cfg(test)]
+mod rewritten;
 
 pub(crate) use graph::{Graph, Open, SavedGraph, damaged};
 
@@ -31,6 +33,7 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::options::{FileSystemOptions, MountOptions, WarningListener};
 use crate::policy::PermissionPolicy;
+use crate::program::Moment;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -128,6 +131,7 @@ impl Kernel {
         })?;
         let open = saved.graph.revive(&mut files)?;
         let kernel = Arc::new(Self {
+            moment: Moment::default(),
             files: Mutex::new(files),
             sockets: Sockets::revive(&saved.sockets, &open, &usage, &operations)?,
             processes,
@@ -262,3 +266,14 @@ impl SavedProcess {
 
 #[cfg(test)]
 mod tests;
+
+impl SavedKernel {
+    /// What its programs may do.
+    pub(crate) fn permissions(&self) -> PermissionPolicy {
+        self.policy.clone().into()
+    }
+
+    pub(crate) fn own_bytes(&self) -> u64 {
+        0
+    }
+}

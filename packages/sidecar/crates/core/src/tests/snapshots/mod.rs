@@ -6,6 +6,7 @@ mod costs;
 mod files;
 mod guest;
 mod restores;
+mod runtimes;
 mod trees;
 
 use super::*;

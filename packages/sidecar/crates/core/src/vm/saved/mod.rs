@@ -11,6 +11,9 @@
 mod file;
 mod format;
 
+pub(crate) use file::LaidOut;
+pub(crate) use format::{Digest, Refusal};
+
 use super::abi::{Event, Restore};
 use super::clock::Clock;
 use super::{Factory, StartCost, Vm};
@@ -33,7 +36,6 @@ pub(crate) struct Saved {
 }
 
 /// A saved VM and what that took.
-#[cfg_attr(not(test), expect(dead_code, reason = "the snapshots of runtimes will call it"))]
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) saved: Arc<Saved>,
@@ -42,7 +44,6 @@ pub(crate) struct Snapshot {
     pub(crate) frozen: usize,
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "the snapshots of runtimes will call it"))]
 impl Saved {
     /// What memories of it are mapped from.
     pub(crate) fn memory(&self) -> &Arc<Image> {
@@ -73,7 +74,6 @@ impl Saved {
     }
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "the snapshots of runtimes will call it"))]
 impl Vm {
     /// Saves it. Only between two turns, and when the guest has heard of everything that was delivered.
     pub(crate) fn save(&mut self) -> Result<Snapshot, Error> {

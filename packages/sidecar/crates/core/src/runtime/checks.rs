@@ -1,0 +1,54 @@
+//! What is checked of a caller's options.
+
+use crate::error::Error;
+use crate::kernel::Errno;
+
+pub(super) fn failed(errno: Errno, call: &'static str, path: &str) -> Error {
+    Error::File { errno: errno.name(), reason: errno.message().to_owned(), call, path: shorten(path) }
+}
+
+pub(super) fn invalid(what: &str, expected: String, received: String) -> Error {
+    Error::InvalidRequest { what: what.to_owned(), expected, received }
+}
+
+pub(super) fn check_cwd(cwd: &str) -> Result<(), Error> {
+    if cwd.starts_with('/') && !cwd.contains('\0') && cwd.len() < 4_096 {
+        return Ok(());
+    }
+    Err(invalid("cwd", "an absolute guest path of less than 4,096 bytes".to_owned(), format!("{:?}", shorten(cwd))))
+}
+
+pub(super) fn check_env(env: &[(String, String)]) -> Result<(), Error> {
+    let wrong = env.iter().find(|(key, value)| key.is_empty() || key.contains(['=', '\0']) || value.contains('\0'));
+    if let Some((key, _)) = wrong {
+        return Err(invalid(
+            "env",
+            "names without '=' and NUL that are not empty, values without NUL".to_owned(),
+            format!("the entry {:?}", shorten(key)),
+        ));
+    }
+    Ok(())
+}
+
+/// Lays variables over an environment.
+pub(super) fn lay_over(env: &mut Vec<(String, String)>, over: &[(String, String)]) {
+    for (key, value) in over {
+        match env.iter_mut().find(|(known, _)| known == key) {
+            Some((_, known)) => known.clone_from(value),
+            None => env.push((key.clone(), value.clone())),
+        }
+    }
+}
+
+/// Bytes of an environment, as a program has it.
+pub(super) fn env_bytes(env: &[(String, String)]) -> u64 {
+    env.iter().map(|(key, value)| (key.len() + value.len() + 2) as u64).sum()
+}
+
+pub(super) fn check_size(what: &str, bytes: u64, most: u64) -> Result<(), Error> {
+    if bytes > most { Err(invalid(what, format!("at most {most} bytes"), format!("{bytes} bytes"))) } else { Ok(()) }
+}
+
+pub(super) fn shorten(text: &str) -> String {
+    text.chars().take(100).collect()
+}

@@ -1,0 +1,34 @@
+//! Names of snapshots: random, so that they are there at once. What a snapshot holds has a digest, which takes as long as hashing it.
+
+use crate::error::Error;
+use crate::sys;
+
+const PREFIX: &str = "snap-";
+/// Of Crockford's base 32, in lower case: no letter that looks like a digit.
+const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+const LEN: usize = 26;
+
+/// One that nobody has.
+pub(super) fn fresh() -> Result<String, Error> {
+    let mut bytes = [0; 16];
+    sys::entropy(&mut bytes).map_err(|error| Error::Snapshot { reason: format!("there is no entropy: {error}") })?;
+    Ok(text(u128::from_le_bytes(bytes)))
+}
+
+fn text(number: u128) -> String {
+    let digit = |at: usize| char::from(DIGITS[(number >> (5 * at)) as usize % 32]);
+    PREFIX.chars().chain((0..LEN).rev().map(digit)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_has_a_name_of_its_own() {
+        assert_eq!(text(0), "snap-00000000000000000000000000");
+        assert_eq!(text(33), "snap-00000000000000000000000011");
+        assert_eq!(text(u128::MAX), "snap-7zzzzzzzzzzzzzzzzzzzzzzzzz");
+        assert_ne!(fresh(), fresh());
+    }
+}

@@ -1,0 +1,100 @@
+//! Runtimes with resident programs.
+
+use super::*;
+use std::collections::HashSet;
+
+const STATE: &str = r"
+    globalThis.count = 41;
+    globalThis.data = Array.from({ length: 1000 }, (_, i) => ({ i }));
+    const { readFileSync, writeFileSync } = await import('node:fs');
+    writeFileSync('/workspace/state', 'one');
+    globalThis.state = () => console.log(count, data[999].i, readFileSync('/workspace/state', 'utf8'));
+    const { randomUUID } = await import('node:crypto');
+    globalThis.draw = () => console.log(Math.random(), randomUUID());
+    draw();
+";
+
+#[test]
+fn a_copy_has_memory_and_files_of_its_own() {
+    let core = core();
+    let source = runtime(&core);
+    let mut original = runner(&source);
+    original.eval(STATE);
+    let snapshot = take(&source);
+    let info = snapshot.info().clone();
+    assert_eq!((info.programs, info.parent, info.image.as_str()), (1, None, core.image_id()));
+    assert_eq!(original.eval("state()"), "41 999 one", "the original goes on");
+    original.eval("count = 0; (await import('node:fs')).writeFileSync('/workspace/state', 'two')");
+    let (copied, mut runner) = copy(&core, &snapshot).runner();
+    assert_eq!(runner.eval("state()"), "41 999 one");
+    runner.eval("count++; (await import('node:fs')).writeFileSync('/workspace/state', 'three')");
+    assert_eq!(original.eval("state()"), "0 999 two");
+    assert_eq!(runner.eval("state()"), "42 999 three");
+    assert_eq!(runner.process.info(), original.process.info(), "the same program, as far as anyone can tell");
+    let next = take(&copied);
+    assert_eq!(next.info().parent.as_deref(), Some(snapshot.info().id.as_str()));
+    assert_ne!(next.info().id, snapshot.info().id);
+}
+
+#[test]
+fn copies_agree_on_no_random_number_and_hear_that_they_live_again() {
+    let core = core();
+    let source = runtime(&core);
+    let mut original = runner(&source);
+    original.eval(STATE);
+    original.eval("process.on('coldframe:restore', () => globalThis.heard = (globalThis.heard ?? 0) + 1)");
+    let snapshot = take(&source);
+    let mut drawn = HashSet::new();
+    let mut copies: Vec<_> = (0..20).map(|_| copy(&core, &snapshot).runner()).collect();
+    for (_runtime, runner) in &mut copies {
+        assert_eq!(runner.eval("console.log(heard)"), "1");
+        runner.eval("draw()").split(' ').for_each(|number| assert!(drawn.insert(number.to_owned()), "{number} again"));
+    }
+    original.eval("draw()").split(' ').for_each(|number| assert!(drawn.insert(number.to_owned()), "{number} again"));
+    assert_eq!(drawn.len(), 42);
+}
+
+#[test]
+fn a_rollback_in_place_goes_back_and_the_handle_goes_on() {
+    let core = core();
+    let source = runtime(&core);
+    let mut runner = runner(&source);
+    runner.eval(STATE);
+    let first = take(&source);
+    runner.eval("count = 1; (await import('node:fs')).writeFileSync('/workspace/state', 'two')");
+    let second = take(&source);
+    for (snapshot, state) in [(&first, "41 999 one"), (&second, "1 999 two"), (&first, "41 999 one")] {
+        let (programs, ears) = rollback(&source, snapshot);
+        assert!(ears.is_empty(), "its sink goes on");
+        runner.follow(&programs);
+        assert_eq!(runner.eval("state()"), state);
+        runner.eval("count = 7");
+    }
+    assert_eq!(source.inner().counts().1, 1);
+}
+
+#[test]
+fn an_empty_runtime_is_a_value_too() {
+    let core = core();
+    let source = runtime(&core);
+    source.files().write("/workspace/a", b"kept", false).expect("room");
+    let mut answered = None;
+    let (tell, told) = channel();
+    source.snapshot(SnapshotOptions::default(), move |taken| tell.send(taken).expect("the test listens"));
+    answered.replace(told.try_recv().expect("within the call"));
+    let (snapshot, _) = answered.expect("an answer").expect("a snapshot");
+    source.files().write("/workspace/a", b"changed", false).expect("room");
+    let copied = copy(&core, &snapshot);
+    assert_eq!(copied.runtime.files().read("/workspace/a", 0, 99).expect("a file").0, b"kept");
+    let outcome = outcome(
+        &copied.runtime,
+        exec(
+            "console.log(require('node:fs').readFileSync('a', 'utf8'))"
+                .replace("require('node:fs')", "(await import('node:fs'))")
+                .as_str(),
+        ),
+    );
+    assert_eq!(text(&outcome.stdout), "kept\n");
+    rollback(&source, &snapshot);
+    assert_eq!(source.files().read("/workspace/a", 0, 99).expect("a file").0, b"kept");
+}
