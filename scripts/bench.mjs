@@ -1,4 +1,5 @@
-// `pnpm bench:coldstart`, `bench:compare`, `bench:micro`, `bench:userland`, `bench:kernel`: builds what is missing, then runs the command of packages/benchmarks with the
+// `pnpm bench:coldstart`, `bench:compare`, `bench:micro`, `bench:userland`, `bench:kernel`, `bench:lifecycle`,
+// `bench:density`: builds what is missing, then runs the command of packages/benchmarks with the
 // arguments as they are. Files are named relative to where the command was typed.
 
 import { pathToFileURL } from 'node:url';
@@ -6,7 +7,7 @@ import { BuildFailure } from './build/failure.mjs';
 import { fromRoot } from './build/paths.mjs';
 import { ensureBuilt, runMain } from './build.mjs';
 
-const known = ['coldstart', 'compare', 'micro', 'userland', 'kernel'];
+const known = ['coldstart', 'compare', 'micro', 'userland', 'kernel', 'lifecycle', 'density'];
 
 await runMain(async () => {
   const [, , name = '', ...args] = process.argv;

@@ -45,4 +45,20 @@ test('the numbers that the matrix judges are those of the specification', () => 
   expect(calls.sort()).toEqual(judged.sort());
 });
 
+/** `target('C1', 'what', 2, 'ms', …)` in a benchmark, by the promise's number. */
+const targetsIn = (path) =>
+  [...readText(path).matchAll(/\btarget\(\s*'([A-Z]+\d+)',\s*(?:'[^']+'|"[^"]+"),\s*([\d._]+)/g)].map(([, id, number]) => [
+    id,
+    Number(number.replaceAll('_', '')),
+  ]);
+
+test.each([
+  ['C', 'packages/benchmarks/src/lifecycle/targets.ts'],
+  ['D', 'packages/benchmarks/src/density/targets.ts'],
+])('rows %s are those that %s judges', (letter, path) => {
+  const promised = promises.filter(({ id }) => id.replace(/\d+/, '') === letter).map(({ id, number }) => [id, bound(number)]);
+  expect(targetsIn(path)).toEqual(promised);
+  expect(promised.length).toBeGreaterThan(3);
+});
+
 const bound = (number) => Number(/[\d.,]+/.exec(number)[0].replace(',', ''));

@@ -8,6 +8,7 @@ import { ms, percentage, seconds, textTable } from '../src/report/format.js';
 import { renderPage } from '../src/report/page.js';
 import { toJson } from '../src/report/report.js';
 import { targetTable } from '../src/report/tables.js';
+import { isWellNested } from './helpers/markup.js';
 import { fakeReport } from './helpers/report.js';
 
 const verdicts = (report: ReturnType<typeof fakeReport>) =>
@@ -103,12 +104,7 @@ test('the page stands alone: valid nesting, nothing loaded, names escaped, one d
   expect(page).toContain('Example &#60;processor&#62;');
   expect(page.match(/<svg /g)).toHaveLength(4);
   expect(page).not.toMatch(/NaN|Infinity|undefined/);
-  const open: string[] = [];
-  for (const [, close, name = ''] of page.matchAll(/<(\/?)(svg|g|text|title|table|tr|td|th|div|p|ul|li|h1|h2)\b[^>]*>/g)) {
-    if (close) expect(open.pop()).toBe(name);
-    else open.push(name);
-  }
-  expect(open).toEqual([]);
+  expect(isWellNested(page)).toBe(true);
 });
 
 test('a page of a run in which nothing worked is still a page', () => {

@@ -36,6 +36,14 @@ export type {
   PermissionsPolicy,
 } from './options/permission-types.js';
 export type {
+  AttachOptions,
+  CloneOptions,
+  QuietOptions,
+  SnapshotOptions,
+  SnapshotStoreOptions,
+  TenantOptions,
+} from './options/snapshots.js';
+export type {
   BootPhase,
   BootTiming,
   BootTimingListener,
@@ -63,5 +71,8 @@ export type { LostListener, PermissionListener } from './runtime/permissions.js'
 export type { ProcessEntry } from './runtime/processes.js';
 export type { CountedLimit, LimitUse, ResourceSnapshot } from './runtime/resources.js';
 export type { ExecResult, RunResult } from './runtime/result.js';
+export type { RuntimeState } from './runtime/snapshot-methods.js';
 export type { FileChange, WatchOptions } from './runtime/watch.js';
 export { Sidecar } from './sidecar/sidecar.js';
+export type { Snapshot } from './snapshots/snapshot.js';
+export type { DamagedSnapshot, SnapshotList, SnapshotStore } from './snapshots/store.js';

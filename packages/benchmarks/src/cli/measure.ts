@@ -9,8 +9,7 @@ import { densityHosts } from '../extras/density-hosts.js';
 import { startKinds } from '../extras/start-hosts.js';
 import { measureStarts } from '../extras/starts.js';
 import { measureThroughput, THROUGHPUT } from '../extras/throughput.js';
-import { type FloorHalf, joinHalves, takeHalf } from '../floors/floor.js';
-import { floors } from '../floors/index.js';
+import { withFloors } from '../floors/around.js';
 import { Budget } from '../matrix/budget.js';
 import { runMatrix } from '../matrix/matrix.js';
 import { planRows } from '../matrix/plan.js';
@@ -25,9 +24,11 @@ const STARTS_OF_A_KIND = 100;
 
 export async function measureAll(knobs: Knobs, cores: number, say: Say): Promise<Measurements> {
   const startedAt = now();
-  say('floors, first half');
-  const firstHalves = await takeFloors(Math.floor(knobs.floorSamples / 2));
-  const floorsMs = now() - startedAt;
+  const { floors, result } = await withFloors(knobs.floorSamples, say, () => measureRest(knobs, cores, say, now() - startedAt));
+  return { floors, ...result };
+}
+
+async function measureRest(knobs: Knobs, cores: number, say: Say, floorsMs: number): Promise<Omit<Measurements, 'floors'>> {
   const rows = planRows(knobs);
   const matrixMs = Math.max(0, knobs.budgetSeconds * 1000 - 2 * floorsMs - EXTRAS_RESERVE_MS);
   const budget = new Budget(matrixMs, (row) => adapters[row.scenario].costGuessMs);
@@ -43,22 +44,8 @@ export async function measureAll(knobs: Knobs, cores: number, say: Say): Promise
     density.push(await attempt(`density of ${kind}`, () => measureDensity(kind, knobs.density, open)));
   }
   const sidecarBinary = await attempt('sidecar binary', measureBinary);
-  say('floors, second half');
-  const secondHalves = await takeFloors(Math.ceil(knobs.floorSamples / 2));
-  const joined = floors.map((floor, index) => [
-    floor.name,
-    joinHalves(floor, half(firstHalves, index), half(secondHalves, index)),
-  ]);
-  return { floors: Object.fromEntries(joined), ...matrix, throughput, starts, density, sidecarBinary };
+  return { ...matrix, throughput, starts, density, sidecarBinary };
 }
-
-async function takeFloors(count: number): Promise<FloorHalf[]> {
-  const halves: FloorHalf[] = [];
-  for (const floor of floors) halves.push(await takeHalf(floor, count));
-  return halves;
-}
-
-const half = (halves: readonly FloorHalf[], index: number): FloorHalf => halves[index] ?? { samples: [], attempts: 0 };
 
 async function attempt<T>(what: string, measure: () => Promise<T>): Promise<Extra<T>> {
   try {

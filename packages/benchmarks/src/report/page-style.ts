@@ -3,9 +3,11 @@
 export const PAGE_STYLE = `
 :root { color-scheme: light dark; --text:#1c2430; --dim:#5c6673; --back:#ffffff; --panel:#f5f7f9; --line:#d5dbe2;
   --owned-sidecar:#0b62b0; --shared-sidecar:#c2410c; --resident-runner:#0f7b55; --embedded:#7c3fbf; --embedded-inline:#9a6b00;
+  --sixth:#b0126b; --seventh:#0a7380;
   --floor:#6b7480; --good:#0f7b55; --bad:#b42318; }
 @media (prefers-color-scheme: dark) { :root { --text:#e4e9ef; --dim:#98a3b0; --back:#11161c; --panel:#1a2129; --line:#323c47;
   --owned-sidecar:#6cb2f5; --shared-sidecar:#ff9a5c; --resident-runner:#4fd1a1; --embedded:#c19bf5; --embedded-inline:#f0c648;
+  --sixth:#ff8fc7; --seventh:#5fd3df;
   --floor:#98a3b0; --good:#4fd1a1; --bad:#ff8a80; } }
 body { margin:0 auto; max-width:1080px; padding:24px; background:var(--back); color:var(--text); font:15px/1.5 system-ui,sans-serif; }
 h1 { font-size:26px; margin:0 0 4px; } h2 { font-size:18px; margin:36px 0 8px; } p { color:var(--dim); margin:4px 0 12px; max-width:75ch; }

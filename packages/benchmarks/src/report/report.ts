@@ -15,7 +15,7 @@ import type { Hardware } from '../machine/hardware.js';
 import type { UsageShares } from '../machine/usage.js';
 import type { SkippedRow } from '../matrix/matrix.js';
 import type { RowResult } from '../matrix/result.js';
-import type { TargetResult } from './targets.js';
+import type { TargetResult } from './judge.js';
 
 export const SCHEMA = 'coldframe-coldstart/1';
 
@@ -48,7 +48,7 @@ export const failed = <T>(extra: Extra<T>): extra is { error: string } =>
   typeof extra === 'object' && extra !== null && 'error' in extra;
 
 /** Six significant digits: far below the noise of anything here, and raw samples stay readable. */
-export const toJson = (report: ColdstartReport): string =>
+export const toJson = (report: object): string =>
   JSON.stringify(report, (_key, value) => (typeof value === 'number' ? Number(value.toPrecision(6)) : value), 1);
 
 export function readReport(path: string): ColdstartReport {

@@ -2,9 +2,9 @@
 
 import { SCENARIOS } from '../config/knobs.js';
 import { ms, percentage } from './format.js';
+import type { TargetResult } from './judge.js';
 import { type ColdstartReport, failed } from './report.js';
 import { largest } from './select.js';
-import type { TargetResult } from './targets.js';
 
 export interface Table {
   title: string;
@@ -64,7 +64,7 @@ function phaseTable({ results }: ColdstartReport): Table {
   };
 }
 
-const floorTable = ({ floors }: ColdstartReport): Table => ({
+export const floorTable = ({ floors }: Pick<ColdstartReport, 'floors'>): Table => ({
   title: 'Floors of the same run (ms)',
   head: ['floor', 'what', 'n', 'p50', 'p95', 'p99', 'MAD', 'mean', 'min', 'right'],
   rows: Object.entries(floors).map(([name, { what, statistics, successRate }]) => [
@@ -109,13 +109,15 @@ function extraTable({ throughput, starts, density, sidecarBinary }: ColdstartRep
 export const targetTable = ({ targets }: Pick<ColdstartReport, 'targets'>): Table => ({
   title: 'Targets',
   head: ['target', 'bound', 'measured', 'verdict'],
-  rows: targets.map((target) => [target.what, boundText(target), measuredText(target), target.verdict]),
+  rows: targets.map((target) => [named(target), boundText(target), measuredText(target), target.verdict]),
   textColumns: [0, 3],
 });
 
-const boundText = ({ atLeast, bound, unit }: TargetResult): string => `${atLeast ? '≥' : '≤'} ${bound} ${unit}`;
+const named = ({ id, what }: TargetResult): string => (id === undefined ? what : `${id} ${what}`);
+
+const boundText = ({ atLeast, bound, unit }: TargetResult): string => `${atLeast ? '≥' : '≤'} ${bound} ${unit}`.trimEnd();
 
 function measuredText({ measured, unit }: TargetResult): string {
   if (measured === null) return '–';
-  return `${unit === 'starts/s' ? Math.round(measured) : unit === '%' ? measured.toFixed(2) : ms(measured)} ${unit}`;
+  return `${unit === 'starts/s' ? Math.round(measured) : unit === '%' ? measured.toFixed(2) : ms(measured)} ${unit}`.trimEnd();
 }

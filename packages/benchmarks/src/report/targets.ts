@@ -1,31 +1,14 @@
 // The promises of the cold-start work, each with the figure of this run beside it.
 //
-// The targets stand here as code and nowhere else in this package. One that could not be measured is `unmeasured`, which is not met.
+// The targets of the matrix stand here as code and nowhere else in this package.
 // Latencies are medians over all sequential samples of a scenario. For the concurrent target the same work is compared on both
 // sides: amortised time of a runtime (two snippets and disposal included) in the largest batch size, concurrent over sequential, each
 // the median of its batches: a batch's value is a mean over its runtimes already.
 
 import { SCENARIOS, type ScenarioName } from '../config/knobs.js';
+import { type Draft, judge, type TargetResult } from './judge.js';
 import { failed, type Measurements } from './report.js';
 import { densityOf, floorP50, largest, pooled, startsP50 } from './select.js';
-
-export interface TargetResult {
-  what: string;
-  unit: 'ms' | 'starts/s' | 'KiB' | 'MB' | '×' | '%';
-  /** The bound; `atLeast` says on which side of it a good figure lies. */
-  bound: number;
-  atLeast: boolean;
-  measured: number | null;
-  verdict: 'met' | 'missed' | 'unmeasured';
-}
-
-type Draft = Omit<TargetResult, 'verdict' | 'measured' | 'atLeast'> & { measured: number | undefined; atLeast?: boolean };
-
-function judge({ measured, atLeast = false, ...rest }: Draft): TargetResult {
-  if (measured === undefined || Number.isNaN(measured)) return { ...rest, atLeast, measured: null, verdict: 'unmeasured' };
-  const met = atLeast ? measured >= rest.bound : measured <= rest.bound;
-  return { ...rest, atLeast, measured, verdict: met ? 'met' : 'missed' };
-}
 
 export function judgeTargets(run: Measurements): TargetResult[] {
   const scenarios = SCENARIOS.filter((name) => run.results.some((row) => row.scenario === name));

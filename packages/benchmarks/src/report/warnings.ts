@@ -1,6 +1,7 @@
 // Reasons to doubt a run, in words: each names the figure that raised it.
 
 import { SCENARIOS } from '../config/knobs.js';
+import type { FloorResult } from '../floors/floor.js';
 import type { Hardware } from '../machine/hardware.js';
 import type { UsageShares } from '../machine/usage.js';
 import type { SkippedRow } from '../matrix/matrix.js';
@@ -20,14 +21,19 @@ export function machineWarnings(hardware: Hardware, machine: UsageShares | undef
   return warnings;
 }
 
-export function measurementWarnings(run: Measurements, resolutionMs: number): string[] {
+export function floorWarnings(floors: Readonly<Record<string, FloorResult>>): string[] {
   const warnings: string[] = [];
-  for (const [name, { drift, error }] of Object.entries(run.floors)) {
+  for (const [name, { drift, error }] of Object.entries(floors)) {
     if (error) warnings.push(`floor ${name}: ${error}`);
     if (drift && Math.abs(Math.log(drift)) > Math.log(1.25)) {
       warnings.push(`floor ${name} changed during the run: ${drift.toFixed(2)} × its first half`);
     }
   }
+  return warnings;
+}
+
+export function measurementWarnings(run: Measurements, resolutionMs: number): string[] {
+  const warnings = floorWarnings(run.floors);
   for (const scenario of SCENARIOS) {
     const p50 = pooled(run.results, scenario, 'warmMs')?.p50;
     const samples = run.results.filter((row) => row.scenario === scenario).flatMap((row) => row.samples.warmMs);

@@ -18,11 +18,23 @@ export class BindingRegistry {
   #bindings: Set = new Map();
   #last: Promise<void> = Promise.resolve();
 
-  constructor(connection: SidecarConnection, runtime: number) {
+  /** `known`: what the sidecar knows already, or is about to be told; calls of it are answered from now on. */
+  constructor(connection: SidecarConnection, runtime: number, known: readonly Binding[] = []) {
     this.#connection = connection;
     this.#runtime = runtime;
+    this.#bindings = new Map(known.map((one) => [one.name, one]));
     connection.serve(runtime, 'binding', this.#call);
     connection.serve(runtime, 'binding.describe', this.#describe);
+  }
+
+  /** Those that there are now. */
+  get all(): readonly Binding[] {
+    return [...this.#bindings.values()];
+  }
+
+  /** Tells the sidecar again: the runtime has gone back to a time at which it may have known others. */
+  repeat(): Promise<void> {
+    return this.#change((before) => before);
   }
 
   /** Adds bindings; one takes the place of another of its name. All or none. */

@@ -76,6 +76,8 @@ export interface Channel {
   onStreams(streams: StreamFrames): void;
   /** Resolves when no request waits any more, whatever became of them; `undefined` when none waits now. */
   idle(): Promise<void> | undefined;
+  /** Whether the conversation is over. */
+  isOver(): boolean;
   /** Takes bytes from the sidecar. */
   receive(chunk: Buffer): void;
   /** Ends the conversation: everything that waits, and every later request, fails with `error`. The first call counts. */
@@ -128,6 +130,8 @@ export function createChannel(options: ChannelOptions): Channel {
     streams?.close(error);
     quiet?.resolve();
   }
+
+  const isOver = (): boolean => closed !== undefined;
 
   function receive(chunk: Buffer): void {
     if (closed !== undefined) return;
@@ -265,7 +269,7 @@ export function createChannel(options: ChannelOptions): Channel {
   }
 
   send(Kind.hello, CONNECTION_ID, { version: options.version });
-  return { nextId, request, notify, listen, hear, onWarning, onStreams, idle, receive, close };
+  return { nextId, request, notify, listen, hear, onWarning, onStreams, idle, isOver, receive, close };
 }
 
 function refusal(frame: Frame): Error {

@@ -25,8 +25,10 @@ import type {
   WireListener,
   WireWarning,
 } from './messages.js';
+import { restored } from './snapshots.js';
 
-type Fields = Record<string, unknown>;
+/** A map, before its fields have been looked at. */
+export type Fields = Record<string, unknown>;
 
 /** The body as a map. */
 export function fields(body: unknown, what: string): Fields {
@@ -47,7 +49,8 @@ export function natural(body: Fields, what: string, field: string): void {
   if (typeof value !== 'number' || value < 0) throw wrong(what, field, 'a whole number from 0');
 }
 
-function text(body: Fields, what: string, field: string): void {
+/** Throws unless the field is text. */
+export function text(body: Fields, what: string, field: string): void {
   if (typeof body[field] !== 'string') throw wrong(what, field, 'text');
 }
 
@@ -157,6 +160,7 @@ export function runtimeCreated(body: unknown): RuntimeCreated {
   const map = fields(body, 'reply');
   natural(map, 'reply', 'runtime');
   natural(map, 'reply', 'configureNs');
+  if (map['restored'] !== undefined) restored(map['restored']);
   return map as unknown as RuntimeCreated;
 }
 
@@ -164,6 +168,7 @@ export function runtimeCreated(body: unknown): RuntimeCreated {
 export function runnerCreated(body: unknown): RunnerCreated {
   const map = fields(body, 'reply');
   natural(map, 'reply', 'runner');
+  natural(map, 'reply', 'pid');
   timings(map['timings']);
   return map as unknown as RunnerCreated;
 }

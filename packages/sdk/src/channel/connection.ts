@@ -18,6 +18,7 @@ import {
 import { Kind } from './messages.js';
 import { connectNetwork } from './network.js';
 import { openedOver } from './opened.js';
+import { snapshotsOver } from './snapshots.js';
 import { Warnings } from './warnings.js';
 
 /** `process` is what only the transport knows: which process it is and how to end it. */
@@ -44,6 +45,9 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
         return created;
       }),
     serve: (runtime, name, service) => desk.serve(runtime, name, service),
+    expectCalls: () => desk.expect(),
+    dropCalls: (runtime) => desk.drop(runtime),
+    isOver: channel.isOver,
     setBindings: (bindings) => request(Kind.bindingsSet, nextId(), bindings, done),
     disposeRuntime: (runtime) => {
       desk.leave(runtime);
@@ -70,6 +74,7 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
     signalProcess: (signal) => request(Kind.processSignal, nextId(), signal, done),
     listProcesses: (list) => request(Kind.processList, nextId(), list, processTable),
     opened: openedOver(channel),
+    snapshots: snapshotsOver(channel, warnings),
     renameFile: (rename) => request(Kind.fileRename, nextId(), rename, done),
     setPermissions: (set) => request(Kind.permissionsSet, nextId(), set, done),
     watchPermissions: (runtime, listener) => {

@@ -8,6 +8,7 @@
 
 import type { LimitName } from '../options/limits.js';
 import type { WirePermissions } from './permission-messages.js';
+import type { Restored } from './snapshots.js';
 
 /** The kinds, by their names in `docs/internals/protocol.md`. */
 export const Kind = {
@@ -63,6 +64,19 @@ export const Kind = {
   permissionsTaken: 63,
   limitWarning: 64,
   runtimeResources: 65,
+  snapshotTake: 70,
+  runtimeRollback: 71,
+  runtimeClone: 72,
+  runtimePause: 73,
+  runtimeResume: 74,
+  snapshotList: 75,
+  snapshotGet: 76,
+  snapshotDelete: 77,
+  snapshotExport: 78,
+  snapshotImport: 79,
+  processAttach: 80,
+  snapshotPersist: 81,
+  snapshotDigest: 82,
 } as const;
 
 /** The id of frames that belong to the connection and not to a request. */
@@ -101,6 +115,10 @@ export interface RuntimeCreate {
   files?: Readonly<Record<string, Uint8Array>>;
   mounts?: readonly WireMount[];
   permissions?: WirePermissions;
+  /** It goes on from this snapshot: an id, a digest or a name. */
+  snapshot?: string;
+  /** Whose it is. */
+  tenant?: string;
 }
 
 /** An entry of `mounts` of runtime.create. */
@@ -326,6 +344,8 @@ export interface HostCancel {
 export interface RuntimeCreated {
   runtime: number;
   configureNs: number;
+  /** What came with the snapshot that it goes on from. */
+  restored?: Restored;
 }
 
 /** The reply to process.start and runner.eval. `value` is JSON text. */
@@ -351,6 +371,8 @@ export interface Timings {
 /** The reply to runner.create. */
 export interface RunnerCreated {
   runner: number;
+  /** The number of its process in the runtime. */
+  pid: number;
   timings: Timings;
 }
 

@@ -19,6 +19,8 @@ export interface FailureFacts {
   ERR_RUNTIME_DISPOSED: { runtime?: number };
   /** The program in the resident runner has ended, with `process.exit()` or because the sandbox ended it. */
   ERR_RUNNER_EXITED: { runner?: number; exitCode: number };
+  /** The program's runtime went back to a snapshot in which it is not. */
+  ERR_ROLLED_BACK: object;
   /** The engine faulted; its instance was discarded, neighbours are not affected. */
   ERR_ENGINE_FAULT: { reason: string };
 }
@@ -39,6 +41,26 @@ export interface RequestFacts {
   ERR_ARCHIVE: { entry: string; reason: string };
   /** The guest image is missing, damaged or of another build. */
   ERR_IMAGE: { path: string; reason: string };
+}
+
+/** What goes wrong with snapshots. */
+export interface SnapshotFacts {
+  /** The tenant has no such snapshot: it never had, it was deleted or made room, or it lay in the memory of a sidecar that is gone. */
+  ERR_SNAPSHOT_NOT_FOUND: { snapshot: string; tenant: string };
+  /** A file of a snapshot is torn, or not what it was. */
+  ERR_SNAPSHOT_DAMAGED: { path: string; reason: string };
+  /** The snapshot is of another image, format or processor: what it needs, and what is here. */
+  ERR_SNAPSHOT_FOREIGN: { what: string; needed: string; found: string };
+  /** A file of a snapshot cannot be written or read; `reason` is the system's. */
+  ERR_SNAPSHOT_FILE: { path: string; reason: string };
+  /** The system did not allow the snapshot to be taken. */
+  ERR_SNAPSHOT: { reason: string };
+  /** The snapshot's programs had something that the caller must bring: a mount, by its guest path. */
+  ERR_SNAPSHOT_LACKS: { what: string; name: string };
+  /** A program did not come to a point at which it can be saved: which one. */
+  ERR_NOT_QUIET: { pid?: number; command?: string };
+  /** The runtime was paused: `resume()` it. */
+  ERR_RUNTIME_PAUSED: { runtime: number };
 }
 
 /** What goes wrong between the app and a guest's server. */
@@ -67,6 +89,18 @@ export interface LocalFacts {
   ERR_RUNNER_DISPOSED: { runner: number };
   /** The other side sent bytes that the protocol does not have. */
   ERR_PROTOCOL: { reason: string };
+}
+
+/** What a pool of runtimes refuses with. */
+export interface PoolFacts {
+  /** As many calls wait for a slot as may. */
+  ERR_POOL_EXHAUSTED: { tenant: string; size: number; busy: number; waiting: number; maxWaiting: number };
+  /** No slot became free within `timeoutMs`; `cause` says why none could be made, if that was tried. Of a step of a slot: it took so long. */
+  ERR_POOL_TIMEOUT: { timeoutMs: number; tenant?: string; size?: number; busy?: number; waiting?: number };
+  /** `drain()` or `dispose()` was called on the pool before the call, or `dispose()` during it. */
+  ERR_POOL_DISPOSED: { draining: boolean };
+  /** The runtime has been given back to its pool. */
+  ERR_POOL_RELEASED: object;
 }
 
 /**
@@ -126,7 +160,7 @@ export interface BindingFacts {
 export type BindingErrorCode = keyof BindingFacts;
 
 /** Facts by code. */
-export interface ErrorFacts extends FailureFacts, RequestFacts, LocalFacts, NetworkFacts, FileFacts {}
+export interface ErrorFacts extends FailureFacts, RequestFacts, SnapshotFacts, LocalFacts, NetworkFacts, PoolFacts, FileFacts {}
 
 /** Every code that `ColdframeError` can have. */
 export type ErrorCode = keyof ErrorFacts;

@@ -36,6 +36,17 @@ export function runtimeDisposed(runtime: number) {
   return make('ERR_RUNTIME_DISPOSED', 'The runtime has been disposed', { runtime });
 }
 
+/** The caller has put the runtime to sleep. */
+export function runtimePaused(runtime: number) {
+  return make('ERR_RUNTIME_PAUSED', 'The runtime is paused: call resume() first', { runtime });
+}
+
+/** A snapshot went with the sidecar in whose memory it lay. */
+export function snapshotGone(snapshot: string, tenant: string, cause: unknown) {
+  const message = `The snapshot ${snapshot} lay in the memory of a sidecar that is gone, and not on disk: persist() it before, or take it with { store: 'disk' }`;
+  return make('ERR_SNAPSHOT_NOT_FOUND', message, { snapshot, tenant }, cause);
+}
+
 /** The caller has disposed the runner. */
 export function runnerDisposed(runner: number) {
   return make('ERR_RUNNER_DISPOSED', 'The resident runner has been disposed', { runner });
@@ -68,6 +79,30 @@ export function responseInvalid(port: number, reason: string, cause: unknown) {
 export function connectionLost(port: number, cause: unknown) {
   const message = `ECONNRESET: connection closed before the answer was complete, read 'localhost:${port}'`;
   return make('ECONNRESET', message, { syscall: 'read', path: `localhost:${port}` }, cause);
+}
+
+/** The pool's queue is full. */
+export function poolExhausted(facts: ErrorFacts['ERR_POOL_EXHAUSTED']) {
+  const message = `The pool has ${facts.busy} of ${facts.size} slots in use and ${facts.waiting} calls waiting (maxWaiting: ${facts.maxWaiting})`;
+  return make('ERR_POOL_EXHAUSTED', message, facts);
+}
+
+/** The pool had no slot in time; or, without a tenant, something that has to be done with a slot took too long. */
+export function poolTimeout(facts: ErrorFacts['ERR_POOL_TIMEOUT'], cause?: unknown) {
+  const { timeoutMs, tenant, size, busy, waiting } = facts;
+  const call = `No slot of the pool became free within ${timeoutMs} ms: ${busy} of ${size} are in use, ${waiting} calls wait`;
+  const message = tenant === undefined ? `A slot of the pool was not ready within ${timeoutMs} ms` : call;
+  return make('ERR_POOL_TIMEOUT', message, facts, cause);
+}
+
+/** The pool is no more. */
+export function poolDisposed(draining: boolean) {
+  return make('ERR_POOL_DISPOSED', draining ? 'The pool is being drained' : 'The pool has been disposed', { draining });
+}
+
+/** The caller has given the runtime back. */
+export function poolReleased() {
+  return make('ERR_POOL_RELEASED', 'The runtime has been given back to its pool', {});
 }
 
 /** The halves are of different releases. */

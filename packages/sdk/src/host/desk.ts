@@ -49,6 +49,9 @@ interface Runtime {
 export class HostDesk {
   readonly #runtimes = new Map<number, Runtime>();
   readonly #answers: Answers;
+  // Calls of runtimes that nobody serves yet, while some are expected.
+  readonly #early: { number: number; incoming: IncomingCall }[] = [];
+  #expected = 0;
 
   constructor(answers: Answers) {
     this.#answers = answers;
@@ -66,8 +69,25 @@ export class HostDesk {
 
   /** The runtime is gone, or will be in a moment. */
   leave(runtime: number): void {
-    const entry = this.#runtimes.get(runtime);
+    this.drop(runtime);
     this.#runtimes.delete(runtime);
+  }
+
+  /** Programs of runtimes that are not known yet may ask: that waits until the function is called. */
+  expect(): () => void {
+    this.#expected++;
+    let over = false;
+    return () => {
+      if (over) return;
+      over = true;
+      this.#expected--;
+      for (const { number, incoming } of this.#early.splice(0)) this.call(number, incoming);
+    };
+  }
+
+  /** What the runtime has asked so far is not answered any more; its services stay. */
+  drop(runtime: number): void {
+    const entry = this.#runtimes.get(runtime);
     const calls = [...(entry?.calls.values() ?? [])];
     entry?.calls.clear();
     for (const call of calls) call.giveUp();
@@ -82,6 +102,10 @@ export class HostDesk {
   call(number: number, incoming: IncomingCall): void {
     const { runtime, service } = incoming;
     const entry = this.#runtimes.get(runtime);
+    if (entry === undefined && this.#expected > 0) {
+      this.#early.push({ number, incoming });
+      return;
+    }
     const handler = entry?.services.get(service);
     if (entry === undefined || handler === undefined) {
       this.#answers.failure(runtime, number, 'ENOSYS', `nobody serves '${service}' here`);
@@ -116,9 +140,17 @@ export class HostDesk {
   cancel(runtime: number, number: number): void {
     const entry = this.#runtimes.get(runtime);
     const call = entry?.calls.get(number);
+    if (entry === undefined) this.#forget(runtime, number);
     if (entry === undefined || call === undefined) return;
     entry.calls.delete(number);
     call.giveUp();
+    this.#answers.failure(runtime, number, 'ECANCELED', 'nobody waits for it any more');
+  }
+
+  #forget(runtime: number, number: number): void {
+    const at = this.#early.findIndex((early) => early.number === number && early.incoming.runtime === runtime);
+    if (at < 0) return;
+    this.#early.splice(at, 1);
     this.#answers.failure(runtime, number, 'ECANCELED', 'nobody waits for it any more');
   }
 

@@ -10,6 +10,7 @@ import { ENV_NAME, GUEST_PATH, MAX_INLINE_BUDGET_MS, WHOLE } from './bounds.js';
 import { isProfile, LIMIT_NAMES, LIMITS } from './limit-bounds.js';
 import { NETWORK_TESTS } from './network.js';
 import { isPolicy } from './permissions.js';
+import { isName, isReference, isStore, SNAPSHOT_TESTS } from './snapshots.js';
 
 type Test = (value: unknown) => boolean;
 type Tests = Readonly<Record<string, Test | null>>;
@@ -55,6 +56,10 @@ export const isFileSystem: Test = (value) => isMap(value) && ['stat', 'readDir',
 /** Whether `value` is what `nodeModules` may be; for the schemas too. */
 export const isNodeModules: Test = (value) =>
   isHostPath(value) || (matches(modules, value) && (value as Record<string, unknown>)['hostPath'] !== undefined);
+
+/** Whether a runtime has files from the start or from its snapshot; for the schemas too. */
+export const isOneOrigin = (options: Readonly<Record<string, unknown>>): boolean =>
+  options['snapshot'] === undefined || options['files'] === undefined;
 
 // `__proto__: null`, so that `constructor` is as unknown an option as any other.
 const listener: Tests = { __proto__: null, onBootTiming: isFunction };
@@ -102,11 +107,13 @@ const sidecar: Tests = {
   workers: isWhole(WHOLE.workers),
   warmSlots: isWhole(WHOLE.warmSlots),
   spinUs: isWhole(WHOLE.spinUs),
+  snapshots: isStore,
 };
 const isSidecar: Test = (value) => openingOf(value) !== undefined;
 
 const SETS = {
   ...NETWORK_TESTS,
+  ...SNAPSHOT_TESTS,
   'NodeRuntime.create()': {
     __proto__: null,
     ...place,
@@ -119,6 +126,8 @@ const SETS = {
     nodeModules: isNodeModules,
     bindings: isBindings,
     permissions: isPolicy,
+    snapshot: isReference,
+    tenant: isName,
   } as Tests,
   'exec()': run,
   'execFile()': run,
@@ -154,7 +163,9 @@ export type OptionSet = keyof typeof SETS;
 /** Whether `options` are certainly correct. `false` means: ask `explain()`. */
 export function acceptable(set: OptionSet, options: unknown): boolean {
   const tests: Tests | Test = SETS[set];
-  return options === undefined || (typeof tests === 'function' ? tests(options) : matches(tests, options));
+  if (options === undefined) return true;
+  if (typeof tests === 'function') return tests(options);
+  return matches(tests, options) && (set !== 'NodeRuntime.create()' || isOneOrigin(options as Record<string, unknown>));
 }
 
 /** Throws `ERR_INVALID_OPTION` with the first thing that is wrong with `options`, if anything is. */

@@ -72,6 +72,11 @@ const FOREIGN: Readonly<Record<string, string>> = {
   parameters: '`inputSchema`',
   execute: '`handler`',
   aliases: '`commandAliases`',
+  from: '`snapshot`',
+  template: '`snapshot`',
+  tags: '`labels`, a map of names to text',
+  label: '`name`',
+  tenantId: '`tenant`',
 };
 
 // Where an option belongs that is right, but not here.
@@ -94,6 +99,13 @@ const ELSEWHERE: Readonly<Record<string, OptionSet[]>> = {
   gzip: ['exportTar()', 'importTar()'],
   followSymlinks: ['stat()'],
   sidecar: ['NodeRuntime.create()'],
+  snapshot: ['NodeRuntime.create()'],
+  tenant: ['NodeRuntime.create()'],
+  snapshots: ['Sidecar.spawn()', 'Sidecar.embedded()'],
+  name: ['snapshot()'],
+  labels: ['snapshot()'],
+  store: ['snapshot()'],
+  settle: ['clone()'],
   permissions: ['NodeRuntime.create()'],
   onBootTiming: ['NodeRuntime.create()', 'Sidecar.spawn()', 'Sidecar.embedded()'],
   inlineBudgetMs: ['Sidecar.embedded()'],

@@ -119,6 +119,23 @@ function wireRules({ default: otherwise = 'deny', rules }: RuleSet): WireScope {
   return { default: otherwise, rules: rules.map(rule) };
 }
 
+/** The same back: a policy that came from the sidecar, which was given it once. */
+export function policyOf(wire: WirePermissions): PermissionsPolicy {
+  const policy: Record<string, unknown> = {};
+  for (const scope of SCOPES) {
+    const given = wire[scope];
+    if (given === undefined) continue;
+    const name = scope === 'fs' ? 'paths' : 'patterns';
+    const rules = given.rules?.map(({ mode, operations, patterns }) => ({
+      mode,
+      ...(operations === undefined ? {} : { operations }),
+      ...(patterns === undefined ? {} : { [name]: patterns }),
+    }));
+    policy[scope] = rules === undefined || rules.length === 0 ? given.default : { default: given.default, rules };
+  }
+  return policy as PermissionsPolicy;
+}
+
 /** The whole of what is in force with a policy: a copy that nobody can change. */
 export function inForce(policy: PermissionsPolicy = {}): Readonly<Required<PermissionsPolicy>> {
   const whole = { ...DEFAULT_POLICY };

@@ -6,12 +6,13 @@ import { invalidOption } from '../errors/make.js';
 import { openingOf } from '../sidecar/connections.js';
 import { binding, bindings } from './binding-schemas.js';
 import { ENV_NAME, GUEST_PATH, HOST_PATH, MAX_INLINE_BUDGET_MS, TEXT, WHOLE } from './bounds.js';
-import { isFileSystem, isNodeModules, type OptionSet } from './check.js';
+import { isFileSystem, isNodeModules, isOneOrigin, type OptionSet } from './check.js';
 import { hintFor } from './hints.js';
 import { isProfile, LIMIT_NAMES, LIMITS } from './limit-bounds.js';
 import { NETWORK_SCHEMAS } from './network-schemas.js';
 import { type Issue, knownNames, meant, permissionHint, permissionsPolicy } from './permission-schemas.js';
 import { show } from './show.js';
+import { SNAPSHOT_SCHEMAS, snapshot, snapshotStore, tenant } from './snapshot-schemas.js';
 
 function whole(bounds: { min: number; max: number }, unit: string) {
   const error = `a whole number of ${unit} from ${bounds.min} to ${bounds.max}`;
@@ -81,37 +82,45 @@ const run = strict({
   stdin: custom(isInput, 'text or a Uint8Array'),
 });
 const command = strict({ ...evaluation, env, cwd, stdin: custom(isInput, 'text or a Uint8Array') });
+const runtime = strict({
+  env,
+  cwd,
+  limits: z.optional(limits),
+  onLimitWarning: callback,
+  files: z.optional(z.record(matching(GUEST_PATH, FILES), contents, { error: FILES })),
+  mounts: z.optional(
+    z.array(oneMount, {
+      error: 'a list of mounts: { guestPath, hostPath, readOnly?, overlay? } or { guestPath, fileSystem, readOnly?, timeout? }',
+    }),
+  ),
+  nodeModules: custom(isNodeModules, 'a folder of this machine, or { hostPath, guestPath?, roots? }'),
+  bindings,
+  permissions: z.optional(permissionsPolicy),
+  snapshot,
+  tenant,
+  onBootTiming: callback,
+  sidecar: custom(
+    (value) => openingOf(value) !== undefined,
+    'a Sidecar made by Sidecar.spawn() or Sidecar.embedded() of this copy of coldframe',
+  ),
+});
 const sidecar = {
   onBootTiming: callback,
   workers: whole(WHOLE.workers, 'threads'),
   warmSlots: whole(WHOLE.warmSlots, 'slots'),
   spinUs: whole(WHOLE.spinUs, 'microseconds'),
+  snapshots: z.optional(snapshotStore),
 };
 const budget = `a number of milliseconds from 0 to ${MAX_INLINE_BUDGET_MS}`;
 
 /** The schema of each option set. */
 export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
   ...NETWORK_SCHEMAS,
-  'NodeRuntime.create()': strict({
-    env,
-    cwd,
-    limits: z.optional(limits),
-    onLimitWarning: callback,
-    files: z.optional(z.record(matching(GUEST_PATH, FILES), contents, { error: FILES })),
-    mounts: z.optional(
-      z.array(oneMount, {
-        error: 'a list of mounts: { guestPath, hostPath, readOnly?, overlay? } or { guestPath, fileSystem, readOnly?, timeout? }',
-      }),
-    ),
-    nodeModules: custom(isNodeModules, 'a folder of this machine, or { hostPath, guestPath?, roots? }'),
-    bindings,
-    permissions: z.optional(permissionsPolicy),
-    onBootTiming: callback,
-    sidecar: custom(
-      (value) => openingOf(value) !== undefined,
-      'a Sidecar made by Sidecar.spawn() or Sidecar.embedded() of this copy of coldframe',
-    ),
-  }),
+  ...SNAPSHOT_SCHEMAS,
+  'NodeRuntime.create()': runtime.check(
+    z.refine(isOneOrigin, { path: ['files'], error: 'none beside `snapshot`, which has files of its own' }),
+  ),
+
   'exec()': run,
   'execFile()': run,
   'run()': run,
@@ -177,7 +186,13 @@ function hintOf(
 function known(set: OptionSet, path: readonly PropertyKey[]): string[] {
   const within = inPolicy(set, path);
   if (within !== undefined) return knownNames(within);
-  const inner: Readonly<Record<string, { shape: object }>> = { limits, mounts: mount, bindings: binding };
-  const schema = inner[String(path[0])] ?? (SCHEMAS[set] as ReturnType<typeof strict>);
+  const inner: Readonly<Record<string, { shape: object }>> = {
+    limits,
+    mounts: mount,
+    bindings: binding,
+    snapshots: snapshotStore,
+  };
+  const whole = set === 'NodeRuntime.create()' ? runtime : (SCHEMAS[set] as ReturnType<typeof strict>);
+  const schema = inner[String(path[0])] ?? whole;
   return Object.keys(schema.shape);
 }

@@ -4,8 +4,10 @@
 import type { Bindings } from '../bindings/types.js';
 import type { FileSystemMount } from '../file-systems/types.js';
 import type { Sidecar } from '../sidecar/sidecar.js';
+import type { Snapshot } from '../snapshots/snapshot.js';
 import type { Limits, LimitWarningListener } from './limits.js';
 import type { PermissionsPolicy } from './permission-types.js';
+import type { SnapshotStoreOptions } from './snapshots.js';
 
 /** One measured step. `durationMs` has the resolution of the host's monotonic clock. */
 export interface BootTiming {
@@ -94,6 +96,15 @@ export interface NodeRuntimeOptions {
   nodeModules?: string | { hostPath: string; guestPath?: string; roots?: readonly string[] };
   /** Walls around its programs: a profile, and single limits over it. */
   limits?: Limits;
+  /**
+   * It goes on from this snapshot, or from the newest of its tenant's with this id, digest or name: files, processes and resident runners are those of the
+   * snapshot. Folders and file systems that were mounted must be given again in `mounts`, and `bindings` too; `env`, `cwd`, `limits` and `permissions`
+   * take the place of the snapshot's where they are given. Without `sidecar` it lives in the one in which the `Snapshot` was taken, while that
+   * lives.
+   */
+  snapshot?: Snapshot | string;
+  /** Whose it is, 1 to 200 characters: a tenant sees no snapshot of another. @default that of the `Snapshot`, else 'default' */
+  tenant?: string;
   /** Told when the use of a limit passes 80 %, once until it has fallen below 60 %, and at most once a second for each limit. */
   onLimitWarning?: LimitWarningListener;
   /** Told how long each step takes, at creation and after each program. */
@@ -178,6 +189,8 @@ export interface SidecarOptions {
    * @default 50 in a process, 100 in this one (0 with an inline budget)
    */
   spinUs?: number;
+  /** Where snapshots are kept, and how many of them. */
+  snapshots?: SnapshotStoreOptions;
   /** Told `sidecar_spawn` (of a process), `session_open` and `module_load`. */
   onBootTiming?: BootTimingListener;
 }

@@ -1,12 +1,11 @@
 // The public handle of a resident runner: a guest process that stays, and evaluates snippets one after the other.
 
 import { asyncDispose } from '../async-dispose.js';
-import type { RunnerCreate } from '../channel/messages.js';
 import { invalidOption, runnerDisposed } from '../errors/make.js';
 import { acceptable, explain } from '../options/check.js';
 import { show } from '../options/show.js';
 import type { BootTimingListener, ResidentExecOptions } from '../options/types.js';
-import { reportGuestRun, reportGuestStart } from '../runtime/boot-timing.js';
+import { reportGuestRun } from '../runtime/boot-timing.js';
 import { unlessGone } from '../runtime/dispose.js';
 import { evaluate } from '../runtime/evaluation.js';
 import { ExecResult } from '../runtime/result.js';
@@ -21,13 +20,16 @@ import type { Outcome, SidecarConnection } from '../sidecar/connection.js';
  * const { stdout } = await runner.exec('console.log(++n)');
  */
 export class ResidentRunner implements AsyncDisposable {
+  /** The number of its process in the runtime. */
+  readonly pid: number;
   readonly #connection: SidecarConnection;
   readonly #runner: number;
   readonly #onBootTiming: BootTimingListener | undefined;
   #disposal: Promise<void> | undefined;
 
   /** @internal */
-  constructor(connection: SidecarConnection, runner: number, onBootTiming: BootTimingListener | undefined) {
+  constructor(connection: SidecarConnection, runner: number, pid: number, onBootTiming: BootTimingListener | undefined) {
+    this.pid = pid;
     this.#connection = connection;
     this.#runner = runner;
     this.#onBootTiming = onBootTiming;
@@ -50,6 +52,11 @@ export class ResidentRunner implements AsyncDisposable {
     return new ExecResult(outcome);
   }
 
+  /** @internal */
+  get isDisposed(): boolean {
+    return this.#disposal !== undefined;
+  }
+
   /** Ends the process; snippets under way resolve with exit code 137 and `error.code` `ERR_CANCELED`. May be called more than once. */
   dispose(): Promise<void> {
     this.#disposal ??= unlessGone(this.#connection.disposeRunner(this.#runner));
@@ -70,15 +77,4 @@ export class ResidentRunner implements AsyncDisposable {
       connection.evaluate(id, { runner, code, timeoutMs, stream }, onOutput),
     );
   }
-}
-
-/** Starts the process of a runner. */
-export async function createRunner(
-  connection: SidecarConnection,
-  options: RunnerCreate,
-  onBootTiming: BootTimingListener | undefined,
-): Promise<ResidentRunner> {
-  const { runner, timings } = await connection.createRunner(options);
-  if (onBootTiming !== undefined) reportGuestStart(onBootTiming, timings);
-  return new ResidentRunner(connection, runner, onBootTiming);
 }

@@ -1,61 +1,122 @@
-// How a runtime comes to be: in the caller's sidecar, or in one of its own.
+// How a runtime comes to be: in the caller's sidecar, or in one of its own; new, or from a snapshot.
 //
-// In the second case the request is on its way before the sidecar has even said hello: one round trip less. Whatever fails after the
-// sidecar was started ends it again.
+// In a sidecar of its own the request is on its way before the sidecar has even said hello: one round trip less. Whatever fails after the
+// sidecar was started ends it again. Next: `snapshots/copies.ts`, runtimes that are copies of another.
 
-import { bindingsOf } from '../bindings/binding.js';
+import { type Binding, bindingsOf } from '../bindings/binding.js';
 import { BindingRegistry } from '../bindings/registry.js';
-import type { RuntimeCreate, RuntimeCreated } from '../channel/messages.js';
+import type { RuntimeCreate, RuntimeCreated, WireMount } from '../channel/messages.js';
+import type { Restored } from '../channel/snapshots.js';
 import { fileSystemService } from '../file-systems/service.js';
+import type { FileSystemMount } from '../file-systems/types.js';
 import type { Limits } from '../options/limits.js';
 import { wirePolicy } from '../options/permissions.js';
+import { DEFAULT_TENANT } from '../options/snapshots.js';
 import type { BootTimingListener, NodeRuntimeOptions } from '../options/types.js';
-import type { Opened, Opening, ProcessConnection, SidecarConnection } from '../sidecar/connection.js';
+import type { Opened, Opening, SidecarConnection } from '../sidecar/connection.js';
 import { openingOf } from '../sidecar/connections.js';
+import { Household } from '../sidecar/household.js';
 import { openProcess } from '../sidecar/open.js';
+import { knownOf } from '../snapshots/known.js';
 import { reportModuleLoad, reportOpening } from './boot-timing.js';
 import { writeFile } from './files.js';
 import { fileSystemsOf, mountsOf, seedOf } from './seed.js';
 
 /** A runtime in a sidecar. */
 export interface Provisioned {
-  connection: SidecarConnection;
-  /** The same connection, when the sidecar is the runtime's own. */
-  owned: ProcessConnection | undefined;
+  /** Its sidecar, which it has joined. */
+  household: Household;
   runtime: number;
-  /** Its bindings, when it was made with some. */
+  /** Its bindings, when it was made with some, or may have some from a snapshot. */
   bindings: BindingRegistry | undefined;
+  tenant: string;
+  /** Its mounts, and the file systems of the app's among them: for copies of it. */
+  mounts: readonly WireMount[] | undefined;
+  systems: readonly FileSystemMount[];
+  /** What it has from a snapshot. */
+  restored: Restored | undefined;
 }
 
 /** Makes a runtime with checked options. */
 export async function provision(options: NodeRuntimeOptions): Promise<Provisioned> {
-  const { env, cwd, sidecar, onBootTiming, onLimitWarning } = options;
+  const { env, cwd, onBootTiming, onLimitWarning } = options;
   const { profile, limits } = limitsOf(options.limits);
   const warn = onLimitWarning === undefined ? undefined : true;
   const { files, later } = seedOf(options.files);
   const mounts = mountsOf(options);
+  const systems = fileSystemsOf(options);
   const bindings = options.bindings && (await bindingsOf('NodeRuntime.create()', options.bindings));
   const permissions = options.permissions === undefined ? undefined : wirePolicy(options.permissions);
+  const { snapshot, tenant } = sourceOf(options);
   const begin = performance.now();
-  const own = sidecar === undefined ? openProcess() : undefined;
-  const { connection, opened } = own ?? (openingOf(sidecar) as Opening);
+  const { household, opened, own } = placeOf(options);
+  const { connection } = household;
+  const served = snapshot === undefined ? undefined : connection.expectCalls();
+  household.join();
   try {
     const created = await connection.createRuntime(
-      { env, cwd, limits, profile, warn, files, mounts, permissions },
+      { env, cwd, limits, profile, warn, files, mounts, permissions, snapshot, tenant },
       onLimitWarning,
     );
-    const systems = fileSystemsOf(options);
-    if (systems.length > 0) connection.serve(created.runtime, 'filesystem', fileSystemService(systems));
-    if (later.length > 0) await orDispose(connection, created.runtime, writeAll(connection, created.runtime, later));
-    const registry = bindings && new BindingRegistry(connection, created.runtime);
-    if (registry) await orDispose(connection, created.runtime, registry.add(bindings));
+    const { runtime, restored } = created;
+    if (systems.length > 0) connection.serve(runtime, 'filesystem', fileSystemService(systems));
+    const registry = bindings || restored ? new BindingRegistry(connection, runtime, bindings) : undefined;
+    const furnished = furnish(connection, runtime, registry, bindings, later);
+    // Its programs run already, and the registry answers for what it has been given.
+    served?.();
+    await furnished;
     if (onBootTiming !== undefined) {
       const totalMs = performance.now() - begin;
-      reportCreation(onBootTiming, created, await opened, totalMs, own !== undefined);
+      reportCreation(onBootTiming, created, await opened, totalMs, own);
     }
-    return { connection, owned: own?.connection, runtime: created.runtime, bindings: registry };
+    return { household, runtime, bindings: registry, tenant: tenant ?? DEFAULT_TENANT, mounts, systems, restored };
   } catch (error) {
-    await own?.connection.dispose();
+    await household.leave()?.dispose();
+    throw error;
+  } finally {
+    served?.();
+  }
+}
+
+// Which snapshot it goes on from, and whose it is: a `Snapshot` says that itself.
+function sourceOf({ snapshot, tenant }: NodeRuntimeOptions): { snapshot?: string | undefined; tenant?: string | undefined } {
+  if (snapshot === undefined || typeof snapshot === 'string') return { snapshot, tenant };
+  return { snapshot: snapshot.id, tenant: tenant ?? snapshot.tenant };
+}
+
+interface Place {
+  household: Household;
+  opened: Promise<Opened> | undefined;
+  /** Whether the sidecar is a new one. */
+  own: boolean;
+}
+
+function placeOf({ sidecar, snapshot }: NodeRuntimeOptions): Place {
+  if (sidecar !== undefined) {
+    const { connection, opened } = openingOf(sidecar) as Opening;
+    return { household: new Household(connection), opened, own: false };
+  }
+  const household = knownOf(snapshot)?.household;
+  if (household?.isOpen()) return { household, opened: undefined, own: false };
+  const { connection, opened } = openProcess();
+  return { household: new Household(connection, connection), opened, own: true };
+}
+
+// What the request could not hold. All of it or an error, and no runtime.
+async function furnish(
+  connection: SidecarConnection,
+  runtime: number,
+  registry: BindingRegistry | undefined,
+  bindings: readonly Binding[] | undefined,
+  later: [string, Uint8Array][],
+): Promise<void> {
+  const registered = bindings === undefined ? undefined : registry?.add(bindings);
+  try {
+    for (const [path, data] of later) await writeFile(connection, runtime, path, data);
+    await registered;
+  } catch (error) {
+    registered?.catch(() => {});
+    await connection.disposeRuntime(runtime);
     throw error;
   }
 }
@@ -68,29 +129,18 @@ function limitsOf(options: Limits | undefined): Pick<RuntimeCreate, 'profile' | 
   return { profile, limits };
 }
 
-async function writeAll(connection: SidecarConnection, runtime: number, files: [string, Uint8Array][]): Promise<void> {
-  for (const [path, data] of files) await writeFile(connection, runtime, path, data);
-}
-
-async function orDispose(connection: SidecarConnection, runtime: number, work: Promise<void>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    await connection.disposeRuntime(runtime);
-    throw error;
-  }
-}
-
 function reportCreation(
   listener: BootTimingListener,
   { configureNs }: RuntimeCreated,
-  opened: Opened,
+  opened: Opened | undefined,
   totalMs: number,
   owned: boolean,
 ): void {
-  if (owned) reportOpening(listener, opened);
-  reportModuleLoad(listener, opened);
-  const openMs = owned ? (opened.spawnMs ?? 0) + opened.sessionMs : 0;
+  if (opened !== undefined) {
+    if (owned) reportOpening(listener, opened);
+    reportModuleLoad(listener, opened);
+  }
+  const openMs = owned && opened !== undefined ? (opened.spawnMs ?? 0) + opened.sessionMs : 0;
   const configureMs = configureNs / 1e6;
   listener({ phase: 'vm_create', durationMs: Math.max(0, totalMs - openMs - configureMs) });
   listener({ phase: 'vm_configure', durationMs: configureMs });

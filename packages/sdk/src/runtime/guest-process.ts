@@ -6,9 +6,10 @@ import { deferred } from '../deferred.js';
 import { isColdframeError } from '../errors/error.js';
 import { invalidOption } from '../errors/make.js';
 import { show } from '../options/show.js';
+import type { AttachOptions } from '../options/snapshots.js';
 import type { CommandOptions, SignalName } from '../options/types.js';
 import type { Outcome, SidecarConnection } from '../sidecar/connection.js';
-import { evaluate } from './evaluation.js';
+import { type Begin, evaluate } from './evaluation.js';
 import { OutputStream } from './output-stream.js';
 import { ExecResult } from './result.js';
 
@@ -56,21 +57,29 @@ export class GuestProcess {
   /** @internal */
   static async start(connection: SidecarConnection, program: ProcessStart, options: CommandOptions): Promise<GuestProcess> {
     const begun = deferred<number>();
-    const dropOther = (): void => {
-      for (const stream of streams) stream.drop();
-    };
-    const streams = [new OutputStream(dropOther), new OutputStream(dropOther)] as const;
-    const { signal, onStdout = (data) => streams[0].push(data), onStderr = (data) => streams[1].push(data) } = options;
-    const outcome = Promise.resolve(
-      evaluate(connection, { signal, onStdout, onStderr }, (id, stream, onOutput) =>
-        connection.start(id, { ...program, stream, live: true }, onOutput, begun.resolve),
-      ),
+    const { streams, outcome } = follow(connection, options, (id, stream, onOutput) =>
+      connection.start(id, { ...program, stream, live: true }, onOutput, begun.resolve),
     );
-    const end = (): void => {
-      for (const stream of streams) stream.end();
-    };
-    outcome.catch(begun.reject).finally(end);
+    outcome.catch(begun.reject);
     return new GuestProcess(connection, program.runtime, await begun.promise, streams, outcome);
+  }
+
+  /** @internal A program that came with a snapshot. The sidecar answers a request that it cannot do before it answers the next one. */
+  static async attach(
+    connection: SidecarConnection,
+    { runtime, pid }: { runtime: number; pid: number },
+    options: AttachOptions,
+  ): Promise<GuestProcess> {
+    const { streams, outcome } = follow(connection, options, (id, stream, onOutput) =>
+      connection.snapshots.attach(id, { runtime, pid, stream }, onOutput),
+    );
+    const refused = outcome.then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    const first = await Promise.race([refused, connection.ping().then(() => undefined)]);
+    if (first !== undefined) throw first.error;
+    return new GuestProcess(connection, runtime, pid, streams, outcome);
   }
 
   /** How it ended, all of it: output as far as it was captured (`limits.outputBytes`), exit code, `error`. */
@@ -134,4 +143,23 @@ export class GuestProcess {
       throw error;
     }
   }
+}
+
+// Sees a program through, with streams for the output that has no handler.
+function follow(
+  connection: SidecarConnection,
+  options: AttachOptions,
+  begin: Begin,
+): { streams: readonly [OutputStream, OutputStream]; outcome: Promise<Outcome> } {
+  const dropOther = (): void => {
+    for (const stream of streams) stream.drop();
+  };
+  const streams = [new OutputStream(dropOther), new OutputStream(dropOther)] as const;
+  const { signal, onStdout = (data) => streams[0].push(data), onStderr = (data) => streams[1].push(data) } = options;
+  const outcome = Promise.resolve(evaluate(connection, { signal, onStdout, onStderr }, begin));
+  const end = (): void => {
+    for (const stream of streams) stream.end();
+  };
+  outcome.then(end, end);
+  return { streams, outcome };
 }

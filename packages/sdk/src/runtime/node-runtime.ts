@@ -9,21 +9,17 @@ import { invalidOption, runtimeDisposed } from '../errors/make.js';
 import { RuntimeNetwork } from '../network/runtime-network.js';
 import { acceptable, explain } from '../options/check.js';
 import type { PermissionsPolicy } from '../options/permission-types.js';
+import { policyOf } from '../options/permissions.js';
 import { show } from '../options/show.js';
-import type {
-  BootTimingListener,
-  CommandOptions,
-  NodeRuntimeOptions,
-  ResidentRunnerOptions,
-  RunOptions,
-} from '../options/types.js';
-import { createRunner, type ResidentRunner } from '../runner/resident-runner.js';
-import type { Outcome, ProcessConnection, SidecarConnection } from '../sidecar/connection.js';
+import type { CommandOptions, NodeRuntimeOptions, ResidentRunnerOptions, RunOptions } from '../options/types.js';
+import type { ResidentRunner } from '../runner/resident-runner.js';
+import { Runners } from '../runner/runners.js';
+import type { Outcome, SidecarConnection } from '../sidecar/connection.js';
 import { reportGuestRun, reportGuestStart } from './boot-timing.js';
 import { type Provisioned, provision } from './create.js';
 import { disposeRuntime } from './dispose.js';
 import { evaluate } from './evaluation.js';
-import { FileMethods, type FilePlace } from './file-methods.js';
+import type { FilePlace } from './file-methods.js';
 import { GuestProcess } from './guest-process.js';
 import { type LostListener, type PermissionListener, RuntimePermissions } from './permissions.js';
 import { type ProcessEntry, entriesOf as processEntries } from './processes.js';
@@ -31,6 +27,7 @@ import { bytesOf, checkText, programOf } from './program.js';
 import { type ResourceSnapshot, snapshotOf } from './resources.js';
 import { ExecResult, RunResult } from './result.js';
 import { DEFAULT_CWD } from './seed.js';
+import { SnapshotMethods, type Whole } from './snapshot-methods.js';
 
 /**
  * One sandbox for Node programs. Each `exec` and `run` starts a fresh guest process in it; programs may run at the same time.
@@ -39,39 +36,40 @@ import { DEFAULT_CWD } from './seed.js';
  * await using runtime = await NodeRuntime.create();
  * const { stdout } = await runtime.exec('console.log(1 + 1)');
  */
-export class NodeRuntime extends FileMethods implements AsyncDisposable {
+export class NodeRuntime extends SnapshotMethods implements AsyncDisposable {
+  readonly #provisioned: Provisioned;
   readonly #connection: SidecarConnection;
-  readonly #owned: ProcessConnection | undefined;
   readonly #runtime: number;
-  readonly #onBootTiming: BootTimingListener | undefined;
+  readonly #options: Inherited;
   readonly #cwd: string;
-  readonly #fetchResponseBytes: number | undefined;
-  #bindings: BindingRegistry | undefined;
   readonly #permissions: RuntimePermissions;
+  readonly #runners: Runners;
   #network: RuntimeNetwork | undefined;
   #disposal: Promise<void> | undefined;
 
-  private constructor(provisioned: Provisioned, { onBootTiming, cwd, permissions, limits }: NodeRuntimeOptions) {
+  private constructor(provisioned: Provisioned, options: Inherited) {
     super();
-    this.#connection = provisioned.connection;
-    this.#owned = provisioned.owned;
-    this.#runtime = provisioned.runtime;
-    this.#bindings = provisioned.bindings;
-    this.#onBootTiming = onBootTiming;
-    this.#permissions = new RuntimePermissions(provisioned.connection, provisioned.runtime, permissions);
-    this.#cwd = cwd ?? DEFAULT_CWD;
-    this.#fetchResponseBytes = limits?.fetchResponseBytes;
+    const { household, runtime, restored } = provisioned;
+    this.#provisioned = provisioned;
+    this.#connection = household.connection;
+    this.#runtime = runtime;
+    this.#options = options;
+    const { permissions = restored && policyOf(restored.permissions) } = options;
+    this.#permissions = new RuntimePermissions(household.connection, runtime, permissions);
+    this.#cwd = options.cwd ?? restored?.cwd ?? DEFAULT_CWD;
+    this.#runners = new Runners(household.connection, options.onBootTiming);
+    if (restored !== undefined) this.#runners.adopt(restored.programs);
   }
 
   /**
-   * Makes a runtime, and spawns a sidecar for it unless one is given.
+   * Makes a runtime, new or from a snapshot, and spawns a sidecar for it unless one is given.
    *
-   * @throws `ERR_INVALID_OPTION`, `ERR_INVALID_REQUEST` (a mount that cannot be opened), a file error's code such as `ENOSPC`,
+   * @throws `ERR_INVALID_OPTION`, `ERR_SNAPSHOT_NOT_FOUND` and the other codes of snapshots, `ERR_INVALID_REQUEST` (a mount that cannot be opened), a file error's code such as `ENOSPC`,
    * `ERR_RESOURCE_EXHAUSTED`, and what `Sidecar.spawn()` throws
    */
   static async create(options?: NodeRuntimeOptions): Promise<NodeRuntime> {
     if (!acceptable('NodeRuntime.create()', options)) await explain('NodeRuntime.create()', options);
-    return new NodeRuntime(await provision(options ?? {}), options ?? {});
+    return new NodeRuntime(await provision(options ?? {}), inherited(options));
   }
 
   /**
@@ -151,7 +149,8 @@ export class NodeRuntime extends FileMethods implements AsyncDisposable {
    */
   async processes(): Promise<ProcessEntry[]> {
     this.assertAlive();
-    return processEntries(await this.#connection.listProcesses({ runtime: this.#runtime }));
+    const runtime = this.#runtime;
+    return processEntries(this.#connection, runtime, await this.#connection.listProcesses({ runtime }));
   }
 
   /**
@@ -162,7 +161,7 @@ export class NodeRuntime extends FileMethods implements AsyncDisposable {
   async createResidentRunner(options?: ResidentRunnerOptions): Promise<ResidentRunner> {
     if (!acceptable('createResidentRunner()', options)) await explain('createResidentRunner()', options);
     this.assertAlive();
-    return createRunner(this.#connection, { runtime: this.#runtime, ...options }, this.#onBootTiming);
+    return this.#runners.create({ runtime: this.#runtime, ...options });
   }
 
   /** What its programs may do now: every scope, as it was given or by default. */
@@ -203,8 +202,8 @@ export class NodeRuntime extends FileMethods implements AsyncDisposable {
     if (!acceptable('registerBindings()', given)) await explain('registerBindings()', given);
     const ready = await bindingsOf('registerBindings()', bindings);
     this.assertAlive();
-    this.#bindings ??= new BindingRegistry(this.#connection, this.#runtime);
-    await this.#bindings.add(ready);
+    this.#provisioned.bindings ??= new BindingRegistry(this.#connection, this.#runtime);
+    await this.#provisioned.bindings.add(ready);
   }
 
   /**
@@ -217,7 +216,7 @@ export class NodeRuntime extends FileMethods implements AsyncDisposable {
       throw invalidOption('unregisterBindings()', { option: 'names', expected: 'a list of names', received: show(names) });
     }
     this.assertAlive();
-    await this.#bindings?.remove(names);
+    await this.#provisioned.bindings?.remove(names);
   }
 
   /**
@@ -250,22 +249,23 @@ export class NodeRuntime extends FileMethods implements AsyncDisposable {
   /** @internal */
   protected override network(): RuntimeNetwork {
     this.assertAlive();
-    this.#network ??= new RuntimeNetwork(this.#connection.network, this.#runtime, this.#fetchResponseBytes);
+    this.#network ??= new RuntimeNetwork(this.#connection.network, this.#runtime, this.#options.fetchResponseBytes);
     return this.#network;
   }
 
   async #dispose(): Promise<void> {
     await this.#network?.close();
-    await disposeRuntime(this.#connection, this.#runtime, this.#owned);
+    await disposeRuntime(this.#connection, this.#runtime, this.#provisioned.household.leave());
   }
 
   async #start(call: 'exec' | 'run' | 'execFile', code: string, options: RunOptions | undefined): Promise<Outcome> {
     checkText(`${call}()`, call === 'execFile' ? 'path' : 'code', code);
     this.assertAlive();
     const outcome = await this.#begin(call === 'execFile' ? 'file' : call, code, options);
-    if (this.#onBootTiming !== undefined) {
-      reportGuestStart(this.#onBootTiming, outcome.timings);
-      reportGuestRun(this.#onBootTiming, outcome.timings);
+    const { onBootTiming } = this.#options;
+    if (onBootTiming !== undefined) {
+      reportGuestStart(onBootTiming, outcome.timings);
+      reportGuestRun(onBootTiming, outcome.timings);
     }
     return outcome;
   }
@@ -306,5 +306,35 @@ export class NodeRuntime extends FileMethods implements AsyncDisposable {
   /** @internal */
   protected override assertAlive(): void {
     if (this.#disposal !== undefined) throw runtimeDisposed(this.#runtime);
+    this.assertAwake(this.#runtime);
   }
+
+  /** @internal */
+  protected override isDisposed(): boolean {
+    return this.#disposal !== undefined;
+  }
+
+  /** @internal */
+  protected override whole(): Whole {
+    return { provisioned: this.#provisioned, runners: this.#runners, onLimitWarning: this.#options.onLimitWarning };
+  }
+
+  /** @internal */
+  protected override another(provisioned: Provisioned): this {
+    const options = { ...this.#options, cwd: this.#cwd, permissions: this.#permissions.policy };
+    return new NodeRuntime(provisioned, options) as this;
+  }
+}
+
+// What of the options counts after the creation, for copies too.
+interface Inherited extends Pick<NodeRuntimeOptions, 'cwd' | 'permissions' | 'onBootTiming' | 'onLimitWarning'> {
+  fetchResponseBytes?: number | undefined;
+}
+
+const NOTHING: Inherited = {};
+
+function inherited(options: NodeRuntimeOptions | undefined): Inherited {
+  if (options === undefined) return NOTHING;
+  const { cwd, permissions, onBootTiming, onLimitWarning, limits } = options;
+  return { cwd, permissions, onBootTiming, onLimitWarning, fetchResponseBytes: limits?.fetchResponseBytes };
 }

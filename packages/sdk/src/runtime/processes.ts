@@ -1,6 +1,10 @@
 // The list of a runtime's processes, as the caller sees it.
 
 import type { ProcessTable } from '../channel/messages.js';
+import { acceptable, explain } from '../options/check.js';
+import type { AttachOptions } from '../options/snapshots.js';
+import type { SidecarConnection } from '../sidecar/connection.js';
+import { GuestProcess } from './guest-process.js';
 
 /** One process of a runtime: a program that was started from here, a runner, or a child of one. */
 export interface ProcessEntry {
@@ -12,13 +16,28 @@ export interface ProcessEntry {
   readonly group: number;
   /** What it was started as: the command with its arguments. */
   readonly command: string;
+  /**
+   * A handle on a program that came with a snapshot and that nobody else hears: what it wrote so far comes first. A child belongs to its parent, a runner has
+   * a handle of its own, and so has what was started from here.
+   *
+   * @throws `EPERM` (a child, a runner), `EBUSY` (somebody has a handle), `ESRCH`; what `exec()` throws about options, runtime and sidecar
+   */
+  attach(options?: AttachOptions): Promise<GuestProcess>;
 }
 
-export function entriesOf({ pids, ppids, groups, commands }: ProcessTable): ProcessEntry[] {
+export function entriesOf(
+  connection: SidecarConnection,
+  runtime: number,
+  { pids, ppids, groups, commands }: ProcessTable,
+): ProcessEntry[] {
   return pids.map((pid, at) => ({
     pid,
     ppid: ppids[at] as number,
     group: groups[at] as number,
     command: commands[at] as string,
+    attach: async (options = {}) => {
+      if (!acceptable('attach()', options)) await explain('attach()', options);
+      return GuestProcess.attach(connection, { runtime, pid }, options);
+    },
   }));
 }

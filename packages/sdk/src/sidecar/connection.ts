@@ -31,6 +31,7 @@ import type {
 } from '../channel/messages.js';
 import type { OpenedFiles } from '../channel/opened.js';
 import type { PermissionsListener, PermissionsSet } from '../channel/permission-messages.js';
+import type { SnapshotLink } from '../channel/snapshots.js';
 import type { HostService } from '../host/desk.js';
 import type { NetworkLink } from '../network/link.js';
 import type { LimitWarningListener } from '../options/limits.js';
@@ -59,6 +60,17 @@ export interface SidecarConnection {
   readonly network: NetworkLink;
   /** Has `service` answer what the runtime's programs ask under that name, until the runtime is disposed. */
   serve(runtime: number, name: string, service: HostService): void;
+  /**
+   * Runtimes are about to come whose programs run from the first moment on: what they ask waits until the function that this gives is called, and goes
+   * then to those who serve them.
+   */
+  expectCalls(): () => void;
+  /** What the runtime's programs have asked so far will not be answered: they are gone. Its services stay. */
+  dropCalls(runtime: number): void;
+  /** Snapshots of its runtimes, and those that it keeps. */
+  readonly snapshots: SnapshotLink;
+  /** Whether the sidecar is gone, or has been disposed. */
+  isOver(): boolean;
   /** Which bindings programs may call. */
   setBindings(bindings: BindingsSet): Promise<void>;
   /** Ends a runtime and all that runs in it. Whatever it asked is aborted. */

@@ -3,10 +3,13 @@
 import { asyncDispose } from '../async-dispose.js';
 import type { SidecarResourceSnapshot } from '../channel/messages.js';
 import { acceptable, explain } from '../options/check.js';
+import { DEFAULT_TENANT } from '../options/snapshots.js';
 import type { SidecarEmbeddedOptions, SidecarSpawnOptions } from '../options/types.js';
 import { reportModuleLoad, reportOpening } from '../runtime/boot-timing.js';
+import { SnapshotStore } from '../snapshots/store.js';
 import type { Opening, SidecarConnection } from './connection.js';
 import { register } from './connections.js';
+import { Household } from './household.js';
 import { openEmbedded, openProcess } from './open.js';
 
 /**
@@ -18,9 +21,12 @@ import { openEmbedded, openProcess } from './open.js';
  */
 export class Sidecar implements AsyncDisposable {
   readonly #connection: SidecarConnection;
+  /** The snapshots that it keeps: in its memory, and in its folder. */
+  readonly snapshots: SnapshotStore;
 
   private constructor(opening: Opening) {
     this.#connection = opening.connection;
+    this.snapshots = new SnapshotStore(new Household(opening.connection), DEFAULT_TENANT);
     register(this, opening);
   }
 

@@ -15,6 +15,7 @@ import type {
 } from '../channel/messages.js';
 import type { ChangeList, FileHandle, FileOpen } from '../channel/opened.js';
 import type { PermissionsEvents, WirePermissions } from '../channel/permission-messages.js';
+import type { Restored, RestoredProgram, RuntimeCopy, SnapshotEntries, WireSnapshot } from '../channel/snapshots.js';
 import type { LimitWarning } from '../options/limits.js';
 import type { Outcome } from '../sidecar/connection.js';
 
@@ -30,6 +31,7 @@ export const Event = {
   hostCancel: 7,
   permissions: 8,
   changes: 9,
+  snapshot: 70,
   warning: 64,
   streamData: 30,
   streamCredit: 31,
@@ -97,6 +99,8 @@ export interface AddonOptions {
   spinUs: number | undefined;
   /** For how many microseconds a program may run on the calling thread. */
   inlineUs: number;
+  /** Where snapshots are kept, and how many bytes of them. */
+  snapshots: { directory: string; maxBytes: number; memoryBytes: number };
 }
 
 /** What the addon's file exports. */
@@ -125,7 +129,22 @@ export interface AddonCore {
     values?: readonly number[],
     mounts?: readonly string[],
     warn?: boolean,
+    tenant?: string,
   ): number;
+  /** The same from a snapshot; when it has to be read first, the answer is the event that ends request `id`. */
+  restoreRuntime(
+    id: number,
+    snapshot: string,
+    tenant: string | undefined,
+    env: Env | undefined,
+    cwd: string | undefined,
+    profile: string | undefined,
+    limits: readonly string[] | undefined,
+    values: readonly number[] | undefined,
+    mounts: readonly string[] | undefined,
+    warn: boolean | undefined,
+    permissions: WirePermissions | undefined,
+  ): { runtime: number; restored: Restored } | undefined;
   disposeRuntime(runtime: number): void;
   /**
    * The outcome, when the program has ended within the call; else it comes as an event. `mode` is 0 for exec, 1 for run, 2 for file, 3 for
@@ -190,5 +209,35 @@ export interface AddonCore {
   /** The answer is an event with that number. */
   awaitListener(number: number, runtime: number, port?: number, host?: string, path?: string): void;
   stopWaiting(number: number, runtime: number): void;
+  /** Of the following ones each is answered within the call, or by the event that ends request `id`. `labels`: name, text, and so on. */
+  takeSnapshot(
+    id: number,
+    runtime: number,
+    disk: boolean,
+    timeoutMs: number | undefined,
+    name: string | undefined,
+    labels: readonly string[],
+  ): WireSnapshot | undefined;
+  rollback(id: number, runtime: number, snapshot: string): RestoredProgram[] | undefined;
+  cloneRuntime(
+    id: number,
+    runtime: number,
+    count: number,
+    settle: boolean,
+    warn: boolean,
+    timeoutMs: number | undefined,
+    mounts: readonly string[] | undefined,
+  ): RuntimeCopy[] | undefined;
+  pauseRuntime(id: number, runtime: number, timeoutMs: number | undefined): WireSnapshot | undefined;
+  resumeRuntime(id: number, runtime: number, warn: boolean, mounts: readonly string[] | undefined): RestoredProgram[] | undefined;
+  listSnapshots(id: number, tenant: string): SnapshotEntries | undefined;
+  getSnapshot(id: number, tenant: string, snapshot: string): WireSnapshot | undefined;
+  deleteSnapshot(id: number, tenant: string, snapshot: string): void;
+  exportSnapshot(id: number, tenant: string, snapshot: string, path: string): void;
+  importSnapshot(id: number, tenant: string, path: string): WireSnapshot | undefined;
+  persistSnapshot(id: number, tenant: string, snapshot: string): void;
+  digestSnapshot(id: number, tenant: string, snapshot: string): string | undefined;
+  /** The outcome is the event that ends request `id`. */
+  attachProcess(id: number, runtime: number, pid: number, streams: number): void;
   shutdown(): void;
 }

@@ -34,10 +34,10 @@ import {
   type Streams,
   type WireError,
   type WireLimits,
-  type WireMount,
 } from '../channel/messages.js';
 import type { OpenedFiles } from '../channel/opened.js';
 import type { PermissionsListener, PermissionsSet } from '../channel/permission-messages.js';
+import type { SnapshotLink } from '../channel/snapshots.js';
 import { Warnings } from '../channel/warnings.js';
 import { fromWire, sidecarDisposed, sidecarSpawn, versionMismatch } from '../errors/make.js';
 import { HostDesk, type HostService } from '../host/desk.js';
@@ -47,6 +47,7 @@ import { VERSION } from '../version.js';
 import { type Addon, type AddonCore, type AddonOptions, type Decisions, Event, makeOutcome } from './addon.js';
 import { EmbeddedNetwork } from './embedded-network.js';
 import { openedIn } from './embedded-opened.js';
+import { flatMounts, snapshotsIn } from './embedded-snapshots.js';
 
 /** The addon's numbers. */
 const MODES = { exec: 0, run: 1, file: 2, command: 3 } as const;
@@ -93,6 +94,12 @@ class EmbeddedConnection implements SidecarConnection {
       if (!this.#disposed) unlessGone(() => work(this.#core));
     },
   });
+  readonly snapshots: SnapshotLink = snapshotsIn({
+    call: (work) => this.#call(work),
+    nextId: () => this.nextId(),
+    wait: (id, onOutput) => this.#wait(id, onOutput),
+    warnings: this.#warnings,
+  });
   #lastId = 0;
   #disposed = false;
 
@@ -110,15 +117,19 @@ class EmbeddedConnection implements SidecarConnection {
 
   async createRuntime(options: RuntimeCreate, onWarning?: LimitWarningListener): Promise<RuntimeCreated> {
     const begin = performance.now();
-    const { env, cwd, limits, profile, warn, files, mounts, permissions } = options;
+    const { env, cwd, limits, profile, warn, files, mounts, permissions, snapshot, tenant } = options;
     const [names, values] = listsOf(limits);
-    const access = ({ readOnly, overlay }: WireMount) => (overlay ? 'overlay' : readOnly ? 'ro' : 'rw');
-    const flat = mounts?.flatMap((mount) =>
-      mount.fileSystem === undefined
-        ? [mount.guestPath, mount.hostPath, access(mount)]
-        : [mount.guestPath, String(mount.fileSystem), `app-${access(mount)}`],
-    );
-    const runtime = this.#call((core) => core.createRuntime(env, cwd, profile, names, values, flat, warn));
+    const flat = flatMounts(mounts);
+    if (snapshot !== undefined) {
+      const id = this.nextId();
+      const restored =
+        this.#call((core) =>
+          core.restoreRuntime(id, snapshot, tenant, env, cwd, profile, names, values, flat, warn, permissions),
+        ) ?? (await this.#wait<Omit<RuntimeCreated, 'configureNs'>>(id));
+      this.#warnings.listen(restored.runtime, onWarning);
+      return { ...restored, configureNs: (performance.now() - begin) * 1e6 };
+    }
+    const runtime = this.#call((core) => core.createRuntime(env, cwd, profile, names, values, flat, warn, tenant));
     this.#warnings.listen(runtime, onWarning);
     this.#furnish(runtime, files, permissions);
     return { runtime, configureNs: (performance.now() - begin) * 1e6 };
@@ -126,6 +137,18 @@ class EmbeddedConnection implements SidecarConnection {
 
   serve(runtime: number, name: string, service: HostService): void {
     this.#desk.serve(runtime, name, service);
+  }
+
+  expectCalls(): () => void {
+    return this.#desk.expect();
+  }
+
+  dropCalls(runtime: number): void {
+    this.#desk.drop(runtime);
+  }
+
+  isOver(): boolean {
+    return this.#disposed;
   }
 
   async setBindings({ runtime, bindings }: BindingsSet): Promise<void> {

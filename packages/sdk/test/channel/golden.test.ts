@@ -6,6 +6,7 @@ import { type Frame, FrameReader, FrameWriter } from '../../src/channel/frames.j
 import { Kind } from '../../src/channel/messages.js';
 import { changeList, fileHandle, linkTarget } from '../../src/channel/opened.js';
 import { permissionsEvents } from '../../src/channel/permission-messages.js';
+import * as snapshots from '../../src/channel/snapshots.js';
 import { golden } from './golden.js';
 
 function decodeAll(bytes: Buffer): Frame[] {
@@ -60,6 +61,15 @@ const replies: Record<string, (body: unknown) => unknown> = {
   'host-cancel': checks.hostCancel,
   'permissions-events': permissionsEvents,
   'limit-warning': checks.warning,
+  'reply-snapshot-take': snapshots.snapshot,
+  'reply-snapshot-get': snapshots.snapshot,
+  'reply-snapshot-import': snapshots.snapshot,
+  'reply-runtime-pause': snapshots.snapshot,
+  'reply-snapshot-list': snapshots.snapshotEntries,
+  'reply-snapshot-digest': (body) => ({ digest: snapshots.snapshotDigest(body) }),
+  'reply-runtime-rollback': (body) => ({ programs: snapshots.restoredPrograms(body) }),
+  'reply-runtime-resume': (body) => ({ programs: snapshots.restoredPrograms(body) }),
+  'reply-runtime-clone': (body) => ({ copies: snapshots.runtimeCopies(body) }),
 };
 
 test.each(golden.filter(({ from }) => from === 'sidecar'))('$file passes its check', ({ file, body }) => {

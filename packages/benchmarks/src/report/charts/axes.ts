@@ -11,11 +11,11 @@ export function duration(milliseconds: number): string {
   return `${ms(milliseconds / 1000)} s`;
 }
 
-export const horizontalGrid = (scale: Scale, left: number, right: number): string =>
+export const horizontalGrid = (scale: Scale, left: number, right: number, format: (value: number) => string): string =>
   scale.ticks
     .map((tick) => {
       const y = scale.at(tick);
-      const text = scale.isLabelled(tick) ? label(left - 8, y + 4, duration(tick), { class: 'axis', 'text-anchor': 'end' }) : '';
+      const text = scale.isLabelled(tick) ? label(left - 8, y + 4, format(tick), { class: 'axis', 'text-anchor': 'end' }) : '';
       return line(left, y, right, y, { class: scale.isLabelled(tick) ? 'grid' : 'grid faint' }) + text;
     })
     .join('');

@@ -8,19 +8,24 @@ import { duration, verticalGrid } from './axes.js';
 import { bandScale, logScale } from './scale.js';
 import { drawing, el, label, line, scenarioColor, title } from './svg.js';
 
-interface Entry {
+export interface Range {
   name: string;
   statistics: Statistics;
   color: string;
 }
 
 const WIDTH = 860;
-const LEFT = 190;
+const LEFT = 230;
 const RIGHT = 780;
 const ROW = 26;
 
-export function rangeChart(report: ColdstartReport): string {
-  const entries = [...scenarioEntries(report), ...floorEntries(report)];
+export const rangeChart = (report: ColdstartReport): string =>
+  drawRanges(
+    [...scenarioEntries(report), ...floorEntries(report)],
+    'Median (dot), p95 (tick) and p99 (end of the bar) of each scenario and floor',
+  );
+
+export function drawRanges(entries: readonly Range[], caption: string): string {
   if (entries.length === 0) return '';
   const bottom = 14 + entries.length * ROW;
   const scale = logScale(
@@ -43,11 +48,10 @@ export function rangeChart(report: ColdstartReport): string {
       label(scale.at(statistics.p99) + 10, at + 4, duration(statistics.p50), { class: 'value' }),
     );
   });
-  const caption = 'Median (dot), p95 (tick) and p99 (end of the bar) of each scenario and floor';
   return drawing(WIDTH, bottom + 28, caption, verticalGrid(scale, 14, bottom), ...marks);
 }
 
-const scenarioEntries = ({ results }: ColdstartReport): Entry[] =>
+const scenarioEntries = ({ results }: ColdstartReport): Range[] =>
   (['coldMs', 'warmMs'] as const).flatMap((which) =>
     SCENARIOS.flatMap((scenario) => {
       const statistics = pooled(results, scenario, which);
@@ -56,5 +60,5 @@ const scenarioEntries = ({ results }: ColdstartReport): Entry[] =>
     }),
   );
 
-const floorEntries = ({ floors }: ColdstartReport): Entry[] =>
+export const floorEntries = ({ floors }: Pick<ColdstartReport, 'floors'>): Range[] =>
   Object.entries(floors).flatMap(([name, { statistics }]) => (statistics ? [{ name, statistics, color: 'var(--floor)' }] : []));

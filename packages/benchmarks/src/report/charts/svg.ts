@@ -32,4 +32,9 @@ export const line = (x1: number, y1: number, x2: number, y2: number, attributes:
 export const drawing = (width: number, height: number, caption: string, ...children: string[]): string =>
   el('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': caption }, ...children);
 
+const PALETTE = ['owned-sidecar', 'shared-sidecar', 'resident-runner', 'embedded', 'embedded-inline', 'sixth', 'seventh'];
+
+/** For series that have no colour of their own; after the last one the first comes again. */
+export const paletteColor = (index: number): string => `var(--${PALETTE[index % PALETTE.length]})`;
+
 export const scenarioColor = (scenario: ScenarioName): string => `var(--${scenario})`;

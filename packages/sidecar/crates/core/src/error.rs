@@ -3,6 +3,7 @@
 //! This is the one place where they are made. The codes are those of `docs/internals/protocol.md`; the shells send them on as
 //! `{ code, message, details }` and never parse a message.
 
+use crate::kernel::Errno;
 use displaydoc::Display;
 
 /// A value among an error's facts.
@@ -133,12 +134,24 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// the snapshot file {path}: {reason}
+    /// the snapshot file {path}: {errno}, {reason}
     SnapshotFile {
-        /// The file.
+        /// The file or folder.
         path: String,
+        /// The error number's name.
+        errno: &'static str,
         /// What the system says.
         reason: String,
+    },
+    /// there is no snapshot '{snapshot}'
+    SnapshotNotFound {
+        /// The id, name or digest that was asked for.
+        snapshot: String,
+    },
+    /// another snapshot has the id {id} already
+    SnapshotExists {
+        /// The id of both.
+        id: String,
     },
     /// the guest image at {path} cannot be used: {reason}
     Image {
@@ -150,6 +163,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// What the system said about a snapshot's file or the folder of them.
+    pub(crate) fn snapshot_file(path: &std::path::Path, error: &std::io::Error) -> Self {
+        let text = error.to_string();
+        // The number is a fact of its own.
+        let reason = text.split(" (os error").next().unwrap_or_default().to_owned();
+        Self::SnapshotFile { path: path.display().to_string(), errno: Errno::of(error).name(), reason }
+    }
+
     /// The stable code, as in `docs/internals/protocol.md`.
     pub fn code(&self) -> &'static str {
         match self {
@@ -173,6 +194,8 @@ impl Error {
             Self::SnapshotForeign { .. } => "ERR_SNAPSHOT_FOREIGN",
             Self::SnapshotDamaged { .. } => "ERR_SNAPSHOT_DAMAGED",
             Self::SnapshotFile { .. } => "ERR_SNAPSHOT_FILE",
+            Self::SnapshotNotFound { .. } => "ERR_SNAPSHOT_NOT_FOUND",
+            Self::SnapshotExists { .. } => "ERR_SNAPSHOT_EXISTS",
             Self::Image { .. } => "ERR_IMAGE",
         }
     }
@@ -218,7 +241,14 @@ impl Error {
             Self::Archive { entry, reason } => {
                 vec![("entry", Fact::Text(entry.clone())), ("reason", Fact::Text(reason.clone()))]
             }
-            Self::Image { path, reason } | Self::SnapshotDamaged { path, reason } | Self::SnapshotFile { path, reason } => {
+            Self::SnapshotFile { path, errno, reason } => vec![
+                ("path", Fact::Text(path.clone())),
+                ("errno", Fact::Text((*errno).to_owned())),
+                ("reason", Fact::Text(reason.clone())),
+            ],
+            Self::SnapshotNotFound { snapshot } => vec![("snapshot", Fact::Text(snapshot.clone()))],
+            Self::SnapshotExists { id } => vec![("id", Fact::Text(id.clone()))],
+            Self::Image { path, reason } | Self::SnapshotDamaged { path, reason } => {
                 vec![("path", Fact::Text(path.clone())), ("reason", Fact::Text(reason.clone()))]
             }
         }

@@ -21,6 +21,7 @@ mod policy;
 mod program;
 mod runtime;
 mod sched;
+mod store;
 mod sys;
 mod vm;
 
@@ -46,4 +47,5 @@ pub use runtime::{
     ArchiveUse, Cast, Files, Held, Network, Permissions, Process, Processes, ProgramInfo, RestoreOptions, Runtime, Snapshot,
     SnapshotInfo, SnapshotOptions,
 };
+pub use store::{DamagedSnapshot, Store, StoreOptions, Stored};
 pub use vm::{CPU_FEATURES, engine_config};

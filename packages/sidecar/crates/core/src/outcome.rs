@@ -187,4 +187,8 @@ pub trait Sink: Send + Sync {
     fn ready(&self, timings: Timings);
     /// The process has ended; nothing follows.
     fn exited(&self, outcome: Outcome);
+    /// The sink itself, for a caller who is handed it back (see [`crate::Cast`]).
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        None
+    }
 }

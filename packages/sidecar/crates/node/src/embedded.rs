@@ -4,16 +4,22 @@
 //! (a worker thread that ends, or the process). Each ends all guests and closes the outlet; after it the functions throw.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::{Rc, Weak};
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use coldframe_core::{Core, CoreOptions, Dispatch, Error, Mode, Process, ProcessOptions, Runtime, RuntimeOptions, Streams};
+use coldframe_core::{
+    Core, CoreOptions, Dispatch, Error, Mode, Process, ProcessOptions, Runtime, RuntimeOptions, Store, StoreOptions, Streams,
+};
 use napi::bindgen_prelude::{Function, FunctionCallContext, JsObjectValue, Object, Result};
 use napi::threadsafe_function::ThreadsafeCallContext;
 use napi::{Env, JsValue, Property, PropertyAttributes, Status};
 
 use crate::arguments::{Arguments, wrong};
+use crate::casting::Waiting;
+use crate::copies;
 use crate::files;
 use crate::held::Held;
 use crate::host;
@@ -25,6 +31,9 @@ use crate::outlet::{Event, EventArguments, Outlet, Program, Runner};
 use crate::permissions;
 use crate::processes;
 use crate::requests::Requests;
+use crate::runners;
+use crate::sleep::{self, Asleep};
+use crate::snapshots::{self, Ended};
 use crate::table::{Place, Table};
 use crate::values::{self, OutcomeArguments, Raw};
 
@@ -43,27 +52,37 @@ mod kind {
     pub const HOST_CANCEL: u32 = 7;
     pub const PERMISSIONS: u32 = 8;
     pub const WARNING: u32 = 64;
+    pub const SNAPSHOT: u32 = 70;
+    pub const NOTHING: u32 = 0;
     pub const CHANGES: u32 = 9;
 }
 
 /// See the module.
 pub struct Embedded {
-    core: RefCell<Option<Core>>,
+    pub(crate) core: RefCell<Option<Core>>,
+    pub(crate) store: RefCell<Option<Store>>,
     pub(crate) outlet: Arc<Outlet>,
-    dispatch: Dispatch,
+    pub(crate) dispatch: Dispatch,
     /// How long this thread looks for the end of a request before it leaves it to the event loop.
     linger: Duration,
     /// Set once, by `open`; gone after `shut_down`.
     object: RefCell<Option<Held>>,
-    runtimes: RefCell<Table<Live>>,
-    runners: RefCell<Table<Process>>,
-    requests: Requests,
+    pub(crate) runtimes: RefCell<Table<Live>>,
+    pub(crate) runners: RefCell<Table<Process>>,
+    pub(crate) requests: Requests,
+    /// Runtimes that sleep on disk, by their numbers.
+    pub(crate) asleep: RefCell<HashMap<u32, Asleep>>,
 }
 
-struct Live {
-    runtime: Runtime,
+/// A runtime of the core.
+pub(crate) struct Live {
+    pub runtime: Runtime,
     /// Numbers of the runners that were made in it and not disposed.
-    runners: Vec<u32>,
+    pub runners: Vec<u32>,
+    /// Whose it is; none: the default tenant's.
+    pub tenant: Option<Arc<str>>,
+    /// Programs that came with a snapshot, and that nobody hears yet.
+    pub waiting: Option<Box<Waiting>>,
 }
 
 /// What a function of the object does.
@@ -83,14 +102,17 @@ impl Embedded {
     pub fn open<'env>(
         env: &'env Env,
         options: &CoreOptions,
+        store: StoreOptions,
         inline: Duration,
         on_event: Function<'env, EventArguments, ()>,
         make_outcome: Function<'env, OutcomeArguments, Raw>,
     ) -> Result<Object<'env>> {
         let core = Core::open(options).map_err(|error| values::thrown(env, &error, None))?;
         let (image_id, load_ns) = (core.image_id().to_owned(), core.load_ns() as f64);
+        let store = Store::open(&core, store);
         let this = Rc::new(Self {
             core: RefCell::new(Some(core)),
+            store: RefCell::new(Some(store)),
             outlet: Arc::default(),
             dispatch: if inline.is_zero() { Dispatch::Worker } else { Dispatch::Inline(inline) },
             linger: if inline.is_zero() { options.spin } else { Duration::ZERO },
@@ -98,6 +120,7 @@ impl Embedded {
             runtimes: RefCell::new(Table::new("runtimes", MAX_RUNTIMES)),
             runners: RefCell::new(Table::new("runners", MAX_RUNNERS)),
             requests: Requests::default(),
+            asleep: RefCell::default(),
         });
         let mut object = Self::functions(env, &this, on_event, make_outcome)?;
         object.set("version", env!("CARGO_PKG_VERSION"))?;
@@ -142,9 +165,6 @@ impl Embedded {
         function("createRuntime", Self::create_runtime)?;
         function("disposeRuntime", Self::dispose_runtime)?;
         function("start", Self::start)?;
-        function("createRunner", Self::create_runner)?;
-        function("evaluate", Self::evaluate)?;
-        function("disposeRunner", Self::dispose_runner)?;
         function("cancel", Self::cancel)?;
         function("credit", Self::credit)?;
         function("resources", Self::resources)?;
@@ -156,6 +176,10 @@ impl Embedded {
             limits::FUNCTIONS,
             network::FUNCTIONS,
             permissions::FUNCTIONS,
+            snapshots::FUNCTIONS,
+            copies::FUNCTIONS,
+            sleep::FUNCTIONS,
+            runners::FUNCTIONS,
         ];
         for (name, body) in families.into_iter().flatten() {
             function(name, *body)?;
@@ -196,7 +220,8 @@ impl Embedded {
         let number = runtimes.reserve();
         runtime.attach(Arc::new(host::Asking { runtime: number, outlet: Arc::clone(&self.outlet) }));
         let _ = told.set(number);
-        runtimes.put(number, Live { runtime, runners: Vec::new() });
+        let tenant: Option<String> = arguments.optional(7, "tenant", "a string")?;
+        runtimes.put(number, Live { runtime, runners: Vec::new(), tenant: tenant.map(Arc::from), waiting: None });
         Raw::new(env, number).map(Some)
     }
 
@@ -204,7 +229,9 @@ impl Embedded {
         self.core(env)?;
         let number = arguments.number(0, "runtime")?;
         let live = self.runtimes.borrow_mut().remove(number);
-        let live = live.ok_or_else(|| self.no_runtime(env, number))?;
+        let Some(live) = live else {
+            return if self.dispose_asleep(number) { Ok(None) } else { Err(self.no_runtime(env, number)) };
+        };
         live.runners.into_iter().for_each(|runner| drop(self.runners.borrow_mut().remove(runner)));
         live.runtime.dispose();
         Ok(None)
@@ -237,63 +264,12 @@ impl Embedded {
             // Its number is the answer, and its end an event.
             let process = runtime.start(options, sink, Dispatch::Worker).map_err(|error| values::thrown(env, &error, None))?;
             let pid = process.pid();
-            self.wait(env, id, process, false, None)?;
+            self.wait(env, id, process, 0, None)?;
             return Raw::new(env, pid).map(Some);
         }
         let (started, end) = self.begin(id, || runtime.start(options, sink, self.dispatch));
         let process = started.map_err(|error| values::thrown(env, &error, None))?;
-        self.wait(env, id, process, false, end)
-    }
-
-    fn create_runner(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-        let id = self.new_id(env, &arguments)?;
-        let number = arguments.number(1, "runtime")?;
-        let options = ProcessOptions {
-            mode: Mode::Resident,
-            code: String::new(),
-            args: Vec::new(),
-            exec_argv: Vec::new(),
-            env: arguments.environment(2)?,
-            cwd: arguments.optional(3, "cwd", "a string")?,
-            stdin: Vec::new(),
-            timeout: None,
-            streams: Streams::default(),
-            live: false,
-        };
-        let runtime = self.runtime(env, number)?;
-        self.runners.borrow().check_room().map_err(|error| values::thrown(env, &error, None))?;
-        let runner = self.runners.borrow_mut().reserve();
-        let sink = Arc::new(Runner { id, place: Place { runtime: number, runner }, outlet: Arc::clone(&self.outlet) });
-        let (started, end) = self.begin(id, || runtime.start(options, sink, self.dispatch));
-        let process = started.map_err(|error| values::thrown(env, &error, None))?;
-        self.runners.borrow_mut().put(runner, process.clone());
-        if let Some(live) = self.runtimes.borrow_mut().get_mut(number) {
-            self.runners.borrow().tidy(&mut live.runners);
-            live.runners.push(runner);
-        }
-        self.wait(env, id, process, false, end)
-    }
-
-    fn evaluate(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-        let id = self.new_id(env, &arguments)?;
-        let runner = arguments.number(1, "runner")?;
-        let code = arguments.required(2, "code", "a string")?;
-        let timeout = arguments.milliseconds(3, "timeoutMs")?;
-        let streams = arguments.streams(4)?;
-        let process = self.runners.borrow().get(runner).cloned();
-        let process = process.ok_or_else(|| self.no_runner(env, runner))?;
-        let (started, end) = self.begin(id, || process.evaluate(id, code, timeout, streams, self.dispatch));
-        let place = Place { runtime: 0, runner };
-        started.map_err(|error| values::thrown(env, &error, place.facts(&error)))?;
-        self.wait(env, id, process, true, end)
-    }
-
-    fn dispose_runner(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-        self.core(env)?;
-        let runner = arguments.number(0, "runner")?;
-        let process = self.runners.borrow_mut().remove(runner);
-        process.ok_or_else(|| self.no_runner(env, runner))?.cancel();
-        Ok(None)
+        self.wait(env, id, process, 0, end)
     }
 
     fn cancel(&self, _env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
@@ -301,7 +277,7 @@ impl Embedded {
         match self.requests.target(id) {
             Some((process, true)) => process.cancel_evaluation(id),
             Some((process, false)) => process.cancel(),
-            None => {}
+            None => self.requests.cancel_later(id),
         }
         Ok(None)
     }
@@ -319,7 +295,7 @@ impl Embedded {
     }
 
     /// Begins request `id`; gives what the core returned, and the request's end if it came meanwhile.
-    fn begin<T>(
+    pub(crate) fn begin<T>(
         &self,
         id: u32,
         call: impl FnOnce() -> std::result::Result<T, Error>,
@@ -334,12 +310,12 @@ impl Embedded {
     }
 
     /// The end of a call that began a request: what it gives if it is over, or it waits.
-    fn wait(&self, env: &Env, id: u32, process: Process, evaluation: bool, end: Option<Event>) -> Result<Option<Raw>> {
+    pub(crate) fn wait(&self, env: &Env, id: u32, process: Process, runner: u32, end: Option<Event>) -> Result<Option<Raw>> {
         match end {
             Some(Event::Failure(_, place, error)) => Err(values::thrown(env, &error, place.facts(&error))),
             Some(event) => self.payload(env, event).map(|(_, payload)| Some(payload)),
             None => {
-                if self.requests.add(id, Some(process), evaluation) {
+                if self.requests.add(id, Some(process), runner) {
                     self.hold(env, true);
                 }
                 Ok(None)
@@ -349,7 +325,14 @@ impl Embedded {
 
     /// A request begins to wait that is about no program.
     pub(crate) fn wait_without_program(&self, env: &Env, id: u32) {
-        if self.requests.add(id, None, false) {
+        if self.requests.add(id, None, 0) {
+            self.hold(env, true);
+        }
+    }
+
+    /// A request begins to wait for a program that runs already.
+    pub(crate) fn wait_for(&self, env: &Env, id: u32, process: Process) {
+        if self.requests.add(id, Some(process), 0) {
             self.hold(env, true);
         }
     }
@@ -407,7 +390,16 @@ impl Embedded {
                 (kind::FAILURE, Raw::new(env, values::failure(env, &error, place.facts(&error))?)?)
             }
             Event::Output(_, fd, data) => (if fd == 1 { kind::STDOUT } else { kind::STDERR }, values::bytes(env, data)?),
-            Event::Runner(_, runner, timings) => (kind::RUNNER, values::runner(env, runner, timings)?),
+            Event::Runner(_, runner, pid, timings) => (kind::RUNNER, values::runner(env, runner, pid, timings)?),
+            Event::Then(_, make) => match make(self, env) {
+                Ok(value) => (kind::SNAPSHOT, value),
+                Err(Ended::Core(error)) => (kind::FAILURE, Raw::new(env, values::failure(env, &error, None)?)?),
+                Err(Ended::Script(error)) => return Err(error),
+            },
+            Event::Note(work) => {
+                work(self, env);
+                (kind::NOTHING, Raw::new(env, ())?)
+            }
             Event::Changes(_, changes) => (kind::CHANGES, opened::changes(env, changes)?),
             Event::HostCall(runtime, call) => (kind::HOST_CALL, host::question(env, runtime, call)?),
             Event::Network(runtime, _, event) => network::payload(env, runtime, event)?,
@@ -417,13 +409,20 @@ impl Embedded {
         })
     }
 
-    fn core(&self, env: &Env) -> Result<Core> {
+    pub(crate) fn core(&self, env: &Env) -> Result<Core> {
         self.core.borrow().clone().ok_or_else(|| wrong(env, "core", "one that is open", "one that has been shut down"))
     }
 
     pub(crate) fn runtime(&self, env: &Env, number: u32) -> Result<Runtime> {
         let runtime = self.runtimes.borrow().get(number).map(|live| live.runtime.clone());
         runtime.ok_or_else(|| self.no_runtime(env, number))
+    }
+
+    /// Whose a runtime is.
+    pub(crate) fn tenant(&self, number: u32) -> String {
+        let runtimes = self.runtimes.borrow();
+        let tenant = runtimes.get(number).and_then(|live| live.tenant.as_deref());
+        tenant.unwrap_or(snapshots::DEFAULT_TENANT).to_owned()
     }
 
     /// The id of a request that begins, on a core that is open.
@@ -437,13 +436,19 @@ impl Embedded {
     }
 
     fn no_runtime(&self, env: &Env, number: u32) -> napi::Error {
+        if self.asleep.borrow().contains_key(&number) {
+            return values::paused(env, number);
+        }
         if self.runtimes.borrow().has_been(number) {
             return values::thrown(env, &Error::RuntimeDisposed, Some(("runtime", number)));
         }
         wrong(env, "runtime", "the number of a runtime", &number.to_string())
     }
 
-    fn no_runner(&self, env: &Env, number: u32) -> napi::Error {
+    pub(crate) fn no_runner(&self, env: &Env, number: u32) -> napi::Error {
+        if let Some((runtime, _)) = self.asleep.borrow().iter().find(|(_, asleep)| asleep.runners.contains(&number)) {
+            return values::paused(env, *runtime);
+        }
         if self.runners.borrow().has_been(number) {
             return values::thrown(
                 env,
@@ -460,6 +465,8 @@ impl Embedded {
         self.outlet.close();
         drop(self.object.take());
         self.requests.clear();
+        drop(self.store.take());
+        self.asleep.borrow_mut().clear();
         *self.runners.borrow_mut() = Table::new("runners", MAX_RUNNERS);
         *self.runtimes.borrow_mut() = Table::new("runtimes", MAX_RUNTIMES);
     }

@@ -8,7 +8,10 @@
 //! threads to Node's, [`held`] keeps a busy core alive, [`inline`] makes an answer that is already there a return value, and [`values`] makes
 //! what JavaScript gets.
 
+mod adopted;
 mod arguments;
+mod casting;
+mod copies;
 mod embedded;
 mod files;
 mod held;
@@ -22,6 +25,9 @@ mod outlet;
 mod permissions;
 mod processes;
 mod requests;
+mod runners;
+mod sleep;
+mod snapshots;
 mod values;
 
 /// The sidecar process numbers runtimes and runners in the same way.
@@ -30,7 +36,7 @@ mod table;
 
 use std::time::Duration;
 
-use coldframe_core::CoreOptions;
+use coldframe_core::{CoreOptions, StoreOptions};
 use napi::Env;
 use napi::bindgen_prelude::{Function, Object, Result};
 use napi_derive::napi;
@@ -69,5 +75,14 @@ pub fn open<'env>(
         warm_slots: number("warmSlots", 0, MAX_WARM_SLOTS, 16)? as usize,
         spin: Duration::from_micros(number("spinUs", 0, MAX_SPIN_US, spin_us)?),
     };
-    Embedded::open(env, &core, inline, on_event, make_outcome)
+    let store: Option<Object<'env>> = options.get("snapshots")?;
+    let store = store.ok_or_else(|| arguments::wrong(env, "snapshots", "an object", "undefined"))?;
+    let bytes = |name: &str| {
+        let given: Option<f64> = store.get(name)?;
+        given.map_or(Ok(u64::MAX), |n| arguments::check_whole(env, name, n, 0, u64::MAX))
+    };
+    let directory: Option<String> = store.get("directory")?;
+    let store =
+        StoreOptions { directory: directory.map(Into::into), max_bytes: bytes("maxBytes")?, memory_bytes: bytes("memoryBytes")? };
+    Embedded::open(env, &core, store, inline, on_event, make_outcome)
 }

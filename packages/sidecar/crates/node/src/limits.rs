@@ -14,16 +14,22 @@ use crate::values::{self, Raw};
 /// Names and bodies, for the object.
 pub const FUNCTIONS: &[(&str, Body)] = &[("runtimeResources", resources)];
 
-/// Limits as a profile and two lists of one length, names and values, from the argument `at` on.
-pub fn build(env: &Env, arguments: &Arguments<'_>, at: usize) -> Result<Limits> {
+/// Limits as they are given: a profile, and names with values, in two lists of one length, from the argument `at` on.
+pub fn given(env: &Env, arguments: &Arguments<'_>, at: usize) -> Result<(Option<String>, Vec<(String, u64)>)> {
     let profile: Option<String> = arguments.optional(at, "profile", "a string")?;
     let names: Vec<String> = arguments.optional(at + 1, "limits", "a list of strings")?.unwrap_or_default();
     let values: Vec<f64> = arguments.optional(at + 2, "limits", "a list of numbers")?.unwrap_or_default();
-    let pairs = names
-        .iter()
-        .zip(values)
-        .map(|(name, value)| check_whole(env, &format!("limits.{name}"), value, 0, u64::MAX).map(|value| (name.as_str(), value)));
-    let pairs = pairs.collect::<Result<Vec<_>>>()?;
+    let pair = |(name, value): (String, f64)| {
+        let value = check_whole(env, &format!("limits.{name}"), value, 0, u64::MAX)?;
+        Ok((name, value))
+    };
+    Ok((profile, names.into_iter().zip(values).map(pair).collect::<Result<Vec<_>>>()?))
+}
+
+/// The same, as the core takes them.
+pub fn build(env: &Env, arguments: &Arguments<'_>, at: usize) -> Result<Limits> {
+    let (profile, pairs) = given(env, arguments, at)?;
+    let pairs = pairs.iter().map(|(name, value)| (name.as_str(), *value));
     Limits::build(profile.as_deref(), pairs).map_err(|error| values::thrown(env, &error, None))
 }
 

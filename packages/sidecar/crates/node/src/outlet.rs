@@ -4,7 +4,9 @@
 //! wait ([`Outlet::hold`]). Once it is closed, by `shutdown` or by the end of the environment, events are dropped: there is nobody left
 //! to tell. The lock is held for a call because the function must not be released meanwhile.
 
+use std::any::Any;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use coldframe_core::{
     Changes, Decisions, Error, HostCall, LimitWarning, NetworkEvent, Outcome, PermissionListener, Sink, Timings,
@@ -16,6 +18,7 @@ use parking_lot::Mutex;
 
 use crate::inline;
 use crate::linger::Linger;
+use crate::snapshots::{Later, Note};
 use crate::table::Place;
 use crate::values::Raw;
 
@@ -33,8 +36,8 @@ pub enum Event {
     Failure(u32, Place, Error),
     /// A streamed descriptor has bytes.
     Output(u32, u8, Vec<u8>),
-    /// A runner is ready.
-    Runner(u32, u32, Timings),
+    /// A runner is ready: its number, and that of its process.
+    Runner(u32, u32, u32, Timings),
     /// Something that is watched has changed; none: the watch has ended.
     Changes(u32, Option<Changes>),
     /// A program of the runtime of that number asks something.
@@ -47,6 +50,10 @@ pub enum Event {
     Warning(u32, LimitWarning),
     /// Something happens to a connection or a wait, of the runtime and the number.
     Network(u32, u32, NetworkEvent),
+    /// A request ends with what is to be made on Node's thread.
+    Then(u32, Later),
+    /// Something is to be done there, and ends no request.
+    Note(Note),
 }
 
 impl Event {
@@ -60,8 +67,10 @@ impl Event {
             | Self::Output(id, ..)
             | Self::Runner(id, ..)
             | Self::Changes(id, _)
+            | Self::Then(id, _)
             | Self::Permissions(id, _)
             | Self::Warning(id, _) => *id,
+            Self::Note(_) => 0,
         }
     }
 
@@ -72,7 +81,15 @@ impl Event {
 
     /// Whether it is about no request: something that a program asks or has asked, decisions, a warning, a connection.
     pub fn is_question(&self) -> bool {
-        matches!(self, Self::HostCall(..) | Self::HostCancel(..) | Self::Permissions(..) | Self::Warning(..) | Self::Network(..))
+        matches!(
+            self,
+            Self::HostCall(..)
+                | Self::HostCancel(..)
+                | Self::Permissions(..)
+                | Self::Warning(..)
+                | Self::Network(..)
+                | Self::Note(_)
+        )
     }
 }
 
@@ -158,6 +175,9 @@ impl Sink for Program {
     fn exited(&self, outcome: Outcome) {
         self.outlet.tell(Event::Outcome(self.id, self.place, Box::new(outcome)));
     }
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
 }
 
 /// The sink of `createRunner` and of `evaluate`, whose ids are the core's evaluation numbers.
@@ -166,11 +186,16 @@ pub struct Runner {
     pub id: u32,
     /// Where it runs, its own number included.
     pub place: Place,
+    /// The number of its process, once it has one.
+    pub pid: AtomicU32,
     /// Where it is told.
     pub outlet: Arc<Outlet>,
 }
 
 impl Sink for Runner {
+    fn started(&self, pid: u32) {
+        self.pid.store(pid, Ordering::Relaxed);
+    }
     fn output(&self, eval: u32, fd: u8, data: Vec<u8>) {
         // 0: written between two evaluations, which nobody has asked to see.
         if eval != 0 {
@@ -181,12 +206,15 @@ impl Sink for Runner {
         self.outlet.tell(Event::Outcome(eval, self.place, Box::new(outcome)));
     }
     fn ready(&self, timings: Timings) {
-        self.outlet.tell(Event::Runner(self.id, self.place.runner, timings));
+        self.outlet.tell(Event::Runner(self.id, self.place.runner, self.pid.load(Ordering::Relaxed), timings));
     }
     fn exited(&self, outcome: Outcome) {
         let exit_code = outcome.exit_code;
         let failure = outcome.failure.unwrap_or(Error::RunnerExited { exit_code });
         // If the runner had been ready, nobody waits for this any more, and it ends on Node's thread.
         self.outlet.tell(Event::Failure(self.id, self.place, failure));
+    }
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 }

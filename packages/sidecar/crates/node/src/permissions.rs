@@ -19,21 +19,62 @@ pub const FUNCTIONS: &[(&str, Body)] = &[("setPermissions", set), ("watchPermiss
 
 fn set(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
     let runtime = this.runtime(env, arguments.number(0, "runtime")?)?;
-    let given: Object<'_> = arguments.required(1, "permissions", "a policy")?;
+    let policy = policy(env, &arguments.required(1, "permissions", "a policy")?)?;
+    runtime.permissions().set(&policy).map_err(|error| values::thrown(env, &error, None))?;
+    Ok(None)
+}
+
+/// A policy as the core takes it.
+pub fn policy(env: &Env, given: &Object<'_>) -> Result<PermissionPolicy> {
     let of = |name: &str| -> Result<Option<ScopePolicy>> {
         let given: Option<Object<'_>> = given.get(name)?;
         given.map(|given| scope(env, name, &given)).transpose()
     };
-    let policy = PermissionPolicy {
+    Ok(PermissionPolicy {
         fs: of("fs")?,
         network: of("network")?,
         child_process: of("childProcess")?,
         process: of("process")?,
         env: of("env")?,
         binding: of("binding")?,
-    };
-    runtime.permissions().set(&policy).map_err(|error| values::thrown(env, &error, None))?;
-    Ok(None)
+    })
+}
+
+/// The same back.
+pub fn told(env: &Env, policy: PermissionPolicy) -> Result<Raw> {
+    let PermissionPolicy { fs, network, child_process, process, env: variables, binding } = policy;
+    let scopes = [
+        ("fs", fs),
+        ("network", network),
+        ("childProcess", child_process),
+        ("process", process),
+        ("env", variables),
+        ("binding", binding),
+    ];
+    let mut told = Object::new(env)?;
+    for (name, scope) in scopes {
+        let Some(scope) = scope else { continue };
+        let mut one = Object::new(env)?;
+        one.set("default", mode(scope.default))?;
+        let rule = |rule: PermissionRule| {
+            let mut one = Object::new(env)?;
+            one.set("mode", mode(rule.verdict))?;
+            if let Some(operations) = rule.operations {
+                one.set("operations", operations)?;
+            }
+            if let Some(patterns) = rule.patterns {
+                one.set("patterns", patterns)?;
+            }
+            Raw::new(env, one)
+        };
+        one.set("rules", scope.rules.into_iter().map(rule).collect::<Result<Vec<_>>>()?)?;
+        told.set(name, one)?;
+    }
+    Raw::new(env, told)
+}
+
+fn mode(verdict: Verdict) -> &'static str {
+    if verdict == Verdict::Allow { "allow" } else { "deny" }
 }
 
 fn scope(env: &Env, name: &str, given: &Object<'_>) -> Result<ScopePolicy> {
@@ -82,7 +123,7 @@ pub fn events(env: &Env, taken: Decisions) -> Result<Raw> {
         event.set("scope", decision.scope.name())?;
         event.set("operation", decision.operation)?;
         event.set("resource", decision.resource)?;
-        event.set("decision", if decision.verdict == Verdict::Allow { "allow" } else { "deny" })?;
+        event.set("decision", mode(decision.verdict))?;
         if let Some(rule) = decision.rule {
             event.set("rule", rule)?;
         }

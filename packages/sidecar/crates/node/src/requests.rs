@@ -14,8 +14,10 @@ pub struct Requests {
 struct Waiting {
     /// The program that it is about, if it is about one.
     process: Option<Process>,
-    /// An evaluation in that program, which goes on without it.
-    evaluation: bool,
+    /// The runner, of an evaluation: its program goes on without it. Else 0.
+    runner: u32,
+    /// It was canceled while its program slept.
+    canceled: bool,
 }
 
 impl Requests {
@@ -29,10 +31,10 @@ impl Requests {
         self.table.borrow().is_empty()
     }
 
-    /// A request has begun to wait. True: it is the only one.
-    pub fn add(&self, id: u32, process: Option<Process>, evaluation: bool) -> bool {
+    /// A request has begun to wait; `runner` is 0 unless it is an evaluation there. True: it is the only one.
+    pub fn add(&self, id: u32, process: Option<Process>, runner: u32) -> bool {
         let mut table = self.table.borrow_mut();
-        table.insert(id, Waiting { process, evaluation });
+        table.insert(id, Waiting { process, runner, canceled: false });
         table.len() == 1
     }
 
@@ -56,6 +58,40 @@ impl Requests {
     pub fn target(&self, id: u32) -> Option<(Process, bool)> {
         let table = self.table.borrow();
         let waiting = table.get(&id)?;
-        Some((waiting.process.clone()?, waiting.evaluation))
+        Some((waiting.process.clone()?, waiting.runner != 0))
+    }
+
+    /// The request's program sleeps: who cancels it is heard when it wakes up.
+    pub fn detach(&self, id: u32) {
+        if let Some(waiting) = self.table.borrow_mut().get_mut(&id) {
+            waiting.process = None;
+        }
+    }
+
+    /// A request whose program sleeps is canceled.
+    pub fn cancel_later(&self, id: u32) {
+        if let Some(waiting) = self.table.borrow_mut().get_mut(&id) {
+            waiting.canceled = true;
+        }
+    }
+
+    /// The request's program is another one from now on: a copy.
+    pub fn attach(&self, id: u32, process: &Process) {
+        let mut table = self.table.borrow_mut();
+        let Some(waiting) = table.get_mut(&id) else { return };
+        waiting.process = Some(process.clone());
+        let (canceled, runner) = (waiting.canceled, waiting.runner);
+        drop(table);
+        match canceled {
+            true if runner != 0 => process.cancel_evaluation(id),
+            true => process.cancel(),
+            false => {}
+        }
+    }
+
+    /// Evaluations under way in a runner.
+    pub fn evaluations(&self, runner: u32) -> Vec<u32> {
+        let table = self.table.borrow();
+        table.iter().filter(|(_, waiting)| waiting.runner == runner).map(|(id, _)| *id).collect()
     }
 }

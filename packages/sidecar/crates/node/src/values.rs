@@ -76,8 +76,8 @@ pub fn outcome(env: &Env, make: &Function<'_, OutcomeArguments, Raw>, outcome: O
     make.call((outcome.exit_code, stdout, stderr, outcome.value, failure, truncated, map, instantiate, start, run).into())
 }
 
-/// A runner that is ready: `{ runner, timings }`.
-pub fn runner(env: &Env, runner: u32, timings: Timings) -> Result<Raw> {
+/// A runner that is ready: `{ runner, pid, timings }`.
+pub fn runner(env: &Env, runner: u32, pid: u32, timings: Timings) -> Result<Raw> {
     let mut times = Object::new(env)?;
     times.set("memoryMapNs", timings.memory_map_ns as f64)?;
     times.set("instantiateNs", timings.instantiate_ns as f64)?;
@@ -85,6 +85,7 @@ pub fn runner(env: &Env, runner: u32, timings: Timings) -> Result<Raw> {
     times.set("guestRunNs", timings.guest_run_ns as f64)?;
     let mut created = Object::new(env)?;
     created.set("runner", runner)?;
+    created.set("pid", pid)?;
     created.set("timings", times)?;
     Raw::new(env, created)
 }
@@ -112,6 +113,19 @@ pub fn failure<'env>(env: &'env Env, error: &Error, more: Option<(&'static str, 
 pub fn thrown(env: &Env, error: &Error, more: Option<(&'static str, u32)>) -> napi::Error {
     let made = env.create_error(napi::Error::new(Status::GenericFailure, error.to_string())).and_then(|mut object| {
         describe(env, &mut object, error, more)?;
+        Ok(object.to_unknown().into())
+    });
+    made.unwrap_or_else(|failed: napi::Error| failed)
+}
+
+/// The error of a call on a runtime that sleeps.
+pub fn paused(env: &Env, runtime: u32) -> napi::Error {
+    let reason = "the runtime is paused";
+    let made = env.create_error(napi::Error::new(Status::GenericFailure, reason.to_owned())).and_then(|mut object| {
+        let mut details = Object::new(env)?;
+        details.set("runtime", runtime)?;
+        object.set("code", "ERR_RUNTIME_PAUSED")?;
+        object.set("details", details)?;
         Ok(object.to_unknown().into())
     });
     made.unwrap_or_else(|failed: napi::Error| failed)

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use coldframe_protocol::messages::{
-    Failure, HostCall, HostCancel, LimitWarning, Listeners, Outcome, Output, PermissionsEvents, Resources, RunnerCreated,
-    RuntimeCreated, RuntimeUsage, SidecarHello, StreamClosed, StreamData,
+    Failure, HostCall, HostCancel, LimitWarning, Listeners, Outcome, Output, PermissionsEvents, Resources, RestoredPrograms,
+    RunnerCreated, RuntimeCopies, RuntimeCreated, RuntimeUsage, SidecarHello, SnapshotEntries, StreamClosed, StreamData,
 };
 use coldframe_protocol::{Decoder, Frame, FrameError, Invalid, Kind, MAX_FRAME_BYTES, Request, encode, reader};
 
@@ -142,6 +142,9 @@ fn message(frame: &Frame<'_>) -> bool {
         | taken(reader::read::<Listeners>(body))
         | taken(reader::read::<StreamClosed>(body))
         | taken(reader::read::<StreamData>(body))
+        | taken(reader::read::<SnapshotEntries>(body))
+        | taken(reader::read::<RuntimeCopies>(body))
+        | taken(reader::read::<RestoredPrograms>(body))
         | taken(Request::decode(frame))
 }
 

@@ -17,6 +17,7 @@ mod processes;
 pub mod reader;
 mod replies;
 mod runners;
+mod snapshots;
 
 pub use frames::{Decoder, Frame, FrameError, MAX_FRAME_BYTES, encode};
 pub use invalid::Invalid;

@@ -19,6 +19,7 @@ pub use crate::processes::*;
 use crate::reader;
 pub use crate::replies::*;
 pub use crate::runners::*;
+pub use crate::snapshots::*;
 
 /// The version that both sides must have: that of the packages, which are published together.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -173,6 +174,32 @@ kinds! {
     LimitWarning = 64 "limit.warning";
     /// SDK: what a runtime uses of its limits.
     RuntimeResources = 65 "runtime.resources";
+    /// SDK: a runtime as a value.
+    SnapshotTake = 70 "snapshot.take";
+    /// SDK: bring a runtime back to one.
+    RuntimeRollback = 71 "runtime.rollback";
+    /// SDK: make copies of a runtime.
+    RuntimeClone = 72 "runtime.clone";
+    /// SDK: write a runtime to disk and give its memory back.
+    RuntimePause = 73 "runtime.pause";
+    /// SDK: have it go on.
+    RuntimeResume = 74 "runtime.resume";
+    /// SDK: which snapshots there are.
+    SnapshotList = 75 "snapshot.list";
+    /// SDK: what is known of one.
+    SnapshotGet = 76 "snapshot.get";
+    /// SDK: remove one.
+    SnapshotDelete = 77 "snapshot.delete";
+    /// SDK: write one to a file.
+    SnapshotExport = 78 "snapshot.export";
+    /// SDK: take one from a file.
+    SnapshotImport = 79 "snapshot.import";
+    /// SDK: hear of a program that came with a snapshot.
+    ProcessAttach = 80 "process.attach";
+    /// SDK: keep one on disk too.
+    SnapshotPersist = 81 "snapshot.persist";
+    /// SDK: the hash of what one holds.
+    SnapshotDigest = 82 "snapshot.digest";
 }
 
 // What the SDK sends.
@@ -226,6 +253,12 @@ pub struct RuntimeCreate<'a> {
     /// What its programs may do.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<PermissionsPolicy<'a>>,
+    /// It goes on from this snapshot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<&'a str>,
+    /// Whose it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<&'a str>,
 }
 
 /// `runtime.dispose`.
@@ -346,6 +379,19 @@ pub enum Request<'a> {
     PermissionsWatch(PermissionsWatch),
     PermissionsTaken(PermissionsTaken),
     RuntimeResources(RuntimeResources),
+    SnapshotTake(SnapshotTake<'a>),
+    RuntimeRollback(RuntimeRollback<'a>),
+    RuntimeClone(RuntimeClone<'a>),
+    RuntimePause(RuntimePause),
+    RuntimeResume(RuntimeResume<'a>),
+    SnapshotList(SnapshotList<'a>),
+    SnapshotGet(SnapshotNamed<'a>),
+    SnapshotDelete(SnapshotNamed<'a>),
+    SnapshotExport(SnapshotExport<'a>),
+    SnapshotImport(SnapshotImport<'a>),
+    ProcessAttach(ProcessAttach),
+    SnapshotPersist(SnapshotNamed<'a>),
+    SnapshotDigest(SnapshotNamed<'a>),
 }
 
 impl<'a> Request<'a> {
@@ -398,6 +444,19 @@ impl<'a> Request<'a> {
             Kind::PermissionsWatch => reader::read(body).map(Self::PermissionsWatch),
             Kind::PermissionsTaken => reader::read(body).map(Self::PermissionsTaken),
             Kind::RuntimeResources => reader::read(body).map(Self::RuntimeResources),
+            Kind::SnapshotTake => reader::read(body).map(Self::SnapshotTake),
+            Kind::RuntimeRollback => reader::read(body).map(Self::RuntimeRollback),
+            Kind::RuntimeClone => reader::read(body).map(Self::RuntimeClone),
+            Kind::RuntimePause => reader::read(body).map(Self::RuntimePause),
+            Kind::RuntimeResume => reader::read(body).map(Self::RuntimeResume),
+            Kind::SnapshotList => reader::read(body).map(Self::SnapshotList),
+            Kind::SnapshotGet => reader::read(body).map(Self::SnapshotGet),
+            Kind::SnapshotDelete => reader::read(body).map(Self::SnapshotDelete),
+            Kind::SnapshotExport => reader::read(body).map(Self::SnapshotExport),
+            Kind::SnapshotImport => reader::read(body).map(Self::SnapshotImport),
+            Kind::ProcessAttach => reader::read(body).map(Self::ProcessAttach),
+            Kind::SnapshotPersist => reader::read(body).map(Self::SnapshotPersist),
+            Kind::SnapshotDigest => reader::read(body).map(Self::SnapshotDigest),
             Kind::Reply
             | Kind::Error
             | Kind::Output

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::maps::Details;
+use crate::snapshots::Restored;
 
 /// `hello` of the sidecar.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,11 +49,14 @@ pub struct Output<'a> {
 /// The reply to `runtime.create`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct RuntimeCreated {
+pub struct RuntimeCreated<'a> {
     /// Its number from now on.
     pub runtime: u32,
     /// Nanoseconds that it took.
     pub configure_ns: u64,
+    /// What came with the snapshot that it goes on from.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub restored: Option<Restored<'a>>,
 }
 
 /// Nanoseconds spent in each step of a start.

@@ -49,6 +49,8 @@ pub struct RunnerDispose {
 pub struct RunnerCreated {
     /// Its number from now on.
     pub runner: u32,
+    /// The number of its process in the runtime.
+    pub pid: u32,
     /// Where the time went.
     pub timings: Timings,
 }

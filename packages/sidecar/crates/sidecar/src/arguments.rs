@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use coldframe_core::CoreOptions;
+use coldframe_core::{CoreOptions, StoreOptions};
 use coldframe_protocol::messages::VERSION;
 use lexopt::Arg::{Long, Short, Value};
 use lexopt::Parser;
@@ -21,12 +21,17 @@ Usage: coldframe-sidecar --channel-fd N --image DIR [options]
   --warm-slots N   memory slots kept ready for the next program, 0 to 4096 (default: 16)
   --spin-us N      microseconds to look for more work after an answer before sleeping, 0 to 10000 (default: 50)
   --inline-us N    microseconds for which a lone request runs on the reading thread, 0 to 10000 (default: 200)
+  --snapshots DIR  the folder for snapshots on disk, made when the first one is written
+  --snapshot-bytes N   bytes that those on disk may have together (default: 10 GiB)
+  --snapshot-memory N  bytes that those in memory may have together (default: 4 GiB)
   --help           print this
   --version        print the version";
 
 const DEFAULT_WARM_SLOTS: usize = 16;
 const DEFAULT_SPIN_US: u64 = 50;
 const DEFAULT_INLINE_US: u64 = 200;
+const DEFAULT_SNAPSHOT_BYTES: u64 = 10 << 30;
+const DEFAULT_SNAPSHOT_MEMORY: u64 = 4 << 30;
 
 /// What the command line asks for.
 pub enum Command {
@@ -42,6 +47,8 @@ pub struct Arguments {
     pub channel_fd: RawFd,
     /// For the core.
     pub core: CoreOptions,
+    /// For the store of snapshots.
+    pub store: StoreOptions,
     /// How long the reading thread looks for more after an answer.
     pub spin: Duration,
     /// How long a lone request may run on the reading thread; zero: never.
@@ -54,6 +61,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
     let (mut channel_fd, mut image_dir) = (None, None);
     let (mut workers, mut warm_slots) = (0, DEFAULT_WARM_SLOTS);
     let (mut spin, mut inline) = (DEFAULT_SPIN_US, DEFAULT_INLINE_US);
+    let (mut directory, mut max_bytes, mut memory_bytes) = (None, DEFAULT_SNAPSHOT_BYTES, DEFAULT_SNAPSHOT_MEMORY);
     while let Some(argument) = parser.next().map_err(|e| hinted(&e.to_string()))? {
         match argument {
             Long("help") | Short('h') => return Ok(Command::Print(HELP.to_owned())),
@@ -64,13 +72,18 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
             Long("warm-slots") => warm_slots = number(&mut parser, "--warm-slots", 0, 4096)? as usize,
             Long("spin-us") => spin = number(&mut parser, "--spin-us", 0, 10_000)?,
             Long("inline-us") => inline = number(&mut parser, "--inline-us", 0, 10_000)?,
+            Long("snapshots") => directory = Some(PathBuf::from(parser.value().map_err(|e| hinted(&e.to_string()))?)),
+            Long("snapshot-bytes") => max_bytes = number(&mut parser, "--snapshot-bytes", 0, u64::MAX)?,
+            Long("snapshot-memory") => memory_bytes = number(&mut parser, "--snapshot-memory", 0, u64::MAX)?,
             Long(_) | Short(_) | Value(_) => return Err(hinted(&argument.unexpected().to_string())),
         }
     }
     let channel_fd = channel_fd.ok_or_else(|| hinted("--channel-fd N is missing"))?;
     let image_dir = image_dir.ok_or_else(|| hinted("--image DIR is missing"))?;
     let (spin, inline) = (Duration::from_micros(spin), Duration::from_micros(inline));
-    Ok(Command::Serve(Arguments { channel_fd, core: CoreOptions { image_dir, workers, warm_slots, spin }, spin, inline }))
+    let core = CoreOptions { image_dir, workers, warm_slots, spin };
+    let store = StoreOptions { directory, max_bytes, memory_bytes };
+    Ok(Command::Serve(Arguments { channel_fd, core, store, spin, inline }))
 }
 
 fn number(parser: &mut Parser, name: &str, least: u64, most: u64) -> Result<u64, String> {

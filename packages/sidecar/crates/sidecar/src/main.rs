@@ -9,12 +9,16 @@
 //! [`outgoing`] is the writing side, shared by all threads. Exit codes: 0 when the parent has gone, 1 when the connection or the image
 //! is unusable, 2 for wrong arguments.
 
+mod adopted;
 mod arguments;
+mod casting;
 mod channel;
+mod copies;
 mod files;
 mod host;
 mod limits;
 mod network;
+mod notes;
 mod opened;
 mod outgoing;
 mod permissions;
@@ -24,6 +28,7 @@ mod requests;
 mod serve;
 mod session;
 mod sinks;
+mod snapshots;
 mod table;
 mod walls;
 mod wire;
@@ -31,7 +36,7 @@ mod wire;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use coldframe_core::Core;
+use coldframe_core::{Core, Store};
 use coldframe_protocol::messages::{Kind, SidecarHello, VERSION};
 
 use crate::arguments::{Arguments, Command};
@@ -74,7 +79,8 @@ fn run(arguments: &Arguments, outgoing: Arc<Outgoing>) -> ExitCode {
     };
     let hello = SidecarHello { version: VERSION, pid: std::process::id(), image: core.image_id(), load_ns: core.load_ns() };
     outgoing.push(wire::frame(Kind::Hello, 0, &hello, 0));
-    let session = Session::new(core, Arc::clone(&outgoing), arguments.inline);
+    let store = Store::open(&core, arguments.store.clone());
+    let session = Session::new(core, store, Arc::clone(&outgoing), arguments.inline);
     let Err(error) = Server::new(session, outgoing, arguments.spin).serve();
     stop(1, &format!("cannot start a thread: {error}"))
 }

@@ -100,9 +100,14 @@ impl Outgoing {
         }
         self.send(&mut state);
         if state.blocked && !IN_BATCH.get() {
-            // The reading thread may be asleep and know nothing of this. It cannot fail: the counter is far from its limit.
-            let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
+            // The reading thread may be asleep and know nothing of this.
+            self.wake();
         }
+    }
+
+    /// Wakes the reading thread. It cannot fail: the counter is far from its limit.
+    pub fn wake(&self) {
+        let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
 
     /// Handles a batch: frames that this thread pushes in `work` leave together afterwards.

@@ -45,6 +45,37 @@ fn verdict(mode: PermissionMode) -> Verdict {
     }
 }
 
+/// The same back.
+pub fn told(policy: &PermissionPolicy) -> PermissionsPolicy<'_> {
+    PermissionsPolicy {
+        fs: policy.fs.as_ref().map(scope_told),
+        network: policy.network.as_ref().map(scope_told),
+        child_process: policy.child_process.as_ref().map(scope_told),
+        process: policy.process.as_ref().map(scope_told),
+        env: policy.env.as_ref().map(scope_told),
+        binding: policy.binding.as_ref().map(scope_told),
+    }
+}
+
+fn scope_told(scope: &ScopePolicy) -> PermissionsScope<'_> {
+    fn texts(texts: &Vec<String>) -> Vec<&str> {
+        texts.iter().map(String::as_str).collect()
+    }
+    let rules = scope.rules.iter().map(|rule| PermissionsRule {
+        mode: mode(rule.verdict),
+        operations: rule.operations.as_ref().map(texts),
+        patterns: rule.patterns.as_ref().map(texts),
+    });
+    PermissionsScope { default: mode(scope.default), rules: (!scope.rules.is_empty()).then(|| rules.collect()) }
+}
+
+fn mode(verdict: Verdict) -> PermissionMode {
+    match verdict {
+        Verdict::Allow => PermissionMode::Allow,
+        Verdict::Deny => PermissionMode::Deny,
+    }
+}
+
 /// `permissions.set`.
 pub fn set(set: &PermissionsSet<'_>, runtime: &Runtime) -> Result<(), core::Error> {
     runtime.permissions().set(&policy(&set.permissions))
@@ -70,7 +101,7 @@ fn event(decision: &core::Decision) -> PermissionEvent<'_> {
         scope: decision.scope.name(),
         operation: decision.operation,
         resource: &decision.resource,
-        decision: if decision.verdict == Verdict::Allow { PermissionMode::Allow } else { PermissionMode::Deny },
+        decision: mode(decision.verdict),
         rule: decision.rule,
         pid: decision.pid,
         time_us: decision.time_us,

@@ -22,13 +22,13 @@ struct InFlight {
     process: Option<Process>,
     /// `cancel` came before `process` was known.
     canceled: bool,
-    /// An evaluation in that program, which goes on without it.
-    evaluation: bool,
+    /// The runner, of an evaluation: its program goes on without it. Else 0.
+    runner: u32,
 }
 
 impl Requests {
-    /// Takes a request in. `Ok(false)`: its id is in use.
-    pub fn begin(&self, id: u32, evaluation: bool) -> Result<bool, Error> {
+    /// Takes a request in; `runner` is 0 unless it is an evaluation there. `Ok(false)`: its id is in use.
+    pub fn begin(&self, id: u32, runner: u32) -> Result<bool, Error> {
         let mut table = self.table.lock();
         if table.len() >= LIMIT {
             return Err(Error::ResourceExhausted { resource: "requests", limit: LIMIT as u64 });
@@ -36,7 +36,7 @@ impl Requests {
         if table.contains_key(&id) {
             return Ok(false);
         }
-        table.insert(id, InFlight { process: None, canceled: false, evaluation });
+        table.insert(id, InFlight { process: None, canceled: false, runner });
         Ok(true)
     }
 
@@ -49,12 +49,27 @@ impl Requests {
     pub fn attach(&self, id: u32, process: Process) {
         let mut table = self.table.lock();
         let Some(request) = table.get_mut(&id) else { return };
-        let canceled = request.canceled;
+        let (canceled, runner) = (request.canceled, request.runner);
         request.process = Some(process.clone());
         drop(table);
-        if canceled {
-            process.cancel();
+        match canceled {
+            true if runner != 0 => process.cancel_evaluation(id),
+            true => process.cancel(),
+            false => {}
         }
+    }
+
+    /// The request's program sleeps: who cancels it is heard when it wakes up.
+    pub fn detach(&self, id: u32) {
+        if let Some(request) = self.table.lock().get_mut(&id) {
+            request.process = None;
+        }
+    }
+
+    /// Evaluations under way in a runner.
+    pub fn evaluations(&self, runner: u32) -> Vec<u32> {
+        let table = self.table.lock();
+        table.iter().filter(|(_, request)| request.runner == runner).map(|(id, _)| *id).collect()
     }
 
     /// Takes a request out in order to answer it. False: it has been answered.
@@ -87,6 +102,6 @@ impl Requests {
     fn target(&self, id: u32) -> Option<(Process, bool)> {
         let table = self.table.lock();
         let request = table.get(&id)?;
-        Some((request.process.clone()?, request.evaluation))
+        Some((request.process.clone()?, request.runner != 0))
     }
 }

@@ -98,6 +98,7 @@ impl Server {
     }
 
     fn step(&self, reader: &mut Reader) -> Step {
+        reader.session.take_notes();
         let backlog = self.outgoing.backlog();
         if !backlog.full {
             match self.outgoing.channel().receive(reader.decoder.spare()) {

@@ -3,24 +3,30 @@
 //! Only the reading thread is in here. Programs are answered by [`crate::sinks`]; what begins one is a [`Job`], which either hands it to a
 //! worker at once or, for a request that came alone, is given back to be run without the session's lock.
 
+use std::collections::HashMap;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use coldframe_core::{Core, Dispatch, Error, Mode, Process, ProcessOptions, Runtime, RuntimeOptions, Streams};
+use coldframe_core::{Core, Dispatch, Error, Mode, ProcessOptions, Runtime, RuntimeOptions, Store, Streams};
 use coldframe_protocol::messages::*;
 use coldframe_protocol::{Frame, Request};
 use parking_lot::Mutex;
 use serde::Serialize;
 
+use crate::casting::{Runners, Waiting};
+use crate::copies::Asleep;
 use crate::files;
 use crate::host;
 use crate::limits;
 use crate::network;
+use crate::notes::Notes;
 use crate::opened;
 use crate::outgoing::Outgoing;
 use crate::permissions;
 use crate::processes;
 use crate::sinks::{Answers, Program, Runner};
+use crate::snapshots::DEFAULT_TENANT;
 use crate::table::{Place, Table};
 use crate::wire;
 
@@ -29,19 +35,35 @@ const MAX_RUNNERS: usize = 65_536;
 
 /// See the module.
 pub struct Session {
-    core: Core,
-    answers: Answers,
+    pub(crate) core: Core,
+    pub(crate) answers: Answers,
     inline: Duration,
     greeted: bool,
-    runtimes: Table<Live>,
-    /// Shared with jobs. `None`: being created.
-    runners: Arc<Mutex<Table<Option<Process>>>>,
+    pub(crate) runtimes: Table<Live>,
+    /// Shared with jobs. `None`: being created, or asleep.
+    pub(crate) runners: Arc<Runners>,
+    pub(crate) store: Store,
+    pub(crate) notes: Notes,
+    /// Runtimes that sleep on disk, by their numbers.
+    pub(crate) asleep: HashMap<u32, Asleep>,
 }
 
-struct Live {
-    runtime: Runtime,
+/// A runtime of the connection.
+pub(crate) struct Live {
+    pub runtime: Runtime,
     /// Numbers of the runners that were made in it and not disposed.
-    runners: Vec<u32>,
+    pub runners: Vec<u32>,
+    /// Whose it is; none: the default tenant's.
+    pub tenant: Option<Arc<str>>,
+    /// Programs that came with a snapshot, and that nobody hears yet.
+    pub waiting: Option<Box<Waiting>>,
+}
+
+impl Live {
+    /// Whose it is.
+    pub fn tenant(&self) -> &str {
+        self.tenant.as_deref().unwrap_or(DEFAULT_TENANT)
+    }
 }
 
 /// Why the connection cannot go on: its last message.
@@ -55,11 +77,19 @@ type Handled = Result<Option<Job>, Violation>;
 
 impl Session {
     /// A connection whose `hello` has been sent. `inline` is how long a lone request may run on this thread.
-    pub fn new(core: Core, outgoing: Arc<Outgoing>, inline: Duration) -> Self {
+    pub fn new(core: Core, store: Store, outgoing: Arc<Outgoing>, inline: Duration) -> Self {
+        let notes = Notes::new(Arc::clone(&outgoing));
         let answers = Answers { outgoing, requests: Arc::default() };
         let (runtimes, runners) =
             (Table::new("runtimes", MAX_RUNTIMES), Arc::new(Mutex::new(Table::new("runners", MAX_RUNNERS))));
-        Self { core, answers, inline, greeted: false, runtimes, runners }
+        Self { core, answers, inline, greeted: false, runtimes, runners, store, notes, asleep: HashMap::new() }
+    }
+
+    /// Does what other threads have left to be done.
+    pub fn take_notes(&mut self) {
+        for note in self.notes.take() {
+            note(self);
+        }
     }
 
     /// Handles one frame. `alone`: nothing else waits to be handled, so that the thread has time to run the program itself.
@@ -88,6 +118,7 @@ impl Session {
             Request::Credit(credit) => self.answers.requests.credit(id, credit.bytes),
             Request::Cancel => self.answers.requests.cancel(id),
             Request::Ping => self.reply(id, &Empty {}),
+            Request::RuntimeCreate(create) if create.snapshot.is_some() => self.restore_runtime(id, create)?,
             Request::RuntimeCreate(create) => self.create_runtime(id, create),
             Request::RuntimeDispose(dispose) => self.dispose_runtime(id, dispose.runtime),
             Request::ProcessStart(start) => return self.start_process(id, start, alone),
@@ -115,7 +146,7 @@ impl Session {
                     permissions::send(taken.runtime, &live.runtime.permissions().take(permissions::MOST), &self.answers.outgoing);
                 }
             }
-            request => self.inside(id, &request),
+            request => self.about_snapshots(id, request)?,
         }
         Ok(None)
     }
@@ -161,9 +192,10 @@ impl Session {
                 let number = self.runtimes.reserve();
                 runtime.attach(Arc::new(host::Asking { runtime: number, outgoing: Arc::clone(&self.answers.outgoing) }));
                 let _ = told.set(number);
-                self.runtimes.put(number, Live { runtime, runners: Vec::new() });
+                let tenant = create.tenant.map(Arc::from);
+                self.runtimes.put(number, Live { runtime, runners: Vec::new(), tenant, waiting: None });
                 let configure_ns = u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX);
-                self.reply(id, &RuntimeCreated { runtime: number, configure_ns });
+                self.reply(id, &RuntimeCreated { runtime: number, configure_ns, restored: None });
             }
             Err(error) => self.refuse(id, &wire::failure(&error, None)),
         }
@@ -187,6 +219,7 @@ impl Session {
                 live.runtime.dispose();
                 self.reply(id, &Empty {});
             }
+            None if self.dispose_asleep(number) => self.reply(id, &Empty {}),
             None => self.refuse(id, &self.no_runtime(number)),
         }
     }
@@ -203,7 +236,7 @@ impl Session {
     }
 
     /// Requests about a runtime's files or processes; see [`files`] and [`processes`].
-    fn inside(&self, id: u32, request: &Request<'_>) {
+    pub(crate) fn inside(&self, id: u32, request: &Request<'_>) {
         if let Some(number) = network::runtime(request) {
             return self.connect(id, request, number);
         }
@@ -225,7 +258,7 @@ impl Session {
     fn wait_for_changes(&self, id: u32, changes: &FileChanges) -> Result<(), Violation> {
         let number = changes.runtime;
         match self.runtimes.get(number) {
-            Some(live) if self.begin(id, false)? => {
+            Some(live) if self.begin(id, 0)? => {
                 let place = Place { runtime: number, runner: 0 };
                 opened::wait_for_changes(id, place, changes.handle, &live.runtime, &self.answers);
             }
@@ -251,7 +284,7 @@ impl Session {
             return Ok(None);
         };
         let runtime = live.runtime.clone();
-        if !self.begin(id, false)? {
+        if !self.begin(id, 0)? {
             return Ok(None);
         }
         let options = ProcessOptions {
@@ -286,7 +319,7 @@ impl Session {
             self.refuse(id, &self.no_runtime(number));
             return Ok(None);
         }
-        if !self.begin(id, false)? {
+        if !self.begin(id, 0)? {
             return Ok(None);
         }
         let Some(live) = self.runtimes.get_mut(number) else { return Ok(None) };
@@ -314,7 +347,7 @@ impl Session {
         };
         let place = Place { runtime: number, runner };
         let answers = self.answers.clone();
-        let sink = Arc::new(Runner { id, place, answers: answers.clone() });
+        let sink = Arc::new(Runner { id, place, pid: AtomicU32::new(0), answers: answers.clone() });
         Ok(self.run(alone, move |dispatch| match runtime.start(options, sink, dispatch) {
             Ok(process) => {
                 // Gone from the table: its runtime was disposed meanwhile, and with it the process.
@@ -337,7 +370,7 @@ impl Session {
             self.refuse(id, &self.no_runner(number));
             return Ok(None);
         };
-        if !self.begin(id, true)? {
+        if !self.begin(id, number)? {
             return Ok(None);
         }
         let answers = self.answers.clone();
@@ -386,9 +419,9 @@ impl Session {
         self.reply(id, &body);
     }
 
-    /// Takes a request in whose answer comes later. False: it has been refused.
-    fn begin(&self, id: u32, evaluation: bool) -> Result<bool, Violation> {
-        match self.answers.requests.begin(id, evaluation) {
+    /// Takes a request in whose answer comes later; `runner` is that of an evaluation, else 0. False: it has been refused.
+    pub(crate) fn begin(&self, id: u32, runner: u32) -> Result<bool, Violation> {
+        match self.answers.requests.begin(id, runner) {
             Ok(true) => Ok(true),
             Ok(false) => Err(wire::violation("id", "one that no request in flight has", id.to_string())),
             Err(error) => {
@@ -398,15 +431,18 @@ impl Session {
         }
     }
 
-    fn reply<T: Serialize>(&self, id: u32, body: &T) {
+    pub(crate) fn reply<T: Serialize>(&self, id: u32, body: &T) {
         self.answers.outgoing.push(wire::frame(Kind::Reply, id, body, 64));
     }
 
-    fn refuse(&self, id: u32, failure: &Failure<'_>) {
+    pub(crate) fn refuse(&self, id: u32, failure: &Failure<'_>) {
         self.answers.outgoing.push(wire::error(id, failure));
     }
 
-    fn no_runtime(&self, number: u32) -> Failure<'static> {
+    pub(crate) fn no_runtime(&self, number: u32) -> Failure<'static> {
+        if self.asleep.contains_key(&number) {
+            return wire::paused(number);
+        }
         if self.runtimes.has_been(number) {
             return wire::failure(&Error::RuntimeDisposed, Some(("runtime", number)));
         }
@@ -415,6 +451,9 @@ impl Session {
     }
 
     fn no_runner(&self, number: u32) -> Failure<'static> {
+        if let Some((runtime, _)) = self.asleep.iter().find(|(_, asleep)| asleep.runners().contains(&number)) {
+            return wire::paused(*runtime);
+        }
         if self.runners.lock().has_been(number) {
             return wire::failure(&Error::RunnerExited { exit_code: Error::Canceled.exit_code() }, Some(("runner", number)));
         }

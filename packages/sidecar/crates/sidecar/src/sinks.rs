@@ -1,6 +1,8 @@
 //! What the core tells about programs, turned into messages. Called on worker threads, or on the reading thread when a program ran there.
 
+use std::any::Any;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use coldframe_core::{Error, Outcome, Sink, Timings};
 use coldframe_protocol::messages::{Kind, MAX_OUTPUT_BYTES, Output, RunnerCreated, Started};
@@ -30,7 +32,8 @@ impl Answers {
         self.answer(id, || wire::error(id, &wire::failure(error, place.facts(error))));
     }
 
-    fn output(&self, id: u32, fd: u8, data: &[u8]) {
+    /// What a request's program has written.
+    pub fn output(&self, id: u32, fd: u8, data: &[u8]) {
         for data in data.chunks(MAX_OUTPUT_BYTES) {
             self.outgoing.push(wire::frame(Kind::Output, id, &Output { fd, data }, data.len()));
         }
@@ -63,6 +66,9 @@ impl Sink for Program {
     fn exited(&self, outcome: Outcome) {
         self.answers.answer(self.id, || wire::outcome(self.id, &outcome, self.place));
     }
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
 }
 
 /// The sink of `runner.create` and of the `runner.eval` requests for that runner, whose ids are the core's evaluation numbers.
@@ -71,11 +77,17 @@ pub struct Runner {
     pub id: u32,
     /// Where it runs, its own number included.
     pub place: Place,
+    /// The number of its process, once it has one.
+    pub pid: AtomicU32,
     /// Where the answers go.
     pub answers: Answers,
 }
 
 impl Sink for Runner {
+    fn started(&self, pid: u32) {
+        self.pid.store(pid, Ordering::Relaxed);
+    }
+
     fn output(&self, eval: u32, fd: u8, data: Vec<u8>) {
         // 0: written between two evaluations, which nobody has asked to see.
         if eval != 0 {
@@ -88,7 +100,8 @@ impl Sink for Runner {
     }
 
     fn ready(&self, timings: Timings) {
-        let body = RunnerCreated { runner: self.place.runner, timings: wire::timings(&timings) };
+        let body =
+            RunnerCreated { runner: self.place.runner, pid: self.pid.load(Ordering::Relaxed), timings: wire::timings(&timings) };
         self.answers.answer(self.id, || wire::frame(Kind::Reply, self.id, &body, 128));
     }
 
@@ -97,5 +110,9 @@ impl Sink for Runner {
         let exit_code = outcome.exit_code;
         let error = outcome.failure.unwrap_or(Error::RunnerExited { exit_code });
         self.answers.fail(self.id, &error, self.place);
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 }

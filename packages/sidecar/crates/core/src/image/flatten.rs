@@ -37,33 +37,33 @@ impl Image {
         // A joined run may reach over a large one that lies between: those are cut out again by laying them on top.
         let large: Vec<Extent> = old.iter().filter(|extent| extent.len >= LARGE).cloned().collect();
         let runs = between(&join_for_copying(&small, GAP, MOST, SLACK), &large);
-        let file = sys::memory_file().and_then(|file| self.copy(&old, &runs, &file).map(|len| (file, len)));
-        let (file, len) = file.map_err(|error| Error::Snapshot { reason: format!("it could not be put together: {error}") })?;
-        let piece = Piece::new(file, len, self.budget())?;
-        let mut copied = Vec::with_capacity(runs.len());
-        let mut offset = 0;
-        for run in runs {
-            copied.push(Extent { at: run.offset, len: run.len, piece: piece.clone(), offset });
-            offset += run.len as u64;
-        }
-        let flat = overlay(&large, &copied);
+        let flat = overlay(&large, &self.copy_runs(&old, &runs)?);
         if extra_mappings(&flat) < extra_mappings(&old) {
             *self.extents.write() = flat.into();
         }
         Ok(())
     }
 
+    /// Copies `runs` of the memory that is made of `extents` into a file in memory.
+    fn copy_runs(&self, extents: &Arc<[Extent]>, runs: &[Run]) -> Result<Vec<Extent>, Error> {
+        let charge = self.budget().charge(0, 1)?;
+        let file = sys::memory_file().and_then(|file| self.copy(extents, runs, &file).map(|len| (file, len)));
+        let (file, len) = file.map_err(|error| Error::Snapshot { reason: format!("it could not be put together: {error}") })?;
+        let piece = Piece::charged(file, len, self.budget(), charge);
+        let mut copied = Vec::with_capacity(runs.len());
+        let mut offset = 0;
+        for run in runs {
+            copied.push(Extent { at: run.offset, len: run.len, piece: piece.clone(), offset });
+            offset += run.len as u64;
+        }
+        Ok(copied)
+    }
+
     fn copy(&self, extents: &Arc<[Extent]>, runs: &[Run], file: &std::fs::File) -> io::Result<u64> {
         let mut end = 0;
         for run in runs {
             file.set_len(end + run.len as u64)?;
-            let inside = |extent: &&Extent| extent.at < run.offset + run.len && run.offset < extent.end();
-            for extent in extents.iter().filter(inside) {
-                let (from, to) = (extent.at.max(run.offset), extent.end().min(run.offset + run.len));
-                let offset = extent.offset + (from - extent.at) as u64;
-                let bytes = extent.piece.bytes(offset, to - from).ok_or_else(|| io::Error::other("no more mappings"))?;
-                file.write_all_at(bytes, end + (from - run.offset) as u64)?;
-            }
+            super::gather::copy_run(extents, *run, file, end)?;
             end += run.len as u64;
         }
         // Pages of zeros between the runs that were joined exist from now on, so that no reader makes them.
@@ -74,7 +74,7 @@ impl Image {
 }
 
 /// The parts of `runs` that lie in none of `extents`.
-fn between(runs: &[Run], extents: &[Extent]) -> Vec<Run> {
+pub(super) fn between(runs: &[Run], extents: &[Extent]) -> Vec<Run> {
     let mut parts = Vec::new();
     for run in runs {
         let (mut at, end) = (run.offset, run.offset + run.len);

@@ -2,20 +2,25 @@
 //! bytes in files, zeros around them, and the slots that carry it.
 //!
 //! The slots live inside the image: a slot that was mapped from one image cannot even be offered to another. An image never changes; a
-//! saved one keeps alive the files of those it was made from, not the images themselves. Next: `memory/pool.rs`; `memory/save.rs` makes the saved ones.
+//! saved one keeps alive the files of those it was made from, not the images themselves. Next: `memory/pool.rs`; `memory/save.rs` makes the saved ones,
+//! `gather.rs` makes them cheap to map.
 
 mod extents;
 mod flatten;
 mod format;
+mod gather;
+mod keeper;
 mod piece;
 
 pub(crate) use extents::{Extent, bytes, join, join_for_copying, overlay, whole_pages};
 pub use format::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
+pub(crate) use keeper::Keeper;
 pub(crate) use piece::Piece;
 
 use crate::error::Error;
 use crate::memory::{Budget, Pool};
 use crate::sys::{self, PAGE, Run};
+use gather::Gathering;
 use parking_lot::RwLock;
 use std::fs::File;
 use std::io::Read;
@@ -30,6 +35,9 @@ pub(crate) struct Image {
     len: usize,
     /// What the memory is made of. Another list for the same bytes may take its place (`flatten.rs`).
     extents: RwLock<Arc<[Extent]>>,
+    /// The one run of the installation's image, which it is or began as.
+    pub(crate) origin: Extent,
+    gathering: Gathering,
     id: Arc<str>,
     pool: Pool,
 }
@@ -49,7 +57,9 @@ impl Image {
         Ok(Arc::new(Self {
             len: header.memory_len as usize,
             header: Arc::new(header),
-            extents: RwLock::new(Arc::new([extent])),
+            extents: RwLock::new(Arc::new([extent.clone()])),
+            origin: extent,
+            gathering: Gathering::default(),
             id: id.into(),
             pool: Pool::new(budget, warm_slots),
         }))
@@ -61,6 +71,8 @@ impl Image {
             header: self.header.clone(),
             len,
             extents: RwLock::new(extents.into()),
+            origin: self.origin.clone(),
+            gathering: Gathering::default(),
             id: self.id.clone(),
             pool: Pool::new(self.budget().clone(), warm_slots),
         })

@@ -5,6 +5,7 @@
 
 use super::{GUARD, RESERVATION};
 use crate::error::Error;
+use crate::image::Keeper;
 use crate::sys;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -45,6 +46,7 @@ pub(crate) struct Budget {
     reservations: Count,
     mappings: Count,
     descriptors: Count,
+    keeper: Arc<Keeper>,
 }
 
 #[derive(Debug)]
@@ -122,7 +124,13 @@ impl Budget {
             reservations: Count::new("memory reservations", (mappings / MAPPINGS_PER_VM).min(MAX_RESERVATIONS)),
             mappings: Count::new("memory mappings", mappings),
             descriptors: Count::new("memory descriptors", descriptors),
+            keeper: Arc::default(),
         })
+    }
+
+    /// Who gathers images that are mapped often.
+    pub(crate) fn keeper(&self) -> &Arc<Keeper> {
+        &self.keeper
     }
 
     /// Takes mappings and descriptors.
@@ -174,6 +182,7 @@ impl Budget {
 
 impl Drop for Budget {
     fn drop(&mut self) {
+        self.keeper.close();
         for base in self.free.lock().drain(..) {
             // SAFETY: free ranges are owned by this list alone.
             unsafe { sys::release(base, RESERVATION + GUARD) };

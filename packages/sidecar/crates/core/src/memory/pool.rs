@@ -3,10 +3,10 @@
 //! A pool is a part of its image (`image/mod.rs`), so that a slot cannot be taken for another image: the prototype kept one list for
 //! all, keyed by the image's address, and a freed image's address was reused. Next: `creator.rs`.
 
-use super::slot::{Reset, Slot};
-use super::{Budget, MAPPINGS_PER_VM};
+use super::Budget;
+use super::slot::{Reset, Slot, mappings};
 use crate::error::Error;
-use crate::image::{Image, extra_mappings};
+use crate::image::Image;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -33,14 +33,14 @@ impl Pool {
     }
 
     /// A clean slot: the one used last if there is one, for its pages are mapped and warm, else a new one.
-    pub(crate) fn take(&self, image: &Image) -> Result<Slot, Error> {
+    pub(crate) fn take(&self, image: &Arc<Image>) -> Result<Slot, Error> {
         debug_assert!(std::ptr::eq(self, image.pool()), "a pool serves the image it is a part of");
         if let Some(slot) = self.clean.lock().pop() {
             return Ok(slot);
         }
-        let extents = image.extents();
+        let extents = image.to_map();
         let base = self.budget.take_range()?;
-        let charge = self.budget.charge(MAPPINGS_PER_VM + extra_mappings(&extents), 0).inspect_err(|_| {
+        let charge = self.budget.charge(mappings(&extents), 0).inspect_err(|_| {
             self.budget.give_back_range(base);
         })?;
         Slot::map(base, image, &extents, charge).map_err(|(base, error)| {

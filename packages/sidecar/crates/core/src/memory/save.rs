@@ -59,6 +59,7 @@ impl Lodging {
         if copied_bytes >= image.budget().policy.rebase {
             rebase(&self.gate, base, lodged, &image, &copied)?;
         }
+        image.budget().keeper().prepare(&image);
         Ok(Save { image, copied: copied_bytes, frozen: frozen - before })
     }
 }
@@ -162,7 +163,7 @@ fn rebase(gate: &Gate, base: usize, lodged: &mut Lodged, image: &Arc<Image>, cop
     // All that was private is now a file: the slot is one of the saved image.
     lodged.image = image.clone();
     lodged.growth = super::Growth::default();
-    lodged.slot.forget_known();
+    lodged.slot.belongs_to(&image.extents());
     Ok(())
 }
 

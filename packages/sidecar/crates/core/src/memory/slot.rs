@@ -15,6 +15,11 @@ use crate::sys::{self, PAGE, PageMap, Run};
 /// faults it saves.
 const MAX_KNOWN_PAGES: usize = 512;
 
+/// Mappings that a memory made of `extents` takes.
+pub(super) fn mappings(extents: &[Extent]) -> u64 {
+    MAPPINGS_PER_VM + extra_mappings(extents)
+}
+
 /// A mapped, clean memory. Owns its address range.
 #[derive(Debug)]
 pub(crate) struct Slot {
@@ -22,6 +27,8 @@ pub(crate) struct Slot {
     /// Pages that are private copies, with the image's bytes in them. Sorted, not touching.
     known: Vec<Run>,
     charge: Charge,
+    /// The part of the charge that it keeps between two guests.
+    mappings: u64,
 }
 
 /// What becomes of a slot after a run.
@@ -37,7 +44,7 @@ impl Slot {
     pub(crate) fn map(base: usize, image: &Image, extents: &[Extent], charge: Charge) -> Result<Self, (usize, Error)> {
         // SAFETY: the caller hands over the whole reservation; it is as long as any image (checked in `Header::decode` and when one is saved).
         match unsafe { image.map_at(base, extents) } {
-            Ok(()) => Ok(Self { base, known: Vec::new(), charge }),
+            Ok(()) => Ok(Self { base, known: Vec::new(), mappings: mappings(extents), charge }),
             Err(_) => Err((base, Error::ResourceExhausted { resource: "memory mappings", limit: sys::max_mappings() })),
         }
     }
@@ -51,9 +58,10 @@ impl Slot {
         &mut self.charge
     }
 
-    /// Everything in it has been mapped anew: it has no private pages.
-    pub(crate) fn forget_known(&mut self) {
+    /// It is one of the image that is made of `extents` from now on, and mapped anew: it has no private pages.
+    pub(crate) fn belongs_to(&mut self, extents: &[Extent]) {
         self.known.clear();
+        self.mappings = self.mappings.max(mappings(extents));
     }
 
     /// Restores the image after a guest ran. `size` is how far its memory had grown; `fully_metered` says that all faults of
@@ -79,7 +87,7 @@ impl Slot {
             if unsafe { sys::unmap_into_reservation(self.base + image.len(), size - image.len()) }.is_err() {
                 return Reset::Lost(self.base);
             }
-            self.charge.keep_mappings(MAPPINGS_PER_VM + extra_mappings(&image.extents()));
+            self.charge.keep_mappings(self.mappings);
         }
         Reset::Clean(self)
     }

@@ -48,6 +48,9 @@ macro_rules! reply {
     };
 }
 
+// After the macros, which it uses.
+mod snapshots;
+
 const TIMINGS: Timings =
     Timings { memory_map_ns: 4_200, instantiate_ns: 0, guest_start_ns: 65_536, guest_run_ns: 30_000_000_000 };
 const BYTES: &[u8] = &[0, 1, 127, 128, 254, 255, 0x93, 0xc0];
@@ -322,7 +325,14 @@ pub fn all() -> Vec<Case> {
         }
     });
     reply!(all, "reply-ping", Ping, 1, Empty, Empty {});
-    reply!(all, "reply-runtime-create", RuntimeCreate, 2, RuntimeCreated, RuntimeCreated { runtime: 1, configure_ns: 850 });
+    reply!(
+        all,
+        "reply-runtime-create",
+        RuntimeCreate,
+        2,
+        RuntimeCreated,
+        RuntimeCreated { runtime: 1, configure_ns: 850, restored: None }
+    );
     reply!(all, "reply-process-start", ProcessStart, 3, Outcome, outcome(b"1\n", None));
     reply!(all, "reply-process-start-binary", ProcessStart, 3, Outcome, outcome(BYTES, None));
     reply!(all, "reply-process-start-everything", ProcessStart, u32::MAX, Outcome, {
@@ -340,7 +350,14 @@ pub fn all() -> Vec<Case> {
         let details = [("reason", Fact::Text("wasm trap: out of bounds memory access".to_owned())), ("offset", Fact::Number(-1))];
         Outcome { exit_code: -1, ..outcome(b"", Some(failure("ERR_ENGINE_FAULT", "the engine faulted", &details))) }
     });
-    reply!(all, "reply-runner-create", RunnerCreate, 5, RunnerCreated, RunnerCreated { runner: 1, timings: Timings::default() });
+    reply!(
+        all,
+        "reply-runner-create",
+        RunnerCreate,
+        5,
+        RunnerCreated,
+        RunnerCreated { runner: 1, pid: 2, timings: Timings::default() }
+    );
     reply!(all, "reply-resources", Resources, 8, Resources, {
         Resources { runtimes: 1_000, processes: 3, warm_slots: 16, memory_bytes: 8_589_934_592, buffered_bytes: 0 }
     });
@@ -363,6 +380,7 @@ pub fn all() -> Vec<Case> {
         let (ctime_us, birthtime_us) = (1_700_000_000_000_000, 0);
         FileStatus { r#type: FileType::File, mode, size, ino, nlink, uid, gid, atime_us, mtime_us, ctime_us, birthtime_us }
     });
+    snapshots::add(&mut all);
     all
 }
 

@@ -4,7 +4,7 @@
 
 use super::content::Content;
 use super::host::Mount;
-use super::node::{Body, Device, Directory, Ino};
+use super::node::{Body, Device, Directory, Ino, Node};
 use super::proc::Proc;
 use super::tree::{FileSystem, GUEST, ROOT, Space};
 use super::walk::Place;
@@ -74,9 +74,16 @@ const LINKS: &[(&str, &str)] = &[
 /// Where `/proc` stands in the table of mounts.
 const PROC: usize = 0;
 
+static BASE: LazyLock<FileSystem> = LazyLock::new(build);
+
+/// What of a runtime's files was never counted: it was there from the start.
+pub(super) fn uncounted() -> Space {
+    let sum = |space: Space, node: &Node| space.plus(node);
+    BASE.nodes.values().fold(Space { bytes: 0, inodes: 0 }, sum)
+}
+
 /// A filesystem that holds nothing else yet, whose `/proc` shows `processes`.
 pub(crate) fn base(limits: Space, processes: Arc<Processes>, usage: Arc<Usage>) -> FileSystem {
-    static BASE: LazyLock<FileSystem> = LazyLock::new(build);
     let mut made = BASE.clone();
     (made.limits, made.usage) = (limits, usage);
     made.mounts = vec![Arc::new(Mount::of_proc(Proc::new(processes), Place::Here(ROOT)))];

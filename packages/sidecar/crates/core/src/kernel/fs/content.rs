@@ -118,6 +118,27 @@ impl Content {
         extents
     }
 
+    /// The chunks that are kept, in order, by their places.
+    pub(super) fn chunks(&self) -> impl ExactSizeIterator<Item = (u64, &[u8])> {
+        self.chunks.iter().map(|(index, chunk)| (*index, &chunk[..]))
+    }
+
+    /// A file of `len` bytes that has these chunks. None when no file could have them.
+    pub(super) fn of_chunks<'a>(len: u64, chunks: impl Iterator<Item = (u64, &'a [u8])>) -> Option<Self> {
+        let mut made = Self { len, ..Self::new() };
+        let mut least = 0;
+        for (index, bytes) in chunks {
+            let end = index.checked_mul(CHUNK as u64)?.checked_add(bytes.len() as u64)?;
+            if index < least || end > len || bytes.is_empty() || bytes.len() > CHUNK {
+                return None;
+            }
+            least = index + 1;
+            made.stored += cost(index, bytes.len()) as u64;
+            made.chunks.insert_mut(index, Arc::new(bytes.to_vec()));
+        }
+        Some(made)
+    }
+
     /// Cuts the file, or lets it end in a hole.
     pub(crate) fn truncate(&mut self, len: u64) {
         if len < self.len {
@@ -169,6 +190,21 @@ mod tests {
         let bytes = all(&content);
         assert!(bytes[..far as usize].iter().all(|byte| *byte == 0));
         assert_eq!(&bytes[far as usize..], b"end");
+    }
+
+    #[test]
+    fn chunks_that_no_file_could_have_are_refused() {
+        let of = |len: u64, chunks: &[(u64, usize)]| {
+            let chunks: Vec<_> = chunks.iter().map(|(index, len)| (*index, vec![7; *len])).collect();
+            Content::of_chunks(len, chunks.iter().map(|(index, bytes)| (*index, &bytes[..])))
+        };
+        let far = 3 * CHUNK as u64;
+        let made = of(far + 5, &[(1, CHUNK), (3, 5)]).expect("a file with holes");
+        assert_eq!((made.len(), made.stored()), (far + 5, (CHUNK + LEAST) as u64));
+        assert_eq!(all(&made)[CHUNK - 1..=CHUNK], [0, 7]);
+        for wrong in [&[(3, 6)][..], &[(0, 0)], &[(0, CHUNK + 1)], &[(1, 1), (1, 1)], &[(1, 1), (0, 1)], &[(u64::MAX / 2, 1)]] {
+            assert!(of(far + 5, wrong).is_none(), "{wrong:?}");
+        }
     }
 
     #[test]

@@ -31,10 +31,10 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub(crate) struct Below {
     /// The overlay's number, and the path from its root.
-    mount: usize,
-    path: Vec<u8>,
+    pub(super) mount: usize,
+    pub(super) path: Vec<u8>,
     /// Names that are not seen any more, whatever the host has under them. Each counts as an inode.
-    gone: RedBlackTreeSetSync<Box<[u8]>>,
+    pub(super) gone: RedBlackTreeSetSync<Box<[u8]>>,
 }
 
 /// How often a call begins anew because others changed what it was about to change.

@@ -39,6 +39,15 @@ pub(crate) struct Space {
     pub(crate) inodes: u64,
 }
 
+impl Space {
+    /// With what counts for a node, all its names included.
+    pub(super) fn plus(self, node: &Node) -> Self {
+        let further = if node.is_directory() { 0 } else { u64::from(node.meta.links.saturating_sub(1)) };
+        let inodes = self.inodes.saturating_add(node.inodes()).saturating_add(further);
+        Self { bytes: self.bytes.saturating_add(node.stored()), inodes }
+    }
+}
+
 /// See the module.
 #[derive(Clone)]
 pub(crate) struct FileSystem {

@@ -6,7 +6,8 @@
 
 use crate::error::Error;
 use crate::kernel::descriptors::{Description, Held, Position, Target};
-use crate::kernel::fs::{Device, FileSystem, Ino, Place, SavedFile, SavedListing};
+
+use crate::kernel::fs::{Device, FileSystem, Ino, Place, SavedFile, SavedFiles, SavedListing, is_name};
 use crate::kernel::net;
 use crate::kernel::usage::{Charge, Resource};
 use parking_lot::Mutex;
@@ -118,6 +119,41 @@ impl SavedGraph {
     pub(crate) fn revive(&self, tree: &mut FileSystem) -> Result<Open, Error> {
         let made = self.0.iter().map(|saved| saved.revive(tree).map(Arc::new));
         made.collect::<Result<_, _>>().map(Open)
+    }
+
+    /// How many descriptions there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The sockets that descriptions stand for.
+    pub(crate) fn sockets(&self) -> impl Iterator<Item = net::Id> {
+        self.0.iter().filter_map(|saved| if let SavedTarget::Socket(id) = saved.target { Some(id) } else { None })
+    }
+
+    /// Whether programs can have opened all of it, in these files; it may come out of bytes that anybody has written.
+    pub(crate) fn check(&self, files: &SavedFiles) -> Result<(), &'static str> {
+        let is_sound = self.0.iter().all(|saved| saved.is_sound(files));
+        if is_sound { Ok(()) } else { Err("something open that cannot be") }
+    }
+}
+
+impl SavedDescription {
+    fn is_sound(&self, files: &SavedFiles) -> bool {
+        /// Longest name in a directory.
+        const MAX_NAME: usize = 255;
+        let is_there = match &self.target {
+            SavedTarget::Stream { fd, .. } => *fd <= 2,
+            SavedTarget::File(ino) => files.is_file(*ino),
+            SavedTarget::Directory(place) => files.is_directory(place),
+            SavedTarget::Device(device, ino) => files.is_device(*ino, *device),
+            SavedTarget::Host(file) => files.may_be_open(file),
+            SavedTarget::Socket(_) | SavedTarget::Lost => true,
+        };
+        let is_directory = matches!(self.target, SavedTarget::Directory(_));
+        let names = self.listing.as_ref().is_none_or(|listing| is_directory && listing.is_sound(is_name));
+        let after = self.after.as_ref().is_none_or(|name| is_directory && name.len() <= MAX_NAME);
+        is_there && names && after && i64::try_from(self.offset).is_ok()
     }
 }
 

@@ -13,6 +13,8 @@
 #![cfg_attr(not(test), allow(dead_code, reason = "who saves whole runtimes comes next"))]
 
 mod graph;
+#[cfg(test)]
+mod rewritten;
 
 pub(crate) use graph::{Graph, Open, SavedGraph, damaged};
 
@@ -246,6 +248,11 @@ impl SavedProcess {
 }
 
 impl SavedKernel {
+    /// The programs that live in it.
+    pub(crate) fn pids(&self) -> impl Iterator<Item = u32> {
+        self.processes.iter().map(|process| process.pid)
+    }
+
     /// What its programs may do.
     pub(crate) fn permissions(&self) -> PermissionPolicy {
         self.policy.clone().into()

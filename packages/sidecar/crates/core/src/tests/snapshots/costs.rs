@@ -3,6 +3,7 @@
 //! Medians in milliseconds; three of each hundred copies, and the guest after every rollback, are asked for their state. `docs/internals/snapshots.md` has the figures.
 
 use super::*;
+use crate::image::Image;
 use crate::memory::Remains;
 use std::time::Instant;
 
@@ -90,6 +91,10 @@ fn clones() {
         let saved = guest.save().saved;
         let extents = saved.memory().extents();
         println!("{megabytes} MB: {} runs", extents.len());
+        let plain = guest.factory.image();
+        let (slots, map) = timed(|| (0..100).map(|_| plain.pool().take(plain).expect("a slot")).collect::<Vec<_>>());
+        slots.into_iter().for_each(|slot| plain.pool().discard(slot));
+        println!("  slots of the image itself: {:.4} ms each", map / 100.0);
         for round in 0..4 {
             let image = saved.memory();
             let (slots, map) = timed(|| (0..100).map(|_| image.pool().take(image).expect("a slot")).collect::<Vec<_>>());
@@ -100,6 +105,10 @@ fn clones() {
             println!("  round {round}: slots {:.4} ms each, whole VMs {:.4} ms each", map / 100.0, time / 100.0);
             drop(all);
         }
+        let again = guest.save().saved;
+        let (copy, copying) = timed(|| Image::copy_of_origin(&again.memory().origin).expect("a copy"));
+        let (_, gather) = timed(|| again.memory().gather(copy).expect("gathered"));
+        println!("  a copy of the image takes {copying:.2} ms, gathering {gather:.3} ms: {} runs", again.memory().to_map().len());
         for extent in extents.iter() {
             print!(" {}+{}", extent.at >> 12, extent.len >> 12);
         }

@@ -1,4 +1,4 @@
-//! A saved VM as a file: written aside, synced and renamed, so that a name always stands for a whole file; every byte is checked when it is read.
+//! A saved VM as bytes in a file, of its own or together with others (`store/content.rs`): every byte is checked when it is read.
 //!
 //! The file is mapped like an image: what is restored from it reads the disk's pages as it touches them, and restores share them. Whoever
 //! may change the file may change the programs in it, as with any file that a program maps; the folder must be the user's own. Next: `format.rs`.
@@ -9,17 +9,35 @@ use crate::error::Error;
 use crate::image::{Extent, Image, Piece, overlay};
 use crate::vm::Factory;
 use sha2::{Digest as _, Sha256};
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Clean slots that an image from a file keeps.
 const WARM_SLOTS: usize = 4;
 
+/// A saved VM as it is written: what comes before its pages, and where these are.
+pub(crate) struct LaidOut {
+    pub(crate) head: Vec<u8>,
+    extents: Vec<Extent>,
+    /// The snapshot's name.
+    pub(crate) name: Digest,
+}
+
+impl LaidOut {
+    /// Its pages, run by run.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = &[u8]> {
+        // They could be read when they were hashed.
+        self.extents.iter().map(|extent| extent.piece.bytes(extent.offset, extent.len).unwrap_or_default())
+    }
+
+    /// Bytes in all.
+    pub(crate) fn len(&self) -> u64 {
+        self.head.len() as u64 + self.extents.iter().map(|extent| extent.len as u64).sum::<u64>()
+    }
+}
+
 /// What a file held besides the VM.
-#[cfg_attr(not(test), expect(dead_code, reason = "the snapshots of runtimes will call it"))]
+#[cfg_attr(not(test), expect(dead_code, reason = "a file of one VM alone says more than the store asks"))]
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) saved: Arc<Saved>,
@@ -36,18 +54,15 @@ fn sha256(bytes: &[u8]) -> Digest {
     Sha256::digest(bytes).into()
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "the snapshots of runtimes will call it"))]
 impl Saved {
-    /// Writes it to `path`, in place of what is there; returns its name. `added` is the owner's: what it keeps for the VM.
-    pub(crate) fn write(&self, factory: &Factory, path: &Path, parent: Option<Digest>, added: Vec<u8>) -> Result<Digest, Error> {
+    /// It as bytes, with the digests of its pages. `added` is the owner's: what it keeps for the VM.
+    pub(crate) fn lay_out(&self, factory: &Factory, parent: Option<Digest>, added: Vec<u8>) -> Result<LaidOut, Error> {
         let unreadable = || Error::ResourceExhausted { resource: "memory mappings", limit: crate::sys::max_mappings() };
         let extents = self.memory.own_extents(&factory.image);
         let mut parts = Vec::with_capacity(extents.len());
-        let mut pages = Vec::with_capacity(extents.len());
         for extent in &extents {
             let bytes = extent.piece.bytes(extent.offset, extent.len).ok_or_else(unreadable)?;
             parts.push(Part { at: extent.at as u64, len: extent.len as u64, digest: sha256(bytes) });
-            pages.push(bytes);
         }
         let head = Head {
             image: self.memory.header().hash,
@@ -59,46 +74,29 @@ impl Saved {
             parts,
             added,
         };
-        let failed = |reason: String| Error::SnapshotFile { path: path.display().to_string(), reason };
-        let (bytes, name) = head.encode(sha256).map_err(failed)?;
-        replace(path, &bytes, &pages).map_err(|error| failed(error.to_string()))?;
-        Ok(name)
+        let (head, name) = head.encode(sha256).map_err(|reason| Error::Snapshot { reason })?;
+        Ok(LaidOut { head, extents, name })
     }
 
-    /// Reads what [`Saved::write`] wrote, and checks it.
-    pub(crate) fn open(factory: &Factory, path: &Path) -> Result<Opened, Error> {
-        let text = || path.display().to_string();
-        let failed = |error: io::Error| Error::SnapshotFile { path: text(), reason: error.to_string() };
-        let refused = |refusal: Refusal| match refusal {
-            Refusal::Damaged(reason) => Error::SnapshotDamaged { path: text(), reason },
-            Refusal::Foreign { what, needed, found } => Error::SnapshotForeign { what, needed, found },
-        };
+    /// Reads what was laid out from `at..at + len` of a file, and checks it. `path` is for errors.
+    pub(crate) fn read(factory: &Factory, piece: &Arc<Piece>, (at, len): (u64, u64), path: &Path) -> Result<Opened, Error> {
+        let refused = |refusal: Refusal| refusal.of(path);
         let damaged = |reason: &str| refused(reason.into());
-        let mut file = File::open(path).map_err(failed)?;
-        let meta = file.metadata().map_err(failed)?;
-        if !meta.is_file() {
-            return Err(damaged("it is not a file"));
-        }
-        let mut bytes = Vec::new();
-        Read::by_ref(&mut file).take(FIXED as u64).read_to_end(&mut bytes).map_err(failed)?;
-        let head_len = head_len(&bytes).map_err(refused)?;
-        if head_len as u64 > meta.len() {
+        let bytes = |at: u64, len: usize| piece.bytes(at, len).ok_or_else(|| damaged("it cannot be mapped"));
+        let head_len = head_len(bytes(at, len.min(FIXED as u64) as usize)?).map_err(refused)?;
+        if head_len as u64 > len {
             return Err(damaged("it is shorter than its header"));
         }
-        Read::by_ref(&mut file).take((head_len - bytes.len()) as u64).read_to_end(&mut bytes).map_err(failed)?;
-        let (head, name) = Head::decode(&bytes, meta.len(), sha256).map_err(refused)?;
-        drop(bytes);
+        let (head, name) = Head::decode(bytes(at, head_len)?, len, sha256).map_err(refused)?;
         check_origin(&head, &factory.image)?;
         if head.memory_len < factory.image.len() as u64 {
             return Err(damaged("its memory is smaller than the image"));
         }
-        let piece = Piece::new(file, meta.len(), factory.image.budget())?;
         let mut extents = Vec::with_capacity(head.parts.len());
-        let mut offset = head_len as u64;
+        let mut offset = at + head_len as u64;
         for part in &head.parts {
             let extent = Extent { at: part.at as usize, len: part.len as usize, piece: piece.clone(), offset };
-            let Some(content) = piece.bytes(offset, extent.len) else { return Err(damaged("it cannot be mapped")) };
-            if sha256(content) != part.digest {
+            if sha256(bytes(offset, extent.len)?) != part.digest {
                 return Err(refused(Refusal::Damaged(format!("its bytes for {} are not what was written", part.at))));
             }
             extents.push(extent);
@@ -107,7 +105,34 @@ impl Saved {
         let extents = overlay(&factory.image.extents(), &extents);
         let memory = factory.image.saved(extents, head.memory_len as usize, WARM_SLOTS);
         let saved = Self { memory, monotonic_ns: head.monotonic_ns, wall_ns: head.wall_ns };
-        Ok(Opened { saved: Arc::new(saved), name, parent: head.parent, added: head.added, bytes: meta.len() })
+        Ok(Opened { saved: Arc::new(saved), name, parent: head.parent, added: head.added, bytes: len })
+    }
+}
+
+/// A file of one VM alone, as tests write it. The store puts those of a runtime into one file.
+#[cfg(test)]
+impl Saved {
+    /// Writes it to `path`, in place of what is there; returns its name.
+    pub(crate) fn write(&self, factory: &Factory, path: &Path, parent: Option<Digest>, added: Vec<u8>) -> Result<Digest, Error> {
+        let laid = self.lay_out(factory, parent, added)?;
+        let mut bytes = laid.head.clone();
+        laid.pages().for_each(|pages| bytes.extend_from_slice(pages));
+        std::fs::write(path, bytes).map_err(|error| Error::snapshot_file(path, &error))?;
+        Ok(laid.name)
+    }
+
+    /// Reads what [`Saved::write`] wrote.
+    pub(crate) fn open(factory: &Factory, path: &Path) -> Result<Opened, Error> {
+        let failed = |error: std::io::Error| Error::snapshot_file(path, &error);
+        let file = std::fs::File::open(path).map_err(failed)?;
+        let meta = file.metadata().map_err(failed)?;
+        let piece = Piece::new(file, meta.len(), factory.image.budget())?;
+        Self::read(factory, &piece, (0, meta.len()), path)
+    }
+
+    /// One that nobody ran.
+    pub(crate) fn of(memory: Arc<Image>, monotonic_ns: u64, wall_ns: u64) -> Self {
+        Self { memory, monotonic_ns, wall_ns }
     }
 }
 
@@ -122,26 +147,4 @@ fn check_origin(head: &Head, image: &Image) -> Result<(), Error> {
         return Err(Error::SnapshotForeign { what: "a processor with", needed: head.processor.clone(), found });
     }
     Ok(())
-}
-
-fn replace(path: &Path, head: &[u8], pages: &[&[u8]]) -> io::Result<()> {
-    static SERIAL: AtomicU64 = AtomicU64::new(0);
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
-    name.push(format!(".{}-{}.part", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed)));
-    let aside = folder.join(name);
-    let write = || {
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&aside)?;
-        file.write_all(head)?;
-        for bytes in pages {
-            file.write_all(bytes)?;
-        }
-        file.sync_all()?;
-        std::fs::rename(&aside, path)?;
-        // The name itself must be on disk too.
-        File::open(folder)?.sync_all()
-    };
-    write().inspect_err(|_| {
-        let _ = std::fs::remove_file(&aside);
-    })
 }

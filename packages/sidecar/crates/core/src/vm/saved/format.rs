@@ -19,6 +19,7 @@
 //! What is in no run is as in the image. So a file stands for itself: the parent is told for the tree's sake and need not exist. The
 //! name covers the digests, and with them every byte: equal names are equal snapshots.
 
+use crate::error::Error;
 use crate::image::{ABI_VERSION, whole_pages};
 use crate::sys::PAGE;
 use crate::vm::CPU_FEATURES;
@@ -36,7 +37,7 @@ const MAX_RUNS: u32 = 65_536;
 /// What an owner may add.
 const MAX_ADDED: u32 = 256 << 20;
 
-pub(super) type Digest = [u8; 32];
+pub(crate) type Digest = [u8; 32];
 
 /// A run of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,9 +62,19 @@ pub(super) struct Head {
 
 /// Why bytes are no snapshot of ours.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     Damaged(String),
     Foreign { what: &'static str, needed: String, found: String },
+}
+
+impl Refusal {
+    /// As the error that leaves the core, of the file at `path`.
+    pub(crate) fn of(self, path: &std::path::Path) -> Error {
+        match self {
+            Self::Damaged(reason) => Error::SnapshotDamaged { path: path.display().to_string(), reason },
+            Self::Foreign { what, needed, found } => Error::SnapshotForeign { what, needed, found },
+        }
+    }
 }
 
 impl From<&str> for Refusal {

@@ -11,6 +11,9 @@
 mod file;
 mod format;
 
+pub(crate) use file::LaidOut;
+pub(crate) use format::{Digest, Refusal};
+
 use super::abi::{Event, Restore};
 use super::clock::Clock;
 use super::{Factory, StartCost, Vm};

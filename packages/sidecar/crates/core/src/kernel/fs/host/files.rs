@@ -2,6 +2,7 @@
 
 mod saved;
 
+pub(in crate::kernel::fs) use saved::Opened as SavedOpened;
 pub(crate) use saved::{SavedFile, SavedListing};
 
 use super::super::app::App;

@@ -13,8 +13,9 @@ mod traps;
 mod walk;
 mod watching;
 
+pub(super) use files::SavedOpened;
 pub(crate) use files::{HostFile, How, Listing, SavedFile, SavedListing};
-pub(super) use saved::SavedMount;
+pub(super) use saved::{Kind, SavedMount};
 pub(super) use watching::{HostWatchers, SavedHostWatch};
 
 use super::app::App;

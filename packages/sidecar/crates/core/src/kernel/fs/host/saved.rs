@@ -116,6 +116,11 @@ impl SavedMount {
         })
     }
 
+    /// Whether the caller can have said so.
+    pub(in crate::kernel::fs) fn has_path(&self) -> bool {
+        self.guest_path.first() == Some(&b'/') && std::str::from_utf8(&self.guest_path).is_ok()
+    }
+
     fn lacks(&self, what: &str) -> Error {
         Error::SnapshotLacks { what: what.to_owned(), name: String::from_utf8_lossy(&self.guest_path).into_owned() }
     }

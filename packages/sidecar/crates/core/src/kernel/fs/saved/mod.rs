@@ -7,6 +7,7 @@
 //!
 //! ```text
 //! mod.rs ─► ../tree.rs                     the tree, the counters, overlays
+//!     ├───► record.rs, check.rs            the same as bytes, and what is checked about bytes that somebody else has written
 //!     ├───► ../host/saved.rs               mounts          ../host/files/saved.rs   open files and listings of mounts
 //!     ├───► ../watch/saved.rs              watches         ../host/watching/saved.rs   ... of mounted folders
 //!     └───► ../process/saved.rs            what a process has of it
@@ -14,6 +15,11 @@
 //!
 //! Next: `kernel/saved/graph.rs`, what is open.
 #![cfg_attr(not(test), allow(dead_code, reason = "who saves whole runtimes comes next"))]
+
+mod check;
+mod record;
+
+pub(crate) use check::is_name;
 
 use super::host::{HostWatchers, SavedHostWatch, SavedMount};
 use super::node::{Ino, Node};

@@ -1,10 +1,12 @@
 //! Random sequences of operations, here and in a temporary directory of the real Linux: every result and what is there in the end must be
-//! equal; in memory, in a mounted folder, and in an overlay over a folder that has something in it, which must be as it was afterwards.
+//! equal; in memory, in a mounted folder, and in an overlay over a folder that has something in it, which must be as it was afterwards. Now and
+//! then the program is replaced by its copy, which was bytes on the way: nobody must notice.
 //!
 //! Set `COLDFRAME_ORACLE_STEPS` to try more than the default. Permissions are left out, because tests may run as root, and Linux lets
 //! root do everything; `posix.rs` has them.
 
 use super::dice::Dice;
+use super::saved::{Given, save};
 use super::{Arg, Guest};
 use crate::kernel::Kernel;
 use crate::limits::Limits;
@@ -160,6 +162,14 @@ impl Pair {
             return self.close(self.open.len() - 1);
         }
         (ours.min(0), theirs.min(0))
+    }
+
+    /// Goes on with a copy, and with what is open in it.
+    fn copy(&mut self) {
+        let mounts = self.guest.program.process.kernel.reattach().0;
+        let given = Given { mounts, ..Given::default() };
+        let saved = save(&[&self.guest]).rewritten(|bytes| bytes).expect("what a runtime has brought about is sound");
+        self.guest = given.only(&saved);
     }
 
     fn close(&mut self, at: usize) -> (i64, i64) {
@@ -463,6 +473,11 @@ fn compare(steps: usize, place: Where) {
         let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut done = Vec::new();
         for _ in 0..SEQUENCE {
+            // A file of the host that has another name by now cannot be found again.
+            if dice.roll(30) == 0 && (place != Where::Mounted || pair.open.is_empty()) {
+                pair.copy();
+                done.push("a copy".to_owned());
+            }
             let (what, ours, theirs) = step(&mut pair, &mut dice);
             let report = |done: &[String]| done[done.len().saturating_sub(160)..].join("\n");
             done.push(format!("{what} = {ours}"));

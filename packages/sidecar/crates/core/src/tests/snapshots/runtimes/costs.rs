@@ -31,10 +31,11 @@ fn each_operation() {
             let (copied, took) = timed(|| copy(&core, &snapshot));
             restoring.push(took);
             if residents > 0 {
-                let (_runtime, mut runner) = copied.runner();
+                let (copied, mut runner) = copied.runner();
                 let (answer, took) = timed(|| runner.eval("console.log(n)"));
                 assert_eq!(answer, "1");
                 answering.push(took);
+                copied.dispose();
             }
             let ((programs, _), took) = timed(|| rollback(&source, &snapshot));
             rolling.push(took);

@@ -1,0 +1,113 @@
+// The real boxes: a sidecar process, and runtimes in it. This file is the only one here that knows how the SDK saves and copies.
+
+import type { ResidentRunner } from 'coldframe';
+import * as sdk from 'coldframe';
+import type { Box, BoxOptions, Host, OpenHost, Saved } from './box.js';
+import type { SavingRuntime, SavingSidecar, Snapshot, SnapshotSdk } from './contract.js';
+import { MEGABYTE } from './state.js';
+import { startTicker } from './ticker.js';
+
+const { NodeRuntime, Sidecar } = sdk as unknown as SnapshotSdk;
+
+/** A program's own memory by default, and what the engine needs beside the buffers. */
+const ORDINARY_MB = 128;
+
+class SdkSaved implements Saved {
+  readonly snapshot: Snapshot;
+
+  constructor(snapshot: Snapshot) {
+    this.snapshot = snapshot;
+  }
+
+  get id(): string {
+    return this.snapshot.id;
+  }
+
+  get bytes(): number {
+    return this.snapshot.size;
+  }
+}
+
+class SdkBox implements Box {
+  readonly #runtime: SavingRuntime;
+  #runner: ResidentRunner | undefined;
+
+  constructor(runtime: SavingRuntime, runner?: ResidentRunner) {
+    this.#runtime = runtime;
+    this.#runner = runner;
+  }
+
+  async ask(code: string) {
+    this.#runner ??= (await this.#runtime.residentRunners())[0];
+    if (!this.#runner) throw new Error('no runner lives in it');
+    return this.#runner.exec(code);
+  }
+
+  exec = (code: string) => this.#runtime.exec(code);
+
+  snapshot = async (store: 'memory' | 'disk') => new SdkSaved(await this.#runtime.snapshot({ store }));
+
+  rollback = (saved: Saved) => this.#runtime.rollback(saved instanceof SdkSaved ? saved.snapshot : saved.id);
+
+  clone = async (count: number) => (await this.#runtime.clone(count)).map((runtime) => new SdkBox(runtime));
+
+  pause = async () => void (await this.#runtime.pause());
+
+  resume = () => this.#runtime.resume();
+
+  startTicker = () => startTicker(this.#runtime as unknown as sdk.NodeRuntime);
+
+  dispose = () => this.#runtime.dispose();
+}
+
+class SdkHost implements Host {
+  readonly #sidecar: SavingSidecar;
+
+  constructor(sidecar: SavingSidecar) {
+    this.#sidecar = sidecar;
+  }
+
+  get pid(): number {
+    return this.#sidecar.pid;
+  }
+
+  async create({ runner, megabytes = 0, fileMegabytes = 0, files }: BoxOptions): Promise<Box> {
+    const limits = {
+      ...(megabytes > 0 && { memoryBytes: (ORDINARY_MB + megabytes) * MEGABYTE }),
+      ...(fileMegabytes > 0 && { filesystemBytes: (ORDINARY_MB + fileMegabytes) * MEGABYTE }),
+    };
+    const runtime = await NodeRuntime.create({
+      sidecar: this.#sidecar,
+      limits,
+      ...(files && { files }),
+    });
+    return new SdkBox(runtime, runner ? await runtime.createResidentRunner() : undefined);
+  }
+
+  async restore(saved: Saved | string): Promise<Box> {
+    const snapshot = saved instanceof SdkSaved ? saved.snapshot : typeof saved === 'string' ? saved : saved.id;
+    return new SdkBox(await NodeRuntime.create({ sidecar: this.#sidecar, snapshot }));
+  }
+
+  remove = async (saved: Saved) => void (await this.#sidecar.snapshots.delete(saved.id));
+
+  async held() {
+    const { runtimes, processes } = await this.#sidecar.getResourceSnapshot();
+    return { runtimes, processes };
+  }
+
+  async kill(): Promise<void> {
+    process.kill(this.pid, 'SIGKILL');
+    const answers = () =>
+      this.#sidecar.ping().then(
+        () => true,
+        () => false,
+      );
+    while (await answers());
+    await this.#sidecar.dispose();
+  }
+
+  close = () => this.#sidecar.dispose();
+}
+
+export const openSidecar: OpenHost = async (directory) => new SdkHost(await Sidecar.spawn({ snapshots: { directory } }));

@@ -1,0 +1,10 @@
+// Whether every element of a page that is opened is closed where it should be.
+
+export function isWellNested(page: string): boolean {
+  const open: string[] = [];
+  for (const [, close, name = ''] of page.matchAll(/<(\/?)(svg|g|text|title|table|tr|td|th|div|p|ul|li|h1|h2)\b[^>]*>/g)) {
+    if (!close) open.push(name);
+    else if (open.pop() !== name) return false;
+  }
+  return open.length === 0;
+}

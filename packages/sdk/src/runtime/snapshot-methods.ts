@@ -1,0 +1,211 @@
+// What a runtime's handle offers of its state as a value: snapshots, copies, sleep. A class of its own, because `node-runtime.ts` is long enough: it
+// checks what comes in, asks the connection, and shapes what comes back. What is seldom needed is loaded at its first use. Next: `snapshots/`.
+
+import { isColdframeError } from '../errors/error.js';
+import { invalidOption, runtimePaused, snapshotGone } from '../errors/make.js';
+import { acceptable, explain } from '../options/check.js';
+import type { LimitWarningListener } from '../options/limits.js';
+import { show } from '../options/show.js';
+import { type CloneOptions, isReference, type QuietOptions, SNAPSHOT_WHOLE, type SnapshotOptions } from '../options/snapshots.js';
+import type { ResidentRunner } from '../runner/resident-runner.js';
+import type { Runners } from '../runner/runners.js';
+import { knownOf } from '../snapshots/known.js';
+import type { Snapshot } from '../snapshots/snapshot.js';
+import { SnapshotStore } from '../snapshots/store.js';
+import type { Provisioned } from './create.js';
+import { FileMethods } from './file-methods.js';
+
+/** What a runtime is doing. */
+export type RuntimeState = 'running' | 'paused' | 'disposed';
+
+/** What this class needs of the runtime that it is a part of. */
+export interface Whole {
+  provisioned: Provisioned;
+  runners: Runners;
+  onLimitWarning: LimitWarningListener | undefined;
+}
+
+/** The calls of a runtime that are about its state as a value. */
+export abstract class SnapshotMethods extends FileMethods {
+  // What it sleeps on, from the moment on at which it is asked to.
+  #asleep: Promise<Snapshot> | undefined;
+  #waking: Promise<void> | undefined;
+  #store: SnapshotStore | undefined;
+
+  /** @internal */
+  protected abstract whole(): Whole;
+  /** @internal Whether `dispose()` has been called. */
+  protected abstract isDisposed(): boolean;
+  /** @internal Another handle, on a copy. */
+  protected abstract another(provisioned: Provisioned): this;
+
+  /** `paused` from the call of `pause()` on until `resume()` has resolved. */
+  get state(): RuntimeState {
+    if (this.isDisposed()) return 'disposed';
+    return this.#asleep === undefined ? 'running' : 'paused';
+  }
+
+  /** The snapshots that its sidecar keeps for its tenant. They outlive the runtime. */
+  get snapshots(): SnapshotStore {
+    const { household, tenant } = this.whole().provisioned;
+    this.#store ??= new SnapshotStore(household, tenant);
+    return this.#store;
+  }
+
+  /**
+   * Takes its state as a value: files, processes with their memory, timers, connections among its programs. Programs stop for that moment, each at its next
+   * quiet point, and go on.
+   *
+   * @throws `ERR_NOT_QUIET` (a program did not come to rest in time), `ERR_SNAPSHOT`, `ERR_SNAPSHOT_FILE`, `ERR_RESOURCE_EXHAUSTED`; what `exec()` throws about
+   * options, runtime and sidecar
+   */
+  async snapshot(options: SnapshotOptions = {}): Promise<Snapshot> {
+    if (!acceptable('snapshot()', options)) await explain('snapshot()', options);
+    this.assertAlive();
+    const { household, runtime } = this.whole().provisioned;
+    const { name, labels, store, timeoutMs } = options;
+    const disk = store === 'disk' ? true : undefined;
+    const wire = await household.connection.snapshots.take({ runtime, name, labels, disk, timeoutMs });
+    const { Snapshot } = await import('../snapshots/snapshot.js');
+    return new Snapshot(household, wire);
+  }
+
+  /**
+   * Goes back to a snapshot of its tenant's, its own or another. Programs that are in it go on from there, and so do their handles; those that are not in it
+   * end with `ERR_ROLLED_BACK`. Limits, permissions, bindings and mounts stay as they are. When it fails, nothing has changed.
+   *
+   * @throws `ERR_SNAPSHOT_NOT_FOUND`, `ERR_SNAPSHOT_LACKS`, `ERR_SNAPSHOT_FOREIGN`, `ERR_SNAPSHOT_DAMAGED`, `ERR_RESOURCE_EXHAUSTED`; what `exec()` throws
+   * about options, runtime and sidecar
+   */
+  async rollback(snapshot: Snapshot | string): Promise<void> {
+    if (!isReference(snapshot)) {
+      const expected = 'a Snapshot, or the id or name of one (1 to 200 characters)';
+      throw invalidOption('rollback()', { option: 'snapshot', expected, received: show(snapshot) });
+    }
+    this.assertAlive();
+    const { provisioned, runners } = this.whole();
+    const { household, runtime, tenant, bindings } = provisioned;
+    const id = typeof snapshot === 'string' ? snapshot : snapshot.id;
+    try {
+      runners.adopt(await household.connection.snapshots.rollback({ runtime, snapshot: id }));
+    } catch (error) {
+      throw this.#explained(error, snapshot, tenant);
+    }
+    await bindings?.repeat();
+  }
+
+  /**
+   * Makes a copy of it: another runtime in the same sidecar that goes on from this moment, with the same limits, permissions, bindings and mounts. With `n` that
+   * many, all or none; with `settle` as many as can be made, and of each what became of it. Each is disposed of by itself.
+   *
+   * @throws as `snapshot()`
+   */
+  clone(options?: QuietOptions): Promise<this>;
+  clone(n: number, options: CloneOptions & { settle: true }): Promise<PromiseSettledResult<this>[]>;
+  clone(n: number, options?: CloneOptions): Promise<this[]>;
+  async clone(n?: number | QuietOptions, options: CloneOptions = {}): Promise<this | this[] | PromiseSettledResult<this>[]> {
+    const one = typeof n !== 'number';
+    const given = one ? (n ?? {}) : options;
+    const count = one ? 1 : n;
+    if (!acceptable('clone()', given)) await explain('clone()', given);
+    const { min, max } = SNAPSHOT_WHOLE.copies;
+    if (!Number.isInteger(count) || count < min || count > max) {
+      const expected = `a whole number of copies from ${min} to ${max}`;
+      throw invalidOption('clone()', { option: 'n', expected, received: show(n) });
+    }
+    this.assertAlive();
+    const { copiesOf } = await import('../snapshots/copies.js');
+    this.assertAlive();
+    const { provisioned, onLimitWarning } = this.whole();
+    const settle = !one && (given as CloneOptions).settle === true;
+    const copies = await copiesOf(provisioned, count, { ...given, settle: settle ? true : undefined }, onLimitWarning);
+    const made = copies.map((copy) => (copy instanceof Error ? copy : this.another(copy)));
+    if (settle) {
+      return made.map(
+        (value): PromiseSettledResult<this> =>
+          value instanceof Error ? { status: 'rejected', reason: value } : { status: 'fulfilled', value },
+      );
+    }
+    // The sidecar makes all or none.
+    const failed = made.find((copy) => copy instanceof Error);
+    if (failed !== undefined) throw failed;
+    return one ? (made[0] as this) : (made as this[]);
+  }
+
+  /**
+   * Puts it to sleep: its state is written to the sidecar's folder, and its memory given back. What waits for its programs goes on waiting; other calls
+   * fail with `ERR_RUNTIME_PAUSED` until `resume()`. `NodeRuntime.create({ snapshot })` with the snapshot's id has it go on elsewhere: in another sidecar,
+   * after a restart of the machine. When it fails, the runtime goes on as if nothing had been asked.
+   *
+   * @throws as `snapshot()`
+   */
+  async pause(options: QuietOptions = {}): Promise<Snapshot> {
+    if (!acceptable('pause()', options)) await explain('pause()', options);
+    if (this.#asleep !== undefined && !this.isDisposed()) return this.#asleep;
+    this.assertAlive();
+    this.#asleep = this.#pause(options);
+    try {
+      return await this.#asleep;
+    } catch (error) {
+      this.#asleep = undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Has it go on where `pause()` stopped it. Does nothing when it is not paused.
+   *
+   * @throws as `rollback()`
+   */
+  async resume(): Promise<void> {
+    if (this.isDisposed()) this.assertAlive();
+    if (this.#asleep === undefined) return;
+    this.#waking ??= this.#resume(this.#asleep).finally(() => {
+      this.#waking = undefined;
+    });
+    await this.#waking;
+  }
+
+  /**
+   * The resident runners whose processes live: those that were created here, and those that came with a snapshot.
+   *
+   * @throws `ERR_RUNTIME_DISPOSED`, `ERR_RUNTIME_PAUSED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
+   */
+  async residentRunners(): Promise<ResidentRunner[]> {
+    this.assertAlive();
+    const { provisioned, runners } = this.whole();
+    const { household, runtime } = provisioned;
+    return runners.alive((await household.connection.listProcesses({ runtime })).pids);
+  }
+
+  /** @internal */
+  protected assertAwake(runtime: number): void {
+    if (this.#asleep !== undefined) throw runtimePaused(runtime);
+  }
+
+  async #pause({ timeoutMs }: QuietOptions): Promise<Snapshot> {
+    const { provisioned } = this.whole();
+    const { household, runtime } = provisioned;
+    const { connection } = household;
+    const wire = await connection.snapshots.pause({ runtime, timeoutMs });
+    connection.dropCalls(runtime);
+    const { Snapshot } = await import('../snapshots/snapshot.js');
+    return new Snapshot(household, wire);
+  }
+
+  async #resume(asleep: Promise<Snapshot>): Promise<void> {
+    // A pause that fails has changed nothing.
+    if ((await asleep.catch(() => undefined)) === undefined) return;
+    const { provisioned, runners, onLimitWarning } = this.whole();
+    const { household, runtime, mounts, bindings } = provisioned;
+    const warn = onLimitWarning === undefined ? undefined : true;
+    runners.adopt(await household.connection.snapshots.resume({ runtime, warn, mounts }));
+    await bindings?.repeat();
+    this.#asleep = undefined;
+  }
+
+  #explained(error: unknown, snapshot: Snapshot | string, tenant: string): unknown {
+    if (typeof snapshot === 'string' || !isColdframeError(error, 'ERR_SNAPSHOT_NOT_FOUND')) return error;
+    return knownOf(snapshot)?.household.isOpen() ? error : snapshotGone(snapshot.id, tenant, error);
+  }
+}

@@ -1,0 +1,69 @@
+// Snapshots, over the addon: what reads memory alone is answered within the call where it can be, the rest comes as an event.
+
+import type { OutputListener } from '../channel/channel.js';
+import type { WireMount } from '../channel/messages.js';
+import type { RestoredProgram, RuntimeCopy, SnapshotEntries, SnapshotLink, WireSnapshot } from '../channel/snapshots.js';
+import type { Warnings } from '../channel/warnings.js';
+import type { Outcome } from '../sidecar/connection.js';
+import type { AddonCore } from './addon.js';
+
+/** What the connection lends. */
+export interface Hands {
+  /** Runs a function of the core. */
+  call<T>(work: (core: AddonCore) => T): T;
+  nextId(): number;
+  /** What ends the request of that id. */
+  wait<T>(id: number, onOutput?: OutputListener): Promise<T>;
+  warnings: Warnings;
+}
+
+/** Mounts as the addon takes them: guest path, host path or number, and how. */
+export function flatMounts(mounts: readonly WireMount[] | undefined): string[] | undefined {
+  const access = ({ readOnly, overlay }: WireMount): string => (overlay ? 'overlay' : readOnly ? 'ro' : 'rw');
+  return mounts?.flatMap((mount) =>
+    mount.fileSystem === undefined
+      ? [mount.guestPath, mount.hostPath, access(mount)]
+      : [mount.guestPath, String(mount.fileSystem), `app-${access(mount)}`],
+  );
+}
+
+export function snapshotsIn({ call, nextId, wait, warnings }: Hands): SnapshotLink {
+  // An answer within the call, or the event that ends the request.
+  const ask = async <T>(begin: (core: AddonCore, id: number) => T | undefined): Promise<T> => {
+    const id = nextId();
+    return call((core) => begin(core, id)) ?? wait<T>(id);
+  };
+  const done = async (begin: (core: AddonCore, id: number) => void): Promise<void> => {
+    const id = nextId();
+    call((core) => begin(core, id));
+    await wait(id);
+  };
+  return {
+    take: ({ runtime, name, labels = {}, disk = false, timeoutMs }) =>
+      ask<WireSnapshot>((core, id) => core.takeSnapshot(id, runtime, disk, timeoutMs, name, Object.entries(labels).flat())),
+    rollback: ({ runtime, snapshot }) => ask<RestoredProgram[]>((core, id) => core.rollback(id, runtime, snapshot)),
+    clone: async ({ runtime, count, timeoutMs, settle = false, warn, mounts }, onWarning) => {
+      const flat = flatMounts(mounts);
+      const copies = await ask<RuntimeCopy[]>((core, id) =>
+        core.cloneRuntime(id, runtime, count, settle, warn ?? false, timeoutMs, flat),
+      );
+      for (const copy of copies) if (copy.runtime !== undefined) warnings.listen(copy.runtime, onWarning);
+      return copies;
+    },
+    pause: ({ runtime, timeoutMs }) => ask<WireSnapshot>((core, id) => core.pauseRuntime(id, runtime, timeoutMs)),
+    resume: ({ runtime, warn = false, mounts }) =>
+      ask<RestoredProgram[]>((core, id) => core.resumeRuntime(id, runtime, warn, flatMounts(mounts))),
+    list: (tenant) => ask<SnapshotEntries>((core, id) => core.listSnapshots(id, tenant)),
+    get: ({ tenant, snapshot }) => ask<WireSnapshot>((core, id) => core.getSnapshot(id, tenant, snapshot)),
+    delete: ({ tenant, snapshot }) => done((core, id) => core.deleteSnapshot(id, tenant, snapshot)),
+    export: ({ tenant, snapshot, path }) => done((core, id) => core.exportSnapshot(id, tenant, snapshot, path)),
+    import: ({ tenant, path }) => ask<WireSnapshot>((core, id) => core.importSnapshot(id, tenant, path)),
+    persist: ({ tenant, snapshot }) => done((core, id) => core.persistSnapshot(id, tenant, snapshot)),
+    digest: ({ tenant, snapshot }) => ask<string>((core, id) => core.digestSnapshot(id, tenant, snapshot)),
+    attach: async (id, { runtime, pid, stream }, onOutput) => {
+      const bits = (stream?.stdout ? 1 : 0) | (stream?.stderr ? 2 : 0);
+      call((core) => core.attachProcess(id, runtime, pid, bits));
+      return wait<Outcome>(id, onOutput);
+    },
+  };
+}

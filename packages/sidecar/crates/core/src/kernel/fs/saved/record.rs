@@ -1,0 +1,193 @@
+//! A runtime's files as bytes: nodes in the order of their numbers, names in their own order, so that the same files are the same bytes. A file's
+//! chunks are written as they are; what is a hole has none. Next: `check.rs`.
+
+use super::SavedFiles;
+use crate::kernel::fs::content::Content;
+use crate::kernel::fs::host::{SavedHostWatch, SavedMount};
+use crate::kernel::fs::node::{Body, Device, Directory, Ino, Meta, Node};
+use crate::kernel::fs::overlay::Below;
+use crate::kernel::fs::tree::{Dense, Space};
+use crate::kernel::fs::watch::SavedWatch;
+use rpds::{HashTrieMapSync, RedBlackTreeMapSync, RedBlackTreeSetSync};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_bytes::Bytes;
+use std::sync::Arc;
+
+/// All of it, as it is written and read.
+#[derive(Serialize, Deserialize)]
+struct Record<'a> {
+    #[serde(borrow)]
+    nodes: Nodes<'a>,
+    last: Ino,
+    used: Space,
+    #[serde(borrow)]
+    raised: Vec<(usize, &'a Bytes, Ino)>,
+    mounts: Vec<SavedMount>,
+    watches: Vec<SavedWatch>,
+    host_watches: Vec<SavedHostWatch>,
+}
+
+/// Nodes are turned into records one at a time when they are written.
+enum Nodes<'a> {
+    Tree(&'a HashTrieMapSync<Ino, Node, Dense>),
+    Read(Vec<NodeRecord<'a>>),
+}
+
+#[derive(Serialize, Deserialize)]
+struct NodeRecord<'a> {
+    ino: Ino,
+    meta: Meta,
+    parent: Ino,
+    #[serde(borrow)]
+    name: &'a Bytes,
+    #[serde(borrow)]
+    body: BodyRecord<'a>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum BodyRecord<'a> {
+    File {
+        len: u64,
+        #[serde(borrow)]
+        chunks: Vec<(u64, &'a Bytes)>,
+    },
+    Directory {
+        #[serde(borrow)]
+        names: Vec<(&'a Bytes, Ino)>,
+        #[serde(borrow)]
+        below: Option<BelowRecord<'a>>,
+    },
+    Link(#[serde(borrow)] &'a Bytes),
+    Device(Device),
+    Socket,
+    Mount(usize),
+}
+
+#[derive(Serialize, Deserialize)]
+struct BelowRecord<'a> {
+    mount: usize,
+    #[serde(borrow)]
+    path: &'a Bytes,
+    #[serde(borrow)]
+    gone: Vec<&'a Bytes>,
+}
+
+impl Serialize for Nodes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Tree(tree) => {
+                let mut nodes: Vec<(&Ino, &Node)> = tree.iter().collect();
+                nodes.sort_unstable_by_key(|(ino, _)| **ino);
+                serializer.collect_seq(nodes.into_iter().map(|(ino, node)| NodeRecord::of(*ino, node)))
+            }
+            Self::Read(records) => records.serialize(serializer),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Nodes<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::deserialize(deserializer).map(Self::Read)
+    }
+}
+
+impl<'a> NodeRecord<'a> {
+    fn of(ino: Ino, node: &'a Node) -> Self {
+        let body = match &node.body {
+            Body::File(content) => BodyRecord::File {
+                len: content.len(),
+                chunks: content.chunks().map(|(index, chunk)| (index, Bytes::new(chunk))).collect(),
+            },
+            Body::Directory(directory) => BodyRecord::Directory {
+                names: directory.names.iter().map(|(name, ino)| (Bytes::new(name), *ino)).collect(),
+                below: directory.below.as_deref().map(|below| BelowRecord {
+                    mount: below.mount,
+                    path: Bytes::new(&below.path),
+                    gone: below.gone.iter().map(|name| Bytes::new(name)).collect(),
+                }),
+            },
+            Body::Link(target) => BodyRecord::Link(Bytes::new(target)),
+            Body::Device(device) => BodyRecord::Device(*device),
+            Body::Socket => BodyRecord::Socket,
+            Body::Mount(number) => BodyRecord::Mount(*number),
+        };
+        Self { ino, meta: node.meta, parent: node.parent, name: Bytes::new(&node.name), body }
+    }
+
+    fn node(&self) -> Result<Node, &'static str> {
+        let body = match &self.body {
+            BodyRecord::File { len, chunks } => {
+                let chunks = chunks.iter().map(|(index, chunk)| (*index, &chunk[..]));
+                Body::File(Content::of_chunks(*len, chunks).ok_or("a file whose pieces do not fit together")?)
+            }
+            BodyRecord::Directory { names, below } => {
+                let mut directory = Directory::new();
+                for (name, ino) in names {
+                    directory.names.insert_mut(name[..].into(), *ino);
+                }
+                directory.below = below.as_ref().map(|below| {
+                    let mut gone = RedBlackTreeSetSync::new_sync();
+                    below.gone.iter().for_each(|name| gone.insert_mut(name[..].into()));
+                    Box::new(Below { mount: below.mount, path: below.path.to_vec(), gone })
+                });
+                if directory.names.size() != names.len() {
+                    return Err("a directory that has a name twice");
+                }
+                Body::Directory(directory)
+            }
+            BodyRecord::Link(target) => Body::Link(Arc::from(&target[..])),
+            BodyRecord::Device(device) => Body::Device(*device),
+            BodyRecord::Socket => Body::Socket,
+            BodyRecord::Mount(number) => Body::Mount(*number),
+        };
+        Ok(Node { meta: self.meta, body, parent: self.parent, name: Arc::from(&self.name[..]) })
+    }
+}
+
+impl Serialize for SavedFiles {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let record = Record {
+            nodes: Nodes::Tree(&self.nodes),
+            last: self.last,
+            used: self.used,
+            raised: self.raised.iter().map(|((mount, path), ino)| (*mount, Bytes::new(path), *ino)).collect(),
+            mounts: self.mounts.clone(),
+            watches: self.watches.clone(),
+            host_watches: self.host_watches.clone(),
+        };
+        record.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for SavedFiles {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Record { nodes, last, used, raised, mounts, watches, host_watches } = Record::deserialize(deserializer)?;
+        let mut made = Self {
+            nodes: HashTrieMapSync::new_with_hasher_and_ptr_kind(Dense),
+            last,
+            used,
+            raised: RedBlackTreeMapSync::new_sync(),
+            mounts,
+            watches,
+            host_watches,
+            nameless: Vec::new(),
+        };
+        let Nodes::Read(records) = nodes else { return Err(D::Error::custom("nodes are read from bytes")) };
+        let count = records.len();
+        for record in records {
+            if record.meta.links == 0 {
+                made.nameless.push(record.ino);
+            }
+            let node = record.node().map_err(D::Error::custom)?;
+            made.nodes.insert_mut(record.ino, node);
+        }
+        for (mount, path, ino) in raised {
+            made.raised.insert_mut((mount, path[..].into()), ino);
+        }
+        if made.nodes.size() != count {
+            return Err(D::Error::custom("two nodes with one number"));
+        }
+        Ok(made)
+    }
+}

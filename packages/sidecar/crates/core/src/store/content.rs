@@ -1,0 +1,187 @@
+//! A snapshot as the bytes of a file, and back. The digest of every part is checked before anything is made of it; the file is mapped, and what is
+//! restored from it shares its pages. Next: `format.rs`, what the bytes mean; `folder.rs`, where files lie.
+
+use super::SnapshotInfo;
+use super::format::{Entry, FIXED, Head, head_len, padded};
+use super::subject::{Memory, Subject};
+use crate::core::Core;
+use crate::error::Error;
+use crate::image::Piece;
+use crate::vm::saved::{Digest, LaidOut, Saved};
+use sha2::{Digest as _, Sha256};
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A snapshot that is to be written.
+pub(super) struct Content {
+    head: Head,
+    state: Vec<u8>,
+    memories: Vec<LaidOut>,
+}
+
+impl Content {
+    /// Reads and hashes all of it.
+    pub(super) fn of<S: Subject>(core: &Core, subject: &S) -> Result<Self, Error> {
+        let state = subject.state_bytes()?;
+        let mut memories = Vec::new();
+        let mut entries = Vec::new();
+        for Memory { pid, is_shell, saved } in subject.memories() {
+            let laid = saved.lay_out(&*core.shared().factory_of(is_shell)?, None, Vec::new())?;
+            entries.push(Entry { pid, is_shell, len: laid.len(), name: laid.name });
+            memories.push(laid);
+        }
+        let head = Head {
+            info: subject.info().clone(),
+            state_len: state.len() as u64,
+            state: Sha256::digest(&state).into(),
+            memories: entries,
+        };
+        Ok(Self { head, state, memories })
+    }
+
+    pub(super) fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// The same for a file that does not say whose it is.
+    pub(super) fn of_nobody(mut self) -> Self {
+        self.head.info.tenant.clear();
+        self
+    }
+
+    /// How long the file is without its head.
+    pub(super) fn body_len(&self) -> u64 {
+        body_len(&self.head)
+    }
+
+    /// What follows the head.
+    pub(super) fn write_body(&self, file: &mut File) -> io::Result<()> {
+        file.write_all(&self.state)?;
+        let padding = padded(self.state.len() as u64) - self.state.len() as u64;
+        io::copy(&mut io::repeat(0).take(padding), file)?;
+        for memory in &self.memories {
+            file.write_all(&memory.head)?;
+            memory.pages().try_for_each(|pages| file.write_all(pages))?;
+        }
+        Ok(())
+    }
+}
+
+/// How long what follows a head is.
+pub(super) fn body_len(head: &Head) -> u64 {
+    padded(head.state_len) + head.memories.iter().map(|memory| memory.len).sum::<u64>()
+}
+
+/// A file whose head has been read and is right.
+pub(super) struct Source {
+    pub(super) file: File,
+    pub(super) meta: Metadata,
+    pub(super) head: Head,
+    body_at: u64,
+}
+
+impl Source {
+    /// Opens `path`, which must be an ordinary file, and reads its head.
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        Self::open_with(path, 0)
+    }
+
+    fn open_with(path: &Path, flags: i32) -> Result<Self, Error> {
+        let failed = |error: io::Error| Error::snapshot_file(path, &error);
+        let damaged = |reason: &str| Error::SnapshotDamaged { path: path.display().to_string(), reason: reason.to_owned() };
+        // What waits for a writer, as a pipe does, is opened and refused.
+        let mut file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | flags).open(path).map_err(failed)?;
+        let meta = file.metadata().map_err(failed)?;
+        if !meta.is_file() {
+            return Err(damaged("it is not a file"));
+        }
+        let mut bytes = Vec::new();
+        Read::by_ref(&mut file).take(FIXED as u64).read_to_end(&mut bytes).map_err(failed)?;
+        let body_at = head_len(&bytes).map_err(|refusal| refusal.of(path))?;
+        Read::by_ref(&mut file).take((body_at - bytes.len()) as u64).read_to_end(&mut bytes).map_err(failed)?;
+        let head = Head::decode(&bytes, meta.len()).map_err(|refusal| refusal.of(path))?;
+        Ok(Self { file, meta, head, body_at: body_at as u64 })
+    }
+
+    /// The same for a file of the store's folder: `tenant` owns it, and nobody else could have written it.
+    pub(super) fn open_own(path: &Path, tenant: &str, id: &str) -> Result<Self, Error> {
+        let found = Self::open_with(path, libc::O_NOFOLLOW)?;
+        let damaged = |reason: &str| Error::SnapshotDamaged { path: path.display().to_string(), reason: reason.to_owned() };
+        if found.meta.uid() != rustix::process::geteuid().as_raw() {
+            return Err(damaged("it belongs to another user"));
+        }
+        if found.meta.mode() & 0o022 != 0 {
+            return Err(damaged("others may write to it"));
+        }
+        if found.head.info.tenant != tenant || found.head.info.id != id {
+            return Err(damaged("it is not what its name says"));
+        }
+        Ok(found)
+    }
+
+    /// Whether the installation can run it, as far as the head says.
+    pub(super) fn check_image(&self, core: &Core) -> Result<(), Error> {
+        let (needed, found) = (&self.head.info.image, core.image_id());
+        if needed != found {
+            return Err(Error::SnapshotForeign { what: "the image", needed: needed.clone(), found: found.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// Checks everything and makes the snapshot. `path` is for errors.
+    pub(super) fn assemble<S: Subject>(self, core: &Core, path: &Path) -> Result<Arc<S>, Error> {
+        self.check_image(core)?;
+        let damaged = |reason: &str| Error::SnapshotDamaged { path: path.display().to_string(), reason: reason.to_owned() };
+        let Self { file, meta, head, body_at } = self;
+        let budget = core.shared().factory_of(false)?.image().budget().clone();
+        let piece = Piece::new(file, meta.len(), &budget)?;
+        let state_len = usize::try_from(head.state_len).map_err(|_| damaged("its state is too long"))?;
+        let all = piece.bytes(body_at, padded(head.state_len) as usize).ok_or_else(|| damaged("it cannot be mapped"))?;
+        let (state, padding) = all.split_at(state_len);
+        if Sha256::digest(state)[..] != head.state || padding.iter().any(|byte| *byte != 0) {
+            return Err(damaged("its state is not what was written"));
+        }
+        let mut at = body_at + all.len() as u64;
+        let mut memories = Vec::with_capacity(head.memories.len());
+        for Entry { pid, is_shell, len, name } in head.memories {
+            let opened = Saved::read(&*core.shared().factory_of(is_shell)?, &piece, (at, len), path)?;
+            if opened.name != name {
+                return Err(damaged("a memory is not the one that its head names"));
+            }
+            memories.push(Memory { pid, is_shell, saved: opened.saved });
+            at += len;
+        }
+        S::assemble(core, head.info, state, memories).map_err(|error| match error {
+            // The state knows no path.
+            Error::SnapshotDamaged { reason, .. } => Error::SnapshotDamaged { path: path.display().to_string(), reason },
+            error => error,
+        })
+    }
+
+    /// Writes it to `file` with another head before it.
+    pub(super) fn copy(&mut self, head: &[u8], file: &mut File) -> io::Result<()> {
+        file.write_all(head)?;
+        self.file.seek(SeekFrom::Start(self.body_at))?;
+        let len = self.meta.len() - self.body_at;
+        let copied = io::copy(&mut Read::by_ref(&mut self.file).take(len), file)?;
+        if copied == len { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    }
+}
+
+/// The head of a file, as bytes.
+pub(super) fn encoded(head: &Head) -> Result<Vec<u8>, Error> {
+    head.encode().map_err(|reason| Error::Snapshot { reason })
+}
+
+/// The head of the same content, told of otherwise.
+pub(super) fn retold(head: &Head, info: SnapshotInfo) -> Result<Vec<u8>, Error> {
+    encoded(&Head { info, ..head.clone() })
+}
+
+/// A digest as text.
+pub(super) fn hex(digest: &Digest) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

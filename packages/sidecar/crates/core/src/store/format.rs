@@ -1,0 +1,185 @@
+//! The file of a snapshot: a head, the kernel's state, and the saved VMs, each as `vm/saved/format.rs` draws it.
+//!
+//! ```text
+//! 0     magic "COLDRUN1"                                8 bytes
+//! 8     format version, ABI version                     u32 each
+//! 16    SHA-256 of the head, with zeros here            32 bytes
+//! 48    number of memories, length of the info          u32 each
+//! 56    length of the state                             u64
+//! 64    SHA-256 of the state                            32 bytes
+//! 96    per memory: pid, 1 if it is the shell's (u32 each), length (u64), its name (32 bytes)
+//! ...   the info (postcard), zeros up to a whole page
+//! ...   the state, zeros up to a whole page
+//! ...   the memories, back to back, whole pages each
+//! ```
+//! The head is all that `list` reads. It says whose the snapshot is; what follows it does not, so an export and an import write a new head and copy the rest.
+//! The digest of a snapshot is made of the state's and of the memories' names, which cover every byte behind the head: equal digests are equal contents,
+//! whatever they are called.
+
+use super::SnapshotInfo;
+use crate::image::ABI_VERSION;
+use crate::sys::PAGE;
+use crate::vm::saved::{Digest, Refusal};
+use sha2::{Digest as _, Sha256};
+
+/// The version of this format.
+const VERSION: u32 = 1;
+const MAGIC: &[u8; 8] = b"COLDRUN1";
+const HASH: std::ops::Range<usize> = 16..48;
+pub(super) const FIXED: usize = 96;
+const ENTRY: usize = 48;
+/// More than a runtime may have processes.
+const MAX_MEMORIES: u32 = 16_384;
+const MAX_INFO: u32 = 1 << 20;
+/// Files in memory are part of the state.
+const MAX_STATE: u64 = 8 << 30;
+
+/// A memory in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) pid: u32,
+    pub(super) is_shell: bool,
+    pub(super) len: u64,
+    pub(super) name: Digest,
+}
+
+/// See the module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) info: SnapshotInfo,
+    pub(super) state_len: u64,
+    pub(super) state: Digest,
+    pub(super) memories: Vec<Entry>,
+}
+
+/// A length with what fills its last page.
+pub(super) fn padded(len: u64) -> u64 {
+    len.next_multiple_of(PAGE as u64)
+}
+
+/// The length of a head, from its fixed part.
+pub(super) fn head_len(fixed: &[u8]) -> Result<usize, Refusal> {
+    let fixed = fixed.get(..FIXED).ok_or("it is shorter than its head")?;
+    if fixed[..8] != MAGIC[..] {
+        return Err("it is not a snapshot".into());
+    }
+    let versions = (u32_at(fixed, 8), u32_at(fixed, 12));
+    if versions != (VERSION, ABI_VERSION) {
+        let text = |(format, abi)| format!("{format} with ABI {abi}");
+        return Err(Refusal::Foreign { what: "format", needed: text(versions), found: text((VERSION, ABI_VERSION)) });
+    }
+    let (memories, info) = (u32_at(fixed, 48), u32_at(fixed, 52));
+    if memories > MAX_MEMORIES || info > MAX_INFO {
+        return Err(Refusal::Damaged(format!("it names {memories} memories and {info} bytes of info")));
+    }
+    Ok((FIXED + memories as usize * ENTRY + info as usize).next_multiple_of(PAGE))
+}
+
+impl Head {
+    pub(super) fn encode(&self) -> Result<Vec<u8>, String> {
+        let count = |len: usize, most: u32, what: &str| match u32::try_from(len) {
+            Ok(len) if len <= most => Ok(len),
+            _ => Err(format!("{what}: {len}, at most {most}")),
+        };
+        let info = postcard::to_stdvec(&self.info).map_err(|error| error.to_string())?;
+        let memories = count(self.memories.len(), MAX_MEMORIES, "programs")?;
+        let info_len = count(info.len(), MAX_INFO, "bytes of info")?;
+        if self.state_len > MAX_STATE {
+            return Err(format!("bytes of state: {}, at most {MAX_STATE}", self.state_len));
+        }
+        let mut out = Vec::with_capacity(FIXED + self.memories.len() * ENTRY + info.len() + PAGE);
+        out.extend_from_slice(MAGIC);
+        out.extend_from_slice(&VERSION.to_le_bytes());
+        out.extend_from_slice(&ABI_VERSION.to_le_bytes());
+        out.extend_from_slice(&[0; 32]);
+        out.extend_from_slice(&memories.to_le_bytes());
+        out.extend_from_slice(&info_len.to_le_bytes());
+        out.extend_from_slice(&self.state_len.to_le_bytes());
+        out.extend_from_slice(&self.state);
+        for memory in &self.memories {
+            out.extend_from_slice(&memory.pid.to_le_bytes());
+            out.extend_from_slice(&u32::from(memory.is_shell).to_le_bytes());
+            out.extend_from_slice(&memory.len.to_le_bytes());
+            out.extend_from_slice(&memory.name);
+        }
+        out.extend_from_slice(&info);
+        out.resize(out.len().next_multiple_of(PAGE), 0);
+        let hash: Digest = Sha256::digest(&out).into();
+        out[HASH].copy_from_slice(&hash);
+        Ok(out)
+    }
+
+    /// Reads what `encode` wrote; `head` has [`head_len`] bytes, the whole file `file_len`.
+    pub(super) fn decode(head: &[u8], file_len: u64) -> Result<Self, Refusal> {
+        let len = head_len(head)?;
+        let head = head.get(..len).ok_or("it is shorter than its head")?;
+        let mut hash = Sha256::new();
+        hash.update(&head[..HASH.start]);
+        hash.update([0; 32]);
+        hash.update(&head[HASH.end..]);
+        if head[HASH] != hash.finalize()[..] {
+            return Err("its head is not what was written".into());
+        }
+        let (memories, info) = (u32_at(head, 48) as usize, u32_at(head, 52) as usize);
+        let (table, rest) = head[FIXED..].split_at(memories * ENTRY);
+        let (info, behind) = postcard::take_from_bytes(&rest[..info]).map_err(|_| "its info cannot be read")?;
+        if !behind.is_empty() {
+            return Err("its info is longer than it should be".into());
+        }
+        let entry = |bytes: &[u8]| Entry {
+            pid: u32_at(bytes, 0),
+            is_shell: u32_at(bytes, 4) == 1,
+            len: u64_at(bytes, 8),
+            name: digest_at(bytes, 16),
+        };
+        let memories = table.chunks_exact(ENTRY).map(entry).collect();
+        let found = Self { info, state_len: u64_at(head, 56), state: digest_at(head, 64), memories };
+        found.check(len as u64, file_len)?;
+        Ok(found)
+    }
+
+    fn check(&self, head_len: u64, file_len: u64) -> Result<(), Refusal> {
+        if self.state_len > MAX_STATE {
+            return Err(Refusal::Damaged(format!("its state has {} bytes", self.state_len)));
+        }
+        let mut end = head_len + padded(self.state_len);
+        let mut before = None;
+        for memory in &self.memories {
+            if memory.len == 0 || !memory.len.is_multiple_of(PAGE as u64) || before >= Some(memory.pid) {
+                return Err(Refusal::Damaged(format!("a memory of {} bytes of process {}", memory.len, memory.pid)));
+            }
+            before = Some(memory.pid);
+            end = end.checked_add(memory.len).ok_or("its memories are longer than any file")?;
+        }
+        if end != file_len {
+            return Err(Refusal::Damaged(format!("it has {file_len} bytes; its head says {end}")));
+        }
+        Ok(())
+    }
+
+    /// The digest of what it holds: see the module.
+    pub(super) fn digest(&self) -> Digest {
+        let mut hash = Sha256::new();
+        hash.update(MAGIC);
+        hash.update(self.state_len.to_le_bytes());
+        hash.update(self.state);
+        for memory in &self.memories {
+            hash.update(memory.pid.to_le_bytes());
+            hash.update(u32::from(memory.is_shell).to_le_bytes());
+            hash.update(memory.name);
+        }
+        hash.finalize().into()
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap_or_default())
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or_default())
+}
+
+fn digest_at(bytes: &[u8], at: usize) -> Digest {
+    bytes[at..at + 32].try_into().unwrap_or_default()
+}

@@ -1,0 +1,69 @@
+//! What files are called. No path is made of what a caller says: a tenant goes through a hash, an id must look like one, and names are nowhere.
+
+use crate::vm::saved::Digest;
+use sha2::{Digest as _, Sha256};
+
+/// How the name of a snapshot's file ends.
+const ENDING: &str = ".snapshot";
+/// How the name of a file ends that is being written.
+pub(super) const PART: &str = ".part";
+const PREFIX: &str = "snap-";
+const RANDOM: usize = 26;
+/// Digits of the tenant's hash.
+const TENANT: usize = 32;
+
+/// Whether it is an id: `snap-` and 26 small letters or digits.
+pub(super) fn is_id(text: &str) -> bool {
+    let random = text.strip_prefix(PREFIX).unwrap_or_default().as_bytes();
+    random.len() == RANDOM && random.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+}
+
+/// What stands for a tenant in the names of its files.
+pub(super) fn of_tenant(tenant: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update(b"coldframe tenant\0");
+    hash.update(tenant);
+    let hash: Digest = hash.finalize().into();
+    super::content::hex(&hash)[..TENANT].to_owned()
+}
+
+/// The file of a snapshot. `None`: that is no id, so it has no file.
+pub(super) fn of_file(tenant: &str, id: &str) -> Option<String> {
+    is_id(id).then(|| format!("{}.{id}{ENDING}", of_tenant(tenant)))
+}
+
+/// Tenant's hash and id, if it is the name of a snapshot's file.
+pub(super) fn parse(name: &str) -> Option<(&str, &str)> {
+    let (tenant, id) = name.strip_suffix(ENDING)?.split_once('.')?;
+    let is_hash = tenant.len() == TENANT && tenant.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_hash && is_id(id)).then_some((tenant, id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ids_have_files() {
+        let id = format!("snap-{}", "0a".repeat(13));
+        let name = of_file("../../etc", &id).expect("a name");
+        assert!(!name.contains('/') && name.ends_with(&format!(".{id}.snapshot")), "{name}");
+        assert_eq!(parse(&name), Some((&*of_tenant("../../etc"), &*id)));
+        assert_ne!(of_tenant("a"), of_tenant("b"));
+        for other in [
+            "",
+            "snap-",
+            "../x",
+            "snap-../../../../../../../../x",
+            &id.to_uppercase(),
+            &format!("{id}0"),
+            &format!("snap-{}", "é".repeat(13)),
+        ] {
+            assert_eq!(of_file("t", other), None, "{other}");
+            assert_eq!(parse(&format!("{}.{other}.snapshot", of_tenant("t"))), None);
+        }
+        for other in ["", "lock", ".snapshot", "x.part", &format!("zz.{id}.snapshot"), &name[1..], &format!("{name}.part")] {
+            assert_eq!(parse(other), None, "{other}");
+        }
+    }
+}

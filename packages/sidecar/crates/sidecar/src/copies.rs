@@ -1,0 +1,411 @@
+//! What is made of a snapshot: a runtime, a runtime that goes back, copies; and runtimes that sleep.
+//!
+//! All of it happens on the reading thread, which alone knows who is called what; it takes well below a millisecond, and many copies are made in
+//! pieces, so that others are not kept waiting. Who hears the programs that come with a snapshot is decided in [`crate::casting`].
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use coldframe_core as core;
+use coldframe_core::{Error, FileSystemOptions, MountOptions, Outcome, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions};
+use coldframe_protocol::messages::{
+    Kind, ProcessAttach, Restored, RestoredProgram, RestoredPrograms, RuntimeClone, RuntimeCopies, RuntimeCopy, RuntimeCreate,
+    RuntimeCreated, RuntimePause, RuntimeResume, RuntimeRollback,
+};
+
+use crate::casting::{Casting, Part, part};
+use crate::session::{Live, Session, Violation};
+use crate::snapshots::{DEFAULT_TENANT, answer, entry, timeout};
+use crate::table::Place;
+use crate::{files, host, limits, permissions, wire};
+
+/// Copies that are made before somebody else has a turn.
+const AT_ONCE: usize = 32;
+
+/// A runtime that sleeps on disk.
+pub struct Asleep {
+    /// Its snapshot.
+    id: String,
+    tenant: Option<Arc<str>>,
+    /// Who heard its programs, by lineage.
+    sinks: HashMap<u64, Arc<dyn Sink>>,
+    runners: Vec<u32>,
+    /// It is being made again; then whether it was disposed of meanwhile.
+    waking: Option<bool>,
+}
+
+impl Asleep {
+    /// Its runners.
+    pub fn runners(&self) -> &[u32] {
+        &self.runners
+    }
+
+    fn tenant(&self) -> &str {
+        self.tenant.as_deref().unwrap_or(DEFAULT_TENANT)
+    }
+}
+
+type Mounts = (Vec<MountOptions>, Vec<FileSystemOptions>);
+
+/// Copies under way.
+struct Copying {
+    id: u32,
+    snapshot: Arc<Snapshot>,
+    mounts: Mounts,
+    tenant: Option<Arc<str>>,
+    warn: bool,
+    settle: bool,
+    left: u32,
+    made: Vec<Result<(u32, Vec<RestoredProgram>), Error>>,
+}
+
+impl Session {
+    /// `runtime.create` with a snapshot.
+    pub(crate) fn restore_runtime(&mut self, id: u32, create: RuntimeCreate<'_>) -> Result<(), Violation> {
+        let began = Instant::now();
+        let tenant = create.tenant.unwrap_or(DEFAULT_TENANT);
+        let name = create.snapshot.unwrap_or_default();
+        let profile = create.profile.map(str::to_owned);
+        let numbers: Vec<_> = create.limits.unwrap_or_default().0.into_iter().map(|(name, n)| (name.to_owned(), n)).collect();
+        let (mounts, file_systems) = files::mounts(create.mounts.unwrap_or_default());
+        let options = RestoreOptions {
+            env: create.env.map(|env| wire::pairs(Some(env))),
+            cwd: create.cwd.map(str::to_owned),
+            permissions: create.permissions.as_ref().map(permissions::policy),
+            mounts,
+            file_systems,
+            ..RestoreOptions::default()
+        };
+        let (warn, owner) = (create.warn == Some(true), create.tenant.map(Arc::from));
+        self.with_snapshot(id, (tenant, name), move |session, snapshot| {
+            // Over the snapshot's own, unless a profile says where the others come from.
+            let mut limits = match &profile {
+                Some(profile) => core::Limits::of_profile(profile)?,
+                None => *snapshot.limits(),
+            };
+            numbers.iter().try_for_each(|(name, value)| limits.set(name, *value))?;
+            let cwd = options.cwd.clone().unwrap_or_else(|| snapshot.cwd().to_owned());
+            let policy = options.permissions.clone().unwrap_or_else(|| snapshot.permissions());
+            let options = RestoreOptions { limits: Some(limits), ..options };
+            let (runtime, programs) = session.restore(snapshot, options, warn, owner, None)?;
+            let restored = Restored { programs, cwd: &cwd, permissions: permissions::told(&policy) };
+            let configure_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            let created = RuntimeCreated { runtime, configure_ns, restored: Some(restored) };
+            Ok(wire::frame(Kind::Reply, id, &created, 512))
+        })
+    }
+
+    /// Makes a runtime of a snapshot, and enters it. `asleep`: it takes the place of one that sleeps.
+    fn restore(
+        &mut self,
+        snapshot: &Arc<Snapshot>,
+        options: RestoreOptions,
+        warn: bool,
+        tenant: Option<Arc<str>>,
+        asleep: Option<(u32, HashMap<u64, Arc<dyn Sink>>)>,
+    ) -> Result<(u32, Vec<RestoredProgram>), Error> {
+        if asleep.is_none() {
+            self.runtimes.check_room()?;
+            self.runners.lock().check_room()?;
+        }
+        let resume = asleep.is_some();
+        let (number, mut sinks) = asleep.unwrap_or_else(|| (self.runtimes.reserve(), HashMap::new()));
+        let told = Arc::new(OnceLock::from(number));
+        let options = RestoreOptions {
+            warnings: warn.then(|| limits::listener(&self.answers.outgoing, &told)),
+            host: Some(Arc::new(host::Asking { runtime: number, outgoing: Arc::clone(&self.answers.outgoing) })),
+            resume,
+            ..options
+        };
+        let mut casting = Casting::new(number, &self.answers, &self.runners);
+        let restored = self.core.restore(snapshot, options, &mut |info, _| {
+            let old = sinks.remove(&info.lineage);
+            casting.sink(info, old)
+        });
+        let (runtime, copies) = restored.inspect_err(|_| casting.give_up())?;
+        let cast = casting.finish(copies);
+        self.runtimes.put(number, Live { runtime, runners: cast.runners, tenant, waiting: Some(Box::new(cast.waiting)) });
+        Ok((number, cast.programs))
+    }
+
+    /// `runtime.rollback`.
+    pub(crate) fn roll_back(&mut self, id: u32, rollback: &RuntimeRollback<'_>) -> Result<(), Violation> {
+        let number = rollback.runtime;
+        let Some(live) = self.runtimes.get(number) else {
+            self.refuse(id, &self.no_runtime(number));
+            return Ok(());
+        };
+        let tenant = live.tenant().to_owned();
+        self.with_snapshot(id, (&tenant, rollback.snapshot), move |session, snapshot| {
+            let live = session.runtimes.get_mut(number).ok_or(Error::RuntimeDisposed)?;
+            let mut casting = Casting::new(number, &session.answers, &session.runners);
+            let copies = live.runtime.rollback(snapshot, &mut |info, old| casting.sink(info, old));
+            let copies = copies.inspect_err(|_| casting.give_up())?;
+            let cast = casting.finish(copies);
+            live.runners.extend(cast.runners.iter().filter(|runner| !live.runners.contains(runner)).copied().collect::<Vec<_>>());
+            live.waiting = Some(Box::new(cast.waiting));
+            Ok(wire::frame(Kind::Reply, id, &RestoredPrograms { programs: cast.programs }, 256))
+        })
+    }
+
+    /// `runtime.clone`.
+    pub(crate) fn clone_runtime(&mut self, id: u32, clone: RuntimeClone<'_>) -> Result<(), Violation> {
+        let Some(live) = self.runtimes.get(clone.runtime) else {
+            self.refuse(id, &self.no_runtime(clone.runtime));
+            return Ok(());
+        };
+        let (runtime, tenant, place) = (live.runtime.clone(), live.tenant.clone(), Place { runtime: clone.runtime, runner: 0 });
+        let options = SnapshotOptions {
+            tenant: live.tenant().to_owned(),
+            timeout: timeout(clone.timeout_ms),
+            ..SnapshotOptions::default()
+        };
+        if !self.begin(id, 0)? {
+            return Ok(());
+        }
+        let (answers, notes) = (self.answers.clone(), self.notes.clone());
+        let mounts = files::mounts(clone.mounts.unwrap_or_default());
+        let (warn, settle, left) = (clone.warn == Some(true), clone.settle == Some(true), clone.count);
+        runtime.snapshot(options, move |taken| match taken {
+            Ok((snapshot, _)) => {
+                let copying = Copying { id, snapshot, mounts, tenant, warn, settle, left, made: Vec::new() };
+                notes.leave(|session| session.copy(copying));
+            }
+            Err(error) => answers.fail(id, &error, place),
+        });
+        Ok(())
+    }
+
+    /// Makes some of the copies, and leaves a note for the rest.
+    fn copy(&mut self, mut copying: Copying) {
+        for _ in 0..AT_ONCE.min(copying.left as usize) {
+            let (mounts, file_systems) = copying.mounts.clone();
+            let options = RestoreOptions { mounts, file_systems, ..RestoreOptions::default() };
+            let made = self.restore(&copying.snapshot, options, copying.warn, copying.tenant.clone(), None);
+            copying.left -= 1;
+            match made {
+                Err(error) if !copying.settle => {
+                    for (number, _) in copying.made.into_iter().flatten() {
+                        self.drop_runtime(number);
+                    }
+                    return answer(&self.answers, copying.id, Err(error));
+                }
+                made => copying.made.push(made),
+            }
+        }
+        if copying.left > 0 {
+            return self.notes.clone().leave(|session| session.copy(copying));
+        }
+        let failed = |error: &Error| RuntimeCopy { failure: Some(wire::failure(error, None)), ..RuntimeCopy::default() };
+        let copies = copying.made.into_iter().map(|made| match made {
+            Ok((runtime, programs)) => RuntimeCopy { runtime: Some(runtime), programs, failure: None },
+            Err(error) => failed(&error),
+        });
+        let body = RuntimeCopies { copies: copies.collect() };
+        let hint = 64 + 64 * body.copies.len();
+        self.answers.answer(copying.id, || wire::frame(Kind::Reply, copying.id, &body, hint));
+    }
+
+    /// `runtime.pause`.
+    pub(crate) fn pause(&mut self, id: u32, pause: &RuntimePause) -> Result<(), Violation> {
+        let number = pause.runtime;
+        let Some(live) = self.runtimes.get(number) else {
+            self.refuse(id, &self.no_runtime(number));
+            return Ok(());
+        };
+        let options = SnapshotOptions {
+            tenant: live.tenant().to_owned(),
+            timeout: timeout(pause.timeout_ms),
+            hold: true,
+            ..SnapshotOptions::default()
+        };
+        let runtime = live.runtime.clone();
+        if !self.begin(id, 0)? {
+            return Ok(());
+        }
+        let (answers, notes, store) = (self.answers.clone(), self.notes.clone(), self.store.clone());
+        runtime.snapshot(options, move |taken| {
+            let (snapshot, held) = match taken {
+                Ok(taken) => taken,
+                Err(error) => return answers.fail(id, &error, Place { runtime: number, runner: 0 }),
+            };
+            store.later(move |store| {
+                if let Err(error) = store.write_protected(&snapshot) {
+                    drop(held); // all go on
+                    return answer(&answers, id, Err(error));
+                }
+                let info = snapshot.info().clone();
+                drop(snapshot);
+                notes.leave(move |session| {
+                    let sinks = held.map(core::Held::vanish).unwrap_or_default();
+                    session.fall_asleep(number, info.id.clone(), sinks);
+                    session.answers.answer(id, || entry(id, &info, core::Stored::Disk));
+                });
+            });
+        });
+        Ok(())
+    }
+
+    fn fall_asleep(&mut self, number: u32, id: String, sinks: HashMap<u64, Arc<dyn Sink>>) {
+        let Some(Live { runners, tenant, .. }) = self.runtimes.remove(number) else {
+            // It was disposed of meanwhile.
+            return self.end_sleepers(number, sinks);
+        };
+        for sink in sinks.values() {
+            match part(sink.as_ref()) {
+                Part::Request(request) => self.answers.requests.detach(request),
+                Part::Runner(runner) => {
+                    if let Some(entry) = self.runners.lock().get_mut(runner) {
+                        *entry = None;
+                    }
+                    let evaluations = self.answers.requests.evaluations(runner);
+                    evaluations.into_iter().for_each(|evaluation| self.answers.requests.detach(evaluation));
+                }
+                Part::Nobody => {}
+            }
+        }
+        self.asleep.insert(number, Asleep { id, tenant, sinks, runners, waking: None });
+    }
+
+    /// `runtime.resume`.
+    pub(crate) fn resume(&mut self, id: u32, resume: RuntimeResume<'_>) -> Result<(), Violation> {
+        let number = resume.runtime;
+        let Some(asleep) = self.asleep.get_mut(&number).filter(|asleep| asleep.waking.is_none()) else {
+            if self.runtimes.get(number).is_some() {
+                self.reply(id, &RestoredPrograms::default());
+            } else {
+                self.refuse(id, &self.no_runtime(number));
+            }
+            return Ok(());
+        };
+        asleep.waking = Some(false);
+        let (tenant, name) = (asleep.tenant().to_owned(), asleep.id.clone());
+        let (mounts, file_systems) = files::mounts(resume.mounts.unwrap_or_default());
+        let warn = resume.warn == Some(true);
+        if !self.begin(id, 0)? {
+            self.asleep.entry(number).and_modify(|asleep| asleep.waking = None);
+            return Ok(());
+        }
+        let (answers, notes) = (self.answers.clone(), self.notes.clone());
+        self.store.later(move |store| {
+            let read = store.get(&tenant, &name);
+            notes.leave(move |session| {
+                let options = RestoreOptions { mounts, file_systems, ..RestoreOptions::default() };
+                let woken = session.wake_up(number, read, options, warn);
+                let reply = woken.map(|programs| wire::frame(Kind::Reply, id, &RestoredPrograms { programs }, 256));
+                answer(&answers, id, reply);
+            });
+        });
+        Ok(())
+    }
+
+    fn wake_up(
+        &mut self,
+        number: u32,
+        read: Result<Arc<Snapshot>, Error>,
+        options: RestoreOptions,
+        warn: bool,
+    ) -> Result<Vec<RestoredProgram>, Error> {
+        let asleep = self.asleep.remove(&number).ok_or(Error::RuntimeDisposed)?;
+        if asleep.waking == Some(true) {
+            self.end_sleepers(number, asleep.sinks);
+            return Err(Error::RuntimeDisposed);
+        }
+        let sinks = asleep.sinks.clone();
+        let woken = read.and_then(|it| self.restore(&it, options, warn, asleep.tenant.clone(), Some((number, sinks))));
+        match woken {
+            Ok((_, programs)) => {
+                // From now on it may make room for others.
+                self.store.later(move |store| drop(store.protect(asleep.tenant(), &asleep.id, false)));
+                Ok(programs)
+            }
+            Err(error) => {
+                self.asleep.insert(number, Asleep { waking: None, ..asleep });
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends a runtime that sleeps. False: there is none of that number.
+    pub(crate) fn dispose_asleep(&mut self, number: u32) -> bool {
+        match self.asleep.get_mut(&number) {
+            None => return false,
+            Some(Asleep { waking: Some(disposed), .. }) if !*disposed => *disposed = true,
+            Some(Asleep { waking: Some(_), .. }) => return false,
+            Some(_) => {
+                if let Some(asleep) = self.asleep.remove(&number) {
+                    self.end_sleepers(number, asleep.sinks);
+                }
+            }
+        }
+        true
+    }
+
+    /// Tells those who wait for the programs of a runtime that was disposed of in its sleep.
+    fn end_sleepers(&self, number: u32, sinks: HashMap<u64, Arc<dyn Sink>>) {
+        let outcome = || Outcome {
+            exit_code: Error::RuntimeDisposed.exit_code(),
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+            stdout_truncated: false,
+            stderr_truncated: false,
+            value: None,
+            failure: Some(Error::RuntimeDisposed),
+            timings: core::Timings::default(),
+        };
+        for sink in sinks.into_values() {
+            if let Part::Runner(runner) = part(sink.as_ref()) {
+                self.runners.lock().remove(runner);
+                for evaluation in self.answers.requests.evaluations(runner) {
+                    let place = Place { runtime: number, runner };
+                    self.answers.answer(evaluation, || wire::outcome(evaluation, &outcome(), place));
+                }
+            }
+            sink.exited(outcome());
+        }
+    }
+
+    /// `process.attach`.
+    pub(crate) fn attach(&mut self, id: u32, attach: &ProcessAttach) -> Result<(), Violation> {
+        let Some(live) = self.runtimes.get_mut(attach.runtime) else {
+            self.refuse(id, &self.no_runtime(attach.runtime));
+            return Ok(());
+        };
+        let found = live.waiting.as_mut().and_then(|waiting| waiting.remove(&attach.pid));
+        let Some((process, adopted)) = found else {
+            let runners = self.runners.lock();
+            let is_runner = |number: &u32| runners.get(*number).and_then(Option::as_ref).is_some_and(|it| it.pid() == attach.pid);
+            let refused = not_attachable(&live.runtime, attach.pid, live.runners.iter().any(is_runner));
+            drop(runners);
+            self.refuse(id, &wire::failure(&refused, None));
+            return Ok(());
+        };
+        if self.begin(id, 0)? {
+            self.answers.requests.attach(id, process.clone());
+            adopted.attach(id);
+            process.stream(wire::streams(attach.stream));
+        }
+        Ok(())
+    }
+
+    fn drop_runtime(&mut self, number: u32) {
+        if let Some(live) = self.runtimes.remove(number) {
+            live.runners.into_iter().for_each(|runner| drop(self.runners.lock().remove(runner)));
+            live.runtime.dispose();
+        }
+    }
+}
+
+/// Why nobody can attach to a process.
+fn not_attachable(runtime: &Runtime, pid: u32, is_runner: bool) -> Error {
+    let entry = runtime.processes().list().into_iter().find(|entry| entry.pid == pid);
+    let (errno, reason) = match entry {
+        None => ("ESRCH", "no such process"),
+        Some(_) if is_runner => ("EPERM", "it is a resident runner"),
+        // 1: it was started from outside.
+        Some(entry) if entry.ppid != 1 => ("EPERM", "its output belongs to its parent"),
+        Some(_) => ("EBUSY", "somebody hears it already"),
+    };
+    Error::File { errno, reason: reason.to_owned(), call: "attach", path: pid.to_string() }
+}
