@@ -247,9 +247,6 @@ impl SavedProcess {
     }
 }
 
-#[cfg(test)]
-mod tests;
-
 impl SavedKernel {
     /// The programs that live in it.
     pub(crate) fn pids(&self) -> impl Iterator<Item = u32> {
@@ -265,3 +262,6 @@ impl SavedKernel {
         0
     }
 }
+
+#[cfg(test)]
+mod tests;
