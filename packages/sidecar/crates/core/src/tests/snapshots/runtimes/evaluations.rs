@@ -87,7 +87,8 @@ fn who_is_not_in_the_snapshot_hears_that_it_was_rolled_back() {
     let empty = take(&source);
     let (_process, told) = start(&source, exec("setTimeout(() => {}, 60_000)"), Dispatch::Worker);
     let runner = runner(&source);
-    let (file, _) = source.files().open("/workspace/f", crate::OpenOptions { write: true, ..Default::default() }).expect("a file");
+    let (file, _) =
+        source.files().open("/workspace/f", crate::OpenOptions { write: true, ..Default::default() }).expect("a file");
     let (programs, ears) = rollback(&source, &empty);
     assert!(programs.is_empty() && ears.is_empty());
     assert_eq!(code(&exited(&told)), Some("ERR_ROLLED_BACK"));

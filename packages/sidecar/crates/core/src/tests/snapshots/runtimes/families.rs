@@ -111,7 +111,10 @@ fn a_server_and_a_client_of_another_process_go_on() {
         let Copied { runtime, told, .. } = copy(&core, &snapshot);
         let outcome = exited(&told[&process.pid()]);
         assert_eq!((text(&outcome.stdout), text(&outcome.stderr)), (expected.to_owned(), String::new()));
-        let later = outcome_of(&runtime, "console.log(await (await fetch('http://127.0.0.1:8080', { method: 'POST', body: 'x' })).text())");
+        let later = outcome_of(
+            &runtime,
+            "console.log(await (await fetch('http://127.0.0.1:8080', { method: 'POST', body: 'x' })).text())",
+        );
         assert_eq!(later, "x#4\n");
     }
     assert_eq!(text(&exited(&told).stdout), expected);
@@ -195,7 +198,12 @@ fn who_ends_or_is_born_meanwhile_does_not_matter() {
     for snapshot in snapshots.iter().take(20) {
         let Copied { runtime, told, .. } = copy(&core, snapshot);
         let outcome = exited(&told[&process.pid()]);
-        assert_eq!((text(&outcome.stdout), text(&outcome.stderr)), ("all\n".into(), String::new()), "{outcome:?} {:?}", snapshot.programs());
+        assert_eq!(
+            (text(&outcome.stdout), text(&outcome.stderr)),
+            ("all\n".into(), String::new()),
+            "{outcome:?} {:?}",
+            snapshot.programs()
+        );
         until_left(&runtime, (0, 0, 0));
     }
 }

@@ -9,7 +9,9 @@ const NARROW: [&str; 2] = ["ERR_RESOURCE_EXHAUSTED", "ERR_MEMORY_LIMIT"];
 fn source(core: &Core) -> (Runtime, Arc<Snapshot>) {
     let source = runtime(core);
     let mut first = runner(&source);
-    first.eval("globalThis.buffers = Array.from({ length: 12 }, () => Buffer.alloc(1 << 20, 1)); globalThis.text = 'x'.repeat(3e6)");
+    first.eval(
+        "globalThis.buffers = Array.from({ length: 12 }, () => Buffer.alloc(1 << 20, 1)); globalThis.text = 'x'.repeat(3e6)",
+    );
     let _second = runner(&source);
     source.files().write("/workspace/big", &vec![7; 200_000], false).expect("room");
     let snapshot = take(&source);

@@ -7,7 +7,9 @@ fn back_to_an_ancestor_and_on_to_another_branch() {
     let core = core();
     let source = runtime(&core);
     let mut runner = runner(&source);
-    let say = |runner: &mut Runner, word: &str| runner.eval(&format!("(globalThis.path ??= []).push('{word}'); console.log(path.join('/'))"));
+    let say = |runner: &mut Runner, word: &str| {
+        runner.eval(&format!("(globalThis.path ??= []).push('{word}'); console.log(path.join('/'))"))
+    };
     let mut taken: HashMap<String, Arc<Snapshot>> = HashMap::new();
     let mut step = |runner: &mut Runner, word: &str| {
         let path = say(runner, word);
@@ -45,7 +47,10 @@ fn a_long_chain_of_copies_of_copies() {
     };
     runner.eval("globalThis.list = []");
     for generation in 0..50 {
-        assert_eq!(runner.eval("list.push(Math.random()); console.log(list.length, new Set(list).size)"), format!("{0} {0}", generation + 1));
+        assert_eq!(
+            runner.eval("list.push(Math.random()); console.log(list.length, new Set(list).size)"),
+            format!("{0} {0}", generation + 1)
+        );
         let snapshot = take(&current);
         assert_eq!(snapshot.info().parent, parent);
         parent = Some(snapshot.info().id.clone());
