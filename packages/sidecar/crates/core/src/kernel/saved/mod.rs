@@ -274,10 +274,6 @@ impl SavedKernel {
     pub(crate) fn permissions(&self) -> PermissionPolicy {
         self.policy.clone().into()
     }
-
-    pub(crate) fn own_bytes(&self) -> u64 {
-        0
-    }
 }
 
 #[cfg(test)]
