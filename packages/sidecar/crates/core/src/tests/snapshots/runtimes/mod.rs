@@ -4,6 +4,7 @@ mod chaos;
 mod costs;
 mod evaluations;
 mod families;
+mod limits;
 mod refusals;
 mod residents;
 mod trees;
