@@ -5,6 +5,7 @@ mod evaluations;
 mod families;
 mod refusals;
 mod residents;
+mod stored;
 mod trees;
 
 use super::*;
