@@ -42,7 +42,10 @@ fn a_runner_goes_on_after_a_restart() {
         let digest = store.digest("t", "asleep").expect("a digest");
         // What is in memory, and what comes from its file, is the same content.
         let opened = store.get("t", "asleep").expect("opened");
-        assert_eq!((opened.info(), opened.programs(), opened.cwd(), opened.env(), opened.limits()), (snapshot.info(), snapshot.programs(), snapshot.cwd(), snapshot.env(), snapshot.limits()));
+        assert_eq!(
+            (opened.info(), opened.programs(), opened.cwd(), opened.env(), opened.limits()),
+            (snapshot.info(), snapshot.programs(), snapshot.cwd(), snapshot.env(), snapshot.limits())
+        );
         store.keep(&snapshot).expect("kept");
         assert_eq!(store.digest("t", &snapshot.info().id), Ok(digest));
         snapshot.info().id.clone()
