@@ -306,6 +306,9 @@ test('what is wrong with a pool is told at once, and what is wrong with its runt
     const make = () => new RuntimePool(options as RuntimePoolOptions);
     expect(make).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION', option }));
   }
+  expect(() => new RuntimePool({ size: 1, maxQueue: 5 } as never)).toThrow(
+    /expected one of .*maxWaiting.* It is called `maxWaiting` of a pool/,
+  );
   expect(() => new RuntimePool(undefined as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
   await using sidecar = await Sidecar.spawn();
   await using broken = new RuntimePool({ sidecar, size: 1, options: { limits: { memoryBytes: -1 } } });
