@@ -141,10 +141,14 @@ impl<S: Subject> Memory<S> {
         }
     }
 
-    /// Forgets one. Whether it was here.
+    /// Forgets one. Whether it was here for its own sake.
     pub(super) fn forget(&self, tenant: &str, id: &str) -> bool {
-        let gone = self.shelf.lock().remove(tenant, id, false);
-        gone.is_some()
+        let mut shelf = self.shelf.lock();
+        let was_kept = shelf.entry(tenant, id).is_some_and(|entry| entry.file.is_none());
+        let gone = shelf.remove(tenant, id, false);
+        drop(shelf);
+        drop(gone);
+        was_kept
     }
 
     /// Forgets all that were opened from files: their descriptors are needed.

@@ -173,6 +173,19 @@ impl Kernel {
     }
 }
 
+impl SavedKernel {
+    /// What the programs may do, unless the caller brings another policy.
+    pub(crate) fn policy(&self) -> PermissionPolicy {
+        self.policy.clone().into()
+    }
+
+    /// Bytes that it keeps, when nobody shares them with it.
+    pub(crate) fn own_bytes(&self) -> u64 {
+        let of_parts = self.files.own_bytes() + self.sockets.own_bytes() + self.table.own_bytes() + self.bindings.own_bytes();
+        of_parts + self.processes.iter().map(SavedProcess::own_bytes).sum::<u64>()
+    }
+}
+
 impl Revived {
     /// Tells everybody what will not come any more.
     fn settle(&self, saved: &SavedKernel, operations: &HashMap<u32, Arc<Operations>>) {
@@ -225,6 +238,10 @@ impl Process {
 }
 
 impl SavedProcess {
+    fn own_bytes(&self) -> u64 {
+        size_of::<Self>() as u64 + self.operations.own_bytes() + self.crypto.own_bytes() + self.facts.own_bytes()
+    }
+
     fn revive(&self, kernel: &Arc<Kernel>, operations: Arc<Operations>, open: &Open) -> Result<Process, Error> {
         let usage = &kernel.usage;
         let files = self.files.revive(&mut kernel.files.lock(), open, &kernel.permissions, kernel.descriptors())?;
@@ -256,10 +273,6 @@ impl SavedKernel {
     /// What its programs may do.
     pub(crate) fn permissions(&self) -> PermissionPolicy {
         self.policy.clone().into()
-    }
-
-    pub(crate) fn own_bytes(&self) -> u64 {
-        0
     }
 }
 

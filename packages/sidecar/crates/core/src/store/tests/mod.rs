@@ -1,6 +1,7 @@
 //! The store with small snapshots that nobody runs: a few pages in a file in memory stand for a program. Real runtimes go through it in
 //! `src/tests/stored.rs`.
 
+mod costs;
 mod crash;
 mod disk;
 mod faults;
