@@ -15,7 +15,6 @@ const ASIDE: ReadonlySet<PropertyKey> = new Set<keyof SidecarConnection | string
   'resources',
   'dispose',
   'disposeRuntime',
-  'disposeRunner',
   'createRuntime',
   'isOver',
   'expectCalls',
