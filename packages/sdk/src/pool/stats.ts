@@ -44,7 +44,7 @@ export interface PoolStats {
   readonly pauses: number;
   /** Slots that were woken from there. */
   readonly resumed: number;
-  /** Steps of slots that failed. Each has cost a slot, and no call. */
+  /** Steps of slots that failed. Each has cost a slot. */
   readonly errors: number;
   /** By tenant, of those that have a slot or wait for one. */
   readonly tenants: Readonly<Record<string, PoolTenantStats>>;
