@@ -1,5 +1,5 @@
 // `pnpm bench:coldstart`, `bench:compare`, `bench:micro`, `bench:userland`, `bench:kernel`, `bench:lifecycle`,
-// `bench:density`: builds what is missing, then runs the command of packages/benchmarks with the
+// `bench:density`, `bench:pool`: builds what is missing, then runs the command of packages/benchmarks with the
 // arguments as they are. Files are named relative to where the command was typed.
 
 import { pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import { BuildFailure } from './build/failure.mjs';
 import { fromRoot } from './build/paths.mjs';
 import { ensureBuilt, runMain } from './build.mjs';
 
-const known = ['coldstart', 'compare', 'micro', 'userland', 'kernel', 'lifecycle', 'density'];
+const known = ['coldstart', 'compare', 'micro', 'userland', 'kernel', 'lifecycle', 'density', 'pool'];
 
 await runMain(async () => {
   const [, , name = '', ...args] = process.argv;

@@ -17,6 +17,7 @@ export type { ExposedPort } from './network/exposed-port.js';
 export type { GuestResponse } from './network/fetch.js';
 export type { GuestStream } from './network/guest-stream.js';
 export type { GuestListener } from './network/listeners.js';
+export type { IdleOptions } from './options/idle.js';
 export type { LimitName, Limits, LimitWarning, LimitWarningListener } from './options/limits.js';
 export type {
   ConnectOptions,
@@ -35,6 +36,7 @@ export type {
   PermissionScope,
   PermissionsPolicy,
 } from './options/permission-types.js';
+export type { AcquireOptions, PoolDisposeOptions, RuntimePoolOptions } from './options/pool.js';
 export type {
   AttachOptions,
   CloneOptions,
@@ -61,6 +63,9 @@ export type {
   SidecarSpawnOptions,
   SignalName,
 } from './options/types.js';
+export type { PoolLease } from './pool/lease.js';
+export { RuntimePool } from './pool/runtime-pool.js';
+export type { PoolStats, PoolTenantStats } from './pool/stats.js';
 export type { ResidentRunner } from './runner/resident-runner.js';
 export type { ExportTarOptions, ImportTarOptions, TarSource } from './runtime/archives.js';
 export type { ReadStreamOptions, WriteStreamOptions } from './runtime/file-streams.js';

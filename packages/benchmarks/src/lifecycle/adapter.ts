@@ -1,13 +1,9 @@
 // The real boxes: a sidecar process, and runtimes in it. This file is the only one here that knows how the SDK saves and copies.
 
-import type { ResidentRunner } from 'coldframe';
-import * as sdk from 'coldframe';
+import { NodeRuntime, type ResidentRunner, Sidecar, type Snapshot } from 'coldframe';
 import type { Box, BoxOptions, Host, OpenHost, Saved } from './box.js';
-import type { SavingRuntime, SavingSidecar, Snapshot, SnapshotSdk } from './contract.js';
 import { MEGABYTE } from './state.js';
 import { startTicker } from './ticker.js';
-
-const { NodeRuntime, Sidecar } = sdk as unknown as SnapshotSdk;
 
 /** A program's own memory by default, and what the engine needs beside the buffers. */
 const ORDINARY_MB = 128;
@@ -29,10 +25,10 @@ class SdkSaved implements Saved {
 }
 
 class SdkBox implements Box {
-  readonly #runtime: SavingRuntime;
+  readonly #runtime: NodeRuntime;
   #runner: ResidentRunner | undefined;
 
-  constructor(runtime: SavingRuntime, runner?: ResidentRunner) {
+  constructor(runtime: NodeRuntime, runner?: ResidentRunner) {
     this.#runtime = runtime;
     this.#runner = runner;
   }
@@ -55,15 +51,15 @@ class SdkBox implements Box {
 
   resume = () => this.#runtime.resume();
 
-  startTicker = () => startTicker(this.#runtime as unknown as sdk.NodeRuntime);
+  startTicker = () => startTicker(this.#runtime);
 
   dispose = () => this.#runtime.dispose();
 }
 
 class SdkHost implements Host {
-  readonly #sidecar: SavingSidecar;
+  readonly #sidecar: Sidecar;
 
-  constructor(sidecar: SavingSidecar) {
+  constructor(sidecar: Sidecar) {
     this.#sidecar = sidecar;
   }
 
@@ -89,7 +85,7 @@ class SdkHost implements Host {
     return new SdkBox(await NodeRuntime.create({ sidecar: this.#sidecar, snapshot }));
   }
 
-  remove = async (saved: Saved) => void (await this.#sidecar.snapshots.delete(saved.id));
+  remove = (saved: Saved) => this.#sidecar.snapshots.delete(saved.id);
 
   async held() {
     const { runtimes, processes } = await this.#sidecar.getResourceSnapshot();

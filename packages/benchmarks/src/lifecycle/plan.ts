@@ -1,4 +1,4 @@
-// Which rows the benchmark has, and how many rounds each gets: more where a round is short, as many as the field's scripts (3 to 5) where a guest writes a gigabyte.
+// Which rows the benchmark has, and how many rounds each gets: more where a round is short, 5 (the field's scripts have 3 to 5) where a guest writes a gigabyte.
 
 import type { Shape } from './operation.js';
 
@@ -74,9 +74,9 @@ export function planRows(only: readonly OperationName[], quick: boolean): RowPla
 
 function roundsFor(operation: OperationName, n: number, megabytes: number): number {
   if (operation === 'branch') return 20;
-  if (n * megabytes >= 200) return 3;
-  if (n * megabytes >= 50) return 5;
-  return n >= 20 ? 10 : 20;
+  if (n * megabytes >= 500) return 5;
+  if (n * megabytes >= 50) return 9;
+  return n >= 20 ? 20 : 40;
 }
 
 /** What stands in a row's name beside its operation. */

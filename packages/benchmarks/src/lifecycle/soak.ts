@@ -36,6 +36,7 @@ export interface SoakShape {
 
 const MOST_WARMUP = 1_000;
 const QUARTERS = 4;
+const REST_MS = 100;
 
 export async function measureSoak(open: OpenHost, shape: SoakShape): Promise<SoakResult> {
   const { cycles, width, directory, census = takeCensus } = shape;
@@ -45,8 +46,10 @@ export async function measureSoak(open: OpenHost, shape: SoakShape): Promise<Soa
     const saved = await box.snapshot('memory');
     await box.dispose();
     await life(host, saved, state, Math.min(MOST_WARMUP, Math.ceil(cycles / 10)), width);
+    await rest();
     const [before, heldBefore, filesBefore] = [census(host.pid), await host.held(), countFiles(directory)];
     const { samples, failures } = await life(host, saved, state, cycles, width, shape.progress);
+    await rest();
     const [after, heldAfter, filesAfter] = [census(host.pid), await host.held(), countFiles(directory)];
     await host.remove(saved);
     const quarter = Math.ceil(samples.length / QUARTERS);
@@ -106,5 +109,8 @@ async function cycle(host: Host, saved: Saved, state: State): Promise<undefined>
     await box.dispose();
   }
 }
+
+/** The end of a runtime is told before all of it is gone. */
+const rest = () => new Promise((resolve) => setTimeout(resolve, REST_MS));
 
 const countFiles = (directory: string): number => readdirSync(directory, { recursive: true }).length;

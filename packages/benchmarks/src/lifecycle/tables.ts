@@ -112,23 +112,25 @@ function peerTable({ rows }: LifecycleReport): Table {
       'machine',
       'note',
     ],
-    rows: publishedLifecycle.map((theirs) => {
-      const ours = oursFor(rows, theirs);
-      return [
-        theirs.operation,
-        theirs.megabytes === undefined ? '–' : theirs.megabytes === 0 ? 'fresh' : `${theirs.megabytes} MB dirty`,
-        theirs.measure,
-        `${theirs.n}`,
-        ms(theirs.ms),
-        theirs.is,
-        ms(ours),
-        ours ? `${(theirs.ms / ours).toPrecision(3)} ×` : '–',
-        theirs.system,
-        theirs.isolation,
-        theirs.rig,
-        theirs.note ?? '',
-      ];
-    }),
+    rows: publishedLifecycle
+      .filter(({ operation }) => rows.some((row) => row.operation === operation))
+      .map((theirs) => {
+        const ours = oursFor(rows, theirs);
+        return [
+          theirs.operation,
+          theirs.megabytes === undefined ? '–' : theirs.megabytes === 0 ? 'fresh' : `${theirs.megabytes} MB dirty`,
+          theirs.measure,
+          `${theirs.n}`,
+          ms(theirs.ms),
+          theirs.is,
+          ms(ours),
+          ours ? `${(theirs.ms / ours).toPrecision(3)} ×` : '–',
+          theirs.system,
+          theirs.isolation,
+          theirs.rig,
+          theirs.note ?? '',
+        ];
+      }),
     textColumns: [0, 1, 2, 5, 8, 9, 10, 11],
   };
 }

@@ -160,14 +160,7 @@ export interface BindingFacts {
 export type BindingErrorCode = keyof BindingFacts;
 
 /** Facts by code. */
-export interface ErrorFacts
-  extends FailureFacts,
-    RequestFacts,
-    SnapshotFacts,
-    LocalFacts,
-    NetworkFacts,
-    PoolFacts,
-    FileFacts {}
+export interface ErrorFacts extends FailureFacts, RequestFacts, SnapshotFacts, LocalFacts, NetworkFacts, PoolFacts, FileFacts {}
 
 /** Every code that `ColdframeError` can have. */
 export type ErrorCode = keyof ErrorFacts;

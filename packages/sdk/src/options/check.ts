@@ -7,9 +7,11 @@
 import { openingOf } from '../sidecar/connections.js';
 import { isBindings } from './bindings.js';
 import { ENV_NAME, GUEST_PATH, MAX_INLINE_BUDGET_MS, WHOLE } from './bounds.js';
+import { isIdle } from './idle.js';
 import { isProfile, LIMIT_NAMES, LIMITS } from './limit-bounds.js';
 import { NETWORK_TESTS } from './network.js';
 import { isPolicy } from './permissions.js';
+import { POOL_TESTS } from './pool.js';
 import { isName, isReference, isStore, SNAPSHOT_TESTS } from './snapshots.js';
 
 type Test = (value: unknown) => boolean;
@@ -112,6 +114,7 @@ const sidecar: Tests = {
 const isSidecar: Test = (value) => openingOf(value) !== undefined;
 
 const SETS = {
+  ...POOL_TESTS,
   ...NETWORK_TESTS,
   ...SNAPSHOT_TESTS,
   'NodeRuntime.create()': {
@@ -128,6 +131,7 @@ const SETS = {
     permissions: isPolicy,
     snapshot: isReference,
     tenant: isName,
+    idle: isIdle,
   } as Tests,
   'exec()': run,
   'execFile()': run,

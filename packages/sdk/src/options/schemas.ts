@@ -8,9 +8,11 @@ import { binding, bindings } from './binding-schemas.js';
 import { ENV_NAME, GUEST_PATH, HOST_PATH, MAX_INLINE_BUDGET_MS, TEXT, WHOLE } from './bounds.js';
 import { isFileSystem, isNodeModules, isOneOrigin, type OptionSet } from './check.js';
 import { hintFor } from './hints.js';
+import { idle } from './idle-schema.js';
 import { isProfile, LIMIT_NAMES, LIMITS } from './limit-bounds.js';
 import { NETWORK_SCHEMAS } from './network-schemas.js';
 import { type Issue, knownNames, meant, permissionHint, permissionsPolicy } from './permission-schemas.js';
+import { POOL_SCHEMAS } from './pool-schemas.js';
 import { show } from './show.js';
 import { SNAPSHOT_SCHEMAS, snapshot, snapshotStore, tenant } from './snapshot-schemas.js';
 
@@ -96,6 +98,7 @@ const runtime = strict({
   nodeModules: custom(isNodeModules, 'a folder of this machine, or { hostPath, guestPath?, roots? }'),
   bindings,
   permissions: z.optional(permissionsPolicy),
+  idle,
   snapshot,
   tenant,
   onBootTiming: callback,
@@ -116,6 +119,7 @@ const budget = `a number of milliseconds from 0 to ${MAX_INLINE_BUDGET_MS}`;
 /** The schema of each option set. */
 export const SCHEMAS: Readonly<Record<OptionSet, z.ZodMiniType>> = {
   ...NETWORK_SCHEMAS,
+  ...POOL_SCHEMAS,
   ...SNAPSHOT_SCHEMAS,
   'NodeRuntime.create()': runtime.check(
     z.refine(isOneOrigin, { path: ['files'], error: 'none beside `snapshot`, which has files of its own' }),

@@ -5,6 +5,7 @@ import type { Bindings } from '../bindings/types.js';
 import type { FileSystemMount } from '../file-systems/types.js';
 import type { Sidecar } from '../sidecar/sidecar.js';
 import type { Snapshot } from '../snapshots/snapshot.js';
+import type { IdleOptions } from './idle.js';
 import type { Limits, LimitWarningListener } from './limits.js';
 import type { PermissionsPolicy } from './permission-types.js';
 import type { SnapshotStoreOptions } from './snapshots.js';
@@ -105,6 +106,8 @@ export interface NodeRuntimeOptions {
   snapshot?: Snapshot | string;
   /** Whose it is, 1 to 200 characters: a tenant sees no snapshot of another. @default that of the `Snapshot`, else 'default' */
   tenant?: string;
+  /** What becomes of it when nobody uses it. @default nothing: it stays as it is */
+  idle?: IdleOptions;
   /** Told when the use of a limit passes 80 %, once until it has fallen below 60 %, and at most once a second for each limit. */
   onLimitWarning?: LimitWarningListener;
   /** Told how long each step takes, at creation and after each program. */

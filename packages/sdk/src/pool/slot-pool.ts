@@ -66,6 +66,15 @@ export class SlotPool<R extends PoolableRuntime> {
     signal?.throwIfAborted();
     if (this.#state !== 'open') throw poolDisposed(this.#state === 'draining');
     if (this.#broken !== undefined) throw this.#broken;
+    // The usual case, and quick: nobody waits, and a slot lies ready.
+    const slot = this.#queue.size === 0 ? this.#keeper.take(tenant) : undefined;
+    if (slot === undefined) return this.#wait(tenant, signal);
+    this.#counters.acquired(tenant, true);
+    this.#refillLater();
+    return this.#lend(slot);
+  }
+
+  #wait(tenant: string, signal: AbortSignal | undefined): Promise<Lease<R>> {
     this.#admit(tenant);
     const waiter = new Waiter<Lease<R>>(tenant);
     this.#queue.push(waiter);

@@ -18,14 +18,20 @@ import { openingOf } from '../sidecar/connections.js';
 import { Household } from '../sidecar/household.js';
 import { openProcess } from '../sidecar/open.js';
 import { knownOf } from '../snapshots/known.js';
+import type { Snapshot } from '../snapshots/snapshot.js';
 import { reportModuleLoad, reportOpening } from './boot-timing.js';
 import { writeFile } from './files.js';
+import type { IdlePolicy } from './idle.js';
 import { fileSystemsOf, mountsOf, seedOf } from './seed.js';
 
 /** A runtime in a sidecar. */
 export interface Provisioned {
   /** Its sidecar, which it has joined. */
   household: Household;
+  /** The sidecar, as this runtime has it. */
+  connection: SidecarConnection;
+  /** What becomes of it when nobody uses it. */
+  policy: IdlePolicy<Snapshot> | undefined;
   runtime: number;
   /** Its bindings, when it was made with some, or may have some from a snapshot. */
   bindings: BindingRegistry | undefined;
@@ -48,9 +54,10 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
   const bindings = options.bindings && (await bindingsOf('NodeRuntime.create()', options.bindings));
   const permissions = options.permissions === undefined ? undefined : wirePolicy(options.permissions);
   const { snapshot, tenant } = sourceOf(options);
+  const policy = options.idle && new (await import('./idle.js')).IdlePolicy<Snapshot>(options.idle);
   const begin = performance.now();
   const { household, opened, own } = placeOf(options);
-  const { connection } = household;
+  const connection = policy === undefined ? household.connection : policy.through(household.connection);
   const served = snapshot === undefined ? undefined : connection.expectCalls();
   household.join();
   try {
@@ -69,7 +76,8 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
       const totalMs = performance.now() - begin;
       reportCreation(onBootTiming, created, await opened, totalMs, own);
     }
-    return { household, runtime, bindings: registry, tenant: tenant ?? DEFAULT_TENANT, mounts, systems, restored };
+    const shared = { household, tenant: tenant ?? DEFAULT_TENANT, mounts, systems, restored };
+    return { ...shared, connection, policy, runtime, bindings: registry };
   } catch (error) {
     await household.leave()?.dispose();
     throw error;

@@ -4,11 +4,18 @@
 // its next snippet is not in use, and sleeps with the runtime. Next: `wakeful.ts`, how calls come through here.
 
 import type { IdleOptions } from '../options/idle.js';
+import type { SidecarConnection } from '../sidecar/connection.js';
+import { wakeful } from './wakeful.js';
+
+/** What a runtime sleeps on, on disk. */
+export interface Saved {
+  delete(): Promise<unknown>;
+}
 
 /** What the policy can do with the runtime. */
-export interface Sleeper {
-  /** Puts it to sleep; what it gives takes away what that has left on disk. */
-  pause(): Promise<{ delete(): Promise<unknown> }>;
+export interface Sleeper<P extends Saved = Saved> {
+  /** Puts it to sleep. */
+  pause(): Promise<P>;
   resume(): Promise<void>;
   dispose(): Promise<void>;
 }
@@ -17,22 +24,37 @@ export interface Sleeper {
 const LONGEST = 1_024;
 
 /** See the module. */
-export class IdlePolicy {
+export class IdlePolicy<P extends Saved = Saved> {
   readonly #options: IdleOptions;
-  readonly #runtime: Sleeper;
+  #runtime: Sleeper<P> | undefined;
   #uses = 0;
   #timer: NodeJS.Timeout | undefined;
   // On its way to sleep; and then what it sleeps on.
   #going: Promise<void> | undefined;
-  #saved: { delete(): Promise<unknown> } | undefined;
+  #saved: P | undefined;
   #waking: Promise<void> | undefined;
   #patience = 1;
   #over = false;
 
-  constructor(options: IdleOptions, runtime: Sleeper) {
+  constructor(options: IdleOptions) {
     this.#options = options;
+  }
+
+  /** From now on it counts, for that runtime; also when the app has woken it itself. */
+  begin(runtime: Sleeper<P> | undefined = this.#runtime): void {
     this.#runtime = runtime;
-    this.#watch();
+    this.#over = false;
+    if (this.#uses === 0) this.#watch();
+  }
+
+  /** `connection` as the runtime has it: what is asked through it wakes it, and keeps it awake. */
+  through<C extends SidecarConnection>(connection: C): C {
+    return wakeful(connection, this);
+  }
+
+  /** The same for another runtime. */
+  another(): IdlePolicy<P> {
+    return new IdlePolicy<P>(this.#options);
   }
 
   /** Whether it sleeps, or is on its way there or back, because of the policy. */
@@ -61,24 +83,25 @@ export class IdlePolicy {
     return this.#waking;
   }
 
-  /** Does nothing more: the app has disposed of it, or put it to sleep itself. What the policy has left on disk goes, unless the app has it now. */
-  async end(keep = false): Promise<void> {
+  /** The app has disposed of it: what it sleeps on goes. */
+  async end(): Promise<void> {
+    const saved = await this.stop();
+    await saved?.delete().catch(this.#tell);
+  }
+
+  /** Does nothing more until `begin()`; gives what it sleeps on, if it does. */
+  async stop(): Promise<P | undefined> {
     this.#over = true;
     clearTimeout(this.#timer);
     await this.#going;
+    await this.#waking?.catch(() => {});
     const saved = this.#saved;
     this.#saved = undefined;
-    if (!keep) await saved?.delete().catch(this.#tell);
-  }
-
-  /** It counts again: the app has woken it. */
-  begin(): void {
-    this.#over = false;
-    if (this.#uses === 0) this.#watch();
+    return saved;
   }
 
   #watch(): void {
-    if (this.#over) return;
+    if (this.#over || this.#runtime === undefined) return;
     clearTimeout(this.#timer);
     const { afterMs, action } = this.#options;
     const ms = Math.min(2_147_483_647, afterMs * this.#patience);
@@ -88,14 +111,14 @@ export class IdlePolicy {
 
   async #leave(): Promise<void> {
     this.#over = true;
-    await this.#runtime.dispose().catch(this.#tell);
+    await this.#runtime?.dispose().catch(this.#tell);
   }
 
   // When it fails the runtime is as it was, and whoever called meanwhile goes on with it.
   #sleep(): Promise<void> {
     const sleep = async (): Promise<void> => {
       try {
-        this.#saved = await this.#runtime.pause();
+        this.#saved = await this.#runtime?.pause();
         this.#patience = 1;
       } catch (error) {
         this.#patience = Math.min(LONGEST, this.#patience * 2);
@@ -113,7 +136,7 @@ export class IdlePolicy {
     await this.#going;
     const saved = this.#saved;
     if (saved === undefined) return;
-    await this.#runtime.resume();
+    await this.#runtime?.resume();
     this.#saved = undefined;
     saved.delete().catch(this.#tell);
     if (this.#uses === 0) this.#watch();

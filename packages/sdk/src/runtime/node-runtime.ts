@@ -49,16 +49,17 @@ export class NodeRuntime extends SnapshotMethods implements AsyncDisposable {
 
   private constructor(provisioned: Provisioned, options: Inherited) {
     super();
-    const { household, runtime, restored } = provisioned;
+    const { connection, runtime, restored } = provisioned;
     this.#provisioned = provisioned;
-    this.#connection = household.connection;
+    this.#connection = connection;
     this.#runtime = runtime;
     this.#options = options;
     const { permissions = restored && policyOf(restored.permissions) } = options;
-    this.#permissions = new RuntimePermissions(household.connection, runtime, permissions);
+    this.#permissions = new RuntimePermissions(connection, runtime, permissions);
     this.#cwd = options.cwd ?? restored?.cwd ?? DEFAULT_CWD;
-    this.#runners = new Runners(household.connection, options.onBootTiming);
+    this.#runners = new Runners(connection, options.onBootTiming);
     if (restored !== undefined) this.#runners.adopt(restored.programs);
+    provisioned.policy?.begin(this.sleeper());
   }
 
   /**
@@ -203,7 +204,8 @@ export class NodeRuntime extends SnapshotMethods implements AsyncDisposable {
     const ready = await bindingsOf('registerBindings()', bindings);
     this.assertAlive();
     this.#provisioned.bindings ??= new BindingRegistry(this.#connection, this.#runtime);
-    await this.#provisioned.bindings.add(ready);
+    const registry = this.#provisioned.bindings;
+    await this.inUse(() => registry.add(ready));
   }
 
   /**
@@ -216,7 +218,7 @@ export class NodeRuntime extends SnapshotMethods implements AsyncDisposable {
       throw invalidOption('unregisterBindings()', { option: 'names', expected: 'a list of names', received: show(names) });
     }
     this.assertAlive();
-    await this.#provisioned.bindings?.remove(names);
+    await this.inUse(() => this.#provisioned.bindings?.remove(names));
   }
 
   /**
@@ -255,6 +257,7 @@ export class NodeRuntime extends SnapshotMethods implements AsyncDisposable {
 
   async #dispose(): Promise<void> {
     await this.#network?.close();
+    await this.#provisioned.policy?.end();
     await disposeRuntime(this.#connection, this.#runtime, this.#provisioned.household.leave());
   }
 

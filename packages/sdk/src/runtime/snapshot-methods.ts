@@ -14,6 +14,7 @@ import type { Snapshot } from '../snapshots/snapshot.js';
 import { SnapshotStore } from '../snapshots/store.js';
 import type { Provisioned } from './create.js';
 import { FileMethods } from './file-methods.js';
+import type { Sleeper } from './idle.js';
 
 /** What a runtime is doing. */
 export type RuntimeState = 'running' | 'paused' | 'disposed';
@@ -42,7 +43,7 @@ export abstract class SnapshotMethods extends FileMethods {
   /** `paused` from the call of `pause()` on until `resume()` has resolved. */
   get state(): RuntimeState {
     if (this.isDisposed()) return 'disposed';
-    return this.#asleep === undefined ? 'running' : 'paused';
+    return this.#asleep === undefined && !this.whole().provisioned.policy?.isAsleep ? 'running' : 'paused';
   }
 
   /** The snapshots that its sidecar keeps for its tenant. They outlive the runtime. */
@@ -62,10 +63,10 @@ export abstract class SnapshotMethods extends FileMethods {
   async snapshot(options: SnapshotOptions = {}): Promise<Snapshot> {
     if (!acceptable('snapshot()', options)) await explain('snapshot()', options);
     this.assertAlive();
-    const { household, runtime } = this.whole().provisioned;
+    const { household, connection, runtime } = this.whole().provisioned;
     const { name, labels, store, timeoutMs } = options;
     const disk = store === 'disk' ? true : undefined;
-    const wire = await household.connection.snapshots.take({ runtime, name, labels, disk, timeoutMs });
+    const wire = await connection.snapshots.take({ runtime, name, labels, disk, timeoutMs });
     const { Snapshot } = await import('../snapshots/snapshot.js');
     return new Snapshot(household, wire);
   }
@@ -84,10 +85,10 @@ export abstract class SnapshotMethods extends FileMethods {
     }
     this.assertAlive();
     const { provisioned, runners } = this.whole();
-    const { household, runtime, tenant, bindings } = provisioned;
+    const { connection, runtime, tenant, bindings } = provisioned;
     const id = typeof snapshot === 'string' ? snapshot : snapshot.id;
     try {
-      runners.adopt(await household.connection.snapshots.rollback({ runtime, snapshot: id }));
+      runners.adopt(await connection.snapshots.rollback({ runtime, snapshot: id }));
     } catch (error) {
       throw this.#explained(error, snapshot, tenant);
     }
@@ -118,7 +119,8 @@ export abstract class SnapshotMethods extends FileMethods {
     this.assertAlive();
     const { provisioned, onLimitWarning } = this.whole();
     const settle = !one && (given as CloneOptions).settle === true;
-    const copies = await copiesOf(provisioned, count, { ...given, settle: settle ? true : undefined }, onLimitWarning);
+    const wanted = { ...given, settle: settle ? true : undefined };
+    const copies = await this.inUse(() => copiesOf(provisioned, count, wanted, onLimitWarning));
     const made = copies.map((copy) => (copy instanceof Error ? copy : this.another(copy)));
     if (settle) {
       return made.map(
@@ -143,11 +145,14 @@ export abstract class SnapshotMethods extends FileMethods {
     if (!acceptable('pause()', options)) await explain('pause()', options);
     if (this.#asleep !== undefined && !this.isDisposed()) return this.#asleep;
     this.assertAlive();
-    this.#asleep = this.#pause(options);
+    const { policy } = this.whole().provisioned;
+    // From here on it is the app's, also when the policy has put it to sleep already.
+    this.#asleep = policy === undefined ? this.#pause(options) : policy.stop().then((saved) => saved ?? this.#pause(options));
     try {
       return await this.#asleep;
     } catch (error) {
       this.#asleep = undefined;
+      policy?.begin();
       throw error;
     }
   }
@@ -174,8 +179,29 @@ export abstract class SnapshotMethods extends FileMethods {
   async residentRunners(): Promise<ResidentRunner[]> {
     this.assertAlive();
     const { provisioned, runners } = this.whole();
-    const { household, runtime } = provisioned;
-    return runners.alive((await household.connection.listProcesses({ runtime })).pids);
+    const { connection, runtime } = provisioned;
+    return runners.alive((await connection.listProcesses({ runtime })).pids);
+  }
+
+  /** @internal What its policy can do with it. */
+  protected sleeper(): Sleeper<Snapshot> {
+    return { pause: () => this.#pause({}), resume: () => this.#wake(), dispose: () => this.dispose() };
+  }
+
+  /** @internal Ends it. */
+  abstract dispose(): Promise<void>;
+
+  /** @internal Does `work` when it is awake, and keeps it so meanwhile: what is not asked through its own connection. */
+  protected async inUse<T>(work: () => T | Promise<T>): Promise<T> {
+    const { policy } = this.whole().provisioned;
+    if (policy === undefined) return work();
+    const done = policy.use();
+    try {
+      await policy.ready();
+      return await work();
+    } finally {
+      done();
+    }
   }
 
   /** @internal */
@@ -196,12 +222,17 @@ export abstract class SnapshotMethods extends FileMethods {
   async #resume(asleep: Promise<Snapshot>): Promise<void> {
     // A pause that fails has changed nothing.
     if ((await asleep.catch(() => undefined)) === undefined) return;
+    await this.#wake();
+    this.#asleep = undefined;
+    this.whole().provisioned.policy?.begin();
+  }
+
+  async #wake(): Promise<void> {
     const { provisioned, runners, onLimitWarning } = this.whole();
     const { household, runtime, mounts, bindings } = provisioned;
     const warn = onLimitWarning === undefined ? undefined : true;
     runners.adopt(await household.connection.snapshots.resume({ runtime, warn, mounts }));
     await bindings?.repeat();
-    this.#asleep = undefined;
   }
 
   #explained(error: unknown, snapshot: Snapshot | string, tenant: string): unknown {

@@ -1,8 +1,9 @@
 // A sidecar's connection as a runtime has it that may be asleep: every request wakes it first, and while a request is under way it stays awake. A wrapper and not a
 // line in each call, so that no call can be forgotten and runtimes without the policy pay nothing.
 
+import type { SnapshotLink } from '../channel/snapshots.js';
 import type { NetworkLink, OpenStream, StreamListener } from '../network/link.js';
-import type { SidecarConnection } from '../sidecar/connection.js';
+import type { Outcome, SidecarConnection } from '../sidecar/connection.js';
 import type { IdlePolicy } from './idle.js';
 
 // Those that are no use of the runtime, or are said of something that is under way anyway.
@@ -16,10 +17,11 @@ const ASIDE: ReadonlySet<PropertyKey> = new Set<keyof SidecarConnection | string
   'disposeRuntime',
   'disposeRunner',
   'createRuntime',
-  'snapshots',
   'isOver',
   'expectCalls',
   'dropCalls',
+  // Repeated while it wakes.
+  'setBindings',
 ]);
 
 /** Wraps `connection`. */
@@ -64,11 +66,19 @@ export function wakeful<C extends SidecarConnection>(connection: C, policy: Idle
     });
   const network = wakefulNetwork(connection.network, policy);
   const opened = wakefulFiles(connection.opened, policy);
+  const snapshots: SnapshotLink = {
+    ...connection.snapshots,
+    take: async (take) => during(() => connection.snapshots.take(take)),
+    rollback: async (rollback) => during(() => connection.snapshots.rollback(rollback)),
+    clone: async (clone, onWarning) => during(() => connection.snapshots.clone(clone, onWarning)),
+    attach: async (id, attach, onOutput) => (await begin(id, () => connection.snapshots.attach(id, attach, onOutput))) as Outcome,
+  };
   return new Proxy(connection, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (name === 'network') return network;
       if (name === 'opened') return opened;
+      if (name === 'snapshots') return snapshots;
       if (name === 'cancel') return cancel;
       if (name === 'serve') return serve;
       if (typeof value !== 'function') return value;

@@ -37,10 +37,11 @@ function furnished(source: Provisioned, { runtime, programs, failure }: RuntimeC
     return fromWire(code, message, details);
   }
   const { household, systems } = source;
-  const { connection } = household;
+  const policy = source.policy?.another();
+  const connection = policy === undefined ? household.connection : policy.through(household.connection);
   household.join();
   if (systems.length > 0) connection.serve(runtime, 'filesystem', fileSystemService(systems));
   const bindings = source.bindings && new BindingRegistry(connection, runtime, source.bindings.all);
   const restored = { ...(source.restored ?? { cwd: '', permissions: {} }), programs };
-  return { ...source, runtime, bindings, restored };
+  return { ...source, connection, policy, runtime, bindings, restored };
 }

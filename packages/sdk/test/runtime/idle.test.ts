@@ -24,20 +24,18 @@ class Fake {
 
   constructor(options: Partial<IdleOptions> = {}) {
     const onError = (error: unknown) => this.errors.push(error);
-    this.policy = new IdlePolicy(
-      { afterMs: 1_000, action: 'pause', onError, ...options },
-      {
-        pause: async () => {
-          await this.step('pause');
-          return { delete: () => this.step('delete') };
-        },
-        resume: () => this.step('resume'),
-        dispose: async () => {
-          await this.step('dispose');
-          await this.policy.end();
-        },
+    this.policy = new IdlePolicy({ afterMs: 1_000, action: 'pause', onError, ...options });
+    this.policy.begin({
+      pause: async () => {
+        await this.step('pause');
+        return { delete: () => this.step('delete') };
       },
-    );
+      resume: () => this.step('resume'),
+      dispose: async () => {
+        await this.step('dispose');
+        await this.policy.end();
+      },
+    });
   }
 
   async step(name: string): Promise<void> {
@@ -182,7 +180,7 @@ test('its end stops the clock and takes away what it sleeps on', async () => {
 test('what the app has put to sleep itself stays there', async () => {
   const fake = new Fake();
   await pass(1_000);
-  await fake.policy.end(true);
+  expect(await fake.policy.stop()).toBeDefined();
   expect([fake.log, fake.policy.ready()]).toEqual([['pause'], undefined]);
   fake.policy.begin();
   await pass(1_000);

@@ -58,7 +58,13 @@ test('arguments stand in their places', async () => {
   connection.evaluate(6, { runner: 7, code: 'c', timeoutMs: 8, stream: { stdout: true, stderr: true } });
   expect(fake.calls).toEqual([
     ['createRuntime', { A: '1' }, '/', 'hardened', ['cpuMs', 'outputBytes', 'inodes'], [2, 3, 4], undefined, true, undefined],
-    ['createRuntime', ...new Array(5).fill(undefined), ['/m', '/h', 'rw', '/m', '/h', 'ro', '/m', '/h', 'overlay'], undefined, undefined],
+    [
+      'createRuntime',
+      ...new Array(5).fill(undefined),
+      ['/m', '/h', 'rw', '/m', '/h', 'ro', '/m', '/h', 'overlay'],
+      undefined,
+      undefined,
+    ],
     ['writeFile', 1, '/a', Buffer.from('x'), false],
     ['start', 5, 1, 1, 'c', ['a'], {}, '/', stdin, 6, 2, undefined, undefined],
     ['evaluate', 6, 7, 'c', 8, 3],

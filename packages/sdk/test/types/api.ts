@@ -15,6 +15,7 @@ import {
   type FileStatus,
   type GuestListener,
   type GuestResponse,
+  type IdleOptions,
   isColdframeError,
   type LimitName,
   type LimitWarning,
@@ -23,9 +24,13 @@ import {
   type NodeRuntimeOptions,
   type PermissionEvent,
   type PermissionsPolicy,
+  type PoolLease,
+  type PoolStats,
   type ResidentRunner,
   type ResourceSnapshot,
   type RunResult,
+  RuntimePool,
+  type RuntimePoolOptions,
   Sidecar,
 } from 'coldframe';
 import * as z from 'zod';
@@ -132,6 +137,38 @@ export async function everything(): Promise<void> {
   use(snapshot.limits.pipes.high, snapshot.sidecar.warmSlots, (await sidecar.getResourceSnapshot()).runtimes);
 }
 
+export async function pools(): Promise<void> {
+  const options: RuntimePoolOptions = {
+    size: 4,
+    min: 1,
+    options: { bindings: {}, limits: { inodes: 1 } },
+    prepare: (runtime: NodeRuntime) => runtime.createResidentRunner(),
+    reuse: 10,
+    recycle: 'last-use',
+    idleTimeoutMs: 1,
+    acquireTimeoutMs: 1,
+    maxWaiting: 0,
+  };
+  await using pool: RuntimePool = new RuntimePool(options);
+  const n: number = await pool.withRuntime(async (runtime: NodeRuntime) => (await runtime.exec('1')).exitCode, { tenant: 'a' });
+  const text: string = await pool.withRuntime(() => 'text', { signal: AbortSignal.timeout(1) });
+  await using lease: PoolLease<NodeRuntime> = await pool.acquire();
+  lease.release();
+  lease.discard();
+  const stats: PoolStats = pool.stats();
+  use(n, text, stats.hits + (stats.tenants['a']?.busy ?? 0));
+  await pool.drain();
+  await pool.dispose({ timeoutMs: 1 });
+  const idle: IdleOptions = { afterMs: 1, action: 'pause', onError: (error: unknown) => use(error) };
+  await NodeRuntime.create({ idle });
+  // @ts-expect-error a pool has a size
+  new RuntimePool({});
+  // @ts-expect-error the pool says which sidecar
+  new RuntimePool({ size: 1, options: { sidecar: undefined } });
+  // @ts-expect-error there is no third action
+  await NodeRuntime.create({ idle: { afterMs: 1, action: 'sleep' } });
+}
+
 export function failures({ error }: ExecResult): number | string | undefined {
   const failure: Failure | undefined = error;
   if (failure?.code === 'ERR_TIMEOUT') return failure.timeoutMs;
@@ -145,6 +182,8 @@ export function caught(error: unknown): string | undefined {
   if (isColdframeError(error, 'ERR_INVALID_OPTION', 'ERR_INVALID_REQUEST')) {
     return error.code === 'ERR_INVALID_OPTION' ? error.option : error.what;
   }
+  if (isColdframeError(error, 'ERR_POOL_EXHAUSTED'))
+    return `${error.tenant} ${error.busy} ${error.size} ${error.waiting} ${error.maxWaiting}`;
   return error instanceof ColdframeError ? error.code : undefined;
 }
 

@@ -47,4 +47,5 @@ pub use runtime::{
     ArchiveUse, Cast, Files, Held, Network, Permissions, Process, Processes, ProgramInfo, RestoreOptions, Runtime, Snapshot,
     SnapshotInfo, SnapshotOptions,
 };
+pub use store::{DamagedSnapshot, Store, StoreOptions, Stored};
 pub use vm::{CPU_FEATURES, engine_config};

@@ -12,7 +12,7 @@ use crate::arguments::Arguments;
 use crate::casting::{Casting, Restored};
 use crate::embedded::{Body, Embedded, Live};
 use crate::outlet::Event;
-use crate::snapshots::{DEFAULT_TENANT, Ended, timeout};
+use crate::snapshots::{DEFAULT_TENANT, timeout};
 use crate::values::{self, Raw};
 use crate::{files, host, limits, permissions};
 

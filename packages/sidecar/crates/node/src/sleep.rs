@@ -54,7 +54,7 @@ fn pause(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<
             Err(error) => return outlet.send(Event::Then(id, Box::new(|_, _| Err(error.into())))),
         };
         store.later(move |store| {
-            if let Err(error) = store.write(&snapshot) {
+            if let Err(error) = store.write_protected(&snapshot) {
                 drop(held); // all go on
                 return outlet.send(Event::Then(id, Box::new(|_, _| Err(error.into()))));
             }
@@ -138,7 +138,14 @@ impl Embedded {
         }
         let sleeper = Sleeper { number, sinks: asleep.sinks.clone(), gone: asleep.gone.clone() };
         match read.and_then(|it| self.restore(&it, options, warn, asleep.tenant.clone(), Some(sleeper))) {
-            Ok((_, programs)) => Ok(programs),
+            Ok((_, programs)) => {
+                // From now on it may make room for others.
+                let tenant = asleep.tenant.as_deref().unwrap_or(DEFAULT_TENANT).to_owned();
+                if let Some(store) = &*self.store.borrow() {
+                    store.later(move |store| drop(store.protect(&tenant, &asleep.id, false)));
+                }
+                Ok(programs)
+            }
             Err(error) => {
                 self.asleep.borrow_mut().insert(number, Asleep { waking: None, ..asleep });
                 Err(error)

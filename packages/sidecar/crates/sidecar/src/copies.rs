@@ -40,6 +40,10 @@ impl Asleep {
     pub fn runners(&self) -> &[u32] {
         &self.runners
     }
+
+    fn tenant(&self) -> &str {
+        self.tenant.as_deref().unwrap_or(DEFAULT_TENANT)
+    }
 }
 
 type Mounts = (Vec<MountOptions>, Vec<FileSystemOptions>);
@@ -227,7 +231,7 @@ impl Session {
                 Err(error) => return answers.fail(id, &error, Place { runtime: number, runner: 0 }),
             };
             store.later(move |store| {
-                if let Err(error) = store.write(&snapshot) {
+                if let Err(error) = store.write_protected(&snapshot) {
                     drop(held); // all go on
                     return answer(&answers, id, Err(error));
                 }
@@ -276,7 +280,7 @@ impl Session {
             return Ok(());
         };
         asleep.waking = Some(false);
-        let (tenant, name) = (asleep.tenant.as_deref().unwrap_or(DEFAULT_TENANT).to_owned(), asleep.id.clone());
+        let (tenant, name) = (asleep.tenant().to_owned(), asleep.id.clone());
         let (mounts, file_systems) = files::mounts(resume.mounts.unwrap_or_default());
         let warn = resume.warn == Some(true);
         if !self.begin(id, 0)? {
@@ -311,7 +315,11 @@ impl Session {
         let sinks = asleep.sinks.clone();
         let woken = read.and_then(|it| self.restore(&it, options, warn, asleep.tenant.clone(), Some((number, sinks))));
         match woken {
-            Ok((_, programs)) => Ok(programs),
+            Ok((_, programs)) => {
+                // From now on it may make room for others.
+                self.store.later(move |store| drop(store.protect(asleep.tenant(), &asleep.id, false)));
+                Ok(programs)
+            }
             Err(error) => {
                 self.asleep.insert(number, Asleep { waking: None, ..asleep });
                 Err(error)

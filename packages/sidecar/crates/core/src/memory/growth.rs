@@ -86,8 +86,11 @@ impl Growth {
     pub(crate) unsafe fn detach(&self, base: usize, range: Run) -> io::Result<()> {
         let Some(open) = &self.open else { return Ok(()) };
         let offset = (range.offset - open.at) as u64;
-        // SAFETY: passed on to the caller.
-        unsafe { sys::map_private(base + range.offset, open.file.as_raw_fd(), offset, range.len) }
+        // SAFETY: passed on to the caller; what is let go of lies in the file.
+        unsafe {
+            sys::let_go(base + range.offset, range.len);
+            sys::map_private(base + range.offset, open.file.as_raw_fd(), offset, range.len)
+        }
     }
 
     /// The open file, all of which is detached, becomes a part of what is frozen.

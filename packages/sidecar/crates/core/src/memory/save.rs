@@ -155,7 +155,11 @@ fn rebase(gate: &Gate, base: usize, lodged: &mut Lodged, image: &Arc<Image>, cop
             let Ok(_open) = gate.enter() else { return Err(Error::NotQuiet) };
             let offset = extent.offset + (part.offset - extent.at) as u64;
             // SAFETY: the part lies inside this memory; the piece has the bytes that are there now; its guest rests.
-            if unsafe { sys::map_private(base + part.offset, extent.piece.descriptor(), offset, part.len) }.is_err() {
+            let mapped = unsafe {
+                sys::let_go(base + part.offset, part.len);
+                sys::map_private(base + part.offset, extent.piece.descriptor(), offset, part.len)
+            };
+            if mapped.is_err() {
                 return Err(lose(base, lodged));
             }
         }

@@ -17,9 +17,9 @@ mod voice;
 
 pub(crate) use evaluations::Request;
 pub(crate) use moment::{Gathered, Moment, Wanted};
-pub(crate) use output::Written;
+pub(crate) use output::{SavedOutput, Written};
 pub(crate) use run::{Beginning, Copy, Launch, run};
-pub(crate) use saved::{Place, SavedProgram};
+pub(crate) use saved::{Place, Remaining, SavedEvaluation, SavedProgram, SavedVm};
 
 use crate::error::Error;
 use crate::kernel::{self, Errno, Status};

@@ -16,6 +16,7 @@ use crate::runtime::{Inner, ProgramInfo};
 use crate::sched::Scheduler;
 use crate::sys;
 use crate::vm::saved::Saved;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -28,14 +29,14 @@ pub(crate) struct SavedVm {
 }
 
 /// What remained of a time, and how long it was, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Remaining {
     pub(crate) left_ns: u64,
     pub(crate) of_ns: u64,
 }
 
 /// A snippet that runs or waits for its turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SavedEvaluation {
     pub(crate) id: u32,
     /// Empty for the one that runs: it is in the guest.

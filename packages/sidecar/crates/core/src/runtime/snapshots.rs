@@ -12,6 +12,7 @@ mod held;
 mod id;
 mod restore;
 mod rollback;
+mod state;
 mod take;
 
 pub use held::Held;
@@ -23,9 +24,10 @@ use crate::kernel::saved::SavedKernel;
 use crate::limits::Limits;
 use crate::policy::PermissionPolicy;
 use crate::program::SavedProgram;
+use serde::{Deserialize, Serialize};
 
 /// What is known of a snapshot.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotInfo {
     /// Its name among all: `snap-` and 26 random characters.
     pub id: String,

@@ -83,15 +83,24 @@ impl<S: Subject> Memory<S> {
             }
         }
         let before = shelf.remove(&info.tenant, &info.id, false);
-        let gone = shelf.make_room(&info.tenant, bytes, self.room)?;
-        let opened = if file.is_some() { shelf.forget_opened(MAX_OPENED - 1) } else { Vec::new() };
+        let mut gone = Vec::from_iter(before);
+        // What can be opened again pushes nothing out, and goes first.
+        let most = if file.is_some() { MAX_OPENED - 1 } else { MAX_OPENED };
+        let most = if shelf.fits(bytes, self.room) { most } else { 0 };
+        gone.extend(shelf.forget_opened(most));
+        if !shelf.fits(bytes, self.room) {
+            if file.is_some() {
+                return Ok(());
+            }
+            gone.extend(shelf.make_room(&info.tenant, bytes, self.room)?);
+        }
         shelf.enter(
             snapshot.clone(),
             Entry { snapshot: snapshot.clone(), bytes, used: tick, entered: tick, digest, file: file.map(|(inode, _)| inode) },
         );
         drop(shelf);
         // Giving memory back takes a while: nobody waits for it.
-        drop((before, gone, opened));
+        drop(gone);
         Ok(())
     }
 
@@ -132,10 +141,14 @@ impl<S: Subject> Memory<S> {
         }
     }
 
-    /// Forgets one. Whether it was here.
+    /// Forgets one. Whether it was here for its own sake.
     pub(super) fn forget(&self, tenant: &str, id: &str) -> bool {
-        let gone = self.shelf.lock().remove(tenant, id, false);
-        gone.is_some()
+        let mut shelf = self.shelf.lock();
+        let was_kept = shelf.entry(tenant, id).is_some_and(|entry| entry.file.is_none());
+        let gone = shelf.remove(tenant, id, false);
+        drop(shelf);
+        drop(gone);
+        was_kept
     }
 
     /// Forgets all that were opened from files: their descriptors are needed.
@@ -202,10 +215,11 @@ impl<S: Subject> Shelf<S> {
         Some(entry.snapshot)
     }
 
+    fn fits(&self, bytes: u64, room: u64) -> bool {
+        self.total.saturating_add(bytes) <= room
+    }
+
     fn make_room(&mut self, tenant: &str, need: u64, room: u64) -> Result<Vec<Arc<S>>, Error> {
-        if self.total.saturating_add(need) <= room {
-            return Ok(Vec::new());
-        }
         let mut which = Vec::new();
         let mut holdings = Vec::new();
         for (whose, tenant) in &self.tenants {

@@ -8,32 +8,35 @@
 //! Snapshots are kept by tenant: another tenant's id is as unknown as one that nobody has. What takes long (hashing, flushing) is done by
 //! whoever calls; [`Store::later`] has threads for it.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "the snapshots of runtimes come to lie in it"))]
-
 mod aside;
 mod content;
 mod faults;
 mod folder;
 mod format;
 mod index;
-mod info;
 mod memory;
 mod names;
 mod once;
 mod options;
 mod shares;
 mod shelves;
+mod snapshot;
 mod subject;
 mod threads;
 
 #[cfg(test)]
 mod tests;
 
-pub use info::SnapshotInfo;
 pub use options::StoreOptions;
+pub(crate) use subject::Memory;
 
+use crate::core::Core;
 use crate::error::Error;
-use std::path::PathBuf;
+use crate::runtime::{Snapshot, SnapshotInfo};
+use shelves::Shelves;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use threads::Threads;
 
 /// Where a snapshot lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,5 +66,91 @@ pub struct DamagedSnapshot {
 impl DamagedSnapshot {
     fn of(id: String, path: PathBuf, error: Error) -> Self {
         Self { id, path, code: error.code(), reason: error.to_string(), error }
+    }
+}
+
+/// See the module. Cheap to clone.
+#[derive(Clone)]
+pub struct Store {
+    shelves: Arc<Shelves<Snapshot>>,
+    threads: Arc<Threads>,
+}
+
+impl Store {
+    /// Nothing on disk is touched before the first use.
+    pub fn open(core: &Core, options: StoreOptions) -> Self {
+        let shelves = Shelves::new(core.clone(), options.memory_bytes, options.folder(), options.max_bytes);
+        Self { shelves: Arc::new(shelves), threads: Arc::default() }
+    }
+
+    /// Runs `job` on one of the store's threads: everything but [`Store::held`], [`Store::keep`] and [`Store::forget`] may wait for the disk.
+    pub fn later(&self, job: impl FnOnce(&Self) + Send + 'static) {
+        let this = self.clone();
+        self.threads.run(move || job(&this));
+    }
+
+    /// What is in memory of that id, or else the newest of that name. Waits for nothing.
+    pub fn held(&self, tenant: &str, name: &str) -> Option<Arc<Snapshot>> {
+        self.shelves.memory.held(tenant, name)
+    }
+
+    /// Keeps a snapshot in memory. Others may be forgotten to make room: the least recently used of the tenant that uses most.
+    pub fn keep(&self, snapshot: &Arc<Snapshot>) -> Result<(), Error> {
+        self.shelves.memory.keep(snapshot, None, None)
+    }
+
+    /// Forgets a snapshot in memory, by its id. One on disk stays.
+    pub fn forget(&self, tenant: &str, id: &str) {
+        self.shelves.memory.forget(tenant, id);
+    }
+
+    /// Writes a snapshot to disk, whole or not at all, unless it is there. Whoever writes the same meanwhile waits for it.
+    pub fn write(&self, snapshot: &Arc<Snapshot>) -> Result<(), Error> {
+        self.shelves.write(snapshot, false)
+    }
+
+    /// The same, and it stays when others need room: see [`Store::protect`].
+    pub fn write_protected(&self, snapshot: &Arc<Snapshot>) -> Result<(), Error> {
+        self.shelves.write(snapshot, true)
+    }
+
+    /// Says whether what is on disk must stay when others need room, as that of a runtime that sleeps must. It can be deleted all the same.
+    pub fn protect(&self, tenant: &str, name: &str, protect: bool) -> Result<(), Error> {
+        self.shelves.protect(tenant, name, protect)
+    }
+
+    /// The snapshot of an id, a name or a digest: from memory, or opened and checked.
+    pub fn get(&self, tenant: &str, name: &str) -> Result<Arc<Snapshot>, Error> {
+        self.shelves.get(tenant, name)
+    }
+
+    /// What is known of it, and where it lies.
+    pub fn find(&self, tenant: &str, name: &str) -> Result<(SnapshotInfo, Stored), Error> {
+        self.shelves.find(tenant, name)
+    }
+
+    /// All of a tenant's, oldest first, and what is in the folder and cannot be used.
+    pub fn list(&self, tenant: &str) -> Result<(Vec<(SnapshotInfo, Stored)>, Vec<DamagedSnapshot>), Error> {
+        Ok(self.shelves.list(tenant))
+    }
+
+    /// Deletes it in memory and on disk. Runtimes that came from it live on.
+    pub fn delete(&self, tenant: &str, name: &str) -> Result<(), Error> {
+        self.shelves.delete(tenant, name)
+    }
+
+    /// The SHA-256 of what it holds, in hex.
+    pub fn digest(&self, tenant: &str, name: &str) -> Result<String, Error> {
+        self.shelves.digest(tenant, name)
+    }
+
+    /// Writes it to a file that any store can import, in place of what is there.
+    pub fn export(&self, tenant: &str, name: &str, path: &Path) -> Result<(), Error> {
+        self.shelves.export(tenant, name, path)
+    }
+
+    /// Checks such a file and enters it, on disk, under the id that it had.
+    pub fn import(&self, tenant: &str, path: &Path) -> Result<(SnapshotInfo, Stored), Error> {
+        self.shelves.import(tenant, path)
     }
 }

@@ -83,7 +83,7 @@ impl SavedDescription {
         let Position { offset, after, listing, held } = &mut *description.position.lock();
         let mut pays = |cost| held.first_mut().is_some_and(|charge| charge.raise_to(cost));
         let listing = listing.as_mut().map(|listing| listing.save(&mut pays));
-        let after = after.as_deref().map(|name| serde_bytes::ByteBuf::from(name));
+        let after = after.as_deref().map(serde_bytes::ByteBuf::from);
         Self { target, flags: description.flags, offset: *offset, after, listing }
     }
 

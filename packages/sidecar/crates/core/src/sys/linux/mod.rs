@@ -78,6 +78,8 @@ pub(crate) fn map_readonly(file: RawFd, offset: u64, len: usize) -> io::Result<u
 /// As for [`map_private`].
 pub(crate) unsafe fn unmap_into_reservation(base: usize, len: usize) -> io::Result<()> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
+    // SAFETY: passed on to the caller.
+    unsafe { let_go(base, len) };
     // SAFETY: the caller owns the range.
     check(unsafe { libc::mmap(base as *mut libc::c_void, len, libc::PROT_NONE, flags, -1, 0) })?;
     small_pages(base, len);
@@ -130,6 +132,16 @@ pub(crate) fn max_descriptors() -> u64 {
 pub(crate) unsafe fn discard(base: usize, len: usize) -> io::Result<()> {
     // SAFETY: the caller owns the range.
     check_int(unsafe { libc::madvise(base as *mut libc::c_void, len, libc::MADV_DONTNEED) })
+}
+
+/// Lets go of the pages of a range that is about to be mapped anew, whatever they hold. Mapping alone would do that too, but
+/// with the lock that all mappings and faults of the process wait for; this takes it only so that others can as well.
+///
+/// # Safety
+/// As for [`map_private`], and the bytes are not needed any more.
+pub(crate) unsafe fn let_go(base: usize, len: usize) {
+    // SAFETY: passed on to the caller. If it fails, mapping does the work.
+    let _ = unsafe { discard(base, len) };
 }
 
 /// What the calling thread has used. One system call, about 0.2 µs.

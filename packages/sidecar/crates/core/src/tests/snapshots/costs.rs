@@ -116,20 +116,92 @@ fn clones() {
     }
 }
 
-/// The prototype's outlier: ten 500 MB programs saved at once took seconds.
+/// The prototype's outlier: ten 500 MB programs saved at once took seconds. Ten rollbacks and ten copies at once likewise.
 #[test]
-#[ignore = "measures; takes seconds and up to 3 GB"]
+#[ignore = "measures; takes seconds and up to 6 GB"]
 fn ten_at_once() {
     let core = core();
-    for megabytes in [0, 10, 100, 250] {
+    let sizes = std::env::var("SIZES_MB").unwrap_or_else(|_| "0,10,100,250".to_owned());
+    for megabytes in sizes.split(',').map(|size| size.parse().expect("a number")) {
+        println!("{megabytes} MB         one, ms  ten, wall       ratio     median    slowest  CPU of one  each of ten");
+        let mut one = dirty(&core, megabytes);
+        let (_, alone) = measured(|| one.save());
+        drop(one);
         let mut guests: Vec<_> = (0..10).map(|_| dirty(&core, megabytes)).collect();
-        let began = Instant::now();
-        let times: Vec<f64> = std::thread::scope(|scope| {
-            let running: Vec<_> = guests.iter_mut().map(|guest| scope.spawn(|| timed(|| guest.save()))).collect();
-            running.into_iter().map(|thread| thread.join().expect("no panic").1).collect()
+        let saved: Vec<_> = at_once("save", alone, &mut guests, |guest| guest.save().saved);
+        let mut pairs: Vec<_> = guests.into_iter().zip(saved).collect();
+        let dirty_again = "globalThis.n = 8; for (const buffer of data) buffer.fill(9)";
+        pairs.iter_mut().for_each(|(guest, _)| drop(guest.eval(dirty_again)));
+        let (guest, saved) = &mut pairs[0];
+        let (remains, alone) = measured(|| guest.rollback(saved));
+        drop(remains);
+        pairs[0].0.eval(dirty_again);
+        let remains = at_once("rollback", alone, &mut pairs, |(guest, saved)| guest.rollback(saved));
+        let mut remains: Vec<_> = remains.into_iter().map(Some).collect();
+        let (_, alone) = measured(|| drop(remains[0].take()));
+        at_once("give back", alone, &mut remains[1..], |remains| drop(remains.take()));
+        let above = |core| (Guest::above(core), pairs[0].0.factory.clone());
+        let (made_of, saved) = (above(&core), pairs[0].1.clone());
+        let (copy, alone) = measured(|| Guest::under(made_of.0, made_of.1, &saved));
+        drop(copy);
+        let mut wanted: Vec<_> = pairs.iter().map(|(_, saved)| (Some(above(&core)), saved.clone())).collect();
+        let copies = at_once("copy", alone, &mut wanted, |(above, saved)| {
+            let (above, factory) = above.take().expect("once");
+            Guest::under(above, factory, saved)
         });
-        let wall = began.elapsed().as_secs_f64() * 1e3;
-        let slowest = times.iter().copied().fold(0.0, f64::max);
-        println!("{megabytes} MB: ten at once {wall:.1} ms wall, median {:.1}, slowest {slowest:.1}", median(times));
+        for mut copy in copies {
+            assert_eq!(copy.eval(ANSWER), format!("7 {megabytes} true"));
+        }
     }
+}
+
+/// What one piece of work took: when it began and ended, and the processor's time, in milliseconds.
+#[derive(Clone, Copy)]
+struct Took {
+    began: Instant,
+    ended: Instant,
+    cpu: f64,
+}
+
+impl Took {
+    fn wall(self) -> f64 {
+        (self.ended - self.began).as_secs_f64() * 1e3
+    }
+}
+
+fn measured<T>(work: impl FnOnce() -> T) -> (T, Took) {
+    let (began, before) = (Instant::now(), crate::sys::thread_usage().cpu_ns);
+    let result = work();
+    let cpu = (crate::sys::thread_usage().cpu_ns - before) as f64 / 1e6;
+    (result, Took { began, ended: Instant::now(), cpu })
+}
+
+/// Does it to all at once, each on a thread of its own that waits for the others to be there; `alone` is what one took.
+fn at_once<T: Send, R: Send>(what: &str, alone: Took, of: &mut [T], work: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
+    let ready = std::sync::Barrier::new(of.len());
+    let results: Vec<(R, Took)> = std::thread::scope(|scope| {
+        let (work, ready) = (&work, &ready);
+        let start = |item| {
+            scope.spawn(move || {
+                ready.wait();
+                measured(|| work(item))
+            })
+        };
+        let running: Vec<_> = of.iter_mut().map(start).collect();
+        running.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
+    let (results, took): (Vec<R>, Vec<Took>) = results.into_iter().unzip();
+    let began = took.iter().map(|took| took.began).min().expect("some");
+    let wall = took.iter().map(|took| (took.ended - began).as_secs_f64() * 1e3).fold(0.0, f64::max);
+    let slowest = took.iter().map(|took| took.wall()).fold(0.0, f64::max);
+    let cpu: f64 = took.iter().map(|took| took.cpu).sum();
+    let (one, times) = (alone.wall(), took.iter().map(|took| took.wall()).collect());
+    println!(
+        "  {what:10} {one:10.3} {wall:10.3} {:10.1} {:10.3} {slowest:10.3} {:10.3} {:10.3}",
+        wall / one,
+        median(times),
+        alone.cpu,
+        cpu / of.len() as f64
+    );
+    results
 }

@@ -178,11 +178,12 @@ impl SavedFiles {
 
     /// Whether a program can have opened a file of a mount so.
     pub(crate) fn may_be_open(&self, file: &SavedFile) -> bool {
-        let of_kind = match (self.kind(file.mount), &file.what) {
-            (Some(Kind::Proc), SavedOpened::Text(..)) | (Some(Kind::App), SavedOpened::App) => true,
-            (Some(Kind::Folder | Kind::Overlay), SavedOpened::Folder(_)) => true,
-            _ => false,
-        };
+        let of_kind = matches!(
+            (self.kind(file.mount), &file.what),
+            (Some(Kind::Proc), SavedOpened::Text(..))
+                | (Some(Kind::App), SavedOpened::App)
+                | (Some(Kind::Folder | Kind::Overlay), SavedOpened::Folder(_))
+        );
         of_kind && !file.path.is_empty() && is_path(&file.path)
     }
 }

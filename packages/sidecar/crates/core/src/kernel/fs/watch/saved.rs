@@ -91,7 +91,7 @@ impl SavedWatch {
             && self.name.len() <= super::super::node::MAX_NAME
             && self.kept.len() <= MAX_KEPT
             && self.last.len() <= entry
-            && !(self.armed && !self.kept.is_empty())
+            && (!self.armed || self.kept.is_empty())
     }
 }
 

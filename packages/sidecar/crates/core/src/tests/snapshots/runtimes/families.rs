@@ -57,7 +57,6 @@ fn a_parent_and_its_child_go_on_talking() {
     assert_eq!(snapshot.programs().iter().map(|info| info.is_root).collect::<Vec<_>>(), [true, false]);
     let copies: Vec<_> = (0..3).map(|_| copy(&core, &snapshot)).collect();
     let original = exited(&told);
-    eprintln!("original {original:?}");
     assert_eq!((text(&original.stdout).as_str(), original.exit_code), (TALKED, 0));
     for Copied { runtime, mut told, programs } in copies {
         let root = told.remove(&process.pid()).expect("its ear");

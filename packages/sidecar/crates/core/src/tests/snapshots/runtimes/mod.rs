@@ -1,6 +1,7 @@
 //! Whole runtimes as values, with real guests: what lives goes on in every copy and after a rollback, whatever it was in the middle of.
 
 mod chaos;
+mod costs;
 mod evaluations;
 mod families;
 mod refusals;

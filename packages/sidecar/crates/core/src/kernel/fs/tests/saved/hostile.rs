@@ -127,7 +127,7 @@ fn bytes_that_end_early_are_refused() {
     }
 }
 
-fn node<'f>(files: &'f mut SavedFiles, ino: Ino) -> &'f mut Node {
+fn node(files: &mut SavedFiles, ino: Ino) -> &mut Node {
     files.nodes.get_mut(&ino).expect("there")
 }
 

@@ -1,0 +1,197 @@
+//! Exported files, and files in which anything at all is different.
+
+use super::*;
+use std::os::unix::fs::MetadataExt;
+
+#[test]
+fn what_is_exported_can_be_imported() {
+    let (core, scratch) = (crate::tests::core(), Scratch::new());
+    let from = shelves(&core, &scratch.0.join("from"));
+    let memories = vec![memory(&core, 2, false, 3, 1), memory(&core, 5, true, 4, 2)];
+    let one =
+        Arc::new(Paper { info: paper(&core, "secret-tenant", Some("n"), 7, 0).info.clone(), state: STATE.to_vec(), memories });
+    let (of_memory, of_disk) = (scratch.0.join("of-memory"), scratch.0.join("of-disk"));
+    from.memory.keep(&one, None, None).expect("kept");
+    from.export("secret-tenant", "n", &of_memory).expect("exported");
+    from.write(&one, false).expect("written");
+    std::fs::write(&of_disk, "what was there").expect("a file");
+    from.export("secret-tenant", "n", &of_disk).expect("exported in its place");
+    let bytes = std::fs::read(&of_memory).expect("read");
+    assert!(bytes == std::fs::read(&of_disk).expect("read"), "both are the same file");
+    assert!(!bytes.windows(13).any(|part| part == b"secret-tenant"), "it does not say whose it was");
+    assert_eq!(of_disk.metadata().expect("there").mode() & 0o777, 0o600);
+
+    let other = crate::tests::core();
+    let to = shelves(&other, &scratch.0.join("to"));
+    let (info, stored) = to.import("heir", &of_disk).expect("imported");
+    assert_eq!((&info, stored), (&SnapshotInfo { tenant: "heir".to_owned(), ..one.info.clone() }, Stored::Disk));
+    assert_eq!(to.digest("heir", "n"), from.digest("secret-tenant", "n"));
+    let found = to.get("heir", &one.info.id).expect("opened");
+    assert_eq!((bytes_of(&other, &found), &found.state), (bytes_of(&core, &one), &one.state));
+    assert_eq!(listed(&to, "secret-tenant"), vec![]);
+    // Again: the same. In another tenant: another snapshot. Its id with another content: refused, whether that is on disk or in memory.
+    assert_eq!(to.import("heir", &of_memory).map(|found| found.0), Ok(info.clone()));
+    to.import("second", &of_memory).expect("imported");
+    to.delete("second", "n").expect("deleted");
+    let twin = Arc::new(Paper {
+        info: SnapshotInfo { tenant: "third".to_owned(), ..info.clone() },
+        state: STATE.to_vec(),
+        memories: vec![],
+    });
+    to.memory.keep(&twin, None, None).expect("kept");
+    assert_eq!(to.import("third", &of_disk), Err(Error::SnapshotExists { id: info.id.clone() }));
+    to.write(&twin, false).expect("written");
+    to.memory.forget("third", &info.id);
+    assert_eq!(to.import("third", &of_disk), Err(Error::SnapshotExists { id: info.id.clone() }));
+    // The same content in memory is not written as well.
+    let kept = Arc::new(Paper {
+        info: SnapshotInfo { tenant: "fourth".to_owned(), ..info.clone() },
+        state: one.state.clone(),
+        memories: one.memories.clone(),
+    });
+    let back = shelves(&core, &scratch.0.join("back"));
+    back.memory.keep(&kept, None, None).expect("kept");
+    assert_eq!(back.import("fourth", &of_disk).map(|found| found.1), Ok(Stored::Memory));
+    let mut left = scratch.names();
+    left.sort();
+    assert_eq!(left, ["from", "of-disk", "of-memory", "to"], "nothing is left aside");
+}
+
+#[test]
+fn places_where_no_file_can_be() {
+    let (core, scratch) = (crate::tests::core(), Scratch::new());
+    let shelves = shelves(&core, &scratch.0.join("store"));
+    let one = paper(&core, "t", Some("n"), 2, 1);
+    shelves.write(&one, false).expect("written");
+    let folder = scratch.0.join("folder");
+    std::fs::create_dir_all(folder.join("x")).expect("a folder");
+    for path in [
+        &*folder,
+        &scratch.0.join("no/such/folder"),
+        Path::new("/"),
+        Path::new(""),
+        &folder.join(".."),
+        &scratch.0.join("x".repeat(300)),
+    ] {
+        assert_eq!(code(shelves.export("t", "n", path)), "ERR_SNAPSHOT_FILE", "{}", path.display());
+    }
+    assert_eq!((scratch.names(), names_in(&folder)), (vec!["folder".to_owned(), "store".to_owned()], vec!["x".to_owned()]));
+    for (path, expected) in [
+        (&*folder, "ERR_SNAPSHOT_DAMAGED"),
+        (&scratch.0.join("none"), "ERR_SNAPSHOT_FILE"),
+        (Path::new("/dev/zero"), "ERR_SNAPSHOT_DAMAGED"),
+    ] {
+        assert_eq!(code(shelves.import("t", path)), expected, "{}", path.display());
+    }
+}
+
+/// Numbers that seem random.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % most
+    }
+}
+
+/// Versions of a file in which something is different, in all of its regions.
+fn mutations(whole: &[u8], each: &mut dyn FnMut(&str, &[u8])) {
+    let mut dice = Dice(7);
+    let mut places: Vec<usize> = (0..200).collect();
+    // Every page, some places of each.
+    for page in 0..whole.len() / PAGE {
+        places.extend((0..6).map(|_| page * PAGE + dice.below(PAGE)));
+        places.extend([page * PAGE, page * PAGE + PAGE - 1, page * PAGE + 8, page * PAGE + 300]);
+    }
+    for at in places {
+        let mut changed = whole.to_vec();
+        changed[at] ^= 1 << dice.below(8);
+        each(&format!("a bit of byte {at}"), &changed);
+        changed[at] = 0xff ^ whole[at];
+        each(&format!("byte {at}"), &changed);
+    }
+    for page in 0..whole.len() / PAGE {
+        let mut torn = whole.to_vec();
+        torn[page * PAGE..][..PAGE].fill(0);
+        if torn != whole {
+            each(&format!("zeros in page {page}"), &torn);
+        }
+        each(&format!("cut at page {page}"), &whole[..page * PAGE]);
+        each(&format!("cut behind page {page}"), &whole[..page * PAGE + 1 + dice.below(PAGE - 1)]);
+        let mut gone = whole.to_vec();
+        gone.drain(page * PAGE..(page + 1) * PAGE);
+        each(&format!("without page {page}"), &gone);
+        let mut twice = whole.to_vec();
+        let copy = whole[page * PAGE..][..PAGE].to_vec();
+        twice.splice(page * PAGE..page * PAGE, copy);
+        each(&format!("twice page {page}"), &twice);
+    }
+    for _ in 0..100 {
+        let mut noise = whole.to_vec();
+        let (from, len) = (dice.below(whole.len()), 1 + dice.below(5_000));
+        noise.iter_mut().skip(from).take(len).for_each(|byte| *byte = dice.below(256) as u8);
+        if noise != whole {
+            each(&format!("noise at {from}"), &noise);
+        }
+        // Numbers of the head.
+        let mut wild = whole.to_vec();
+        let at = 8 + 4 * dice.below(40);
+        wild[at..at + 4].copy_from_slice(&[[0xff; 4], [0; 4], [0, 0, 0, 0x80], [1, 0, 0, 0]][dice.below(4)]);
+        if wild != whole {
+            each(&format!("a number at {at}"), &wild);
+        }
+    }
+}
+
+#[test]
+fn whatever_is_different_is_seen() {
+    let (core, scratch) = (crate::tests::core(), Scratch::new());
+    let memories = vec![memory(&core, 2, false, 3, 1), memory(&core, 5, true, 2, 2)];
+    let one =
+        Arc::new(Paper { info: paper(&core, "t", Some("n"), 5, 0).info.clone(), state: [STATE, &[7; 5_000]].concat(), memories });
+    let exported = scratch.0.join("exported");
+    let own = {
+        let shelves = shelves(&core, &scratch.0.join("store"));
+        shelves.write(&one, false).expect("written");
+        shelves.export("t", "n", &exported).expect("exported");
+        shelves.folder.file("t", &one.info.id).expect("a name")
+    };
+    let refused = |code: &str, bytes: &[u8]| {
+        // Versions stand before the digest: what another build wrote is not called damaged.
+        code == "ERR_SNAPSHOT_DAMAGED" || (code == "ERR_SNAPSHOT_FOREIGN" && bytes[..8] == *b"COLDRUN1")
+    };
+    let whole = std::fs::read(&own).expect("read");
+    let mut count = 0;
+    mutations(&whole, &mut |what, bytes| {
+        std::fs::write(&own, bytes).expect("changed");
+        let shelves = shelves(&core, &scratch.0.join("store"));
+        let code = code(shelves.get("t", &one.info.id));
+        assert!(refused(code, bytes), "{what}: {code}");
+        let (all, damaged) = shelves.list("t");
+        assert_eq!((all.len(), damaged.len()), (0, 1), "{what}: once known, it is told");
+        count += 1;
+    });
+    std::fs::remove_file(&own).expect("removed");
+    let whole = std::fs::read(&exported).expect("read");
+    let shelves = shelves(&core, &scratch.0.join("store"));
+    mutations(&whole, &mut |what, bytes| {
+        std::fs::write(&exported, bytes).expect("changed");
+        let code = code(shelves.import("t", &exported));
+        assert!(refused(code, bytes), "{what}: {code}");
+        count += 1;
+    });
+    assert!(count > 1_000, "{count}");
+    assert_eq!(names_in(&scratch.0.join("store")), ["lock"], "nothing of any of them is left");
+}
+
+#[test]
+fn a_state_that_is_none_is_damaged() {
+    let (core, scratch) = (crate::tests::core(), Scratch::new());
+    let shelves = shelves(&core, &scratch.0);
+    let one = Arc::new(Paper { info: paper(&core, "t", None, 1, 0).info.clone(), state: b"wrong".to_vec(), memories: vec![] });
+    shelves.write(&one, false).expect("written");
+    let path = shelves.folder.file("t", &one.info.id).expect("a name").display().to_string();
+    let refused = shelves.get("t", &one.info.id).map(|_| ());
+    assert_eq!(refused, Err(Error::SnapshotDamaged { path, reason: "it is no state".to_owned() }));
+}
