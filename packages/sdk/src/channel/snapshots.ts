@@ -4,7 +4,7 @@
 import { protocolError } from '../errors/make.js';
 import type { LimitWarningListener } from '../options/limits.js';
 import type { Outcome } from '../sidecar/connection.js';
-import type { Channel, OutputListener } from './channel.js';
+import type { Channel, OutputListener, StartListener } from './channel.js';
 import { done, type Fields, fields, natural, outcome, text, wireError, wrong } from './checks.js';
 import { Kind, type Streams, type WireError, type WireMount } from './messages.js';
 import type { WirePermissions } from './permission-messages.js';
@@ -130,7 +130,7 @@ export interface SnapshotLink {
   persist(which: SnapshotNamed): Promise<void>;
   digest(which: SnapshotNamed): Promise<string>;
   /** As `start` of the connection. */
-  attach(id: number, attach: ProcessAttach, onOutput?: OutputListener): Promise<Outcome>;
+  attach(id: number, attach: ProcessAttach, onOutput?: OutputListener, onStarted?: StartListener): Promise<Outcome>;
 }
 
 /** They are requests. */
@@ -154,7 +154,7 @@ export function snapshotsOver({ request, nextId }: Channel, warnings: Warnings):
     import: (which) => request(Kind.snapshotImport, nextId(), which, snapshot),
     persist: (which) => request(Kind.snapshotPersist, nextId(), which, done),
     digest: (which) => request(Kind.snapshotDigest, nextId(), which, snapshotDigest),
-    attach: (id, attach, onOutput) => request(Kind.processAttach, id, attach, outcome, onOutput),
+    attach: (id, attach, onOutput, onStarted) => request(Kind.processAttach, id, attach, outcome, onOutput, onStarted),
   };
 }
 

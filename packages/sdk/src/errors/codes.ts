@@ -46,19 +46,21 @@ export interface RequestFacts {
 /** What goes wrong with snapshots. */
 export interface SnapshotFacts {
   /** The tenant has no such snapshot: it never had, it was deleted or made room, or it lay in the memory of a sidecar that is gone. */
-  ERR_SNAPSHOT_NOT_FOUND: { snapshot: string; tenant: string };
+  ERR_SNAPSHOT_NOT_FOUND: { snapshot: string; tenant?: string };
   /** A file of a snapshot is torn, or not what it was. */
   ERR_SNAPSHOT_DAMAGED: { path: string; reason: string };
   /** The snapshot is of another image, format or processor: what it needs, and what is here. */
   ERR_SNAPSHOT_FOREIGN: { what: string; needed: string; found: string };
   /** A file of a snapshot cannot be written or read; `reason` is the system's. */
-  ERR_SNAPSHOT_FILE: { path: string; reason: string };
+  ERR_SNAPSHOT_FILE: { path: string; errno?: string; reason: string };
+  /** There is one of that id with another content. */
+  ERR_SNAPSHOT_EXISTS: { id: string };
   /** The system did not allow the snapshot to be taken. */
   ERR_SNAPSHOT: { reason: string };
   /** The snapshot's programs had something that the caller must bring: a mount, by its guest path. */
   ERR_SNAPSHOT_LACKS: { what: string; name: string };
   /** A program did not come to a point at which it can be saved: which one. */
-  ERR_NOT_QUIET: { pid?: number; command?: string };
+  ERR_NOT_QUIET: { pid?: number; command?: string; timeoutMs?: number };
   /** The runtime was paused: `resume()` it. */
   ERR_RUNTIME_PAUSED: { runtime: number };
 }

@@ -115,6 +115,7 @@ const ELSEWHERE: Readonly<Record<string, OptionSet[]>> = {
   store: ['snapshot()'],
   settle: ['clone()'],
   permissions: ['NodeRuntime.create()'],
+  idle: ['NodeRuntime.create()'],
   onBootTiming: ['NodeRuntime.create()', 'Sidecar.spawn()', 'Sidecar.embedded()'],
   inlineBudgetMs: ['Sidecar.embedded()'],
   workers: ['Sidecar.spawn()', 'Sidecar.embedded()'],

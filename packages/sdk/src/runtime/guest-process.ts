@@ -64,21 +64,18 @@ export class GuestProcess {
     return new GuestProcess(connection, program.runtime, await begun.promise, streams, outcome);
   }
 
-  /** @internal A program that came with a snapshot. The sidecar answers a request that it cannot do before it answers the next one. */
+  /** @internal A program that came with a snapshot. */
   static async attach(
     connection: SidecarConnection,
     { runtime, pid }: { runtime: number; pid: number },
     options: AttachOptions,
   ): Promise<GuestProcess> {
+    const begun = deferred<number>();
     const { streams, outcome } = follow(connection, options, (id, stream, onOutput) =>
-      connection.snapshots.attach(id, { runtime, pid, stream }, onOutput),
+      connection.snapshots.attach(id, { runtime, pid, stream }, onOutput, begun.resolve),
     );
-    const refused = outcome.then(
-      () => undefined,
-      (error: unknown) => ({ error }),
-    );
-    const first = await Promise.race([refused, connection.ping().then(() => undefined)]);
-    if (first !== undefined) throw first.error;
+    outcome.catch(begun.reject);
+    await begun.promise;
     return new GuestProcess(connection, runtime, pid, streams, outcome);
   }
 

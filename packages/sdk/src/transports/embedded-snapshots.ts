@@ -60,10 +60,12 @@ export function snapshotsIn({ call, nextId, wait, warnings }: Hands): SnapshotLi
     import: ({ tenant, path }) => ask<WireSnapshot>((core, id) => core.importSnapshot(id, tenant, path)),
     persist: ({ tenant, snapshot }) => done((core, id) => core.persistSnapshot(id, tenant, snapshot)),
     digest: ({ tenant, snapshot }) => ask<string>((core, id) => core.digestSnapshot(id, tenant, snapshot)),
-    attach: async (id, { runtime, pid, stream }, onOutput) => {
+    attach: async (id, { runtime, pid, stream }, onOutput, onStarted) => {
       const bits = (stream?.stdout ? 1 : 0) | (stream?.stderr ? 2 : 0);
       call((core) => core.attachProcess(id, runtime, pid, bits));
-      return wait<Outcome>(id, onOutput);
+      const outcome = wait<Outcome>(id, onOutput);
+      onStarted?.(pid);
+      return outcome;
     },
   };
 }

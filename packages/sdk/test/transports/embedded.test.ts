@@ -14,6 +14,7 @@ const OPTIONS = {
   warmSlots: undefined,
   maxRuntimes: undefined,
   spinUs: undefined,
+  snapshots: { directory: '/snapshots', maxBytes: 1, memoryBytes: 1 },
 };
 
 beforeEach(() => {

@@ -11,7 +11,7 @@ use coldframe_core as core;
 use coldframe_core::{Error, FileSystemOptions, MountOptions, Outcome, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions};
 use coldframe_protocol::messages::{
     Kind, ProcessAttach, Restored, RestoredProgram, RestoredPrograms, RuntimeClone, RuntimeCopies, RuntimeCopy, RuntimeCreate,
-    RuntimeCreated, RuntimePause, RuntimeResume, RuntimeRollback,
+    RuntimeCreated, RuntimePause, RuntimeResume, RuntimeRollback, Started,
 };
 
 use crate::casting::{Casting, Part, part};
@@ -383,6 +383,8 @@ impl Session {
         };
         if self.begin(id, 0)? {
             self.answers.requests.attach(id, process.clone());
+            let pid = process.pid();
+            self.answers.outgoing.push(wire::frame(Kind::Started, id, &Started { pid }, 32));
             adopted.attach(id);
             process.stream(wire::streams(attach.stream));
         }

@@ -1,0 +1,165 @@
+// Runtimes that sleep on disk: what waits goes on waiting, what is called is refused, and nothing is lost.
+
+import { describe, expect, test } from 'vitest';
+import { NodeRuntime, Sidecar } from '../../src/index.js';
+import { MODES, withMode, withRuntime } from './modes.js';
+import { ask, inFolderOfItsOwn, runnerOf, until } from './snapshot-helpers.js';
+
+inFolderOfItsOwn();
+const paused = { code: 'ERR_RUNTIME_PAUSED' };
+
+describe.each(MODES)('$name', (mode) => {
+  test('a runtime sleeps and wakes up 20 times and loses nothing', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const runner = await runtime.createResidentRunner();
+      await runner.exec('globalThis.n = 0');
+      for (let at = 1; at <= 20; at++) {
+        await runner.exec('n++');
+        await runtime.writeFile(`/workspace/${at}`, String(at));
+        const snapshot = await runtime.pause();
+        expect([runtime.state, snapshot.stored]).toEqual(['paused', 'disk']);
+        await runtime.resume();
+        expect(runtime.state).toBe('running');
+        await snapshot.delete();
+      }
+      expect(await ask(runner, 'n')).toBe('20');
+      expect((await runtime.readDir('/workspace')).length).toBe(20);
+    }));
+
+  test('a program under way goes on when it wakes up, and who waits for it hears its end', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const seen: string[] = [];
+      const running = runtime.exec(
+        'console.log("one"); await new Promise((r) => setTimeout(r, 300)); console.log("two"); process.exit(3)',
+        { onStdout: (chunk) => seen.push(String(Buffer.from(chunk))) },
+      );
+      const runner = await runtime.createResidentRunner();
+      const evaluation = runner.exec('await new Promise((r) => setTimeout(r, 300)); console.log("evaluated")');
+      await until(() => seen.join('') === 'one\n');
+      const snapshot = await runtime.pause();
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect(seen.join('')).toBe('one\n');
+      await runtime.resume();
+      expect(await running).toMatchObject({ exitCode: 3, stdout: 'one\ntwo\n' });
+      expect(seen.join('')).toBe('one\ntwo\n');
+      expect(await evaluation).toMatchObject({ exitCode: 0, stdout: 'evaluated\n' });
+      await snapshot.delete();
+    }));
+
+  test('calls on one that sleeps are refused by name', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const runner = await runtime.createResidentRunner();
+      const program = await runtime.spawn('process.stdin.resume()');
+      const [first, second] = await Promise.all([runtime.pause(), runtime.pause()]);
+      expect(first).toBe(second);
+      expect(await runtime.pause()).toBe(first);
+      await expect(runtime.exec('1')).rejects.toMatchObject(paused);
+      await expect(runtime.readFile('/a')).rejects.toMatchObject(paused);
+      await expect(runtime.snapshot()).rejects.toMatchObject(paused);
+      await expect(runtime.clone()).rejects.toMatchObject(paused);
+      await expect(runtime.rollback(first)).rejects.toMatchObject(paused);
+      await expect(runtime.residentRunners()).rejects.toMatchObject(paused);
+      expect(() => runtime.connect({ port: 80 })).toThrow(expect.objectContaining(paused));
+      await expect(runner.exec('1')).rejects.toMatchObject(paused);
+      await expect(program.writeStdin('x')).rejects.toMatchObject(paused);
+      await Promise.all([runtime.resume(), runtime.resume()]);
+      await runtime.resume();
+      expect(await ask(runner, '1')).toBe('1');
+      await program.closeStdin();
+      expect(await program.wait()).toBe(0);
+      await first.delete();
+    }));
+
+  test('what is ended in its sleep has ended when it wakes up', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const [stays, goes] = [await runtime.createResidentRunner(), await runtime.createResidentRunner()];
+      const controller = new AbortController();
+      const running = runtime.exec('setInterval(() => {}, 1_000)', { signal: controller.signal });
+      await until(async () => (await runtime.processes()).length === 3);
+      const snapshot = await runtime.pause();
+      await goes.dispose();
+      controller.abort('enough');
+      await expect(running).rejects.toBe('enough');
+      await runtime.resume();
+      await until(async () => (await runtime.processes()).length === 1);
+      expect((await runtime.residentRunners()).map(({ pid }) => pid)).toEqual([stays.pid]);
+      await snapshot.delete();
+    }));
+
+  test('one that is disposed of in its sleep ends what waits, and its snapshot stays', () =>
+    withMode(mode, async ({ create }) => {
+      const runtime = await create();
+      const runner = await runtime.createResidentRunner();
+      await runner.exec('globalThis.n = 42');
+      const other = await runtime.clone();
+      const running = runtime.exec('setInterval(() => {}, 1_000)');
+      const evaluation = runner.exec('await new Promise((r) => setTimeout(r, 60_000))');
+      await until(async () => (await runtime.processes()).length === 2);
+      const snapshot = await runtime.pause();
+      await runtime.dispose();
+      const disposed = { exitCode: 137, error: { code: 'ERR_RUNTIME_DISPOSED' } };
+      expect(await running).toMatchObject(disposed);
+      expect(await evaluation).toMatchObject(disposed);
+      expect(runtime.state).toBe('disposed');
+      await expect(runtime.resume()).rejects.toMatchObject({ code: 'ERR_RUNTIME_DISPOSED' });
+      const copy = await NodeRuntime.create({ snapshot });
+      expect((await copy.residentRunners()).length).toBe(1);
+      await snapshot.delete();
+      await copy.dispose();
+      await other.dispose();
+    }));
+
+  test('it goes on in another sidecar, under another handle', () =>
+    withMode(mode, async ({ create }) => {
+      const runtime = await create();
+      const runner = await runtime.createResidentRunner();
+      await runner.exec('globalThis.n = 42; setInterval(() => n++, 1_000_000).unref()');
+      const { id } = await runtime.pause();
+      await runtime.dispose();
+      const elsewhere = await Sidecar.spawn();
+      try {
+        const copy = await NodeRuntime.create({ snapshot: id, sidecar: elsewhere });
+        expect(await ask(await runnerOf(copy), 'n')).toBe('42');
+        await elsewhere.snapshots.delete(id);
+      } finally {
+        await elsewhere.dispose();
+      }
+    }));
+
+  test('connections from outside end, and waits for listeners too', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const runner = await runtime.createResidentRunner();
+      await runner.exec(`const net = await import('node:net');
+        globalThis.server = net.createServer((socket) => socket.resume());
+        await new Promise((resolve) => server.listen(3000, resolve)); server.unref();`);
+      const stream = runtime.connect({ port: 3000 });
+      await new Promise((resolve) => stream.once('connect', resolve));
+      const closed = new Promise<string | undefined>((resolve) => {
+        stream.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+        stream.once('close', () => resolve(undefined));
+      });
+      const waiting = runtime.waitForListener({ port: 4000 });
+      waiting.catch(() => {});
+      const snapshot = await runtime.pause();
+      await closed;
+      await expect(waiting).rejects.toMatchObject({ code: expect.any(String) });
+      await runtime.resume();
+      const again = runtime.connect({ port: 3000 });
+      await new Promise((resolve) => again.once('connect', resolve));
+      again.destroy();
+      await snapshot.delete();
+    }));
+
+  test('one that cannot sleep goes on', () =>
+    withRuntime(mode, { tenant: 'sleepless' }, async (runtime) => {
+      const endless = runtime.exec('while (true);', { timeout: 3_000 });
+      await until(async () => (await runtime.processes()).length === 1);
+      await expect(runtime.pause({ timeoutMs: 50 })).rejects.toMatchObject({ code: 'ERR_NOT_QUIET' });
+      expect(runtime.state).toBe('running');
+      expect((await runtime.exec('console.log(1)')).stdout).toBe('1\n');
+      expect(await endless).toMatchObject({ exitCode: 124 });
+      const snapshot = await runtime.pause();
+      await runtime.resume();
+      await snapshot.delete();
+    }));
+});
