@@ -82,7 +82,7 @@ async function prepare(host: PoolHost, directory: string, shape: AmortisedShape)
   if (shape.way === 'created') return () => ({ run: (program) => host.once(program) });
   if (shape.way === 'node -e') return () => ({ run: (program) => nodeProcess(program, directory) });
   if (shape.way === 'from a snapshot') {
-    const snapshot = await host.save();
+    const snapshot = await host.save('memory');
     return () => ({ run: (program) => host.once(program, snapshot) });
   }
   return () => {

@@ -80,7 +80,7 @@ async function openPool(host: PoolHost, way: CrowdWay, at: number, snapshot: str
 
 async function saveOnDisk(open: OpenPoolHost, directory: string): Promise<string> {
   const host = await open(directory);
-  const saved = await host.save();
+  const saved = await host.save('disk');
   await host.kill();
   return saved;
 }

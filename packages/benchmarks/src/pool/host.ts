@@ -33,8 +33,8 @@ export interface PoolHost {
   pool(shape: PoolShape): TaskPool;
   /** A box of its own for one program, made anew or from a snapshot, and disposed of. */
   once(program: string, snapshot?: string): Promise<string>;
-  /** Writes a fresh box to disk; gives its id. */
-  save(): Promise<string>;
+  /** Saves a fresh box; gives its id. */
+  save(where: 'memory' | 'disk'): Promise<string>;
   remove(id: string): Promise<void>;
   held(): Promise<{ runtimes: number; processes: number }>;
   kill(): Promise<void>;
@@ -85,10 +85,10 @@ class SdkPoolHost implements PoolHost {
     }
   }
 
-  async save(): Promise<string> {
+  async save(where: 'memory' | 'disk'): Promise<string> {
     const runtime = await NodeRuntime.create({ sidecar: this.#sidecar });
     try {
-      return (await runtime.snapshot({ store: 'disk' })).id;
+      return (await runtime.snapshot({ store: where })).id;
     } finally {
       await runtime.dispose();
     }

@@ -4,14 +4,14 @@ import { readdirSync } from 'node:fs';
 import { takeCensus } from '../machine/census.js';
 import { type Statistics, summarize } from '../stats/statistics.js';
 import { now } from '../stats/timer.js';
-import type { OpenPoolHost } from './host.js';
+import type { OpenPoolHost, TaskPool } from './host.js';
 import { type Tallied, Tally } from './tally.js';
 import { until } from './until.js';
 
 export interface HygieneResult extends Tallied {
   /** Until the caller of `release()` goes on. */
   releaseMs: Statistics | null;
-  /** Until the slot lies ready again. */
+  /** Until the next caller has the same slot. */
   readyMs: Statistics | null;
   left: { runtimes: number; processes: number; descriptors: number; files: number };
 }
@@ -48,10 +48,10 @@ export async function measureHygiene(open: OpenPoolHost, directory: string, chec
       const from = now();
       release();
       releases.push(now() - from);
-      while (!isFull()) await new Promise((resolve) => setImmediate(resolve));
-      ready.push(now() - from);
+      await until('a full pool', isFull);
     }
     await pool.dispose();
+    await again(host.pool({ ...shape, size: 1, min: 1 }), checkouts, ready);
     const after = await lookAround();
     const left = {
       runtimes: after.runtimes - before.runtimes,
@@ -63,6 +63,19 @@ export async function measureHygiene(open: OpenPoolHost, directory: string, chec
   } finally {
     await host.close();
   }
+}
+
+// In a pool of one slot: who comes right after it was given back waits until it is ready.
+async function again(pool: TaskPool, times: number, ready: number[]): Promise<void> {
+  let release = await pool.take(TENANT);
+  for (let index = 0; index < times; index++) {
+    const from = now();
+    release();
+    release = await pool.take(TENANT);
+    ready.push(now() - from);
+  }
+  release();
+  await pool.dispose();
 }
 
 function filesIn(directory: string): number {

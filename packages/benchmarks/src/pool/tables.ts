@@ -66,7 +66,7 @@ function hygieneTable({ hygiene }: PoolReport): Table {
   const timed = {
     checkout: hygiene?.eachMs,
     'release, until the caller goes on': hygiene?.releaseMs,
-    'release, until it lies ready': hygiene?.readyMs,
+    'release, until the next one has it': hygiene?.readyMs,
   };
   return {
     title: `Taking a slot and giving it back (ms)${facts ? `; left behind: ${facts.join(', ')}` : ''}`,

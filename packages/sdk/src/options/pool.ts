@@ -56,7 +56,7 @@ export interface RuntimePoolOptions {
 export interface AcquireOptions {
   /** Who is served: a slot that a tenant has used is never given to another. @default that of the pool */
   tenant?: string;
-  /** Ends the wait when it aborts, or the use: the call rejects with the signal's reason, and the slot is ended. */
+  /** Ends the wait when it aborts, and of `withRuntime()` the use: the call rejects with the signal's reason, and a slot in use is ended. */
   signal?: AbortSignal;
 }
 

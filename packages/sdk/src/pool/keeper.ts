@@ -1,19 +1,18 @@
-// The life of the slots: making, cleaning, putting to sleep, waking, ending. Nothing here decides who gets one; `scheduler.ts` does. Every step has
-// a deadline, and whatever fails costs the slot and nothing else: a runtime that cannot be brought back to its template is never handed out again.
+// The life of the slots: made, cleaned, put to sleep, woken, ended. Nothing here decides who gets one; `scheduler.ts` does. Whatever fails costs the slot
+// and nothing else: a runtime that cannot be brought back to its template is never handed out again. Next: `steps.ts`, what is done each time.
 
-import { poolTimeout } from '../errors/make.js';
 import { Backoff } from './backoff.js';
 import type { Counters } from './counters.js';
-import { STEP_MS, within } from './deadline.js';
+import { Ledger } from './ledger.js';
 import type { PoolableRuntime, SlotSource } from './poolable.js';
-import { Shelf, SLOT_STATES, Slot, type SlotState } from './slot.js';
+import { Shelf, type Slot } from './slot.js';
+import { Steps } from './steps.js';
 
 /** How many slots are made or woken at a time: enough to keep a sidecar's threads busy, too few to be a storm. */
-export const AT_A_TIME = 8;
+const AT_A_TIME = 8;
 
 /** The rules for slots. */
 export interface KeeperRules {
-  size: number;
   /** Uses of a slot. */
   reuse: number;
   /** Whether it is rolled back after each use and replaced after the last, or rolled back after the last. */
@@ -40,67 +39,52 @@ export class Keeper<R extends PoolableRuntime> {
   readonly idle = new Shelf<R>();
   /** Slots on disk. */
   readonly paused = new Shelf<R>();
+  /** All of them. */
+  readonly slots = new Ledger<R>();
   readonly backoff: Backoff;
-  readonly #source: SlotSource<R>;
+  readonly #steps: Steps<R>;
   readonly #rules: KeeperRules;
   readonly #counters: Counters;
   readonly #hooks: KeeperHooks;
-  readonly #slots = new Set<Slot<R>>();
-  readonly #counts = Object.fromEntries(SLOT_STATES.map((state) => [state, 0])) as Record<SlotState, number>;
-  readonly #owners = new Map<string, number>();
   // Of what woken slots have left on disk.
   readonly #deletions = new Set<Promise<void>>();
   #closed = false;
 
   constructor(source: SlotSource<R>, rules: KeeperRules, counters: Counters, hooks: KeeperHooks) {
-    this.#source = source;
+    this.#steps = new Steps(source, counters);
     this.#rules = rules;
     this.#counters = counters;
     this.#hooks = hooks;
     this.backoff = new Backoff(() => hooks.changed());
   }
 
-  /** How many slots are in that state. */
-  count(state: SlotState): number {
-    return this.#counts[state];
-  }
-
-  /** How many slots hold memory. */
-  get mapped(): number {
-    return this.#slots.size - this.#counts.paused - this.#counts.forgetting;
-  }
-
   /** Whether another slot may be made or woken now. */
   get mayStart(): boolean {
-    return this.#counts.making + this.#counts.resuming < AT_A_TIME;
+    return this.slots.count('making') + this.slots.count('resuming') < AT_A_TIME;
   }
 
-  /** All slots. */
-  *[Symbol.iterator](): Generator<Readonly<Slot<R>>, void> {
-    yield* this.#slots;
+  /** Whether nothing is left, and nothing under way. */
+  get empty(): boolean {
+    return this.slots.size === 0 && this.#deletions.size === 0;
   }
 
   /** Begins to make a slot that belongs to nobody. */
   make(): void {
-    const slot = new Slot<R>('making');
-    this.#slots.add(slot);
-    this.#counts.making++;
-    void this.#make(slot);
+    void this.#make(this.slots.open('making'));
   }
 
   async #make(slot: Slot<R>): Promise<void> {
     try {
-      slot.runtime = await this.#within(this.#source.make(), (runtime) => runtime.dispose());
+      await this.#steps.make(slot);
     } catch (error) {
-      this.#drop(slot);
       this.#counters.add('errors');
       if (!this.#closed) this.backoff.failed();
+      this.#drop(slot);
       this.#hooks.failed(error);
       this.#hooks.changed();
       return;
     }
     this.backoff.worked();
-    this.#counters.add('created');
     this.#settle(slot);
   }
 
@@ -109,11 +93,8 @@ export class Keeper<R extends PoolableRuntime> {
     const slot = this.idle.take(tenant);
     if (slot === undefined) return undefined;
     clearTimeout(slot.timer);
-    if (slot.owner === undefined) {
-      slot.owner = tenant;
-      this.#owners.set(tenant, (this.#owners.get(tenant) ?? 0) + 1);
-    }
-    this.#move(slot, 'busy');
+    this.slots.own(slot, tenant);
+    this.slots.move(slot, 'busy');
     return slot;
   }
 
@@ -131,9 +112,9 @@ export class Keeper<R extends PoolableRuntime> {
   }
 
   async #clean(slot: Slot<R>): Promise<void> {
-    this.#move(slot, 'cleaning');
+    this.slots.move(slot, 'cleaning');
     try {
-      await this.#restore(slot);
+      await this.#steps.restore(slot);
     } catch {
       return this.#fail(slot);
     }
@@ -146,19 +127,18 @@ export class Keeper<R extends PoolableRuntime> {
     const slot = this.paused.take(tenant);
     if (slot === undefined) return false;
     clearTimeout(slot.timer);
-    this.#move(slot, 'resuming');
+    this.slots.move(slot, 'resuming');
     void this.#resume(slot);
     return true;
   }
 
   async #resume(slot: Slot<R>): Promise<void> {
     try {
-      await this.#within((slot.runtime as R).resume());
-      this.#counters.add('resumed');
+      await this.#steps.resume(slot);
     } catch {
       return this.#fail(slot);
     }
-    const deletion = this.#forget(slot).then(() => {
+    const deletion = this.#steps.forget(slot).then(() => {
       this.#deletions.delete(deletion);
       this.#hooks.changed();
     });
@@ -185,23 +165,16 @@ export class Keeper<R extends PoolableRuntime> {
 
   /** All that were made so far are gone. */
   lost(): void {
-    for (const slot of this.#slots) slot.lost = true;
+    for (const slot of this.slots) slot.lost = true;
     this.#endResting();
   }
 
-  /** Whether nothing is left, and nothing under way. */
-  get empty(): boolean {
-    return this.#slots.size === 0 && this.#deletions.size === 0;
-  }
-
   #endResting(): void {
-    for (const slot of [...this.idle]) {
-      this.idle.remove(slot);
-      this.#end(slot);
-    }
-    for (const slot of [...this.paused]) {
-      this.paused.remove(slot);
-      this.#end(slot);
+    for (const shelf of [this.idle, this.paused]) {
+      for (const slot of [...shelf]) {
+        shelf.remove(slot);
+        this.#end(slot);
+      }
     }
   }
 
@@ -211,48 +184,42 @@ export class Keeper<R extends PoolableRuntime> {
       this.#end(slot);
       return;
     }
-    this.#move(slot, 'idle');
+    this.slots.move(slot, 'idle');
     this.idle.add(slot);
     this.#watch(slot);
     this.#hooks.changed();
   }
 
   #watch(slot: Slot<R>): void {
-    slot.timer = setTimeout(() => {
+    this.#later(slot, () => {
       if (this.#hooks.surplus(slot)) void this.#pause(slot);
       else this.#watch(slot);
-    }, this.#rules.idleTimeoutMs);
-    slot.timer.unref();
+    });
   }
 
-  // Only what is as the template is goes to disk: nothing that a tenant has done is ever written.
   async #pause(slot: Slot<R>): Promise<void> {
     this.idle.remove(slot);
-    this.#move(slot, 'pausing');
+    this.slots.move(slot, 'pausing');
     try {
-      if (slot.dirty) await this.#restore(slot);
-      slot.saved = await this.#within((slot.runtime as R).pause(), (saved) => saved.delete());
+      await this.#steps.pause(slot);
     } catch {
       return this.#fail(slot);
     }
-    this.#counters.add('pauses');
     if (this.#closed || slot.lost) return this.#end(slot);
-    this.#move(slot, 'paused');
+    this.slots.move(slot, 'paused');
     this.paused.add(slot);
     // As long again: so there are never more of them than slots that can have been idle for so long.
-    slot.timer = setTimeout(() => {
+    this.#later(slot, () => {
       this.paused.remove(slot);
       this.#counters.add('evicted');
       this.#end(slot);
-    }, this.#rules.idleTimeoutMs);
-    slot.timer.unref();
+    });
     this.#hooks.changed();
   }
 
-  async #restore(slot: Slot<R>): Promise<void> {
-    await this.#within(this.#source.restore(slot.runtime as R));
-    slot.dirty = false;
-    this.#counters.add('recycled');
+  #later(slot: Slot<R>, act: () => void): void {
+    slot.timer = setTimeout(act, this.#rules.idleTimeoutMs);
+    slot.timer.unref();
   }
 
   #fail(slot: Slot<R>): void {
@@ -261,59 +228,15 @@ export class Keeper<R extends PoolableRuntime> {
   }
 
   #end(slot: Slot<R>): void {
-    if (slot.state === 'ending' || slot.state === 'forgetting') return;
     clearTimeout(slot.timer);
-    this.#move(slot, slot.state === 'paused' ? 'forgetting' : 'ending');
-    void this.#dispose(slot);
-  }
-
-  async #dispose(slot: Slot<R>): Promise<void> {
-    try {
-      await this.#within((slot.runtime as R).dispose());
-    } catch {
-      this.#counters.add('errors');
-    }
-    await this.#forget(slot);
-    this.#drop(slot);
-    this.#hooks.changed();
-  }
-
-  // What its pause has left on disk is of no use any more.
-  async #forget(slot: Slot<R>): Promise<void> {
-    const saved = slot.saved;
-    slot.saved = undefined;
-    if (saved === undefined || slot.lost) return;
-    try {
-      await this.#within(saved.delete());
-    } catch {
-      this.#counters.add('errors');
-    }
+    this.slots.move(slot, slot.state === 'paused' ? 'forgetting' : 'ending');
+    void this.#steps.end(slot).then(() => {
+      this.#drop(slot);
+      this.#hooks.changed();
+    });
   }
 
   #drop(slot: Slot<R>): void {
-    this.#slots.delete(slot);
-    this.#counts[slot.state]--;
-    if (slot.owner === undefined) return;
-    const left = (this.#owners.get(slot.owner) ?? 0) - 1;
-    if (left > 0) this.#owners.set(slot.owner, left);
-    else {
-      this.#owners.delete(slot.owner);
-      this.#hooks.left(slot.owner);
-    }
-  }
-
-  /** Whether a tenant has slots. */
-  owns(tenant: string): boolean {
-    return this.#owners.has(tenant);
-  }
-
-  #move(slot: Slot<R>, state: SlotState): void {
-    this.#counts[slot.state]--;
-    slot.state = state;
-    this.#counts[state]++;
-  }
-
-  #within<T>(work: Promise<T>, discard?: (value: T) => unknown): Promise<T> {
-    return within(work, () => poolTimeout({ timeoutMs: STEP_MS }), discard);
+    if (this.slots.drop(slot)) this.#hooks.left(slot.owner as string);
   }
 }

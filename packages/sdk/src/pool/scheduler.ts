@@ -50,8 +50,8 @@ export class Scheduler<R extends PoolableRuntime, W extends Waiting> {
   /** Whether a slot should be made for the reserve, and can be: there is room without taking one from anybody. */
   get lacking(): boolean {
     const keeper = this.#keeper;
-    if (this.#queue.size > 0 || keeper.mapped >= this.#rules.size || keeper.backoff.waits || !keeper.mayStart) return false;
-    return this.#ready + keeper.count('making') < this.#rules.min;
+    if (this.#queue.size > 0 || keeper.slots.mapped >= this.#rules.size || keeper.backoff.waits || !keeper.mayStart) return false;
+    return this.#ready + keeper.slots.count('making') < this.#rules.min;
   }
 
   /** Makes slots until there are as many ready as there should be. */
@@ -74,7 +74,7 @@ export class Scheduler<R extends PoolableRuntime, W extends Waiting> {
   // Begins what brings `tenant` a slot; false when it has to wait for somebody to give one back.
   #begin(tenant: string, coming: Coming): boolean {
     const keeper = this.#keeper;
-    if (keeper.mapped + coming.postponed < this.#rules.size) {
+    if (keeper.slots.mapped + coming.postponed < this.#rules.size) {
       if (!keeper.mayStart) coming.postponed++;
       else if (keeper.resume(tenant)) return true;
       else if (keeper.backoff.waits) coming.postponed++;
@@ -99,10 +99,10 @@ class Coming {
   readonly #own = new Map<string | undefined, number>();
 
   constructor(keeper: Keeper<PoolableRuntime> | Keeper<never>) {
-    this.room = keeper.count('ending') + keeper.count('pausing');
-    this.#making = keeper.count('making');
-    if (keeper.count('cleaning') + keeper.count('resuming') === 0) return;
-    for (const { state, owner } of keeper) {
+    this.room = keeper.slots.count('ending') + keeper.slots.count('pausing');
+    this.#making = keeper.slots.count('making');
+    if (keeper.slots.count('cleaning') + keeper.slots.count('resuming') === 0) return;
+    for (const { state, owner } of keeper.slots) {
       if (state === 'cleaning' || state === 'resuming') this.#own.set(owner, (this.#own.get(owner) ?? 0) + 1);
     }
   }

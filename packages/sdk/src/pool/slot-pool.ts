@@ -86,7 +86,7 @@ export class SlotPool<R extends PoolableRuntime> {
   }
 
   stats(): PoolStats {
-    return statsOf(this.#rules.size, this.#keeper, this.#queue, this.#counters);
+    return statsOf(this.#rules.size, this.#keeper.slots, this.#queue, this.#counters);
   }
 
   /** How many tenants it knows anything of. */
@@ -123,7 +123,7 @@ export class SlotPool<R extends PoolableRuntime> {
   // At most `maxWaiting` more than there can be slots for. A full queue is shared among tenants.
   #admit(tenant: string): void {
     const { size, maxWaiting } = this.#rules;
-    if (this.#queue.size + this.#keeper.count('busy') < size + maxWaiting) return;
+    if (this.#queue.size + this.#keeper.slots.count('busy') < size + maxWaiting) return;
     const other = this.#queue.toYield(tenant);
     if (other === undefined) {
       this.#counters.add('refused');
@@ -137,7 +137,7 @@ export class SlotPool<R extends PoolableRuntime> {
   }
 
   #facts(tenant: string): { tenant: string; size: number; busy: number; waiting: number } {
-    return { tenant, size: this.#rules.size, busy: this.#keeper.count('busy'), waiting: this.#queue.size };
+    return { tenant, size: this.#rules.size, busy: this.#keeper.slots.count('busy'), waiting: this.#queue.size };
   }
 
   #limit(waiter: Waiter<Lease<R>>, signal: AbortSignal | undefined): void {
@@ -178,8 +178,8 @@ export class SlotPool<R extends PoolableRuntime> {
   // While others have slots that will come back, those who wait go on waiting. With no slot at all they would wait for the next attempt to fail.
   #failed(error: unknown): void {
     this.#trouble = error;
-    const keeper = this.#keeper;
-    if (keeper.mapped === keeper.count('ending')) this.#rejectAll(error);
+    const { slots } = this.#keeper;
+    if (slots.mapped === slots.count('ending')) this.#rejectAll(error);
   }
 
   // Whether the runtimes are still there, asked before one is handed out: a slot that is dead is worse than none.
@@ -202,7 +202,7 @@ export class SlotPool<R extends PoolableRuntime> {
   }
 
   #forget(tenant: string): void {
-    if (!this.#keeper.owns(tenant) && this.#queue.count(tenant) === 0) this.#counters.forget(tenant);
+    if (!this.#keeper.slots.owns(tenant) && this.#queue.count(tenant) === 0) this.#counters.forget(tenant);
   }
 
   // After everything that happens.

@@ -1,9 +1,10 @@
 // What a pool tells of itself.
 
 import type { Counters, TenantCounts } from './counters.js';
-import type { Keeper } from './keeper.js';
+import type { Ledger } from './ledger.js';
 import type { PoolableRuntime } from './poolable.js';
 import type { FairQueue, Waiting } from './queue.js';
+import type { SlotState } from './slot.js';
 
 /** A pool at this moment, and what has happened in it so far. */
 export interface PoolStats {
@@ -43,7 +44,7 @@ export interface PoolStats {
   readonly pauses: number;
   /** Slots that were woken from there. */
   readonly resumed: number;
-  /** Steps of slots that failed. Each has cost a slot, and no call. */
+  /** Steps of slots that failed. Each has cost a slot. */
   readonly errors: number;
   /** By tenant, of those that have a slot or wait for one. */
   readonly tenants: Readonly<Record<string, PoolTenantStats>>;
@@ -64,12 +65,11 @@ type Numbers = { -readonly [name in keyof PoolTenantStats]: number };
 /** Counts it all. */
 export function statsOf<R extends PoolableRuntime>(
   size: number,
-  keeper: Keeper<R>,
+  slots: Ledger<R>,
   queue: FairQueue<Waiting>,
   counters: Counters,
 ): PoolStats {
-  const count = (...states: Parameters<typeof keeper.count>[0][]): number =>
-    states.reduce((sum, state) => sum + keeper.count(state), 0);
+  const count = (...states: SlotState[]): number => states.reduce((sum, state) => sum + slots.count(state), 0);
   return {
     size,
     idle: count('idle'),
@@ -78,12 +78,12 @@ export function statsOf<R extends PoolableRuntime>(
     paused: count('paused'),
     waiting: queue.size,
     ...counters.totals,
-    tenants: tenantsOf(keeper, queue, (tenant) => counters.of(tenant)),
+    tenants: tenantsOf(slots, queue, (tenant) => counters.of(tenant)),
   };
 }
 
 function tenantsOf<R extends PoolableRuntime>(
-  keeper: Keeper<R>,
+  slots: Ledger<R>,
   queue: FairQueue<Waiting>,
   counts: (tenant: string) => TenantCounts,
 ): Record<string, PoolTenantStats> {
@@ -93,7 +93,7 @@ function tenantsOf<R extends PoolableRuntime>(
     tenants[tenant] ??= { idle: 0, busy: 0, paused: 0, waiting: queue.count(tenant), ...counts(tenant) };
     return tenants[tenant];
   };
-  for (const { owner, state } of keeper) {
+  for (const { owner, state } of slots) {
     if (owner === undefined) continue;
     const numbers = of(owner);
     if (state === 'idle' || state === 'busy' || state === 'paused') numbers[state]++;

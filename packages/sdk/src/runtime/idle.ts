@@ -3,6 +3,7 @@
 // In use is what has been asked and is not answered yet, and what is open: a program that runs, a stream, a watch, a connection. A resident runner that waits for
 // its next snippet is not in use, and sleeps with the runtime. Next: `wakeful.ts`, how calls come through here.
 
+import { isColdframeError } from '../errors/error.js';
 import type { IdleOptions } from '../options/idle.js';
 import type { SidecarConnection } from '../sidecar/connection.js';
 import { wakeful } from './wakeful.js';
@@ -86,7 +87,7 @@ export class IdlePolicy<P extends Saved = Saved> {
   /** The app has disposed of it: what it sleeps on goes. */
   async end(): Promise<void> {
     const saved = await this.stop();
-    await saved?.delete().catch(this.#tell);
+    await this.#remove(saved);
   }
 
   /** Does nothing more until `begin()`; gives what it sleeps on, if it does. */
@@ -138,8 +139,17 @@ export class IdlePolicy<P extends Saved = Saved> {
     if (saved === undefined) return;
     await this.#runtime?.resume();
     this.#saved = undefined;
-    saved.delete().catch(this.#tell);
+    void this.#remove(saved);
     if (this.#uses === 0) this.#watch();
+  }
+
+  // Gone already is as good, and what died with its sidecar is the store's to clear.
+  async #remove(saved: P | undefined): Promise<void> {
+    try {
+      await saved?.delete();
+    } catch (error) {
+      if (!isColdframeError(error, 'ERR_SNAPSHOT_NOT_FOUND', 'ERR_SIDECAR_EXITED', 'ERR_SIDECAR_DISPOSED')) this.#tell(error);
+    }
   }
 
   // No call has failed, so no call can tell it.

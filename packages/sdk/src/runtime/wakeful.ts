@@ -15,7 +15,6 @@ const ASIDE: ReadonlySet<PropertyKey> = new Set<keyof SidecarConnection | string
   'resources',
   'dispose',
   'disposeRuntime',
-  'disposeRunner',
   'createRuntime',
   'isOver',
   'expectCalls',
@@ -71,7 +70,8 @@ export function wakeful<C extends SidecarConnection>(connection: C, policy: Idle
     take: async (take) => during(() => connection.snapshots.take(take)),
     rollback: async (rollback) => during(() => connection.snapshots.rollback(rollback)),
     clone: async (clone, onWarning) => during(() => connection.snapshots.clone(clone, onWarning)),
-    attach: async (id, attach, onOutput) => (await begin(id, () => connection.snapshots.attach(id, attach, onOutput))) as Outcome,
+    attach: async (id, attach, onOutput, onStarted) =>
+      (await begin(id, () => connection.snapshots.attach(id, attach, onOutput, onStarted))) as Outcome,
   };
   return new Proxy(connection, {
     get(target, name) {

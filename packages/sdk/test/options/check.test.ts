@@ -9,9 +9,10 @@ import { SCHEMAS } from '../../src/options/schemas.js';
 
 const SETS = Object.keys(SCHEMAS) as OptionSet[];
 const NAMES = [
-  'env cwd args stdin timeout signal onStdout onStderr limits sidecar onBootTiming inlineBudgetMs workers warmSlots spinUs',
+  'env cwd args stdin timeout signal onStdout onStderr limits sidecar onBootTiming inlineBudgetMs workers warmSlots maxRuntimes spinUs',
   'snapshot tenant name labels store settle snapshots directory maxBytes memoryBytes',
   'bindings files mounts nodeModules recursive followSymlinks memoryBytes timeoutMs constructor toString hasOwnProperty __proto__',
+  'idle',
 ].flatMap((names) => names.split(' '));
 
 // Values that are right for one option and wrong for another, and values at the edges.
@@ -59,6 +60,14 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
     { hostPath: 'b', guestPath: '/a' },
     { guestPath: '/a' },
     { fs: 'deny', env: 'allow' },
+    { afterMs: 1, action: 'pause' },
+    { afterMs: 1, action: 'dispose', onError: () => {} },
+    { afterMs: 1, action: 'pause', onError: undefined },
+    { afterMs: 0, action: 'pause' },
+    { afterMs: 1 },
+    { action: 'pause' },
+    { afterMs: 1, action: 'sleep' },
+    { afterMs: 1, action: 'pause', after: 1 },
     { fs: 'no' },
     { net: 'allow' },
     { fs: { rules: [] } },
@@ -197,6 +206,18 @@ const wrong: [OptionSet, unknown, string, string, RegExp][] = [
   ['NodeRuntime.create()', { limits: { profile: 'soft' } }, 'limits.profile', '"soft" (string)', /'default' or 'hardened'/],
   ['NodeRuntime.create()', { limits: 5 }, 'limits', '5 (number)', /an object with limits/],
   ['NodeRuntime.create()', { sidecar: {} }, 'sidecar', 'an object', /Sidecar\.spawn\(\)/],
+  [
+    'NodeRuntime.create()',
+    { idle: 'pause' },
+    'idle',
+    '"pause" (string)',
+    /\{ afterMs, action: 'pause' \| 'dispose', onError\? \}/,
+  ],
+  ['NodeRuntime.create()', { idle: { afterMs: 0, action: 'pause' } }, 'idle.afterMs', '0 (number)', /milliseconds from 1 to/],
+  ['NodeRuntime.create()', { idle: { afterMs: 1 } }, 'idle.action', 'undefined', /'pause' or 'dispose'/],
+  ['acquire()', { tenant: '' }, 'tenant', '"" (string)', /a tenant \(1 to 200 characters\)/],
+  ['withRuntime()', { signal: 1 }, 'signal', '1 (number)', /an AbortSignal/],
+  ['RuntimePool.dispose()', { timeoutMs: -1 }, 'timeoutMs', '-1 (number)', /milliseconds from 0 to 86400000/],
   ['Sidecar.embedded()', { inlineBudgetMs: -1 }, 'inlineBudgetMs', '-1 (number)', /milliseconds from 0 to 1000/],
 ];
 

@@ -129,6 +129,10 @@ describe.each(MODES)('$name', (mode) => {
 
   test('permissions, bindings and a signal on one that sleeps', () =>
     using({}, async (runtime) => {
+      const runner = await runtime.createResidentRunner();
+      await asleep(runtime);
+      await runner.dispose();
+      expect(await runtime.processes()).toEqual([]);
       await asleep(runtime);
       await runtime.registerBindings({ late: { description: '', inputSchema: true, handler: () => 'late' } });
       await asleep(runtime);
