@@ -9,21 +9,24 @@ use std::time::Instant;
 
 use coldframe_core as core;
 use coldframe_core::{
-    BindingOptions, Error, FileSystemOptions, MountOptions, Outcome, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions,
+    BindingOptions, Error, FileSystemOptions, MountOptions, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions,
 };
 use coldframe_protocol::messages::{
     Kind, ProcessAttach, Restored, RestoredProgram, RestoredPrograms, RuntimeClone, RuntimeCopies, RuntimeCopy, RuntimeCreate,
-    RuntimeCreated, RuntimePause, RuntimeResume, RuntimeRollback, Started,
+    RuntimeCreated, RuntimeRollback, Started,
 };
 
-use crate::casting::{Casting, Part, part};
+use crate::casting::Casting;
 use crate::session::{Live, Session, Violation};
-use crate::snapshots::{DEFAULT_TENANT, answer, entry, timeout};
+use crate::snapshots::{DEFAULT_TENANT, answer, timeout};
 use crate::table::Place;
 use crate::{files, host, limits, permissions, wire};
 
 /// Copies that are made before somebody else has a turn.
 const AT_ONCE: usize = 32;
+
+/// Who heard the programs of a runtime, by lineage.
+pub type Sinks = HashMap<u64, Arc<dyn Sink>>;
 
 type Mounts = (Vec<MountOptions>, Vec<FileSystemOptions>);
 
@@ -84,7 +87,7 @@ impl Session {
         options: RestoreOptions,
         warn: bool,
         tenant: Option<Arc<str>>,
-        asleep: Option<(u32, HashMap<u64, Arc<dyn Sink>>)>,
+        asleep: Option<(u32, Sinks)>,
     ) -> Result<(u32, Vec<RestoredProgram>), Error> {
         if asleep.is_none() {
             self.runtimes.check_room()?;
