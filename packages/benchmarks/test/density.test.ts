@@ -123,12 +123,29 @@ function run(kib: number, plan: DensityPlan = PLAN, availableKib = 1e9) {
 test('targets: met, missed, and unmeasured where one failed', async () => {
   const found = await run(250);
   expect(new Set(judgeDensity(found).map(({ verdict }) => verdict))).toEqual(new Set(['met']));
-  expect(judgeDensity(await run(301)).filter(({ verdict }) => verdict === 'missed')).toHaveLength(6);
-  const one = found.rows.find(({ kind, count }) => kind === 'clone' && count === 10_000);
-  if (one) Object.assign(one, { successRate: 0.9999, outcomes: { ...one.outcomes, success: 9_999 }, failures: { 'no room': 1 } });
-  const verdicts = Object.fromEntries(judgeDensity(found).map(({ id, verdict }) => [id, verdict]));
-  expect(verdicts).toMatchObject({ D5: 'met', D6: 'unmeasured', D7: 'missed' });
-  expect(densityWarnings(found)).toEqual(['clone, 10000: 1 of 10000 failed: no room']);
+  expect(judgeDensity(await run(301)).filter(({ verdict }) => verdict === 'missed')).toHaveLength(4);
+  const breakOne = (kind: string, why: string, outcomes: object) => {
+    const row = found.rows.find((each) => each.kind === kind && each.count === 10_000);
+    if (row)
+      Object.assign(row, {
+        successRate: 0.9999,
+        outcomes: { ...row.outcomes, success: 9_999, ...outcomes },
+        failures: { [why]: 1 },
+      });
+    return Object.fromEntries(judgeDensity(found).map(({ id, verdict }) => [id, verdict]));
+  };
+  const refused = { refused: 1 };
+  expect(breakOne('clone', 'ERR_RESOURCE_EXHAUSTED: no more memory mappings', refused)).toMatchObject({ D5: 'met', D6: 'met' });
+  expect(breakOne('clone', 'ERR_SIDECAR_EXITED: gone', refused)).toMatchObject({ D5: 'met', D6: 'missed' });
+  expect(breakOne('runner', 'ERR_RESOURCE_EXHAUSTED: no more memory mappings', refused)).toMatchObject({
+    D3: 'met',
+    D4: 'unmeasured',
+    D5: 'missed',
+  });
+  expect(densityWarnings(found)).toEqual([
+    'runner, 10000: 1 of 10000 failed: ERR_RESOURCE_EXHAUSTED: no more memory mappings',
+    'clone, 10000: 1 of 10000 failed: ERR_SIDECAR_EXITED: gone',
+  ]);
 });
 
 test('what would not fit into the memory of the machine is skipped with the reason', async () => {

@@ -26,6 +26,7 @@ export interface LifecycleSetting {
   say: (line: string) => void;
 }
 
+const SHORT_ROW_MS = 6_000;
 const SOAK_WIDTH = 4;
 const SOAK_STEP = 5_000;
 
@@ -54,7 +55,9 @@ async function runRows(setting: LifecycleSetting, into: Omit<LifecycleMeasuremen
       continue;
     }
     try {
-      const budgetMs = (leftMs * cost([row])) / cost(plan.slice(index));
+      const share = (leftMs * cost([row])) / cost(plan.slice(index));
+      // A guess of milliseconds is wrong by more than one of seconds: short rows may take what the long ones will hardly miss.
+      const budgetMs = Math.max(share, Math.min(SHORT_ROW_MS, leftMs / 4));
       const result = await runRow(row, { ...setting, operation: operations[operation], budgetMs });
       into.rows.push(result);
       say(`${place}  ${name}  ${describe(result)}`);

@@ -12,6 +12,8 @@ export const WHOLE = {
   workers: { min: 1, max: 256 },
   /** Slots. */
   warmSlots: { min: 0, max: 4_096 },
+  /** Runtimes. */
+  maxRuntimes: { min: 1, max: 65_536 },
   /** Microseconds. */
   spinUs: { min: 0, max: 10_000 },
 } as const;

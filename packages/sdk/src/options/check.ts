@@ -108,6 +108,7 @@ const sidecar: Tests = {
   ...listener,
   workers: isWhole(WHOLE.workers),
   warmSlots: isWhole(WHOLE.warmSlots),
+  maxRuntimes: isWhole(WHOLE.maxRuntimes),
   spinUs: isWhole(WHOLE.spinUs),
   snapshots: isStore,
 };

@@ -120,6 +120,7 @@ const ELSEWHERE: Readonly<Record<string, OptionSet[]>> = {
   inlineBudgetMs: ['Sidecar.embedded()'],
   workers: ['Sidecar.spawn()', 'Sidecar.embedded()'],
   warmSlots: ['Sidecar.spawn()', 'Sidecar.embedded()'],
+  maxRuntimes: ['Sidecar.spawn()', 'Sidecar.embedded()'],
   spinUs: ['Sidecar.spawn()', 'Sidecar.embedded()'],
   timeout: ['exec()', 'execFile()', 'run()', 'spawn()', 'execCommand()', 'ResidentRunner.exec()'],
   signal: ['exec()', 'execFile()', 'run()', 'ResidentRunner.exec()'],

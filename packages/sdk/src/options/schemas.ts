@@ -111,6 +111,7 @@ const sidecar = {
   onBootTiming: callback,
   workers: whole(WHOLE.workers, 'threads'),
   warmSlots: whole(WHOLE.warmSlots, 'slots'),
+  maxRuntimes: whole(WHOLE.maxRuntimes, 'runtimes'),
   spinUs: whole(WHOLE.spinUs, 'microseconds'),
   snapshots: z.optional(snapshotStore),
 };

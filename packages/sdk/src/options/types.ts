@@ -186,6 +186,12 @@ export interface SidecarOptions {
    */
   warmSlots?: number;
   /**
+   * Runtimes that it may have at a time, 1 to 65,536. Beyond that one more is `ERR_RESOURCE_EXHAUSTED`. Programs have limits of their
+   * own there: each that runs takes about five mappings of memory, of which Linux grants a process 65,530.
+   * @default 10,000
+   */
+  maxRuntimes?: number;
+  /**
    * For how many microseconds, 0 to 10,000, a thread that has just answered looks for more work before it sleeps: a program that is
    * started in that time starts at once, and until then the thread uses its processor.
    * In this process it is also how long Node's own thread looks for the end of a call that is alone, instead of going to sleep.

@@ -19,24 +19,27 @@ function storeOf({ directory, maxBytes = 10 * GIBIBYTE, memoryBytes = 4 * GIBIBY
 }
 
 /** Starts a sidecar process. Throws when the operating system refuses at once. */
-export function openProcess({ workers, warmSlots, spinUs, snapshots }: SidecarSpawnOptions = {}): Opening<ProcessConnection> {
+export function openProcess(options: SidecarSpawnOptions = {}): Opening<ProcessConnection> {
+  const { workers, warmSlots, maxRuntimes, spinUs, snapshots } = options;
   const { directory, maxBytes, memoryBytes } = storeOf(snapshots);
   const args = ['--image', locateImage(), '--snapshots', directory];
   args.push('--snapshot-bytes', String(maxBytes), '--snapshot-memory', String(memoryBytes));
   if (workers !== undefined) args.push('--workers', String(workers));
   if (warmSlots !== undefined) args.push('--warm-slots', String(warmSlots));
+  if (maxRuntimes !== undefined) args.push('--max-runtimes', String(maxRuntimes));
   if (spinUs !== undefined) args.push('--spin-us', String(spinUs));
   return spawnSidecar(locateSidecar(), args);
 }
 
 /** Opens the sidecar that lives in this process. Throws when it cannot be loaded. */
 export function openEmbedded(options: SidecarEmbeddedOptions = {}): Opening {
-  const { workers, warmSlots, spinUs, inlineBudgetMs = 0, snapshots } = options;
+  const { workers, warmSlots, maxRuntimes, spinUs, inlineBudgetMs = 0, snapshots } = options;
   const inlineUs = Math.round(inlineBudgetMs * 1_000);
   return openAddon(locateAddon(), {
     imageDir: locateImage(),
     workers,
     warmSlots,
+    maxRuntimes,
     spinUs,
     inlineUs,
     snapshots: storeOf(snapshots),

@@ -96,6 +96,7 @@ export interface AddonOptions {
   /** See `SidecarOptions`; what is `undefined` has the addon's default. */
   workers: number | undefined;
   warmSlots: number | undefined;
+  maxRuntimes: number | undefined;
   spinUs: number | undefined;
   /** For how many microseconds a program may run on the calling thread. */
   inlineUs: number;

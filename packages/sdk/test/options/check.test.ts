@@ -9,7 +9,7 @@ import { SCHEMAS } from '../../src/options/schemas.js';
 
 const SETS = Object.keys(SCHEMAS) as OptionSet[];
 const NAMES = [
-  'env cwd args stdin timeout signal onStdout onStderr limits sidecar onBootTiming inlineBudgetMs workers warmSlots spinUs',
+  'env cwd args stdin timeout signal onStdout onStderr limits sidecar onBootTiming inlineBudgetMs workers warmSlots maxRuntimes spinUs',
   'snapshot tenant name labels store settle snapshots directory maxBytes memoryBytes',
   'bindings files mounts nodeModules recursive followSymlinks memoryBytes timeoutMs constructor toString hasOwnProperty __proto__',
   'idle',

@@ -7,8 +7,15 @@ import { openAddon } from '../../src/transports/embedded.js';
 
 const FAKE = fileURLToPath(new URL('../fixtures/fake-addon.cjs', import.meta.url));
 const fake = createRequire(import.meta.url)(FAKE) as { calls: unknown[][]; version: string };
-const snapshots = { directory: '/snapshots', maxBytes: 1, memoryBytes: 1 };
-const OPTIONS = { imageDir: '/image', inlineUs: 0, workers: undefined, warmSlots: undefined, spinUs: undefined, snapshots };
+const OPTIONS = {
+  imageDir: '/image',
+  inlineUs: 0,
+  workers: undefined,
+  warmSlots: undefined,
+  maxRuntimes: undefined,
+  spinUs: undefined,
+  snapshots: { directory: '/snapshots', maxBytes: 1, memoryBytes: 1 },
+};
 
 beforeEach(() => {
   fake.calls.length = 0;

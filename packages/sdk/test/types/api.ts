@@ -36,7 +36,7 @@ import {
 import * as z from 'zod';
 
 export async function everything(): Promise<void> {
-  await using sidecar: Sidecar = await Sidecar.spawn({ workers: 2, warmSlots: 4, spinUs: 0 });
+  await using sidecar: Sidecar = await Sidecar.spawn({ workers: 2, warmSlots: 4, maxRuntimes: 100, spinUs: 0 });
   await using embedded = await Sidecar.embedded({ inlineBudgetMs: 5, onBootTiming: (timing: BootTiming) => timing.phase });
   const options: NodeRuntimeOptions = {
     sidecar,

@@ -36,7 +36,7 @@ fn main() {
         .map_or_else(|| "console.log('x')".to_owned(), |file| std::fs::read_to_string(file).expect("the program"));
     let rounds = arguments.get(2).map_or(2_000, |rounds| rounds.parse().expect("a number"));
     let began = Instant::now();
-    let options = CoreOptions { image_dir, workers: 2, warm_slots: 16, spin: Duration::from_micros(50) };
+    let options = CoreOptions { image_dir, workers: 2, warm_slots: 16, spin: Duration::from_micros(50), max_runtimes: 10_000 };
     let core = Core::open(&options).expect("a core");
     println!("open {:.0} µs", began.elapsed().as_secs_f64() * 1e6);
     let runtime = core.create_runtime(RuntimeOptions::default()).expect("a runtime");

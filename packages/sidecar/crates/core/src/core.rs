@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::images::Images;
 use crate::kernel::processes::Image;
+use crate::memory::Budget;
 use crate::options::{CoreOptions, RuntimeOptions};
 use crate::outcome::Resources;
 use crate::runtime::{Inner, Runtime};
@@ -34,18 +35,34 @@ pub(crate) struct Shared {
     runtimes: Mutex<HashMap<u64, Weak<Inner>>>,
     closed: Mutex<bool>,
     idle: Condvar,
-    /// Mirrors the number of runtimes.
+    /// Runtimes that are there, and how many there may be.
     runtime_count: AtomicU64,
+    max_runtimes: u64,
+}
+
+/// One of the places for runtimes, until it is dropped.
+pub(crate) struct Seat {
+    shared: Arc<Shared>,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.shared.runtime_count.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Core {
     /// Maps the image and loads the precompiled module. Threads start when there is work for them.
     pub fn open(options: &CoreOptions) -> Result<Self, Error> {
+        Self::open_within(options, Budget::new())
+    }
+
+    pub(crate) fn open_within(options: &CoreOptions, budget: Arc<Budget>) -> Result<Self, Error> {
         let began = Instant::now();
         let fail = |reason: String| Error::Image { path: options.image_dir.display().to_string(), reason };
         sys::check_page_size().map_err(|error| fail(error.to_string()))?;
         sys::PageMap::get().map_err(|error| fail(format!("/proc/self/pagemap cannot be read: {error}")))?;
-        let images = Images::open(&options.image_dir, options.warm_slots)?;
+        let images = Images::open(&options.image_dir, options.warm_slots, budget)?;
         let workers = match options.workers {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             workers => workers,
@@ -59,6 +76,7 @@ impl Core {
             closed: Mutex::new(false),
             idle: Condvar::new(),
             runtime_count: AtomicU64::new(0),
+            max_runtimes: options.max_runtimes,
         };
         let load_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         Ok(Self { shared: Arc::new(shared), load_ns })
@@ -122,9 +140,17 @@ impl Shared {
         if is_shell { self.images.shell() } else { Ok(self.images.node().clone()) }
     }
 
+    /// A place for a runtime. To be asked for before anything of it is made.
+    pub(crate) fn seat(self: &Arc<Self>) -> Result<Seat, Error> {
+        let seat = Seat { shared: self.clone() };
+        if self.runtime_count.fetch_add(1, Ordering::Relaxed) >= self.max_runtimes {
+            return Err(Error::ResourceExhausted { resource: "runtimes", limit: self.max_runtimes });
+        }
+        Ok(seat)
+    }
+
     /// Another runtime is there.
     pub(crate) fn adopt(&self, runtime: &Arc<Inner>) {
-        self.runtime_count.fetch_add(1, Ordering::Relaxed);
         let id = self.next_runtime.fetch_add(1, Ordering::Relaxed);
         let mut runtimes = self.runtimes.lock();
         // Forgets those that are gone whenever the table has doubled: constant work for each on average.
@@ -156,9 +182,5 @@ impl Shared {
             let _closed = self.closed.lock();
             self.idle.notify_all();
         }
-    }
-
-    pub(crate) fn runtime_gone(&self) {
-        self.runtime_count.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -22,9 +22,8 @@ pub(crate) struct Images {
 }
 
 impl Images {
-    /// Loads the image for `node`.
-    pub(crate) fn open(folder: &Path, warm_slots: usize) -> Result<Self, Error> {
-        let budget = Budget::new();
+    /// Loads the image for `node`. All memories together take no more than `budget` has.
+    pub(crate) fn open(folder: &Path, warm_slots: usize, budget: Arc<Budget>) -> Result<Self, Error> {
         let node = load(folder, "guest.image", &budget, warm_slots)?;
         Ok(Self { folder: folder.to_owned(), warm_slots, budget, node, shell: Mutex::default() })
     }

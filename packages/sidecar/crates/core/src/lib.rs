@@ -35,8 +35,8 @@ pub use image::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
 pub use limits::Limits;
 pub use network::{ListenerEntry, NetworkEvent, STREAM_WINDOW, Target};
 pub use options::{
-    CoreOptions, Dispatch, FileSystemOptions, Mode, MountOptions, OpenOptions, ProcessOptions, RuntimeOptions, Streams,
-    WarningListener,
+    CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, FileSystemOptions, Mode, MountOptions, OpenOptions, ProcessOptions,
+    RuntimeOptions, Streams, WarningListener,
 };
 pub use outcome::{
     ChangeKind, Changes, Entry, FileChange, FileStat, FileType, LimitUse, LimitWarning, Outcome, ProcessEntry, Resources,

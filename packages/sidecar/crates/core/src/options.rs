@@ -18,7 +18,12 @@ pub struct CoreOptions {
     pub warm_slots: usize,
     /// How long a thread that has just answered looks for more work before it sleeps.
     pub spin: Duration,
+    /// Runtimes that may be there at a time.
+    pub max_runtimes: u64,
 }
+
+/// [`CoreOptions::max_runtimes`] unless somebody says otherwise: what a process has mappings for when each runs one program.
+pub const DEFAULT_MAX_RUNTIMES: u64 = 10_000;
 
 /// A folder of the host in the guest's tree.
 #[derive(Debug, Clone)]

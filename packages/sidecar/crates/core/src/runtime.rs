@@ -23,7 +23,7 @@ pub use process::{Process, ProgramInfo};
 pub use processes::Processes;
 pub use snapshots::{Cast, Held, RestoreOptions, Snapshot, SnapshotInfo, SnapshotOptions};
 
-use crate::core::Shared;
+use crate::core::{Seat, Shared};
 use crate::error::Error;
 use crate::kernel::processes::{Child, Image, find};
 use crate::kernel::usage::{Charge, Resource};
@@ -62,6 +62,7 @@ pub(crate) struct Inner {
     opened: Mutex<opened::Table>,
     /// The snapshot that it came from, or last gave.
     ancestor: Mutex<Option<String>>,
+    _seat: Seat,
 }
 
 #[derive(Default)]
@@ -72,6 +73,7 @@ struct Programs {
 
 impl Runtime {
     pub(crate) fn create(core: Arc<Shared>, options: RuntimeOptions) -> Result<Self, Error> {
+        let seat = core.seat()?;
         let cwd = options.cwd.unwrap_or_else(|| DEFAULT_CWD.to_owned());
         check_cwd(&cwd)?;
         check_env(&options.env)?;
@@ -86,7 +88,7 @@ impl Runtime {
         }
         kernel.asks.store(!options.file_systems.is_empty(), Ordering::Relaxed);
         kernel.outside().furnish(&options.mounts, &options.file_systems, &options.files, &cwd)?;
-        Ok(Self { inner: Inner::new(core, kernel, options.env, cwd) })
+        Ok(Self { inner: Inner::new(core, seat, kernel, options.env, cwd) })
     }
 
     #[cfg(test)]
@@ -160,7 +162,7 @@ impl Runtime {
 }
 
 impl Inner {
-    fn new(core: Arc<Shared>, kernel: Arc<Kernel>, env: Vec<(String, String)>, cwd: String) -> Arc<Self> {
+    fn new(core: Arc<Shared>, seat: Seat, kernel: Arc<Kernel>, env: Vec<(String, String)>, cwd: String) -> Arc<Self> {
         let inner = Arc::new(Self {
             limits: kernel.usage.limits,
             env,
@@ -170,6 +172,7 @@ impl Inner {
             opened: Mutex::default(),
             ancestor: Mutex::default(),
             core,
+            _seat: seat,
         });
         inner.core.adopt(&inner);
         inner
@@ -314,12 +317,6 @@ impl Sink for Nobody {
     fn evaluated(&self, _eval: u32, _outcome: Outcome) {}
     fn ready(&self, _timings: Timings) {}
     fn exited(&self, _outcome: Outcome) {}
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        self.core.runtime_gone();
-    }
 }
 
 /// What a program needs before it is made: a pipe, the program behind a command.

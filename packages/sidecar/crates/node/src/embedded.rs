@@ -37,7 +37,7 @@ use crate::snapshots::{self, Ended};
 use crate::table::{Place, Table};
 use crate::values::{self, OutcomeArguments, Raw};
 
-const MAX_RUNTIMES: usize = 65_536;
+pub const MAX_RUNTIMES: usize = 65_536;
 const MAX_RUNNERS: usize = 65_536;
 const ANY: u64 = u64::MAX;
 

@@ -36,7 +36,7 @@ mod table;
 
 use std::time::Duration;
 
-use coldframe_core::{CoreOptions, StoreOptions};
+use coldframe_core::{CoreOptions, DEFAULT_MAX_RUNTIMES, StoreOptions};
 use napi::Env;
 use napi::bindgen_prelude::{Function, Object, Result};
 use napi_derive::napi;
@@ -74,6 +74,7 @@ pub fn open<'env>(
         workers: number("workers", 0, MAX_WORKERS, 0)? as usize,
         warm_slots: number("warmSlots", 0, MAX_WARM_SLOTS, 16)? as usize,
         spin: Duration::from_micros(number("spinUs", 0, MAX_SPIN_US, spin_us)?),
+        max_runtimes: number("maxRuntimes", 1, embedded::MAX_RUNTIMES as u64, DEFAULT_MAX_RUNTIMES)?,
     };
     let store: Option<Object<'env>> = options.get("snapshots")?;
     let store = store.ok_or_else(|| arguments::wrong(env, "snapshots", "an object", "undefined"))?;

@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use coldframe_core::{CoreOptions, StoreOptions};
+use coldframe_core::{CoreOptions, DEFAULT_MAX_RUNTIMES, StoreOptions};
 use coldframe_protocol::messages::VERSION;
 use lexopt::Arg::{Long, Short, Value};
 use lexopt::Parser;
@@ -19,6 +19,7 @@ Usage: coldframe-sidecar --channel-fd N --image DIR [options]
   --image DIR      the folder with guest.image and its module
   --workers N      threads that run guests, 1 to 256 (default: one per processor)
   --warm-slots N   memory slots kept ready for the next program, 0 to 4096 (default: 16)
+  --max-runtimes N runtimes that may be there at a time, 1 to 65536 (default: 10000)
   --spin-us N      microseconds to look for more work after an answer before sleeping, 0 to 10000 (default: 50)
   --inline-us N    microseconds for which a lone request runs on the reading thread, 0 to 10000 (default: 200)
   --snapshots DIR  the folder for snapshots on disk, made when the first one is written
@@ -60,6 +61,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
     let mut parser = Parser::from_iter(arguments);
     let (mut channel_fd, mut image_dir) = (None, None);
     let (mut workers, mut warm_slots) = (0, DEFAULT_WARM_SLOTS);
+    let mut max_runtimes = DEFAULT_MAX_RUNTIMES;
     let (mut spin, mut inline) = (DEFAULT_SPIN_US, DEFAULT_INLINE_US);
     let (mut directory, mut max_bytes, mut memory_bytes) = (None, DEFAULT_SNAPSHOT_BYTES, DEFAULT_SNAPSHOT_MEMORY);
     while let Some(argument) = parser.next().map_err(|e| hinted(&e.to_string()))? {
@@ -70,6 +72,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
             Long("image") => image_dir = Some(PathBuf::from(parser.value().map_err(|e| hinted(&e.to_string()))?)),
             Long("workers") => workers = number(&mut parser, "--workers", 1, 256)? as usize,
             Long("warm-slots") => warm_slots = number(&mut parser, "--warm-slots", 0, 4096)? as usize,
+            Long("max-runtimes") => max_runtimes = number(&mut parser, "--max-runtimes", 1, crate::session::MAX_RUNTIMES as u64)?,
             Long("spin-us") => spin = number(&mut parser, "--spin-us", 0, 10_000)?,
             Long("inline-us") => inline = number(&mut parser, "--inline-us", 0, 10_000)?,
             Long("snapshots") => directory = Some(PathBuf::from(parser.value().map_err(|e| hinted(&e.to_string()))?)),
@@ -81,7 +84,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
     let channel_fd = channel_fd.ok_or_else(|| hinted("--channel-fd N is missing"))?;
     let image_dir = image_dir.ok_or_else(|| hinted("--image DIR is missing"))?;
     let (spin, inline) = (Duration::from_micros(spin), Duration::from_micros(inline));
-    let core = CoreOptions { image_dir, workers, warm_slots, spin };
+    let core = CoreOptions { image_dir, workers, warm_slots, spin, max_runtimes };
     let store = StoreOptions { directory, max_bytes, memory_bytes };
     Ok(Command::Serve(Arguments { channel_fd, core, store, spin, inline }))
 }

@@ -30,7 +30,7 @@ use crate::snapshots::DEFAULT_TENANT;
 use crate::table::{Place, Table};
 use crate::wire;
 
-const MAX_RUNTIMES: usize = 65_536;
+pub const MAX_RUNTIMES: usize = 65_536;
 const MAX_RUNNERS: usize = 65_536;
 
 /// See the module.

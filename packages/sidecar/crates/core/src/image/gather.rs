@@ -1,7 +1,7 @@
 //! One run for what is cloned often.
 //!
 //! A saved memory is the image with a dozen small runs laid over it, and each of those costs every memory made of it two mappings, 3 µs each: most of what a
-//! clone would cost. So when a saved memory is mapped for the second time, all of it that lies in the image's range is put into one file, and from then
+//! clone would cost. So when a saved memory has been mapped a number of times, all of it that lies in the image's range is put into one file, and from then
 //! on new memories are mapped from that. It is a second list for the same bytes, for mapping only: what a save shares with the next one, what a file of it
 //! holds and what it is said to hold is the first list's.
 //!
@@ -19,10 +19,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// A list of so many runs is as good as one.
 const FEW: usize = 4;
-/// How often an image was mapped when it is worth gathering.
-const OFTEN: u32 = 2;
-/// Writing this much over a copy that is ready takes no longer than a few mappings: it is done at once.
-const AT_ONCE: usize = 64 * PAGE;
+/// How often an image was mapped when it is worth gathering: copying the image takes the processor as long as mapping sixty scattered ones.
+const OFTEN: u32 = 16;
+/// Writing this much over a copy that is ready takes no longer than a few scattered mappings: it is done at once.
+const AT_ONCE: usize = 256 * PAGE;
 /// Behind the image's own length, runs of this length and more are left where they are.
 const LARGE: usize = 4 << 20;
 /// Small runs with at most this much between them become one.

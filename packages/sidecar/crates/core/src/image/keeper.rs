@@ -19,6 +19,8 @@ const MOST_ASKED: usize = 32;
 const UNUSED: Duration = Duration::from_secs(30);
 /// An image that was not used for so long makes room for another.
 const RESTING: Duration = Duration::from_secs(2);
+/// A copy is made so much later than it was asked for: not in the middle of what its predecessor was taken for.
+const LATER: Duration = Duration::from_millis(10);
 /// How often the thread looks.
 const LOOK: Duration = Duration::from_secs(5);
 
@@ -55,6 +57,13 @@ enum Job {
     Look,
 }
 
+impl State {
+    fn take_copy(&mut self, id: &Arc<str>) -> Option<File> {
+        let at = self.copies.iter().position(|copy| copy.id == *id)?;
+        Some(self.copies.swap_remove(at).file)
+    }
+}
+
 impl Keeper {
     /// Somebody may soon make memories of `image`: a copy of what it began as is made ready.
     pub(crate) fn prepare(self: &Arc<Self>, image: &Image) {
@@ -70,10 +79,9 @@ impl Keeper {
             return None;
         }
         let mut state = self.state.lock();
-        let at = state.copies.iter().position(|copy| copy.id == image.id)?;
-        let copy = state.copies.swap_remove(at);
+        let copy = state.take_copy(&image.id)?;
         self.ask(state, Job::Copy(image.id.clone(), image.origin.clone()));
-        Some(copy.file)
+        Some(copy)
     }
 
     /// Gathers `image` at once.
@@ -118,13 +126,19 @@ impl Keeper {
     }
 
     fn run(&self) {
+        sys::yield_to_others();
         while let Some(job) = self.next() {
             match job {
                 Job::Look => {}
-                Job::Copy(id, origin) => self.make_copy(id, &origin),
+                Job::Copy(id, origin) => {
+                    std::thread::sleep(LATER);
+                    self.make_copy(id, &origin);
+                }
                 Job::Gather(image) => {
                     let Some(image) = image.upgrade() else { continue };
-                    match self.has_room().then(|| Image::copy_of_origin(&image.origin)) {
+                    let ready = self.state.lock().take_copy(&image.id);
+                    let copy = || ready.map_or_else(|| Image::copy_of_origin(&image.origin), Ok);
+                    match self.has_room().then(copy) {
                         Some(Ok(copy)) => self.gather_into(&image, copy),
                         _ => image.not_gathered(),
                     }

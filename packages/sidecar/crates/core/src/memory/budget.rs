@@ -30,11 +30,13 @@ pub(crate) struct Policy {
     pub(crate) rebase: usize,
     /// A saved image made of more runs than this is put together anew, at once.
     pub(crate) scattered: usize,
+    /// Before copying so much a save asks whether the machine has it.
+    pub(crate) large: usize,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { plain: 16 << 20, rebase: 8 << 20, scattered: 512 }
+        Self { plain: 4 << 20, rebase: 8 << 20, scattered: 512, large: 16 << 20 }
     }
 }
 
@@ -149,8 +151,10 @@ impl Budget {
             return Ok(base);
         }
         sys::reserve(RESERVATION + GUARD).map_err(|_| {
+            // The system has no more, or this process is allowed no more: the limit is what memories had by then.
             self.reservations.give_back(1);
-            self.reservations.exhausted()
+            let had = self.reservations.used.load(Ordering::Relaxed) * (RESERVATION + GUARD) as u64;
+            Error::ResourceExhausted { resource: "address space", limit: had }
         })
     }
 

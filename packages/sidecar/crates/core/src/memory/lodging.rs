@@ -35,6 +35,18 @@ pub(crate) struct Remains {
     fully_metered: bool,
 }
 
+impl Remains {
+    /// Whether giving it back may take so long that nobody should wait for it.
+    pub(crate) fn is_large(&self) -> bool {
+        /// About a millisecond's worth.
+        const LARGE: usize = 8 << 20;
+        self.lodged.as_ref().is_some_and(|lodged| {
+            let least = lodged.image.header().memory_len as usize;
+            lodged.size.saturating_sub(least) > LARGE
+        })
+    }
+}
+
 impl Drop for Remains {
     fn drop(&mut self) {
         let Some(Lodged { slot, image, size, .. }) = self.lodged.take() else { return };

@@ -24,6 +24,8 @@ const MOST: &[usize] = &[32, 128, 512];
 const SLACK: usize = 2 << 20;
 /// Clean slots that a saved image keeps.
 const WARM_SLOTS: usize = 4;
+/// Memory of the machine that a large copy leaves alone.
+const SPARE_MEMORY: u64 = 64 << 20;
 /// What is mapped anew under one passage of the gate: a killer waits that long.
 const STEP: usize = 64 << 20;
 
@@ -44,6 +46,7 @@ impl Lodging {
         let lodged = state.as_mut().filter(|lodged| !lodged.lost).ok_or(Error::NotQuiet)?;
         let base = lodged.slot.base();
         let runs = runs_to_copy(base, lodged)?;
+        check_memory(bytes(&runs), lodged.image.budget())?;
         let copied = copy(&self.gate, base, &runs, lodged.image.budget()).map_err(|error| failed(&self.gate, error))?;
         let before: usize = lodged.growth.frozen().iter().map(|extent| extent.len).sum();
         freeze(&self.gate, base, lodged)?;
@@ -61,6 +64,18 @@ impl Lodging {
         }
         image.budget().keeper().prepare(&image);
         Ok(Save { image, copied: copied_bytes, frozen: frozen - before })
+    }
+}
+
+/// Whether the machine has room for a large copy: it would rather end a process than say later that it has not.
+fn check_memory(bytes: usize, budget: &Arc<super::Budget>) -> Result<(), Error> {
+    if bytes < budget.policy.large {
+        return Ok(());
+    }
+    let available = sys::available_memory().unwrap_or(u64::MAX);
+    match available.checked_sub(SPARE_MEMORY) {
+        Some(room) if bytes as u64 <= room => Ok(()),
+        _ => Err(Error::ResourceExhausted { resource: "memory of the machine", limit: available }),
     }
 }
 

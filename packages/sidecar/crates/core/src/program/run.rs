@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::kernel;
 use crate::kernel::processes::{Command, Image};
 use crate::kernel::usage::Charge;
+use crate::memory::Remains;
 use crate::options::Mode;
 use crate::outcome::Timings;
 use crate::runtime::Membership;
@@ -130,7 +131,9 @@ pub(crate) async fn run(program: Arc<Program>, core: Arc<Shared>, beginning: Beg
     vm.pay_back();
     program.tell_exit(exit_code, value, timings);
     drop(place);
-    drop(vm);
+    if let Some(remains) = vm.leave().filter(Remains::is_large) {
+        program.scheduler.later(move || drop(remains));
+    }
 }
 
 /// Queues what a new program begins with.

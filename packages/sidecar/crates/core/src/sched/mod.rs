@@ -3,8 +3,10 @@
 //! A task is one program's future. It is polled by one thread at a time: a worker, or the caller's own thread for its first steps
 //! ([`Scheduler::run_inline`]). The guest stops itself when its time slice is over and goes to the end of the queue, so a guest that spins
 //! neither starves its neighbours nor delays its own end. Nothing here waits for a guest. `task.rs` is a task, `queue.rs` the order in which
-//! they run, `timers.rs` the alarms, `meter.rs` what they have used.
+//! they run, `timers.rs` the alarms, `meter.rs` what they have used, `later.rs`
+//! what nobody waits for.
 
+mod later;
 mod meter;
 mod queue;
 mod task;
@@ -14,6 +16,7 @@ pub(crate) use meter::Meter;
 pub(crate) use task::Task;
 pub(crate) use timers::{Alarm, Timers};
 
+use later::Later;
 use queue::Queue;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,15 +28,21 @@ const SLICE: Duration = Duration::from_micros(1_500);
 pub(crate) struct Scheduler {
     queue: Arc<Queue>,
     timers: Timers,
+    later: Later,
 }
 
 impl Scheduler {
     pub(crate) fn new(workers: usize, spin: Duration) -> Arc<Self> {
-        Arc::new(Self { queue: Queue::new(workers, spin), timers: Timers::default() })
+        Arc::new(Self { queue: Queue::new(workers, spin), timers: Timers::default(), later: Later::default() })
     }
 
     pub(crate) fn timers(&self) -> &Timers {
         &self.timers
+    }
+
+    /// Has something done that nobody waits for.
+    pub(crate) fn later(&self, job: impl FnOnce() + Send + 'static) {
+        self.later.run(job);
     }
 
     /// Has a worker run `task`.
@@ -50,6 +59,7 @@ impl Scheduler {
     pub(crate) fn shutdown(&self) {
         self.queue.close();
         self.timers.close();
+        self.later.close();
     }
 }
 

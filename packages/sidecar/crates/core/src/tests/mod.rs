@@ -19,10 +19,13 @@ use std::time::Duration;
 /// Longer than any test may take; reaching it is a hang.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub(super) fn core() -> Core {
+pub(super) fn options() -> CoreOptions {
     let image_dir = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../runner/dist"));
-    let options = CoreOptions { image_dir, workers: 2, warm_slots: 16, spin: Duration::ZERO };
-    Core::open(&options).expect("the guest image must be built before the tests run")
+    CoreOptions { image_dir, workers: 2, warm_slots: 16, spin: Duration::ZERO, max_runtimes: 1_000 }
+}
+
+pub(super) fn core() -> Core {
+    Core::open(&options()).expect("the guest image must be built before the tests run")
 }
 
 pub(super) fn exec(code: &str) -> ProcessOptions {

@@ -17,7 +17,7 @@ pub use config::{CPU_FEATURES, engine_config};
 use crate::error::Error;
 use crate::image::Image;
 use crate::kernel::usage::Charge;
-use crate::memory::{Creator, Lodging, with_lodging};
+use crate::memory::{Creator, Lodging, Remains, with_lodging};
 use crate::program::Program;
 use crate::sys;
 use abi::{STATE_LEN, State};
@@ -230,6 +230,11 @@ impl Vm {
     /// Its memory counts no longer: it runs no more and is about to be dropped. Who hears of its end can use what it had.
     pub(crate) fn pay_back(&mut self) {
         self.store.data_mut().charge.shrink(u64::MAX);
+    }
+
+    /// It is gone. What is left of its memory, to be given back.
+    pub(crate) fn leave(self) -> Option<Remains> {
+        self.lodging.leave()
     }
 
     /// What the guest told the host besides its state.

@@ -65,7 +65,8 @@ impl Guest {
         let folder = std::env::temp_dir().join(format!("coldframe-{name}-{}", std::process::id()));
         let wasm = wat::parse_str(GUEST).expect("the guest's text");
         coldframe_imager::build(&wasm, std::slice::from_ref(&folder), &folder, "guest").expect("an image");
-        let options = CoreOptions { image_dir: folder.clone(), workers: 2, warm_slots: 4, spin: Duration::ZERO };
+        let options =
+            CoreOptions { image_dir: folder.clone(), workers: 2, warm_slots: 4, spin: Duration::ZERO, max_runtimes: 1_000 };
         Self { core: Core::open(&options).expect("a core"), folder }
     }
 }

@@ -109,7 +109,13 @@ impl Scene {
         let folder = std::env::temp_dir().join(format!("coldframe-raw-escapes-{}", std::process::id()));
         let wasm = wat::parse_str(include_str!("guest.wat")).expect("the guest's text");
         coldframe_imager::build(&wasm, std::slice::from_ref(&folder), &folder, "guest").expect("an image");
-        let core = CoreOptions { image_dir: PathBuf::from(&folder), workers: 2, warm_slots: 4, spin: Duration::ZERO };
+        let core = CoreOptions {
+            image_dir: PathBuf::from(&folder),
+            workers: 2,
+            warm_slots: 4,
+            spin: Duration::ZERO,
+            max_runtimes: 1_000,
+        };
         let core = Core::open(&core).expect("a core");
         let _ = std::fs::remove_dir_all(&folder);
         let files = vec![("/workspace/secret".to_owned(), FILE_SECRET.as_bytes().to_vec())];

@@ -40,7 +40,7 @@ use std::sync::{Arc, Weak};
 use table::{Table, Waiter};
 
 /// Descriptors and children that one call can wait for.
-const MAX_WATCHED: usize = 64;
+pub(crate) const MAX_WATCHED: usize = 64;
 
 /// A runtime's processes: the table, and the programs of those that live.
 pub(crate) struct Processes(Mutex<State>, Arc<Usage>);

@@ -9,9 +9,10 @@
 //! Every part gives its own value (`saved.rs` beside it); this module puts them together and says in which order. Two rules hold for all of it. What hangs
 //! on the caller outside is no part of it: connections, host functions, open files and watches of the caller's; it hands over anew what the copy
 //! is to have. And **no program waits for what cannot come**: an operation that something in the value will complete (a socket, the end of a child, a
-//! signal, a watch of files in memory) goes on waiting, every other one is completed at the revival. Next: `graph.rs`, what descriptions share.
+//! signal, a watch of files in memory) goes on waiting, every other one is completed at the revival. Next: `graph.rs`, what descriptions share; `file.rs`, the bytes.
 #![cfg_attr(not(test), allow(dead_code, reason = "who saves whole runtimes comes next"))]
 
+mod file;
 mod graph;
 #[cfg(test)]
 mod rewritten;
@@ -35,6 +36,7 @@ use crate::options::{FileSystemOptions, MountOptions, WarningListener};
 use crate::policy::PermissionPolicy;
 use crate::program::Moment;
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -43,6 +45,7 @@ use std::sync::atomic::AtomicBool;
 const UNANSWERED: &[u8] = b"the call was under way when the runtime was saved, and its answer went to the original";
 
 /// See the module.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct SavedKernel {
     files: SavedFiles,
     graph: SavedGraph,
@@ -57,6 +60,7 @@ pub(crate) struct SavedKernel {
 }
 
 /// What the kernel keeps for one program.
+#[derive(Serialize, Deserialize)]
 struct SavedProcess {
     pid: u32,
     files: SavedProcessFiles,
@@ -174,8 +178,13 @@ impl Kernel {
 }
 
 impl SavedKernel {
-    /// What the programs may do, unless the caller brings another policy.
-    pub(crate) fn policy(&self) -> PermissionPolicy {
+    /// The programs that live in it.
+    pub(crate) fn pids(&self) -> impl Iterator<Item = u32> {
+        self.processes.iter().map(|process| process.pid)
+    }
+
+    /// What its programs may do.
+    pub(crate) fn permissions(&self) -> PermissionPolicy {
         self.policy.clone().into()
     }
 
@@ -261,18 +270,6 @@ impl SavedProcess {
             texts: texts.transpose()?,
             facts: fs::Facts::revive(&self.facts),
         })
-    }
-}
-
-impl SavedKernel {
-    /// The programs that live in it.
-    pub(crate) fn pids(&self) -> impl Iterator<Item = u32> {
-        self.processes.iter().map(|process| process.pid)
-    }
-
-    /// What its programs may do.
-    pub(crate) fn permissions(&self) -> PermissionPolicy {
-        self.policy.clone().into()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::memory::{Lodging, Policy};
 use std::collections::VecDeque;
 
 /// Small enough that a test meets every way of saving.
-const SMALL: Policy = Policy { plain: 4 << 16, rebase: 20 * PAGE, scattered: 24 };
+const SMALL: Policy = Policy { plain: 4 << 16, rebase: 20 * PAGE, scattered: 24, large: 30 * PAGE };
 /// What memories of these tests grow to at most.
 const MOST: usize = 64 << 16;
 
@@ -269,7 +269,7 @@ fn what_is_cloned_often_is_mapped_in_one_run_until_nobody_does() {
     assert!(scattered >= 9, "{scattered} runs");
     let held: u64 = saved.own_extents(&image.image).iter().map(|extent| extent.len as u64).sum();
     let gathered = || saved.to_map().len() <= 2;
-    let mut clones: Vec<Machine> = (0..2).map(|_| Machine::new(&saved, model.clone())).collect();
+    let mut clones: Vec<Machine> = (0..16).map(|_| Machine::new(&saved, model.clone())).collect();
     for _ in 0..10_000 {
         if gathered() {
             break;
@@ -282,7 +282,7 @@ fn what_is_cloned_often_is_mapped_in_one_run_until_nobody_does() {
     let own: u64 = saved.own_extents(&image.image).iter().map(|extent| extent.len as u64).sum();
     assert_eq!(own, held, "and what it is said to hold");
     // One that lives in the one run is saved and goes back as any other does.
-    let last = &mut clones[2];
+    let last = clones.last_mut().expect("the last");
     last.write(30 * PAGE, 5, 1);
     let (again, changed) = last.save();
     drop(Machine::new(&again, changed));

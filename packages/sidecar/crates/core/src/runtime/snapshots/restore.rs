@@ -66,6 +66,7 @@ impl Core {
         cast: &mut Cast<'_>,
     ) -> Result<(Runtime, Vec<(ProgramInfo, Process)>), Error> {
         let shared = self.shared();
+        let seat = shared.seat()?;
         let limits = options.limits.unwrap_or(snapshot.limits);
         let cwd = options.cwd.unwrap_or_else(|| snapshot.cwd.clone());
         let over = options.env.unwrap_or_default();
@@ -88,7 +89,7 @@ impl Core {
         if let Some(bindings) = options.bindings {
             kernel.set_bindings(bindings)?;
         }
-        let inner = Inner::new(shared.clone(), kernel, env, cwd);
+        let inner = Inner::new(shared.clone(), seat, kernel, env, cwd);
         let runtime = Runtime { inner: inner.clone() };
         if let Some(host) = options.host {
             runtime.attach(host);

@@ -96,14 +96,6 @@ fn damaged(reason: &str) -> Error {
     Error::SnapshotDamaged { path: String::new(), reason: reason.to_owned() }
 }
 
-fn written(_: &SavedKernel) -> Result<Vec<u8>, Error> {
-    Err(Error::Snapshot { reason: "a kernel cannot be written yet".to_owned() })
-}
-
-fn read(_: &[u8]) -> Result<SavedKernel, Error> {
-    Err(Error::Snapshot { reason: "a kernel cannot be read yet".to_owned() })
-}
-
 impl Snapshot {
     /// All but the memories and the info.
     pub(crate) fn state_bytes(&self) -> Result<Vec<u8>, Error> {
@@ -116,7 +108,7 @@ impl Snapshot {
         let above = postcard::to_stdvec(&above).map_err(|error| Error::Snapshot { reason: error.to_string() })?;
         let mut bytes = (above.len() as u64).to_le_bytes().to_vec();
         bytes.extend(above);
-        bytes.extend(written(&self.kernel)?);
+        bytes.extend(self.kernel.encode()?);
         Ok(bytes)
     }
 
@@ -146,7 +138,7 @@ impl Snapshot {
         limits.check(core.shared().image_len()).map_err(|_| damaged("its limits are none"))?;
         let programs = above.programs.into_iter().zip(memories).map(|(above, memory)| above.with(memory));
         let programs: Vec<SavedProgram> = programs.collect::<Option<_>>().ok_or_else(|| damaged("a program is none"))?;
-        let kernel = read(kernel)?;
+        let kernel = SavedKernel::decode(kernel)?;
         if !kernel.pids().eq(programs.iter().map(|program| program.pid)) {
             return Err(damaged("its kernel has other programs"));
         }

@@ -32,7 +32,9 @@ fn costs() {
         let kib = pages * 4;
         println!("{kib} KiB, keep:   {}", time(rounds, |round| shelves.memory.keep(&papers[round], None, None).expect("kept")));
         println!("{kib} KiB, write:  {}", time(rounds, |round| shelves.write(&papers[round], false).expect("written")));
-        papers.iter().for_each(|paper| drop(shelves.memory.forget("t", &paper.info.id)));
+        for paper in &papers {
+            shelves.memory.forget("t", &paper.info.id);
+        }
         println!("{kib} KiB, open:   {}", time(rounds, |round| drop(shelves.get("t", &papers[round].info.id).expect("opened"))));
         println!("{kib} KiB, again:  {}", time(rounds, |round| drop(shelves.get("t", &papers[round].info.id).expect("opened"))));
         println!("{kib} KiB, list:   {}", time(rounds, |_| drop(shelves.list("t"))));

@@ -3,9 +3,11 @@
 //! A VM's memory is a private mapping of the image. A page that the guest has written is an anonymous page, and the kernel's page
 //! map says which pages are: nothing tracks writes in the fast path. See `Documentation/admin-guide/mm/pagemap.rst`.
 
+mod available;
 mod memory_file;
 mod page_map;
 
+pub(crate) use available::available_memory;
 pub(crate) use memory_file::{memory_file, seal, touched_parts, write_out};
 pub(crate) use page_map::PageMap;
 
@@ -172,6 +174,13 @@ pub(crate) fn entropy(mut buffer: &mut [u8]) -> io::Result<()> {
 pub(crate) fn user_id() -> u32 {
     // SAFETY: the call has no preconditions and cannot fail.
     unsafe { libc::geteuid() }
+}
+
+/// What the calling thread does from now on can wait for whatever else there is to do.
+pub(crate) fn yield_to_others() {
+    const NICE: libc::c_int = 4;
+    // SAFETY: the call touches no memory. On Linux 0 is the calling thread; should it be refused, all is as it was.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
 }
 
 /// Nanoseconds of `CLOCK_MONOTONIC`.

@@ -44,7 +44,11 @@ impl SavedSockets {
         Ok(())
     }
 
-    /// The feeds, each of which is one process's.
+    pub(crate) fn has(&self, id: Id) -> bool {
+        self.sockets.contains_key(&id)
+    }
+
+    /// Whether it is the outer end of a standard input.
     pub(crate) fn has_feed(&self, id: Id) -> bool {
         self.feeds.contains_key(&id)
     }

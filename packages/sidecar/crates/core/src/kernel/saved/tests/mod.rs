@@ -1,5 +1,6 @@
 //! A kernel's value, with programs that have no VM: calls go through the kernel's own entrance.
 
+mod bytes;
 mod cost;
 mod outside;
 mod parts;
@@ -117,6 +118,11 @@ impl World {
         pid
     }
 
+    /// A value that has been bytes on the way.
+    fn saved(&self) -> SavedKernel {
+        SavedKernel::decode(&self.save().encode().expect("it can be written")).expect("it can be read")
+    }
+
     fn save(&self) -> SavedKernel {
         let processes: Vec<&Process> = self.guests.iter().map(|guest| &guest.program.process).collect();
         self.kernel.save(&processes)
@@ -134,7 +140,7 @@ impl World {
 
     /// The same again, by way of a value.
     fn copy(&self) -> Self {
-        Self::revive(&self.save())
+        Self::revive(&self.saved())
     }
 }
 

@@ -5,7 +5,7 @@ use crate::kernel::Status;
 use proptest::prelude::*;
 
 /// One thing that happens: what, to whom, and two small numbers.
-type Step = (u8, u8, u8, u8);
+pub(super) type Step = (u8, u8, u8, u8);
 
 /// What came of it.
 type Seen = (Result<i64, Errno>, Vec<u8>, Vec<Event>);
@@ -40,7 +40,7 @@ impl World {
         (answer, bytes, events)
     }
 
-    fn steps(&mut self, steps: Vec<Step>) {
+    pub(super) fn steps(&mut self, steps: Vec<Step>) {
         for step in steps {
             let _seen = self.step(step);
         }
@@ -131,7 +131,8 @@ impl Guest {
             29 => self.sys(0x401, &[pid.into()]),
             30 => self.sys(0x40a, &[pid.into()]),
             31 => self.sys(0x407, &[pid.into(), (1 + number).into()]),
-            32 => self.sys(0x301, &[(1 + i64::from(a % 19)).into()]),
+            // Those that can be written down.
+            32 => self.sys(0x301, &[(1 + i64::from(a % 12)).into()]),
             33 => self.sys(0x303, &[number.into(), data[..].into()]),
             34 => self.sys(0x304, &[number.into(), Arg::Room([16, 20, 28, 32, 48, 64][usize::from(a) % 6])]),
             35 => self.sys(0x100, &[file.as_str().into(), 0o102.into(), 0o666.into()]),
@@ -153,12 +154,12 @@ impl Guest {
     }
 }
 
-fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
+pub(super) fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(any::<Step>(), 0..most)
 }
 
 /// Two programs, each with a standard input that is fed.
-fn beginning() -> World {
+pub(super) fn beginning() -> World {
     let world = World::within(2, Limits { pipe_bytes: 4_096, socket_bytes: 4_096, ..Limits::default() });
     for guest in &world.guests {
         guest.program.process.open_feed(b"first").expect("room");
@@ -168,12 +169,12 @@ fn beginning() -> World {
 
 impl World {
     fn copy_within(&self) -> Self {
-        Self::try_revive(&self.save(), self.kernel.usage.limits).expect("all of it fits")
+        Self::try_revive(&self.saved(), self.kernel.usage.limits).expect("all of it fits")
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_copy_answers_as_the_original_does(before in steps(120), between in steps(40), after in steps(120)) {

@@ -4,8 +4,10 @@ mod chaos;
 mod costs;
 mod evaluations;
 mod families;
+mod limits;
 mod refusals;
 mod residents;
+mod stored;
 mod trees;
 
 use super::*;

@@ -24,6 +24,15 @@ fn cost() {
         measure(&format!("{files} files: save of the files"), 10_000, || drop(black_box(kernel.files.lock().save())));
         measure(&format!("{files} files: save of the kernel"), 10_000, || drop(black_box(kernel.save(&[]))));
         measure(&format!("{files} files: revival of the kernel"), 10_000, || drop(black_box(Kernel::revive(&saved, with()))));
+        let mut written = 0;
+        measure(&format!("{files} files: to bytes and back, checked"), 20, || {
+            let read = kernel.save(&[]).rewritten(|bytes| {
+                written = bytes.len();
+                bytes
+            });
+            assert!(read.is_ok());
+        });
+        println!("{files} files: {written} bytes");
         let saved = save(&[&guest]);
         measure(&format!("{files} files, a program: save"), 10_000, || drop(black_box(save(&[&guest]))));
         measure(&format!("{files} files, a program: revival"), 10_000, || drop(black_box(Kernel::revive(&saved, with()))));

@@ -6,15 +6,60 @@ use super::*;
 use crate::kernel::fs::SavedFiles;
 use crate::kernel::fs::content::Content;
 use crate::kernel::fs::node::{Body, Device, Ino, Node};
+use crate::kernel::fs::overlay::Below;
 use crate::kernel::fs::tree::ROOT;
 use crate::kernel::fs::walk::Place;
 
 /// How many values are changed.
 const ROUNDS: u64 = 3_000;
 
-/// A program with something of each kind.
+/// A folder of the host, and a program with something of each kind.
+struct World {
+    root: std::path::PathBuf,
+    given: Given,
+    guest: Guest,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.root);
+    }
+}
+
+fn world(name: &str) -> World {
+    let root = std::env::temp_dir().join(format!("coldframe-saved-{}-hostile-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&root);
+    std::fs::create_dir_all(root.join("dir/deep")).expect("a temporary directory");
+    for path in ["file", "dir/file", "dir/deep/file"] {
+        std::fs::write(root.join(path), "0123456789").expect("a file");
+    }
+    let mount =
+        |path: &str, overlay| MountOptions { guest_path: path.to_owned(), host_path: root.clone(), read_only: true, overlay };
+    let given = Given {
+        mounts: vec![mount("/m", false), mount("/p", true)],
+        file_systems: vec![FileSystemOptions { guest_path: "/app".to_owned(), number: 3, read_only: true }],
+        ..Given::default()
+    };
+    let kernel = Arc::new(Kernel::new(&given.limits));
+    kernel.outside().furnish(&given.mounts, &given.file_systems, &[], "/workspace").expect("mounted");
+    let mut guest = Guest::of(&kernel, "/workspace");
+    for path in ["/m/file", "/p/dir/deep/file"] {
+        open(&mut guest, path, 0);
+    }
+    open(&mut guest, "/m/dir", DIRECTORY);
+    guest.write_file("/p/dir/deep/own", b"own");
+    guest.plain(0x09, &["/p/dir/file".into()]);
+    guest.plain(0x0a, &["/p/dir".into(), "/p/moved".into()]);
+    watch(&mut guest, "/m/dir", 0);
+    World { root, given, guest: filled(guest) }
+}
+
+/// A program with something of each kind in memory.
 fn anything() -> Guest {
-    let mut guest = Guest::new(Limits::default());
+    filled(Guest::new(Limits::default()))
+}
+
+fn filled(mut guest: Guest) -> Guest {
     for (path, len) in [("a", 10), ("b", 70_000), ("c", 0)] {
         guest.write_file(path, &vec![b'x'; len]);
     }
@@ -39,7 +84,7 @@ fn use_all(guest: &mut Guest) {
             let below = format!("{}/{name}", path.trim_end_matches('/'));
             let _ = guest.stat(&below, false);
             match kind {
-                2 if !below.starts_with("/proc") => left.push(below),
+                2 if !["/proc", "/app"].contains(&below.as_str()) => left.push(below),
                 1 => {
                     let _ = guest.sys(0x1e, &[below.as_str().into(), Arg::Room(100)]);
                 }
@@ -58,11 +103,14 @@ fn use_all(guest: &mut Guest) {
         let _ = guest.plain(0x01, &[fd.into()]);
     }
     let _ = guest.sys(0x1b, &[Arg::Room(4_096)]);
-    for path in ["a", "b", "d/again"] {
+    for path in ["a", "b", "d/again", "/p/moved/deep/file", "/p/file"] {
         let _ = guest.plain(0x09, &[path.into()]);
     }
     let _ = guest.program.process.kernel.outside().remove("/workspace/d", true);
-    let _ = guest.program.process.kernel.outside().remove("/usr", true);
+    guest.write_file("/p/moved/deep/new", b"new");
+    for path in ["/usr", "/p/moved"] {
+        let _ = guest.program.process.kernel.outside().remove(path, true);
+    }
     guest.program.process.close();
 }
 
@@ -71,7 +119,7 @@ fn change(bytes: &mut Vec<u8>, dice: &mut Dice) {
     for _ in 0..=dice.roll(3) {
         let at = dice.roll(bytes.len());
         // Where the guest's own things are: the most is the base tree's.
-        let at = if dice.roll(2) == 0 { at } else { bytes.len() - 1 - dice.roll(bytes.len().min(700)) };
+        let at = if dice.roll(2) == 0 { at } else { bytes.len() - 1 - dice.roll(bytes.len().min(1_500)) };
         match dice.roll(7) {
             0 => bytes[at] ^= 1 << dice.roll(8),
             1 => bytes[at] = dice.pick(&[0, 1, 2, 3, 0x7f, 0x80, 0xff]),
@@ -91,15 +139,15 @@ fn change(bytes: &mut Vec<u8>, dice: &mut Dice) {
 #[test]
 fn any_change_of_the_bytes_is_refused_or_harmless() {
     let rounds = std::env::var("COLDFRAME_HOSTILE_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
-    let guest = anything();
+    let world = world("change");
     let (mut refused, mut taken) = (0, 0);
     for seed in 1..=rounds {
         let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let altered = save(&[&guest]).rewritten(|mut bytes| {
+        let altered = save(&[&world.guest]).rewritten(|mut bytes| {
             change(&mut bytes, &mut dice);
             bytes
         });
-        match altered.ok().and_then(|saved| Given::default().revive(&saved).ok()) {
+        match altered.ok().and_then(|saved| world.given.revive(&saved).ok()) {
             Some(mut copies) => {
                 use_all(&mut copies[0]);
                 taken += 1;
@@ -186,6 +234,7 @@ fn what_no_runtime_can_have_brought_about_is_refused() {
         ("a mount that lies nowhere", Box::new(move |files| files.mounts[0].parent = Place::Here(a))),
         ("a mount that lies nowhere", Box::new(|files| files.mounts[0].parent = Place::There(0, Vec::new()))),
         ("a raised directory of no overlay", Box::new(move |files| files.raised.insert_mut((0, Box::default()), d))),
+        ("a raised directory of no overlay", Box::new(move |files| names(files, d).below = Some(Box::new(Below::root(0))))),
         ("a watch that nobody can have made", Box::new(|files| files.watches[0].node = 9_999_999)),
         ("something open that cannot be", Box::new(move |files| node(files, null).body = Body::Device(Device::Full))),
     ];
@@ -194,4 +243,16 @@ fn what_no_runtime_can_have_brought_about_is_refused() {
         assert_eq!(refused, Some(reason));
     }
     assert!(save(&[&guest]).with_files(|_| {}).rewritten(|bytes| bytes).is_ok());
+    let world = world("sound");
+    let over = |change: fn(&mut Below)| {
+        let moved = world.guest.program.process.kernel.files.lock().raised.values().next().copied().expect("the root");
+        save(&[&world.guest])
+            .with_files(|files| change(names(files, moved).below.as_mut().expect("an overlay")))
+            .rewritten(|bytes| bytes)
+    };
+    assert!(over(|_| {}).is_ok());
+    assert_eq!(over(|below| below.path = b"../out".to_vec()).err(), Some("a name that cannot be"));
+    assert_eq!(over(|below| below.path = b"/etc".to_vec()).err(), Some("a name that cannot be"));
+    assert_eq!(over(|below| below.gone.insert_mut(b"a/b"[..].into())).err(), Some("a name that cannot be"));
+    assert_eq!(over(|below| below.mount = 1).err(), Some("a raised directory of no overlay"));
 }

@@ -1,0 +1,65 @@
+//! A kernel's value as bytes: a version, then one postcard value. What is read was written by anybody: every part is checked as if a guest had
+//! made it, so that the rest of the kernel can rely on its own rules, and what is read takes no more memory than a small multiple of its bytes.
+
+use super::{SavedKernel, SavedProcess, damaged};
+use crate::error::Error;
+use crate::kernel::net::Id;
+use crate::kernel::processes::MAX_WATCHED;
+use std::collections::HashSet;
+
+/// The first byte. It changes with whatever is written in another way: postcard knows neither names nor types.
+const VERSION: u8 = 1;
+
+type Checked = Result<(), &'static str>;
+
+impl SavedKernel {
+    /// The bytes, for [`SavedKernel::decode`]. Digests and ciphers that the libraries do not let us write are `ECANCELED` in what is read again.
+    pub(crate) fn encode(&self) -> Result<Vec<u8>, Error> {
+        let failed =
+            |error: postcard::Error| Error::Snapshot { reason: format!("the kernel's state cannot be written: {error}") };
+        postcard::to_extend(self, vec![VERSION]).map_err(failed)
+    }
+
+    /// The value that the bytes say, if it is one.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Error> {
+        let (version, bytes) = bytes.split_first().ok_or_else(|| damaged("it is empty"))?;
+        if *version != VERSION {
+            let (needed, found) = (version.to_string(), VERSION.to_string());
+            return Err(Error::SnapshotForeign { what: "state of version", needed, found });
+        }
+        let read = postcard::take_from_bytes::<Self>(bytes);
+        let (made, rest) = read.map_err(|error| damaged(format!("no state of a kernel: {error}")))?;
+        if !rest.is_empty() {
+            return Err(damaged("it has too many bytes"));
+        }
+        made.check().map_err(damaged)?;
+        Ok(made)
+    }
+
+    fn check(&self) -> Checked {
+        self.files.check()?;
+        self.graph.check(&self.files)?;
+        self.sockets.check(self.graph.len())?;
+        self.table.check(self.pids())?;
+        self.bindings.check()?;
+        if !self.graph.sockets().all(|id| self.sockets.has(id)) {
+            return Err("a descriptor of a socket that is not there");
+        }
+        let mut feeds = HashSet::new();
+        self.processes.iter().try_for_each(|process| process.check(self, &mut feeds))
+    }
+}
+
+impl SavedProcess {
+    fn check(&self, kernel: &SavedKernel, feeds: &mut HashSet<Id>) -> Checked {
+        self.files.check(&kernel.files, kernel.graph.len())?;
+        self.operations.check()?;
+        self.crypto.check()?;
+        self.signals.check()?;
+        if self.watched.len() > MAX_WATCHED {
+            return Err("too much that is waited for");
+        }
+        let is_own = self.feed.is_none_or(|feed| kernel.sockets.has_feed(feed) && feeds.insert(feed));
+        if is_own { Ok(()) } else { Err("a standard input that nobody feeds") }
+    }
+}

@@ -1,0 +1,88 @@
+//! The bytes: the same value comes out, and whatever else they say, nothing breaks.
+
+use super::same::{beginning, steps};
+use super::*;
+use crate::error::Error;
+use proptest::prelude::*;
+
+fn code(read: Result<SavedKernel, Error>) -> &'static str {
+    read.err().map_or("", |error| error.code())
+}
+
+#[test]
+fn the_same_value_is_the_same_bytes_and_comes_out_of_them() {
+    let world = beginning();
+    world.guests[0].pair();
+    let bytes = world.save().encode().expect("it can be written");
+    let read = SavedKernel::decode(&bytes).expect("it can be read");
+    assert_eq!(read.encode().expect("it can be written"), bytes);
+    assert_eq!(read.pids().collect::<Vec<_>>(), [2, 3]);
+    assert_eq!(read.own_bytes(), world.save().own_bytes());
+}
+
+#[test]
+fn what_is_cut_short_too_long_or_of_another_version_is_refused() {
+    let bytes = World::new(1).save().encode().expect("it can be written");
+    for len in (0..bytes.len()).rev().step_by(7) {
+        assert_eq!(code(SavedKernel::decode(&bytes[..len])), "ERR_SNAPSHOT_DAMAGED", "{len}");
+    }
+    assert_eq!(code(SavedKernel::decode(&[&bytes[..], &[0]].concat())), "ERR_SNAPSHOT_DAMAGED");
+    let foreign = [&[bytes[0] + 1], &bytes[1..]].concat();
+    assert_eq!(code(SavedKernel::decode(&foreign)), "ERR_SNAPSHOT_FOREIGN");
+}
+
+#[test]
+fn a_digest_that_cannot_be_written_says_so_in_the_copy() {
+    let world = World::new(1);
+    let guest = &world.guests[0];
+    let (blake, sha) = (guest.ok(0x301, &[13.into()]), guest.ok(0x301, &[4.into()]));
+    let direct = World::revive(&world.save());
+    assert_eq!(direct.guests[0].sys(0x303, &[blake.into(), "a".into()]).0, Ok(0));
+    let copy = world.copy();
+    let canceled = |number: u32, arguments: &[Arg<'_>]| {
+        assert_eq!(copy.guests[0].sys(number, arguments).0, Err(Errno::ECANCELED), "{number:x}");
+    };
+    canceled(0x303, &[blake.into(), "a".into()]);
+    canceled(0x305, &[blake.into()]);
+    canceled(0x304, &[blake.into(), Arg::Room(64)]);
+    assert_eq!(copy.guests[0].sys(0x303, &[sha.into(), "a".into()]).0, Ok(0));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_024, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Bytes that are changed here and there, mostly behind the files: a value that passes can be lived with.
+    #[test]
+    fn changed_bytes_do_no_harm(
+        before in steps(60),
+        changes in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        after in steps(60),
+    ) {
+        let mut world = beginning();
+        world.steps(before);
+        let mut bytes = world.save().encode().expect("it can be written");
+        for (anywhere, at, byte) in changes {
+            let most = if anywhere { bytes.len() } else { bytes.len().min(2_000) };
+            let at = bytes.len() - 1 - at.index(most);
+            bytes[at] = byte;
+        }
+        match SavedKernel::decode(&bytes).and_then(|saved| World::try_revive(&saved, Limits::default())) {
+            Ok(mut copy) => {
+                copy.steps(after);
+                let bytes = copy.save().encode().expect("it can be written");
+                prop_assert_eq!(code(SavedKernel::decode(&bytes)), "", "what lives can be saved again");
+                copy.guests.iter().for_each(|guest| guest.program.process.close());
+            }
+            Err(error) => {
+                let known = ["ERR_SNAPSHOT_DAMAGED", "ERR_SNAPSHOT_FOREIGN", "ERR_RESOURCE_EXHAUSTED", "ERR_SNAPSHOT_LACKS"];
+                prop_assert!(known.contains(&error.code()), "{}", error);
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = SavedKernel::decode(&bytes);
+        let _ = SavedKernel::decode(&[&[1], &bytes[..]].concat());
+    }
+}

@@ -1,0 +1,146 @@
+//! Runtimes that slept on disk: written, opened by another core as after a restart, and going on.
+
+use super::*;
+use crate::{Store, StoreOptions, Stored};
+
+/// A store in a folder that is gone when the test ends.
+struct Kept {
+    folder: PathBuf,
+}
+
+impl Kept {
+    fn new(name: &str) -> Self {
+        Self { folder: std::env::temp_dir().join(format!("coldframe-stored-{}-{name}", std::process::id())) }
+    }
+
+    fn open(&self, core: &Core) -> Store {
+        Store::open(core, StoreOptions { directory: Some(self.folder.clone()), ..StoreOptions::default() })
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn options(name: &str) -> SnapshotOptions {
+    SnapshotOptions { name: Some(name.to_owned()), tenant: "t".to_owned(), ..SnapshotOptions::default() }
+}
+
+#[test]
+fn a_runner_goes_on_after_a_restart() {
+    let kept = Kept::new("runner");
+    let id = {
+        let core = core();
+        let source = runtime(&core);
+        let mut runner = runner(&source);
+        runner.eval("const fs = require('fs'); globalThis.n = 41; globalThis.big = Buffer.alloc(3 << 20, 7); fs.mkdirSync('/tmp/a'); fs.writeFileSync('/tmp/a/b', 'text'); globalThis.fd = fs.openSync('/tmp/a/b')");
+        let (snapshot, _) = try_take(&source, options("asleep")).expect("a snapshot");
+        let store = kept.open(&core);
+        store.write(&snapshot).expect("written");
+        let digest = store.digest("t", "asleep").expect("a digest");
+        // What is in memory, and what comes from its file, is the same content.
+        let opened = store.get("t", "asleep").expect("opened");
+        assert_eq!(
+            (opened.info(), opened.programs(), opened.cwd(), opened.env(), opened.limits()),
+            (snapshot.info(), snapshot.programs(), snapshot.cwd(), snapshot.env(), snapshot.limits())
+        );
+        store.keep(&snapshot).expect("kept");
+        assert_eq!(store.digest("t", &snapshot.info().id), Ok(digest));
+        snapshot.info().id.clone()
+    };
+    let core = core();
+    let store = kept.open(&core);
+    assert_eq!(store.find("t", "asleep").map(|(info, stored)| (info.id, stored)), Ok((id.clone(), Stored::Disk)));
+    let snapshot = store.get("t", &id).expect("opened");
+    let (copied, mut runner) = copy(&core, &snapshot).runner();
+    assert_eq!(runner.eval("const s = require('fs'); console.log(++n, big.every((byte) => byte === 7), s.readFileSync(fd, 'utf8'), s.readdirSync('/tmp/a').join())"), "42 true text b");
+    // What came from a file can be written again, and is a child of it.
+    let (second, _) = try_take(&copied, options("later")).expect("a snapshot");
+    assert_eq!(second.info().parent.as_ref(), Some(&id));
+    store.write(&second).expect("written");
+    store.delete("t", &id).expect("deleted");
+    drop((snapshot, copied, runner));
+    let (_runtime, mut runner) = copy(&core, &store.get("t", "later").expect("opened")).runner();
+    assert_eq!(runner.eval("console.log(n, big.length)"), format!("42 {}", 3 << 20), "each stands for itself");
+}
+
+#[test]
+fn a_family_goes_on_after_a_restart() {
+    let kept = Kept::new("family");
+    {
+        let core = core();
+        let source = runtime(&core);
+        let mut runner = runner(&source);
+        runner.eval("const { spawn } = require('child_process'); globalThis.child = spawn('node', ['-e', \"let n = 0; process.stdin.on('data', (data) => console.log(String(data).trim() + ++n))\"]); globalThis.heard = []; child.stdout.on('data', (data) => heard.push(String(data).trim()))");
+        runner.eval("child.stdin.write('a'); while (heard.length < 1) await new Promise((done) => setTimeout(done, 5)); console.log(heard.join())");
+        let (snapshot, _) = try_take(&source, options("family")).expect("a snapshot");
+        assert_eq!(snapshot.programs().len(), 2);
+        kept.open(&core).write(&snapshot).expect("written");
+    }
+    let core = core();
+    let snapshot = kept.open(&core).get("t", "family").expect("opened");
+    let (_runtime, mut runner) = copy(&core, &snapshot).runner();
+    assert_eq!(runner.eval("child.stdin.write('b'); while (heard.length < 2) await new Promise((done) => setTimeout(done, 5)); console.log(heard.join())"), "a1,b2");
+}
+
+#[test]
+fn an_exported_runtime_moves_to_another_store() {
+    let (here, there) = (Kept::new("here"), Kept::new("there"));
+    let file = std::env::temp_dir().join(format!("coldframe-exported-{}", std::process::id()));
+    let core = core();
+    let source = runtime(&core);
+    let mut runner = runner(&source);
+    runner.eval("globalThis.n = 1");
+    let (snapshot, _) = try_take(&source, options("moves")).expect("a snapshot");
+    let store = here.open(&core);
+    store.keep(&snapshot).expect("kept");
+    store.export("t", "moves", &file).expect("exported");
+    let other = super::super::super::core();
+    let store = there.open(&other);
+    let (info, _) = store.import("heir", &file).expect("imported");
+    assert_eq!((info.tenant.as_str(), info.name.as_deref()), ("heir", Some("moves")));
+    let (_runtime, mut runner) = copy(&other, &store.get("heir", "moves").expect("opened")).runner();
+    assert_eq!(runner.eval("console.log(++n)"), "2");
+    std::fs::remove_file(&file).expect("removed");
+}
+
+/// Any byte of the state that is different is seen by its digest; with the digest made right again, as by somebody who writes such files, it is
+/// refused or a state that works: nothing panics.
+#[test]
+fn states_that_somebody_made_up() {
+    let core = core();
+    let source = runtime(&core);
+    let mut runner = runner(&source);
+    runner.eval("require('fs').writeFileSync('/tmp/x', 'y'); require('net').createServer().listen(80)");
+    let snapshot = take(&source);
+    let state = snapshot.state_bytes().expect("bytes");
+    let remade = |state: &[u8]| Snapshot::assemble(&core, snapshot.info().clone(), state, snapshot.memories());
+    assert_eq!(remade(&state).expect("it is right").state_bytes().map(|bytes| bytes.len()), Ok(state.len()));
+    let mut seed = 3_u64;
+    let mut below = |most: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((seed >> 33) as usize) % most
+    };
+    let mut refused = 0;
+    for round in 0..600 {
+        let mut wild = state.clone();
+        match round % 3 {
+            0 => wild.truncate(below(state.len())),
+            1 => wild[below(state.len())] = below(256) as u8,
+            _ => drop(wild.splice(below(state.len())..state.len(), (0..below(200)).map(|byte| byte as u8))),
+        }
+        match remade(&wild) {
+            Err(error) => {
+                assert!(["ERR_SNAPSHOT_DAMAGED", "ERR_SNAPSHOT_FOREIGN"].contains(&error.code()), "{error}");
+                refused += 1;
+            }
+            Ok(made) => drop(try_copy(&core, &made, RestoreOptions::default())),
+        }
+    }
+    assert!(refused > 200, "{refused}");
+    let fewer = Snapshot::assemble(&core, snapshot.info().clone(), &state, Vec::new());
+    assert_eq!(fewer.err().map(|error| error.code()), Some("ERR_SNAPSHOT_DAMAGED"));
+    assert_eq!(runner.eval("console.log(1)"), "1");
+}
