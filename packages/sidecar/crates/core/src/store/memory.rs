@@ -200,13 +200,13 @@ impl<S: Subject> Shelf<S> {
         self.total -= entry.bytes;
         self.opened -= usize::from(entry.file.is_some());
         let info = entry.snapshot.info();
-        if let Some(called) = info.name.as_ref().filter(|_| entry.file.is_none()) {
-            if let Some(name) = of.names.get_mut(called) {
-                name.is_outdated |= pushed && name.ids.last().is_some_and(|(_, _, last)| last == id);
-                name.ids.remove(&(info.created_ms, entry.entered, id.to_owned()));
-                if name.ids.is_empty() {
-                    of.names.remove(called);
-                }
+        if let Some(called) = info.name.as_ref().filter(|_| entry.file.is_none())
+            && let Some(name) = of.names.get_mut(called)
+        {
+            name.is_outdated |= pushed && name.ids.last().is_some_and(|(_, _, last)| last == id);
+            name.ids.remove(&(info.created_ms, entry.entered, id.to_owned()));
+            if name.ids.is_empty() {
+                of.names.remove(called);
             }
         }
         if of.kept.is_empty() {

@@ -63,6 +63,9 @@ pub struct DamagedSnapshot {
     error: Error,
 }
 
+/// What a tenant has, oldest first, and what is there and cannot be used.
+pub type Listing = (Vec<(SnapshotInfo, Stored)>, Vec<DamagedSnapshot>);
+
 impl DamagedSnapshot {
     fn of(id: String, path: PathBuf, error: Error) -> Self {
         Self { id, path, code: error.code(), reason: error.to_string(), error }
@@ -130,7 +133,7 @@ impl Store {
     }
 
     /// All of a tenant's, oldest first, and what is in the folder and cannot be used.
-    pub fn list(&self, tenant: &str) -> Result<(Vec<(SnapshotInfo, Stored)>, Vec<DamagedSnapshot>), Error> {
+    pub fn list(&self, tenant: &str) -> Result<Listing, Error> {
         Ok(self.shelves.list(tenant))
     }
 

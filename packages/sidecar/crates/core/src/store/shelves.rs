@@ -9,7 +9,7 @@ use super::index::{Index, Known, is_absent};
 use super::memory::Memory;
 use super::once::Once;
 use super::subject::Subject;
-use super::{DamagedSnapshot, SnapshotInfo, Stored, names};
+use super::{DamagedSnapshot, Listing, SnapshotInfo, Stored, names};
 use crate::core::Core;
 use crate::error::Error;
 use crate::vm::saved::Digest;
@@ -74,11 +74,12 @@ impl<S: Subject> Shelves<S> {
         let path = self.folder.file(tenant, &id);
         if let Some(kept) = self.memory.get(tenant, &id) {
             let Some(inode) = kept.file else { return Ok(kept.snapshot) };
-            if let Some(file) = path.as_deref().and_then(|path| std::fs::File::open(path).ok()) {
-                if file.metadata().is_ok_and(|meta| Stamp::of(&meta).inode == inode) {
+            let is_it = |path: &&Path| path.symlink_metadata().is_ok_and(|meta| Stamp::of(&meta).inode == inode);
+            if let Some(path) = path.as_deref().filter(is_it) {
+                if let Ok(file) = std::fs::File::open(path) {
                     self.folder.touch(&file);
-                    return Ok(kept.snapshot);
                 }
+                return Ok(kept.snapshot);
             }
             // Its file was removed or is another one now.
             self.memory.forget(tenant, &id);
@@ -125,7 +126,7 @@ impl<S: Subject> Shelves<S> {
     }
 
     /// All of a tenant's, oldest first, and what is there and cannot be used.
-    pub(super) fn list(&self, tenant: &str) -> (Vec<(SnapshotInfo, Stored)>, Vec<DamagedSnapshot>) {
+    pub(super) fn list(&self, tenant: &str) -> Listing {
         let (all, damaged) = self.all(tenant);
         let mut all: Vec<_> = all.into_values().map(|one| (one.info, one.stored)).collect();
         all.sort_by(|(a, _), (b, _)| (a.created_ms, &a.id).cmp(&(b.created_ms, &b.id)));

@@ -145,7 +145,7 @@ fn what_is_not_ours_is_reported_and_can_be_deleted() {
     }
     for _ in 0..2 {
         let (all, damaged) = shelves.list("t");
-        assert_eq!(all.into_iter().map(|(info, _)| info.id).collect::<Vec<_>>(), [good.info.id.clone()]);
+        assert_eq!(all.into_iter().map(|(info, _)| info.id).collect::<Vec<_>>(), std::slice::from_ref(&good.info.id));
         let mut found: Vec<_> = damaged.iter().map(|one| (one.id.clone(), one.code)).collect();
         found.sort();
         expected.sort();

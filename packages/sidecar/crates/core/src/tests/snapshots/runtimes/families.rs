@@ -4,13 +4,13 @@ use super::*;
 use crate::Limits;
 use std::time::Instant;
 
-fn parent(code: &str) -> ProcessOptions {
+pub(super) fn parent(code: &str) -> ProcessOptions {
     let prelude = "import { spawn, execSync, spawnSync } from 'node:child_process'; import { once } from 'node:events';\n";
     exec(&format!("{prelude}{code}"))
 }
 
 /// A parent that asks its child three times, through pipes, with a pause before the last.
-const TALK: &str = r"
+pub(super) const TALK: &str = r"
     const child = spawn('node', ['-e', `
         let n = 0;
         process.stdin.on('data', (bytes) => { n++; process.stdout.write(String(Number(bytes) * 2 + n) + '\\n'); });
@@ -24,10 +24,10 @@ const TALK: &str = r"
     console.log('closed', (await once(child, 'close'))[0]);
 ";
 
-const TALKED: &str = "3 6\nready\n9\nclosed 0\n";
+pub(super) const TALKED: &str = "3 6\nready\n9\nclosed 0\n";
 
 /// Waits until a streaming program has written a line.
-fn until_line(process: &Process, told: &Receiver<Told>, line: &str) -> String {
+pub(super) fn until_line(process: &Process, told: &Receiver<Told>, line: &str) -> String {
     let mut all = String::new();
     while !all.contains(line) {
         match told.recv_timeout(PATIENCE).expect("it writes") {
@@ -43,7 +43,7 @@ fn until_line(process: &Process, told: &Receiver<Told>, line: &str) -> String {
 
 const STREAMS: Streams = Streams { stdout: true, stderr: true };
 
-fn streaming(options: ProcessOptions) -> ProcessOptions {
+pub(super) fn streaming(options: ProcessOptions) -> ProcessOptions {
     ProcessOptions { streams: STREAMS, ..options }
 }
 

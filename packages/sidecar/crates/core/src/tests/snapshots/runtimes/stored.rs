@@ -1,5 +1,6 @@
 //! Runtimes that slept on disk: written, opened by another core as after a restart, and going on.
 
+use super::families::{TALK, TALKED, parent, streaming, until_line};
 use super::*;
 use crate::{Store, StoreOptions, Stored};
 
@@ -35,7 +36,7 @@ fn a_runner_goes_on_after_a_restart() {
         let core = core();
         let source = runtime(&core);
         let mut runner = runner(&source);
-        runner.eval("const fs = require('fs'); globalThis.n = 41; globalThis.big = Buffer.alloc(3 << 20, 7); fs.mkdirSync('/tmp/a'); fs.writeFileSync('/tmp/a/b', 'text'); globalThis.fd = fs.openSync('/tmp/a/b')");
+        runner.eval("const fs = process.getBuiltinModule('fs'); globalThis.n = 41; globalThis.big = Buffer.alloc(3 << 20, 7); fs.mkdirSync('/tmp/a'); fs.writeFileSync('/tmp/a/b', 'text'); globalThis.fd = fs.openSync('/tmp/a/b')");
         let (snapshot, _) = try_take(&source, options("asleep")).expect("a snapshot");
         let store = kept.open(&core);
         store.write(&snapshot).expect("written");
@@ -55,7 +56,7 @@ fn a_runner_goes_on_after_a_restart() {
     assert_eq!(store.find("t", "asleep").map(|(info, stored)| (info.id, stored)), Ok((id.clone(), Stored::Disk)));
     let snapshot = store.get("t", &id).expect("opened");
     let (copied, mut runner) = copy(&core, &snapshot).runner();
-    assert_eq!(runner.eval("const s = require('fs'); console.log(++n, big.every((byte) => byte === 7), s.readFileSync(fd, 'utf8'), s.readdirSync('/tmp/a').join())"), "42 true text b");
+    assert_eq!(runner.eval("const s = process.getBuiltinModule('fs'); console.log(++n, big.every((byte) => byte === 7), s.readFileSync(fd, 'utf8'), s.readdirSync('/tmp/a').join())"), "42 true text b");
     // What came from a file can be written again, and is a child of it.
     let (second, _) = try_take(&copied, options("later")).expect("a snapshot");
     assert_eq!(second.info().parent.as_ref(), Some(&id));
@@ -72,17 +73,17 @@ fn a_family_goes_on_after_a_restart() {
     {
         let core = core();
         let source = runtime(&core);
-        let mut runner = runner(&source);
-        runner.eval("const { spawn } = require('child_process'); globalThis.child = spawn('node', ['-e', \"let n = 0; process.stdin.on('data', (data) => console.log(String(data).trim() + ++n))\"]); globalThis.heard = []; child.stdout.on('data', (data) => heard.push(String(data).trim()))");
-        runner.eval("child.stdin.write('a'); while (heard.length < 1) await new Promise((done) => setTimeout(done, 5)); console.log(heard.join())");
+        let (process, told) = start(&source, streaming(parent(TALK)), Dispatch::Worker);
+        until_line(&process, &told, "ready");
         let (snapshot, _) = try_take(&source, options("family")).expect("a snapshot");
         assert_eq!(snapshot.programs().len(), 2);
         kept.open(&core).write(&snapshot).expect("written");
     }
     let core = core();
     let snapshot = kept.open(&core).get("t", "family").expect("opened");
-    let (_runtime, mut runner) = copy(&core, &snapshot).runner();
-    assert_eq!(runner.eval("child.stdin.write('b'); while (heard.length < 2) await new Promise((done) => setTimeout(done, 5)); console.log(heard.join())"), "a1,b2");
+    let copied = copy(&core, &snapshot);
+    let outcome = exited(&copied.told[&snapshot.programs()[0].pid]);
+    assert_eq!((text(&outcome.stdout).as_str(), outcome.exit_code), (TALKED, 0));
 }
 
 #[test]
@@ -113,7 +114,9 @@ fn states_that_somebody_made_up() {
     let core = core();
     let source = runtime(&core);
     let mut runner = runner(&source);
-    runner.eval("require('fs').writeFileSync('/tmp/x', 'y'); require('net').createServer().listen(80)");
+    runner.eval(
+        "process.getBuiltinModule('fs').writeFileSync('/tmp/x', 'y'); globalThis.server = process.getBuiltinModule('net').createServer().listen(80); await new Promise((done) => server.once('listening', done)); server.unref()",
+    );
     let snapshot = take(&source);
     let state = snapshot.state_bytes().expect("bytes");
     let remade = |state: &[u8]| Snapshot::assemble(&core, snapshot.info().clone(), state, snapshot.memories());
