@@ -2,6 +2,7 @@
 //
 // Changes come one after the other. A call that is under way keeps the binding that it began with. Next: `service.ts`.
 
+import type { WireBinding } from '../channel/messages.js';
 import type { HostRequest } from '../host/desk.js';
 import type { SidecarConnection } from '../sidecar/connection.js';
 import type { Binding } from './binding.js';
@@ -18,7 +19,7 @@ export class BindingRegistry {
   #bindings: Set = new Map();
   #last: Promise<void> = Promise.resolve();
 
-  /** `known`: what the sidecar knows already, or is about to be told; calls of it are answered from now on. */
+  /** `known`: what the sidecar knows already; calls of it are answered from now on. */
   constructor(connection: SidecarConnection, runtime: number, known: readonly Binding[] = []) {
     this.#connection = connection;
     this.#runtime = runtime;
@@ -30,11 +31,6 @@ export class BindingRegistry {
   /** Those that there are now. */
   get all(): readonly Binding[] {
     return [...this.#bindings.values()];
-  }
-
-  /** Tells the sidecar again: the runtime has gone back to a time at which it may have known others. */
-  repeat(): Promise<void> {
-    return this.#change((before) => before);
   }
 
   /** Adds bindings; one takes the place of another of its name. All or none. */
@@ -52,13 +48,8 @@ export class BindingRegistry {
       const before = this.#bindings;
       // Before the sidecar lets the first call through.
       this.#bindings = make(before);
-      const bindings = [...this.#bindings.values()].map(({ name, commands, maxInputBytes }) => ({
-        name,
-        commands,
-        inputBytes: maxInputBytes,
-      }));
       try {
-        await this.#connection.setBindings({ runtime: this.#runtime, bindings });
+        await this.#connection.setBindings({ runtime: this.#runtime, bindings: wireBindings(this.all) });
       } catch (error) {
         this.#bindings = before;
         throw error;
@@ -78,6 +69,10 @@ export class BindingRegistry {
     return binding === undefined ? missing(name) : Buffer.from(`=${binding.description}`);
   };
 }
+
+/** Bindings as the sidecar takes them. */
+export const wireBindings = (bindings: readonly Binding[]): WireBinding[] =>
+  bindings.map(({ name, commands, maxInputBytes }) => ({ name, commands, inputBytes: maxInputBytes }));
 
 // It has been taken away while the call was on its way.
 const missing = (name: string): Uint8Array =>

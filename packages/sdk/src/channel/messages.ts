@@ -115,6 +115,8 @@ export interface RuntimeCreate {
   files?: Readonly<Record<string, Uint8Array>>;
   mounts?: readonly WireMount[];
   permissions?: WirePermissions;
+  /** What programs may call from the first moment on. */
+  bindings?: readonly WireBinding[];
   /** It goes on from this snapshot: an id, a digest or a name. */
   snapshot?: string;
   /** Whose it is. */

@@ -6,7 +6,7 @@ import type { LimitWarningListener } from '../options/limits.js';
 import type { Outcome } from '../sidecar/connection.js';
 import type { Channel, OutputListener, StartListener } from './channel.js';
 import { done, type Fields, fields, natural, outcome, text, wireError, wrong } from './checks.js';
-import { Kind, type Streams, type WireError, type WireMount } from './messages.js';
+import { Kind, type Streams, type WireBinding, type WireError, type WireMount } from './messages.js';
 import type { WirePermissions } from './permission-messages.js';
 import type { Warnings } from './warnings.js';
 
@@ -35,6 +35,8 @@ export interface RuntimeClone {
   settle?: boolean | undefined;
   warn?: boolean | undefined;
   mounts?: readonly WireMount[] | undefined;
+  /** What programs may call from the first moment on. */
+  bindings?: readonly WireBinding[] | undefined;
 }
 
 /** runtime.pause. */
@@ -48,6 +50,8 @@ export interface RuntimeResume {
   runtime: number;
   warn?: boolean | undefined;
   mounts?: readonly WireMount[] | undefined;
+  /** What programs may call from the first moment on. */
+  bindings?: readonly WireBinding[] | undefined;
 }
 
 /** snapshot.get, snapshot.delete, snapshot.persist and snapshot.digest: an id, a digest or a name. */

@@ -57,8 +57,8 @@ export interface SnapshotFacts {
   ERR_SNAPSHOT_EXISTS: { id: string };
   /** The system did not allow the snapshot to be taken. */
   ERR_SNAPSHOT: { reason: string };
-  /** The snapshot's programs had something that the caller must bring: a mount, by its guest path. */
-  ERR_SNAPSHOT_LACKS: { what: string; name: string };
+  /** The snapshot's programs had something that the caller must bring: a mount or a file system, by its guest path. */
+  ERR_SNAPSHOT_LACKS: { what: string; missing: string };
   /** A program did not come to a point at which it can be saved: which one. */
   ERR_NOT_QUIET: { pid?: number; command?: string; timeoutMs?: number };
   /** The runtime was paused: `resume()` it. */

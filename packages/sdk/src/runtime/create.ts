@@ -4,7 +4,7 @@
 // sidecar was started ends it again. Next: `snapshots/copies.ts`, runtimes that are copies of another.
 
 import { type Binding, bindingsOf } from '../bindings/binding.js';
-import { BindingRegistry } from '../bindings/registry.js';
+import { BindingRegistry, wireBindings } from '../bindings/registry.js';
 import type { RuntimeCreate, RuntimeCreated, WireMount } from '../channel/messages.js';
 import type { Restored } from '../channel/snapshots.js';
 import { fileSystemService } from '../file-systems/service.js';
@@ -17,7 +17,7 @@ import type { Opened, Opening, SidecarConnection } from '../sidecar/connection.j
 import { openingOf } from '../sidecar/connections.js';
 import { Household } from '../sidecar/household.js';
 import { openProcess } from '../sidecar/open.js';
-import { knownOf } from '../snapshots/known.js';
+import { explained, knownOf } from '../snapshots/known.js';
 import type { Snapshot } from '../snapshots/snapshot.js';
 import { reportModuleLoad, reportOpening } from './boot-timing.js';
 import { writeFile } from './files.js';
@@ -58,17 +58,19 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
   const begin = performance.now();
   const { household, opened, own } = placeOf(options);
   const connection = policy === undefined ? household.connection : policy.through(household.connection);
+  // Those of a snapshot run from the first moment on; a new runtime is told of them when it is there.
+  const known = snapshot === undefined ? undefined : bindings && wireBindings(bindings);
   const served = snapshot === undefined ? undefined : connection.expectCalls();
   household.join();
   try {
     const created = await connection.createRuntime(
-      { env, cwd, limits, profile, warn, files, mounts, permissions, snapshot, tenant },
+      { env, cwd, limits, profile, warn, files, mounts, permissions, snapshot, tenant, bindings: known },
       onLimitWarning,
     );
     const { runtime, restored } = created;
     if (systems.length > 0) connection.serve(runtime, 'filesystem', fileSystemService(systems));
-    const registry = bindings || restored ? new BindingRegistry(connection, runtime, bindings) : undefined;
-    const furnished = furnish(connection, runtime, registry, bindings, later);
+    const registry = bindings || restored ? new BindingRegistry(connection, runtime, restored && bindings) : undefined;
+    const furnished = furnish(connection, runtime, registry, restored ? undefined : bindings, later);
     // Its programs run already, and the registry answers for what it has been given.
     served?.();
     await furnished;
@@ -79,8 +81,10 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
     const shared = { household, tenant: tenant ?? DEFAULT_TENANT, mounts, systems, restored };
     return { ...shared, connection, policy, runtime, bindings: registry };
   } catch (error) {
+    // Asked before it is let go of.
+    const meant = explained(error, options.snapshot, tenant ?? DEFAULT_TENANT);
     await household.leave()?.dispose();
-    throw error;
+    throw meant;
   } finally {
     served?.();
   }

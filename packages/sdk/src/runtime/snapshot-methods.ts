@@ -1,15 +1,15 @@
 // What a runtime's handle offers of its state as a value: snapshots, copies, sleep. A class of its own, because `node-runtime.ts` is long enough: it
 // checks what comes in, asks the connection, and shapes what comes back. What is seldom needed is loaded at its first use. Next: `snapshots/`.
 
-import { isColdframeError } from '../errors/error.js';
-import { invalidOption, runtimePaused, snapshotGone } from '../errors/make.js';
+import { wireBindings } from '../bindings/registry.js';
+import { invalidOption, runtimePaused } from '../errors/make.js';
 import { acceptable, explain } from '../options/check.js';
 import type { LimitWarningListener } from '../options/limits.js';
 import { show } from '../options/show.js';
 import { type CloneOptions, isReference, type QuietOptions, SNAPSHOT_WHOLE, type SnapshotOptions } from '../options/snapshots.js';
 import type { ResidentRunner } from '../runner/resident-runner.js';
 import type { Runners } from '../runner/runners.js';
-import { knownOf } from '../snapshots/known.js';
+import { explained } from '../snapshots/known.js';
 import type { Snapshot } from '../snapshots/snapshot.js';
 import { SnapshotStore } from '../snapshots/store.js';
 import type { Provisioned } from './create.js';
@@ -85,14 +85,13 @@ export abstract class SnapshotMethods extends FileMethods {
     }
     this.assertAlive();
     const { provisioned, runners } = this.whole();
-    const { connection, runtime, tenant, bindings } = provisioned;
+    const { connection, runtime, tenant } = provisioned;
     const id = typeof snapshot === 'string' ? snapshot : snapshot.id;
     try {
       runners.adopt(await connection.snapshots.rollback({ runtime, snapshot: id }));
     } catch (error) {
-      throw this.#explained(error, snapshot, tenant);
+      throw explained(error, snapshot, tenant);
     }
-    await bindings?.repeat();
   }
 
   /**
@@ -231,12 +230,7 @@ export abstract class SnapshotMethods extends FileMethods {
     const { provisioned, runners, onLimitWarning } = this.whole();
     const { household, runtime, mounts, bindings } = provisioned;
     const warn = onLimitWarning === undefined ? undefined : true;
-    runners.adopt(await household.connection.snapshots.resume({ runtime, warn, mounts }));
-    await bindings?.repeat();
-  }
-
-  #explained(error: unknown, snapshot: Snapshot | string, tenant: string): unknown {
-    if (typeof snapshot === 'string' || !isColdframeError(error, 'ERR_SNAPSHOT_NOT_FOUND')) return error;
-    return knownOf(snapshot)?.household.isOpen() ? error : snapshotGone(snapshot.id, tenant, error);
+    const given = bindings && wireBindings(bindings.all);
+    runners.adopt(await household.connection.snapshots.resume({ runtime, warn, mounts, bindings: given }));
   }
 }

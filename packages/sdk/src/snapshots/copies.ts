@@ -1,7 +1,8 @@
 // Runtimes that are copies of another. The sidecar makes them; what lives on this side, bindings and file systems of the app's, each of them is
 // given like the one that it was copied from, before anything that their programs have asked is answered.
 
-import { BindingRegistry } from '../bindings/registry.js';
+import type { Binding } from '../bindings/binding.js';
+import { BindingRegistry, wireBindings } from '../bindings/registry.js';
 import type { RuntimeCopy } from '../channel/snapshots.js';
 import { fromWire } from '../errors/make.js';
 import { fileSystemService } from '../file-systems/service.js';
@@ -23,15 +24,22 @@ export async function copiesOf(
   household.join();
   const served = connection.expectCalls();
   try {
-    const copies = await connection.snapshots.clone({ runtime, count, timeoutMs, settle, warn, mounts }, onWarning);
-    return copies.map((copy) => furnished(source, copy));
+    const given = source.bindings?.all;
+    const bindings = given && wireBindings(given);
+    const clone = { runtime, count, timeoutMs, settle, warn, mounts, bindings };
+    const copies = await connection.snapshots.clone(clone, onWarning);
+    return copies.map((copy) => furnished(source, copy, given));
   } finally {
     served();
     await household.leave()?.dispose();
   }
 }
 
-function furnished(source: Provisioned, { runtime, programs, failure }: RuntimeCopy): Provisioned | Error {
+function furnished(
+  source: Provisioned,
+  { runtime, programs, failure }: RuntimeCopy,
+  given: readonly Binding[] | undefined,
+): Provisioned | Error {
   if (runtime === undefined) {
     const { code, message, details } = failure ?? { code: 'ERR_PROTOCOL', message: 'neither a copy nor an error', details: {} };
     return fromWire(code, message, details);
@@ -41,7 +49,7 @@ function furnished(source: Provisioned, { runtime, programs, failure }: RuntimeC
   const connection = policy === undefined ? household.connection : policy.through(household.connection);
   household.join();
   if (systems.length > 0) connection.serve(runtime, 'filesystem', fileSystemService(systems));
-  const bindings = source.bindings && new BindingRegistry(connection, runtime, source.bindings.all);
+  const bindings = given && new BindingRegistry(connection, runtime, given);
   const restored = { ...(source.restored ?? { cwd: '', permissions: {} }), programs };
   return { ...source, connection, policy, runtime, bindings, restored };
 }

@@ -1,5 +1,7 @@
 // What is behind a `Snapshot`. Kept apart from its class, so that options can be checked without loading it.
 
+import { isColdframeError } from '../errors/error.js';
+import { snapshotGone } from '../errors/make.js';
 import type { Household } from '../sidecar/household.js';
 
 /** Where a snapshot was taken or found. */
@@ -21,3 +23,10 @@ export function knownOf(value: unknown): Known | undefined {
 
 /** Whether `value` is a `Snapshot` of this copy of the package. */
 export const isSnapshot = (value: unknown): boolean => knownOf(value) !== undefined;
+
+/** `error`, or what it means when the snapshot went with the sidecar in whose memory it lay. */
+export function explained(error: unknown, snapshot: unknown, tenant: string): unknown {
+  const known = knownOf(snapshot);
+  if (known === undefined || known.household.isOpen() || !isColdframeError(error, 'ERR_SNAPSHOT_NOT_FOUND')) return error;
+  return snapshotGone((snapshot as { id: string }).id, tenant, error);
+}

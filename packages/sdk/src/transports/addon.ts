@@ -145,6 +145,7 @@ export interface AddonCore {
     mounts: readonly string[] | undefined,
     warn: boolean | undefined,
     permissions: WirePermissions | undefined,
+    bindings: readonly string[] | undefined,
   ): { runtime: number; restored: Restored } | undefined;
   disposeRuntime(runtime: number): void;
   /**
@@ -228,9 +229,16 @@ export interface AddonCore {
     warn: boolean,
     timeoutMs: number | undefined,
     mounts: readonly string[] | undefined,
+    bindings: readonly string[] | undefined,
   ): RuntimeCopy[] | undefined;
   pauseRuntime(id: number, runtime: number, timeoutMs: number | undefined): WireSnapshot | undefined;
-  resumeRuntime(id: number, runtime: number, warn: boolean, mounts: readonly string[] | undefined): RestoredProgram[] | undefined;
+  resumeRuntime(
+    id: number,
+    runtime: number,
+    warn: boolean,
+    mounts: readonly string[] | undefined,
+    bindings: readonly string[] | undefined,
+  ): RestoredProgram[] | undefined;
   listSnapshots(id: number, tenant: string): SnapshotEntries | undefined;
   getSnapshot(id: number, tenant: string, snapshot: string): WireSnapshot | undefined;
   deleteSnapshot(id: number, tenant: string, snapshot: string): void;

@@ -1,7 +1,7 @@
 // Snapshots, over the addon: what reads memory alone is answered within the call where it can be, the rest comes as an event.
 
 import type { OutputListener } from '../channel/channel.js';
-import type { WireMount } from '../channel/messages.js';
+import type { WireBinding, WireMount } from '../channel/messages.js';
 import type { RestoredProgram, RuntimeCopy, SnapshotEntries, SnapshotLink, WireSnapshot } from '../channel/snapshots.js';
 import type { Warnings } from '../channel/warnings.js';
 import type { Outcome } from '../sidecar/connection.js';
@@ -27,6 +27,12 @@ export function flatMounts(mounts: readonly WireMount[] | undefined): string[] |
   );
 }
 
+/** Bindings as the addon takes them: name, commands with spaces between them, bytes of input. */
+export function flatBindings(bindings: readonly WireBinding[] | undefined): string[] | undefined {
+  return bindings?.flatMap(({ name, commands, inputBytes }) => [name, commands.join(' '), String(inputBytes)]);
+}
+
+/** They are calls of the core, and events. */
 export function snapshotsIn({ call, nextId, wait, warnings }: Hands): SnapshotLink {
   // An answer within the call, or the event that ends the request.
   const ask = async <T>(begin: (core: AddonCore, id: number) => T | undefined): Promise<T> => {
@@ -42,17 +48,17 @@ export function snapshotsIn({ call, nextId, wait, warnings }: Hands): SnapshotLi
     take: ({ runtime, name, labels = {}, disk = false, timeoutMs }) =>
       ask<WireSnapshot>((core, id) => core.takeSnapshot(id, runtime, disk, timeoutMs, name, Object.entries(labels).flat())),
     rollback: ({ runtime, snapshot }) => ask<RestoredProgram[]>((core, id) => core.rollback(id, runtime, snapshot)),
-    clone: async ({ runtime, count, timeoutMs, settle = false, warn, mounts }, onWarning) => {
+    clone: async ({ runtime, count, timeoutMs, settle = false, warn, mounts, bindings }, onWarning) => {
       const flat = flatMounts(mounts);
       const copies = await ask<RuntimeCopy[]>((core, id) =>
-        core.cloneRuntime(id, runtime, count, settle, warn ?? false, timeoutMs, flat),
+        core.cloneRuntime(id, runtime, count, settle, warn ?? false, timeoutMs, flat, flatBindings(bindings)),
       );
       for (const copy of copies) if (copy.runtime !== undefined) warnings.listen(copy.runtime, onWarning);
       return copies;
     },
     pause: ({ runtime, timeoutMs }) => ask<WireSnapshot>((core, id) => core.pauseRuntime(id, runtime, timeoutMs)),
-    resume: ({ runtime, warn = false, mounts }) =>
-      ask<RestoredProgram[]>((core, id) => core.resumeRuntime(id, runtime, warn, flatMounts(mounts))),
+    resume: ({ runtime, warn = false, mounts, bindings }) =>
+      ask<RestoredProgram[]>((core, id) => core.resumeRuntime(id, runtime, warn, flatMounts(mounts), flatBindings(bindings))),
     list: (tenant) => ask<SnapshotEntries>((core, id) => core.listSnapshots(id, tenant)),
     get: ({ tenant, snapshot }) => ask<WireSnapshot>((core, id) => core.getSnapshot(id, tenant, snapshot)),
     delete: ({ tenant, snapshot }) => done((core, id) => core.deleteSnapshot(id, tenant, snapshot)),

@@ -47,7 +47,7 @@ import { VERSION } from '../version.js';
 import { type Addon, type AddonCore, type AddonOptions, type Decisions, Event, makeOutcome } from './addon.js';
 import { EmbeddedNetwork } from './embedded-network.js';
 import { openedIn } from './embedded-opened.js';
-import { flatMounts, snapshotsIn } from './embedded-snapshots.js';
+import { flatBindings, flatMounts, snapshotsIn } from './embedded-snapshots.js';
 
 /** The addon's numbers. */
 const MODES = { exec: 0, run: 1, file: 2, command: 3 } as const;
@@ -117,14 +117,27 @@ class EmbeddedConnection implements SidecarConnection {
 
   async createRuntime(options: RuntimeCreate, onWarning?: LimitWarningListener): Promise<RuntimeCreated> {
     const begin = performance.now();
-    const { env, cwd, limits, profile, warn, files, mounts, permissions, snapshot, tenant } = options;
+    const { env, cwd, limits, profile, warn, files, mounts, permissions, snapshot, tenant, bindings } = options;
     const [names, values] = listsOf(limits);
     const flat = flatMounts(mounts);
     if (snapshot !== undefined) {
       const id = this.nextId();
       const restored =
         this.#call((core) =>
-          core.restoreRuntime(id, snapshot, tenant, env, cwd, profile, names, values, flat, warn, permissions),
+          core.restoreRuntime(
+            id,
+            snapshot,
+            tenant,
+            env,
+            cwd,
+            profile,
+            names,
+            values,
+            flat,
+            warn,
+            permissions,
+            flatBindings(bindings),
+          ),
         ) ?? (await this.#wait<Omit<RuntimeCreated, 'configureNs'>>(id));
       this.#warnings.listen(restored.runtime, onWarning);
       return { ...restored, configureNs: (performance.now() - begin) * 1e6 };
@@ -152,8 +165,7 @@ class EmbeddedConnection implements SidecarConnection {
   }
 
   async setBindings({ runtime, bindings }: BindingsSet): Promise<void> {
-    const flat = bindings.flatMap(({ name, commands, inputBytes }) => [name, commands.join(' '), String(inputBytes)]);
-    this.#call((core) => core.setBindings(runtime, flat));
+    this.#call((core) => core.setBindings(runtime, flatBindings(bindings) as string[]));
   }
 
   async disposeRuntime(runtime: number): Promise<void> {

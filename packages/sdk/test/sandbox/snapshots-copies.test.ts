@@ -105,7 +105,7 @@ describe.each(MODES)('$name', (mode) => {
       } finally {
         await disposeAll([copy, brought]);
       }
-      const lacks = (name: string) => ({ code: 'ERR_SNAPSHOT_LACKS', name });
+      const lacks = (missing: string) => ({ code: 'ERR_SNAPSHOT_LACKS', missing });
       await expect(NodeRuntime.create({ snapshot })).rejects.toMatchObject(lacks('/host'));
       await expect(NodeRuntime.create({ snapshot, mounts: given.slice(0, 1) })).rejects.toMatchObject(lacks('/app'));
       await runtime.rollback(snapshot);
@@ -119,7 +119,9 @@ describe.each(MODES)('$name', (mode) => {
       await runner.exec(`
         const { spawn } = await import('node:child_process');
         const net = await import('node:net');
-        globalThis.child = spawn('node', ['-e', 'process.stdin.on("data", (d) => process.stdout.write(String(d).toUpperCase()))']);
+        globalThis.child = spawn('node', ['-e', 'process.stdin.on("data", (d) => process.stdout.write(String(d).toUpperCase()))'], {
+          stdio: ['pipe', 'pipe', 'ignore'],
+        });
         globalThis.next = (from) => new Promise((resolve) => from.once('data', (data) => resolve(String(data))));
         const server = net.createServer((socket) => socket.on('data', (data) => socket.write('echo ' + data)));
         await new Promise((resolve) => server.listen(3000, resolve));

@@ -14,6 +14,7 @@ import {
   type Failure,
   type FileStatus,
   type GuestListener,
+  type GuestProcess,
   type GuestResponse,
   type IdleOptions,
   isColdframeError,
@@ -31,7 +32,12 @@ import {
   type RunResult,
   RuntimePool,
   type RuntimePoolOptions,
+  type RuntimeState,
   Sidecar,
+  type Snapshot,
+  type SnapshotList,
+  type SnapshotOptions,
+  type SnapshotStore,
 } from 'coldframe';
 import * as z from 'zod';
 
@@ -185,6 +191,40 @@ export function caught(error: unknown): string | undefined {
   if (isColdframeError(error, 'ERR_POOL_EXHAUSTED'))
     return `${error.tenant} ${error.busy} ${error.size} ${error.waiting} ${error.maxWaiting}`;
   return error instanceof ColdframeError ? error.code : undefined;
+}
+
+export async function snapshots(runtime: NodeRuntime, sidecar: Sidecar): Promise<void> {
+  const options: SnapshotOptions = { name: 'a', labels: { b: 'c' }, store: 'disk', timeoutMs: 1 };
+  const snapshot: Snapshot = await runtime.snapshot(options);
+  const { id, name, labels, size, parent, createdAt, imageVersion, tenant, stored, programs } = snapshot;
+  use(id satisfies string, name satisfies string | undefined, labels['b'], size + programs, parent, createdAt satisfies Date);
+  use(imageVersion, tenant, stored satisfies 'memory' | 'disk' | 'both', (await snapshot.digest()) satisfies string);
+  await snapshot.persist();
+  await snapshot.export('/tmp/x');
+  await snapshot.delete();
+  await runtime.rollback(snapshot);
+  await runtime.rollback('a');
+  const one: NodeRuntime = await runtime.clone();
+  const many: NodeRuntime[] = await runtime.clone(2, { timeoutMs: 1 });
+  const settled: PromiseSettledResult<NodeRuntime>[] = await runtime.clone(2, { settle: true });
+  const paused: Snapshot = await runtime.pause({ timeoutMs: 1 });
+  await runtime.resume();
+  const state: RuntimeState = runtime.state;
+  const [runner] = await runtime.residentRunners();
+  const [entry] = await runtime.processes();
+  const attached: GuestProcess | undefined = await entry?.attach({ onStdout: (chunk: Uint8Array) => chunk.length });
+  const store: SnapshotStore = sidecar.snapshots;
+  const list: SnapshotList = await store.list({ tenant: 'a' });
+  use(one, many, settled, paused, state, (runner as ResidentRunner).pid, attached, list[0]?.id, list.damaged[0]?.reason);
+  use(await store.get('a'), await store.import('/tmp/x', { tenant: 'a' }), runtime.snapshots);
+  await store.export('a', '/tmp/x');
+  await store.delete('a');
+  await NodeRuntime.create({ snapshot, tenant: 'a', bindings: {}, mounts: [] });
+  await Sidecar.spawn({ snapshots: { directory: '/tmp', maxBytes: 1, memoryBytes: 1 } });
+  // @ts-expect-error snapshots are taken
+  new Snapshot();
+  // @ts-expect-error they never change
+  snapshot.size = 1;
 }
 
 export async function refused(runtime: NodeRuntime, runner: ResidentRunner): Promise<void> {

@@ -216,7 +216,7 @@ impl Error {
                 ("timeoutMs", number(*timeout_ms)),
             ],
             Self::SnapshotLacks { what, name } => {
-                vec![("what", Fact::Text(what.clone())), ("name", Fact::Text(name.clone()))]
+                vec![("what", Fact::Text(what.clone())), ("missing", Fact::Text(name.clone()))]
             }
             Self::Timeout { timeout_ms } => vec![("timeoutMs", number(*timeout_ms))],
             Self::CpuLimit { cpu_ms } => vec![("cpuMs", number(*cpu_ms))],

@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use coldframe_core::{Error, FileSystemOptions, Limits, MountOptions, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions};
+use coldframe_core::{
+    BindingOptions, Error, FileSystemOptions, Limits, MountOptions, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions,
+};
 use napi::Env;
 use napi::bindgen_prelude::{Object, Result};
 
@@ -28,6 +30,7 @@ struct Copying {
     id: u32,
     snapshot: Arc<Snapshot>,
     mounts: (Vec<MountOptions>, Vec<FileSystemOptions>),
+    bindings: Option<Vec<BindingOptions>>,
     tenant: Option<Arc<str>>,
     warn: bool,
     settle: bool,
@@ -89,7 +92,8 @@ impl Embedded {
         let id = copying.id;
         for _ in 0..AT_ONCE.min(copying.left) {
             let (mounts, file_systems) = copying.mounts.clone();
-            let options = RestoreOptions { mounts, file_systems, ..RestoreOptions::default() };
+            let bindings = copying.bindings.clone();
+            let options = RestoreOptions { mounts, file_systems, bindings, ..RestoreOptions::default() };
             let made = self.restore(&copying.snapshot, options, copying.warn, copying.tenant.clone(), None);
             copying.left -= 1;
             match made {
@@ -117,7 +121,7 @@ impl Embedded {
     }
 }
 
-/// `id, snapshot, tenant, env, cwd, profile, limits, values, mounts, warn, permissions`.
+/// `id, snapshot, tenant, env, cwd, profile, limits, values, mounts, warn, permissions, bindings`.
 fn create(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
     let id = this.new_id(env, &arguments)?;
     let name: String = arguments.required(1, "snapshot", "a string")?;
@@ -133,6 +137,7 @@ fn create(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option
         permissions: policy.map(|given| permissions::policy(env, &given)).transpose()?,
         mounts,
         file_systems,
+        bindings: host::bindings(env, &arguments, 11)?,
         ..RestoreOptions::default()
     };
     let place = tenant.as_deref().unwrap_or(DEFAULT_TENANT).to_owned();
@@ -176,7 +181,7 @@ fn roll_back(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Opt
     })
 }
 
-/// `id, runtime, count, settle, warn, timeoutMs, mounts`.
+/// `id, runtime, count, settle, warn, timeoutMs, mounts, bindings`.
 fn clone(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
     let id = this.new_id(env, &arguments)?;
     let number = arguments.number(1, "runtime")?;
@@ -186,13 +191,14 @@ fn clone(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<
     let warn: bool = arguments.required(4, "warn", "true or false")?;
     let tenant = this.runtimes.borrow().get(number).and_then(|live| live.tenant.clone());
     let mounts = files::mounts(&arguments, 6)?;
+    let bindings = host::bindings(env, &arguments, 7)?;
     let options = SnapshotOptions { tenant: this.tenant(number), timeout: timeout(&arguments, 5)?, ..SnapshotOptions::default() };
     let outlet = Arc::clone(&this.outlet);
     this.wait_without_program(env, id);
     runtime.snapshot(options, move |taken| {
         let event = match taken {
             Ok((snapshot, _)) => {
-                let copying = Copying { id, snapshot, mounts, tenant, warn, settle, left, made: Vec::new() };
+                let copying = Copying { id, snapshot, mounts, bindings, tenant, warn, settle, left, made: Vec::new() };
                 Event::Note(Box::new(|this, _| this.copy(copying)))
             }
             Err(error) => Event::Then(id, Box::new(|_, _| Err(error.into()))),

@@ -6,12 +6,11 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
-use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use coldframe_core::{
-    Core, CoreOptions, Dispatch, Error, Mode, Process, ProcessOptions, Runtime, RuntimeOptions, Store, StoreOptions, Streams,
+    Core, CoreOptions, Dispatch, Error, Mode, Process, ProcessOptions, Runtime, RuntimeOptions, Store, StoreOptions,
 };
 use napi::bindgen_prelude::{Function, FunctionCallContext, JsObjectValue, Object, Result};
 use napi::threadsafe_function::ThreadsafeCallContext;
@@ -27,7 +26,7 @@ use crate::inline;
 use crate::limits;
 use crate::network;
 use crate::opened;
-use crate::outlet::{Event, EventArguments, Outlet, Program, Runner};
+use crate::outlet::{Event, EventArguments, Outlet, Program};
 use crate::permissions;
 use crate::processes;
 use crate::requests::Requests;

@@ -62,11 +62,18 @@ fn answer(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option
     Ok(None)
 }
 
-/// `runtime`, and a flat list: name, commands with spaces between them, bytes of input, and so on.
+/// `runtime`, and bindings.
 fn set_bindings(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-    const EACH: usize = 3;
     let runtime = this.runtime(env, arguments.number(0, "runtime")?)?;
-    let flat: Vec<String> = arguments.required(1, "bindings", "a list of strings")?;
+    let bindings = bindings(env, &arguments, 1)?.unwrap_or_default();
+    runtime.set_bindings(bindings).map_err(|error| values::thrown(env, &error, None))?;
+    Ok(None)
+}
+
+/// Bindings as a flat list: name, commands with spaces between them, bytes of input, and so on.
+pub fn bindings(env: &Env, arguments: &Arguments<'_>, at: usize) -> Result<Option<Vec<BindingOptions>>> {
+    const EACH: usize = 3;
+    let Some(flat) = arguments.optional::<Vec<String>>(at, "bindings", "a list of strings")? else { return Ok(None) };
     let mut bindings = Vec::with_capacity(flat.len() / EACH);
     for entry in flat.chunks(EACH) {
         let [name, commands, bytes] = entry else {
@@ -76,6 +83,5 @@ fn set_bindings(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<
         let commands = commands.split_whitespace().map(str::to_owned).collect();
         bindings.push(BindingOptions { name: name.clone(), commands, input_bytes });
     }
-    runtime.set_bindings(bindings).map_err(|error| values::thrown(env, &error, None))?;
-    Ok(None)
+    Ok(Some(bindings))
 }

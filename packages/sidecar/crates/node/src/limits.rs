@@ -14,8 +14,11 @@ use crate::values::{self, Raw};
 /// Names and bodies, for the object.
 pub const FUNCTIONS: &[(&str, Body)] = &[("runtimeResources", resources)];
 
+/// A profile, and names with values.
+pub type Given = (Option<String>, Vec<(String, u64)>);
+
 /// Limits as they are given: a profile, and names with values, in two lists of one length, from the argument `at` on.
-pub fn given(env: &Env, arguments: &Arguments<'_>, at: usize) -> Result<(Option<String>, Vec<(String, u64)>)> {
+pub fn given(env: &Env, arguments: &Arguments<'_>, at: usize) -> Result<Given> {
     let profile: Option<String> = arguments.optional(at, "profile", "a string")?;
     let names: Vec<String> = arguments.optional(at + 1, "limits", "a list of strings")?.unwrap_or_default();
     let values: Vec<f64> = arguments.optional(at + 2, "limits", "a list of numbers")?.unwrap_or_default();

@@ -12,6 +12,7 @@ use crate::casting::{Restored, Role, role};
 use crate::copies::{Sleeper, told};
 use crate::embedded::{Body, Embedded, Live};
 use crate::files;
+use crate::host;
 use crate::outlet::Event;
 use crate::snapshots::{DEFAULT_TENANT, entry, timeout};
 use crate::table::Place;
@@ -73,12 +74,13 @@ fn pause(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<
     Ok(None)
 }
 
-/// `id, runtime, warn, mounts`.
+/// `id, runtime, warn, mounts, bindings`.
 fn resume(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
     let id = this.new_id(env, &arguments)?;
     let number = arguments.number(1, "runtime")?;
     let warn: bool = arguments.required(2, "warn", "true or false")?;
     let (mounts, file_systems) = files::mounts(&arguments, 3)?;
+    let bindings = host::bindings(env, &arguments, 4)?;
     let source = this.asleep.borrow_mut().get_mut(&number).filter(|asleep| asleep.waking.is_none()).map(|asleep| {
         asleep.waking = Some(false);
         (asleep.tenant.as_deref().unwrap_or(DEFAULT_TENANT).to_owned(), asleep.id.clone())
@@ -92,7 +94,7 @@ fn resume(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option
     this.wait_without_program(env, id);
     store.later(move |store| {
         let read = store.get(&tenant, &name);
-        let options = RestoreOptions { mounts, file_systems, ..RestoreOptions::default() };
+        let options = RestoreOptions { mounts, file_systems, bindings, ..RestoreOptions::default() };
         outlet.send(Event::Then(
             id,
             Box::new(move |this, env| {

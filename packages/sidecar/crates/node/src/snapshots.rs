@@ -207,7 +207,7 @@ fn persist(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Optio
 
 fn digest(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
     let (id, tenant, name) = named(this, env, &arguments)?;
-    this.of_store(env, id, move |store| store.digest(&tenant, &name), |env, digest| Raw::new(env, digest))
+    this.of_store(env, id, move |store| store.digest(&tenant, &name), Raw::new)
 }
 
 fn export(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {

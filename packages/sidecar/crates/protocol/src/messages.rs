@@ -253,6 +253,9 @@ pub struct RuntimeCreate<'a> {
     /// What its programs may do.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<PermissionsPolicy<'a>>,
+    /// What programs may call from the first moment on.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub bindings: Option<Vec<Binding<'a>>>,
     /// It goes on from this snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<&'a str>,

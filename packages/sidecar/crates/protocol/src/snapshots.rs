@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::maps::Pairs;
-use crate::messages::{Failure, Mount, PermissionsPolicy, Stream};
+use crate::messages::{Binding, Failure, Mount, PermissionsPolicy, Stream};
 
 /// `snapshot.take`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -55,6 +55,9 @@ pub struct RuntimeClone<'a> {
     /// The mounts of the runtime, for the copies.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub mounts: Option<Vec<Mount<'a>>>,
+    /// What programs may call from the first moment on.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub bindings: Option<Vec<Binding<'a>>>,
 }
 
 /// `runtime.pause`.
@@ -80,6 +83,9 @@ pub struct RuntimeResume<'a> {
     /// Its mounts.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub mounts: Option<Vec<Mount<'a>>>,
+    /// What programs may call from the first moment on.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub bindings: Option<Vec<Binding<'a>>>,
 }
 
 /// `snapshot.list`.

@@ -1,4 +1,4 @@
-//! What is made of a snapshot: a runtime, a runtime that goes back, copies; and runtimes that sleep.
+//! What is made of a snapshot: a runtime, a runtime that goes back, copies. Next: `sleep.rs`, runtimes that sleep.
 //!
 //! All of it happens on the reading thread, which alone knows who is called what; it takes well below a millisecond, and many copies are made in
 //! pieces, so that others are not kept waiting. Who hears the programs that come with a snapshot is decided in [`crate::casting`].
@@ -8,43 +8,25 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use coldframe_core as core;
-use coldframe_core::{Error, FileSystemOptions, MountOptions, Outcome, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions};
+use coldframe_core::{
+    BindingOptions, Error, FileSystemOptions, MountOptions, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions,
+};
 use coldframe_protocol::messages::{
     Kind, ProcessAttach, Restored, RestoredProgram, RestoredPrograms, RuntimeClone, RuntimeCopies, RuntimeCopy, RuntimeCreate,
-    RuntimeCreated, RuntimePause, RuntimeResume, RuntimeRollback, Started,
+    RuntimeCreated, RuntimeRollback, Started,
 };
 
-use crate::casting::{Casting, Part, part};
+use crate::casting::Casting;
 use crate::session::{Live, Session, Violation};
-use crate::snapshots::{DEFAULT_TENANT, answer, entry, timeout};
+use crate::snapshots::{DEFAULT_TENANT, answer, timeout};
 use crate::table::Place;
 use crate::{files, host, limits, permissions, wire};
 
 /// Copies that are made before somebody else has a turn.
 const AT_ONCE: usize = 32;
 
-/// A runtime that sleeps on disk.
-pub struct Asleep {
-    /// Its snapshot.
-    id: String,
-    tenant: Option<Arc<str>>,
-    /// Who heard its programs, by lineage.
-    sinks: HashMap<u64, Arc<dyn Sink>>,
-    runners: Vec<u32>,
-    /// It is being made again; then whether it was disposed of meanwhile.
-    waking: Option<bool>,
-}
-
-impl Asleep {
-    /// Its runners.
-    pub fn runners(&self) -> &[u32] {
-        &self.runners
-    }
-
-    fn tenant(&self) -> &str {
-        self.tenant.as_deref().unwrap_or(DEFAULT_TENANT)
-    }
-}
+/// Who heard the programs of a runtime, by lineage.
+pub type Sinks = HashMap<u64, Arc<dyn Sink>>;
 
 type Mounts = (Vec<MountOptions>, Vec<FileSystemOptions>);
 
@@ -53,6 +35,7 @@ struct Copying {
     id: u32,
     snapshot: Arc<Snapshot>,
     mounts: Mounts,
+    bindings: Option<Vec<BindingOptions>>,
     tenant: Option<Arc<str>>,
     warn: bool,
     settle: bool,
@@ -75,6 +58,7 @@ impl Session {
             permissions: create.permissions.as_ref().map(permissions::policy),
             mounts,
             file_systems,
+            bindings: create.bindings.map(host::bindings),
             ..RestoreOptions::default()
         };
         let (warn, owner) = (create.warn == Some(true), create.tenant.map(Arc::from));
@@ -97,13 +81,13 @@ impl Session {
     }
 
     /// Makes a runtime of a snapshot, and enters it. `asleep`: it takes the place of one that sleeps.
-    fn restore(
+    pub(crate) fn restore(
         &mut self,
         snapshot: &Arc<Snapshot>,
         options: RestoreOptions,
         warn: bool,
         tenant: Option<Arc<str>>,
-        asleep: Option<(u32, HashMap<u64, Arc<dyn Sink>>)>,
+        asleep: Option<(u32, Sinks)>,
     ) -> Result<(u32, Vec<RestoredProgram>), Error> {
         if asleep.is_none() {
             self.runtimes.check_room()?;
@@ -166,10 +150,11 @@ impl Session {
         }
         let (answers, notes) = (self.answers.clone(), self.notes.clone());
         let mounts = files::mounts(clone.mounts.unwrap_or_default());
+        let bindings = clone.bindings.map(host::bindings);
         let (warn, settle, left) = (clone.warn == Some(true), clone.settle == Some(true), clone.count);
         runtime.snapshot(options, move |taken| match taken {
             Ok((snapshot, _)) => {
-                let copying = Copying { id, snapshot, mounts, tenant, warn, settle, left, made: Vec::new() };
+                let copying = Copying { id, snapshot, mounts, bindings, tenant, warn, settle, left, made: Vec::new() };
                 notes.leave(|session| session.copy(copying));
             }
             Err(error) => answers.fail(id, &error, place),
@@ -181,7 +166,8 @@ impl Session {
     fn copy(&mut self, mut copying: Copying) {
         for _ in 0..AT_ONCE.min(copying.left as usize) {
             let (mounts, file_systems) = copying.mounts.clone();
-            let options = RestoreOptions { mounts, file_systems, ..RestoreOptions::default() };
+            let bindings = copying.bindings.clone();
+            let options = RestoreOptions { mounts, file_systems, bindings, ..RestoreOptions::default() };
             let made = self.restore(&copying.snapshot, options, copying.warn, copying.tenant.clone(), None);
             copying.left -= 1;
             match made {
@@ -205,165 +191,6 @@ impl Session {
         let body = RuntimeCopies { copies: copies.collect() };
         let hint = 64 + 64 * body.copies.len();
         self.answers.answer(copying.id, || wire::frame(Kind::Reply, copying.id, &body, hint));
-    }
-
-    /// `runtime.pause`.
-    pub(crate) fn pause(&mut self, id: u32, pause: &RuntimePause) -> Result<(), Violation> {
-        let number = pause.runtime;
-        let Some(live) = self.runtimes.get(number) else {
-            self.refuse(id, &self.no_runtime(number));
-            return Ok(());
-        };
-        let options = SnapshotOptions {
-            tenant: live.tenant().to_owned(),
-            timeout: timeout(pause.timeout_ms),
-            hold: true,
-            ..SnapshotOptions::default()
-        };
-        let runtime = live.runtime.clone();
-        if !self.begin(id, 0)? {
-            return Ok(());
-        }
-        let (answers, notes, store) = (self.answers.clone(), self.notes.clone(), self.store.clone());
-        runtime.snapshot(options, move |taken| {
-            let (snapshot, held) = match taken {
-                Ok(taken) => taken,
-                Err(error) => return answers.fail(id, &error, Place { runtime: number, runner: 0 }),
-            };
-            store.later(move |store| {
-                if let Err(error) = store.write_protected(&snapshot) {
-                    drop(held); // all go on
-                    return answer(&answers, id, Err(error));
-                }
-                let info = snapshot.info().clone();
-                drop(snapshot);
-                notes.leave(move |session| {
-                    let sinks = held.map(core::Held::vanish).unwrap_or_default();
-                    session.fall_asleep(number, info.id.clone(), sinks);
-                    session.answers.answer(id, || entry(id, &info, core::Stored::Disk));
-                });
-            });
-        });
-        Ok(())
-    }
-
-    fn fall_asleep(&mut self, number: u32, id: String, sinks: HashMap<u64, Arc<dyn Sink>>) {
-        let Some(Live { runners, tenant, .. }) = self.runtimes.remove(number) else {
-            // It was disposed of meanwhile.
-            return self.end_sleepers(number, sinks);
-        };
-        for sink in sinks.values() {
-            match part(sink.as_ref()) {
-                Part::Request(request) => self.answers.requests.detach(request),
-                Part::Runner(runner) => {
-                    if let Some(entry) = self.runners.lock().get_mut(runner) {
-                        *entry = None;
-                    }
-                    let evaluations = self.answers.requests.evaluations(runner);
-                    evaluations.into_iter().for_each(|evaluation| self.answers.requests.detach(evaluation));
-                }
-                Part::Nobody => {}
-            }
-        }
-        self.asleep.insert(number, Asleep { id, tenant, sinks, runners, waking: None });
-    }
-
-    /// `runtime.resume`.
-    pub(crate) fn resume(&mut self, id: u32, resume: RuntimeResume<'_>) -> Result<(), Violation> {
-        let number = resume.runtime;
-        let Some(asleep) = self.asleep.get_mut(&number).filter(|asleep| asleep.waking.is_none()) else {
-            if self.runtimes.get(number).is_some() {
-                self.reply(id, &RestoredPrograms::default());
-            } else {
-                self.refuse(id, &self.no_runtime(number));
-            }
-            return Ok(());
-        };
-        asleep.waking = Some(false);
-        let (tenant, name) = (asleep.tenant().to_owned(), asleep.id.clone());
-        let (mounts, file_systems) = files::mounts(resume.mounts.unwrap_or_default());
-        let warn = resume.warn == Some(true);
-        if !self.begin(id, 0)? {
-            self.asleep.entry(number).and_modify(|asleep| asleep.waking = None);
-            return Ok(());
-        }
-        let (answers, notes) = (self.answers.clone(), self.notes.clone());
-        self.store.later(move |store| {
-            let read = store.get(&tenant, &name);
-            notes.leave(move |session| {
-                let options = RestoreOptions { mounts, file_systems, ..RestoreOptions::default() };
-                let woken = session.wake_up(number, read, options, warn);
-                let reply = woken.map(|programs| wire::frame(Kind::Reply, id, &RestoredPrograms { programs }, 256));
-                answer(&answers, id, reply);
-            });
-        });
-        Ok(())
-    }
-
-    fn wake_up(
-        &mut self,
-        number: u32,
-        read: Result<Arc<Snapshot>, Error>,
-        options: RestoreOptions,
-        warn: bool,
-    ) -> Result<Vec<RestoredProgram>, Error> {
-        let asleep = self.asleep.remove(&number).ok_or(Error::RuntimeDisposed)?;
-        if asleep.waking == Some(true) {
-            self.end_sleepers(number, asleep.sinks);
-            return Err(Error::RuntimeDisposed);
-        }
-        let sinks = asleep.sinks.clone();
-        let woken = read.and_then(|it| self.restore(&it, options, warn, asleep.tenant.clone(), Some((number, sinks))));
-        match woken {
-            Ok((_, programs)) => {
-                // From now on it may make room for others.
-                self.store.later(move |store| drop(store.protect(asleep.tenant(), &asleep.id, false)));
-                Ok(programs)
-            }
-            Err(error) => {
-                self.asleep.insert(number, Asleep { waking: None, ..asleep });
-                Err(error)
-            }
-        }
-    }
-
-    /// Ends a runtime that sleeps. False: there is none of that number.
-    pub(crate) fn dispose_asleep(&mut self, number: u32) -> bool {
-        match self.asleep.get_mut(&number) {
-            None => return false,
-            Some(Asleep { waking: Some(disposed), .. }) if !*disposed => *disposed = true,
-            Some(Asleep { waking: Some(_), .. }) => return false,
-            Some(_) => {
-                if let Some(asleep) = self.asleep.remove(&number) {
-                    self.end_sleepers(number, asleep.sinks);
-                }
-            }
-        }
-        true
-    }
-
-    /// Tells those who wait for the programs of a runtime that was disposed of in its sleep.
-    fn end_sleepers(&self, number: u32, sinks: HashMap<u64, Arc<dyn Sink>>) {
-        let outcome = || Outcome {
-            exit_code: Error::RuntimeDisposed.exit_code(),
-            stdout: Vec::new(),
-            stderr: Vec::new(),
-            stdout_truncated: false,
-            stderr_truncated: false,
-            value: None,
-            failure: Some(Error::RuntimeDisposed),
-            timings: core::Timings::default(),
-        };
-        for sink in sinks.into_values() {
-            if let Part::Runner(runner) = part(sink.as_ref()) {
-                self.runners.lock().remove(runner);
-                for evaluation in self.answers.requests.evaluations(runner) {
-                    let place = Place { runtime: number, runner };
-                    self.answers.answer(evaluation, || wire::outcome(evaluation, &outcome(), place));
-                }
-            }
-            sink.exited(outcome());
-        }
     }
 
     /// `process.attach`.

@@ -51,10 +51,15 @@ pub fn answer(number: u32, result: HostResult<'_>, runtime: &Runtime) {
 
 /// Carries `bindings.set` out.
 pub fn set_bindings(set: BindingsSet<'_>, runtime: &Runtime) -> Result<(), core::Error> {
+    runtime.set_bindings(bindings(set.bindings))
+}
+
+/// Bindings of a message as the core takes them.
+pub fn bindings(given: Vec<messages::Binding<'_>>) -> Vec<core::BindingOptions> {
     let binding = |binding: messages::Binding<'_>| core::BindingOptions {
         name: binding.name.to_owned(),
         commands: binding.commands.into_iter().map(str::to_owned).collect(),
         input_bytes: binding.input_bytes,
     };
-    runtime.set_bindings(set.bindings.into_iter().map(binding).collect())
+    given.into_iter().map(binding).collect()
 }

@@ -28,6 +28,7 @@ mod requests;
 mod serve;
 mod session;
 mod sinks;
+mod sleep;
 mod snapshots;
 mod table;
 mod walls;

@@ -58,13 +58,13 @@ pub fn told(policy: &PermissionPolicy) -> PermissionsPolicy<'_> {
 }
 
 fn scope_told(scope: &ScopePolicy) -> PermissionsScope<'_> {
-    fn texts(texts: &Vec<String>) -> Vec<&str> {
+    fn texts(texts: &[String]) -> Vec<&str> {
         texts.iter().map(String::as_str).collect()
     }
     let rules = scope.rules.iter().map(|rule| PermissionsRule {
         mode: mode(rule.verdict),
-        operations: rule.operations.as_ref().map(texts),
-        patterns: rule.patterns.as_ref().map(texts),
+        operations: rule.operations.as_deref().map(texts),
+        patterns: rule.patterns.as_deref().map(texts),
     });
     PermissionsScope { default: mode(scope.default), rules: (!scope.rules.is_empty()).then(|| rules.collect()) }
 }

@@ -15,7 +15,6 @@ use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::casting::{Runners, Waiting};
-use crate::copies::Asleep;
 use crate::files;
 use crate::host;
 use crate::limits;
@@ -26,6 +25,7 @@ use crate::outgoing::Outgoing;
 use crate::permissions;
 use crate::processes;
 use crate::sinks::{Answers, Program, Runner};
+use crate::sleep::Asleep;
 use crate::snapshots::DEFAULT_TENANT;
 use crate::table::{Place, Table};
 use crate::wire;
@@ -187,7 +187,9 @@ impl Session {
             permissions: create.permissions.as_ref().map(permissions::policy).unwrap_or_default(),
             warnings,
         };
-        match self.runtimes.check_room().and_then(|()| self.core.create_runtime(options)) {
+        let bindings = create.bindings.map(host::bindings);
+        let created = self.runtimes.check_room().and_then(|()| self.core.create_runtime(options));
+        match created.and_then(|it| bindings.map_or(Ok(()), |all| it.set_bindings(all)).map(|()| it)) {
             Ok(runtime) => {
                 let number = self.runtimes.reserve();
                 runtime.attach(Arc::new(host::Asking { runtime: number, outgoing: Arc::clone(&self.answers.outgoing) }));

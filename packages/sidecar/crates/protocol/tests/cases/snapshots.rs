@@ -22,6 +22,10 @@ fn programs() -> Vec<RestoredProgram> {
     vec![RestoredProgram { pid: 2, runner: Some(65_536) }, RestoredProgram { pid: 70_000, runner: None }]
 }
 
+fn bindings() -> Option<Vec<Binding<'static>>> {
+    Some(vec![Binding { name: "weather", commands: vec!["weather", "wttr"], input_bytes: 1_048_576 }])
+}
+
 fn named(snapshot: &'static str) -> SnapshotNamed<'static> {
     SnapshotNamed { tenant: "mieter ä", snapshot }
 }
@@ -37,11 +41,11 @@ pub fn add(all: &mut Vec<Case>) {
     sdk!(all, "runtime-clone-everything", RuntimeClone, 22, RuntimeClone, {
         let mount = Mount { guest_path: "/data", host_path: "/srv/größe", read_only: true, overlay: None, file_system: None };
         let (timeout_ms, settle, warn) = (Some(1), Some(true), Some(true));
-        RuntimeClone { runtime: 1, count: 65_536, timeout_ms, settle, warn, mounts: Some(vec![mount]) }
+        RuntimeClone { runtime: 1, count: 65_536, timeout_ms, settle, warn, mounts: Some(vec![mount]), bindings: bindings() }
     });
     sdk!(all, "runtime-pause", RuntimePause, 23, RuntimePause, RuntimePause { runtime: 1, timeout_ms: Some(300) });
     sdk!(all, "runtime-resume", RuntimeResume, 24, RuntimeResume, {
-        RuntimeResume { runtime: 1, warn: Some(true), mounts: Some(vec![]) }
+        RuntimeResume { runtime: 1, warn: Some(true), mounts: Some(vec![]), bindings: bindings() }
     });
     sdk!(all, "snapshot-list", SnapshotList, 25, SnapshotList, SnapshotList { tenant: "default" });
     sdk!(all, "snapshot-get", SnapshotGet, 26, SnapshotNamed, named("vor dem Umbau"));
@@ -57,7 +61,7 @@ pub fn add(all: &mut Vec<Case>) {
     sdk!(all, "snapshot-persist", SnapshotPersist, 31, SnapshotNamed, named(ID));
     sdk!(all, "snapshot-digest", SnapshotDigest, 32, SnapshotNamed, named(ID));
     sdk!(all, "runtime-create-snapshot", RuntimeCreate, 33, RuntimeCreate, {
-        RuntimeCreate { snapshot: Some(ID), tenant: Some("mieter ä"), ..RuntimeCreate::default() }
+        RuntimeCreate { bindings: bindings(), snapshot: Some(ID), tenant: Some("mieter ä"), ..RuntimeCreate::default() }
     });
 
     reply!(all, "reply-snapshot-take", SnapshotTake, 20, SnapshotEntry, entry(None, Stored::Memory));
