@@ -166,6 +166,18 @@ describe.each(MODES)('$name', (mode) => {
     }));
 });
 
+test('when the folder cannot be written the runtime stays awake, and that is told', async () => {
+  const errors: unknown[] = [];
+  await using sidecar = await Sidecar.spawn({ snapshots: { directory: '/proc/nowhere' } });
+  const onError = (error: unknown) => errors.push(error);
+  await using runtime = await NodeRuntime.create({ sidecar, idle: { afterMs: 20, action: 'pause', onError } });
+  const runner = await runtime.createResidentRunner();
+  await runner.exec('globalThis.n = 1');
+  await until(() => errors.length > 0, 10_000, 'it is told');
+  expect(errors[0]).toMatchObject({ code: 'ERR_SNAPSHOT_FILE' });
+  expect((await runner.exec('console.log(++n)')).stdout).toBe('2\n');
+});
+
 test('neither an idle policy nor a pool keeps the process alive', async () => {
   const program = fileURLToPath(new URL('../fixtures/at-rest.mjs', import.meta.url));
   const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -202,10 +202,10 @@ class Play {
           const before = this.#runtime;
           await this.#enter({ snapshot, state: this.#state, disk: true });
           await before.dispose();
-          await snapshot.delete();
         } else {
           await this.#runtime.resume();
         }
+        await snapshot.delete();
         return this.#world.assertUnique(this.#runner);
       }
       case 'kill':

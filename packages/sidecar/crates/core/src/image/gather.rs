@@ -8,7 +8,7 @@
 //! Copying the image takes milliseconds, so that has been done before: `keeper.rs` has a copy ready, and what is left is to write a few pages over it. Where there
 //! is none, or much to write, it is done in the background. Next: `keeper.rs`.
 
-use super::{Extent, Image, Piece, bytes, extra_mappings, join_for_copying, overlay};
+use super::{Extent, Image, Piece, bytes, extra_mappings, join, join_for_copying, overlay};
 use crate::error::Error;
 use crate::sys::{self, PAGE, Run};
 use parking_lot::RwLock;
@@ -24,7 +24,7 @@ const OFTEN: u32 = 16;
 /// Writing this much over a copy that is ready takes no longer than a few scattered mappings: it is done at once.
 const AT_ONCE: usize = 256 * PAGE;
 /// Behind the image's own length, runs of this length and more are left where they are.
-const LARGE: usize = 4 << 20;
+const LARGE: usize = 8 << 20;
 /// Small runs with at most this much between them become one.
 const GAP: usize = 64 * PAGE;
 /// Small runs behind the image's own length that are left at most, and how much may lie between in any case.
@@ -45,8 +45,10 @@ pub(super) struct Gathering {
 struct Plan {
     own: Arc<[Extent]>,
     inside: Vec<Run>,
-    whole: Run,
     behind: Vec<Run>,
+    /// What of the file is mapped: the image's own range as one, what lies behind, and zeros between.
+    mapped: Vec<Run>,
+    /// What is left where it is.
     large: Vec<Extent>,
 }
 
@@ -88,15 +90,11 @@ impl Image {
         let plan = self.plan();
         let charge = self.budget().charge(0, 1)?;
         let failed = |error: io::Error| Error::Snapshot { reason: format!("it could not be put together: {error}") };
-        let len = plan.write(&copy, self.header().memory_len).map_err(failed)?;
+        let len = plan.write(&copy).map_err(failed)?;
         let piece = Piece::charged(copy, len, self.budget(), charge);
-        let Run { offset: at, len } = plan.whole;
-        let mut gathered = vec![Extent { at, len, piece: piece.clone(), offset: at as u64 }];
-        let mut offset = self.header().memory_len;
-        for run in &plan.behind {
-            gathered.push(Extent { at: run.offset, len: run.len, piece: piece.clone(), offset });
-            offset += run.len as u64;
-        }
+        // What lies where in the memory lies there in the file as well, so that runs that touch are one.
+        let extent = |run: &Run| Extent { at: run.offset, len: run.len, piece: piece.clone(), offset: run.offset as u64 };
+        let gathered: Vec<Extent> = plan.mapped.iter().map(extent).collect();
         let gathered = overlay(&gathered, &plan.large);
         let fewer = extra_mappings(&gathered) < extra_mappings(&plan.own);
         if fewer {
@@ -118,7 +116,9 @@ impl Image {
         let large: Vec<Extent> = large.into_iter().cloned().collect();
         let small: Vec<Run> = small.into_iter().map(run).collect();
         let behind = super::flatten::between(&join_for_copying(&small, GAP, MOST, SLACK), &large);
-        Plan { inside, whole: Run { offset: first, len: last - first }, behind, large, own }
+        let whole = Run { offset: first, len: last - first };
+        let mapped = join(&[std::slice::from_ref(&whole), &behind].concat(), GAP, usize::MAX);
+        Plan { inside, behind, mapped, large, own }
     }
 
     /// New memories are mapped from the first list again; the file goes when the last memory that was mapped from it does.
@@ -145,15 +145,11 @@ impl Plan {
     }
 
     /// Writes all that is not the image's own over the copy, then what lies behind. Nobody can change the file afterwards.
-    fn write(&self, copy: &File, image_len: u64) -> io::Result<u64> {
-        for run in &self.inside {
+    fn write(&self, copy: &File) -> io::Result<u64> {
+        for run in self.inside.iter().chain(&self.behind) {
             copy_run(&self.own, *run, copy, run.offset as u64)?;
         }
-        let mut end = image_len;
-        for run in &self.behind {
-            copy_run(&self.own, *run, copy, end)?;
-            end += run.len as u64;
-        }
+        let end = self.mapped.last().map_or(0, |run| (run.offset + run.len) as u64);
         copy.set_len(end)?;
         sys::seal(copy)?;
         Ok(end)

@@ -157,8 +157,9 @@ impl Image {
 
 /// How many mappings a slot made of `extents` takes, beyond what every VM has.
 pub(crate) fn extra_mappings(extents: &[Extent]) -> u64 {
-    // The first run is the image itself, which is counted already; each further one splits what is around it.
-    2 * (extents.len() as u64).saturating_sub(1)
+    // The first run is the image itself and counted already, and so are zeros before it and behind the last one.
+    let gaps = extents.windows(2).filter(|pair| pair[0].end() < pair[1].at).count();
+    (extents.len() + gaps).saturating_sub(1) as u64
 }
 
 #[cfg(test)]

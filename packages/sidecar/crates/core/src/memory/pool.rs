@@ -49,8 +49,11 @@ impl Pool {
         })
     }
 
-    /// Restores a slot and keeps it, if there is room.
+    /// Restores a slot and keeps it, if there is room; looking what was written in it would be for nothing else.
     pub(crate) fn give_back(&self, image: &Image, slot: Slot, size: usize, fully_metered: bool) {
+        if self.clean.lock().len() >= self.capacity {
+            return self.unmap(slot);
+        }
         match slot.reset(image, size, fully_metered) {
             Reset::Clean(slot) => self.keep(slot),
             Reset::Lost(base) => self.budget.give_up_range(base),

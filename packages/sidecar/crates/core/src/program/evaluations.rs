@@ -98,7 +98,7 @@ impl Program {
             return Err(Error::RolledBack);
         }
         if let Some(exit_code) = control.exited {
-            return Err(Error::RunnerExited { exit_code });
+            return Err(control.refused.clone().unwrap_or(Error::RunnerExited { exit_code }));
         }
         control.evaluations.queue.push_back(request);
         Ok(control.waiting.take())
@@ -240,10 +240,16 @@ impl Program {
                 self.voice.tell(|sink| sink.evaluated(current.id, outcome));
             }
         }
+        let never = failure.filter(|error| is_refusal(error)).cloned().unwrap_or(Error::RunnerExited { exit_code });
         for request in unfinished.queue {
-            self.voice.tell(|sink| sink.evaluated(request.id, never_ran(Error::RunnerExited { exit_code })));
+            self.voice.tell(|sink| sink.evaluated(request.id, never_ran(never.clone())));
         }
     }
+}
+
+/// Whether it says why a program was never there: who asks something of it wants to know that, and not with which code it ended.
+pub(super) fn is_refusal(error: &Error) -> bool {
+    matches!(error, Error::ResourceExhausted { .. })
 }
 
 fn never_ran(failure: Error) -> Outcome {

@@ -10,7 +10,6 @@
 //! on the caller outside is no part of it: connections, host functions, open files and watches of the caller's; it hands over anew what the copy
 //! is to have. And **no program waits for what cannot come**: an operation that something in the value will complete (a socket, the end of a child, a
 //! signal, a watch of files in memory) goes on waiting, every other one is completed at the revival. Next: `graph.rs`, what descriptions share; `file.rs`, the bytes.
-#![cfg_attr(not(test), allow(dead_code, reason = "who saves whole runtimes comes next"))]
 
 mod file;
 mod graph;

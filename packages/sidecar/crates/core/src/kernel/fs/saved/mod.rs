@@ -14,7 +14,6 @@
 //! ```
 //!
 //! Next: `kernel/saved/graph.rs`, what is open.
-#![cfg_attr(not(test), allow(dead_code, reason = "who saves whole runtimes comes next"))]
 
 mod check;
 mod record;

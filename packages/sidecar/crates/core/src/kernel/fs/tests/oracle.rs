@@ -6,7 +6,7 @@
 //! root do everything; `posix.rs` has them.
 
 use super::dice::Dice;
-use super::saved::{Given, save};
+use super::saved::by_bytes;
 use super::{Arg, Guest};
 use crate::kernel::Kernel;
 use crate::limits::Limits;
@@ -162,14 +162,6 @@ impl Pair {
             return self.close(self.open.len() - 1);
         }
         (ours.min(0), theirs.min(0))
-    }
-
-    /// Goes on with a copy, and with what is open in it.
-    fn copy(&mut self) {
-        let mounts = self.guest.program.process.kernel.reattach().0;
-        let given = Given { mounts, ..Given::default() };
-        let saved = save(&[&self.guest]).rewritten(|bytes| bytes).expect("what a runtime has brought about is sound");
-        self.guest = given.only(&saved);
     }
 
     fn close(&mut self, at: usize) -> (i64, i64) {
@@ -475,7 +467,7 @@ fn compare(steps: usize, place: Where) {
         for _ in 0..SEQUENCE {
             // A file of the host that has another name by now cannot be found again.
             if dice.roll(30) == 0 && (place != Where::Mounted || pair.open.is_empty()) {
-                pair.copy();
+                pair.guest = by_bytes(&pair.guest);
                 done.push("a copy".to_owned());
             }
             let (what, ours, theirs) = step(&mut pair, &mut dice);

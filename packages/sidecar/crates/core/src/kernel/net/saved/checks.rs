@@ -9,7 +9,7 @@ use crate::kernel::net::socket::{Domain, Id, Listener, Role, Socket};
 use crate::kernel::net::stream::MAX_BACKLOG;
 use crate::kernel::net::table::MAX_WAITERS;
 use crate::kernel::operations::LAST;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Why a value is refused.
 type Damage = &'static str;
@@ -20,10 +20,10 @@ impl SavedSockets {
         if self.last > LAST || self.sockets.keys().any(|id| !(1..=LAST).contains(id)) {
             return Err("a socket's number");
         }
+        let waiting = self.check_queues()?;
         for (id, socket) in &self.sockets {
-            self.check_one(*id, socket)?;
+            self.check_one(*id, socket, &waiting)?;
         }
-        self.check_queues()?;
         for (id, feed) in &self.feeds {
             let is_pipe = self.sockets.get(id).is_some_and(|socket| socket.is_pipe);
             // What is broken keeps no bytes: it would wait with them for ever.
@@ -53,7 +53,7 @@ impl SavedSockets {
         self.feeds.contains_key(&id)
     }
 
-    fn check_one(&self, id: Id, socket: &Socket) -> Result<(), Damage> {
+    fn check_one(&self, id: Id, socket: &Socket, waiting: &HashSet<Id>) -> Result<(), Damage> {
         if socket.is_pipe && !(socket.domain == Domain::Unix && matches!(socket.role, Role::Connected(_))) {
             return Err("a pipe that is none");
         }
@@ -66,10 +66,11 @@ impl SavedSockets {
         if !socket.local.iter().all(fits) {
             return Err("a socket's address");
         }
-        let waiters = &socket.waiters;
-        for waiter in waiters {
-            let own = waiters.iter().filter(|other| other.owner == waiter.owner).count();
-            if waiter.operation > LAST || own > MAX_WAITERS || (waiter.owner == NOBODY && waiter.operation != id) {
+        let mut owners = HashMap::new();
+        for waiter in &socket.waiters {
+            let own: &mut usize = owners.entry(waiter.owner).or_default();
+            *own += 1;
+            if waiter.operation > LAST || *own > MAX_WAITERS || (waiter.owner == NOBODY && waiter.operation != id) {
                 return Err("a socket's waiter");
             }
         }
@@ -90,10 +91,8 @@ impl SavedSockets {
                 };
                 if back == Some(id) && peer != id { Ok(()) } else { Err("a connection with one end") }
             }
-            Role::Connecting(listener) => match self.sockets.get(listener).map(|socket| &socket.role) {
-                Some(Role::Listening(queue)) if queue.waiting.contains(&id) => Ok(()),
-                _ => Err("a connection that waits for nobody"),
-            },
+            Role::Connecting(_) if waiting.contains(&id) => Ok(()),
+            Role::Connecting(_) => Err("a connection that waits for nobody"),
             Role::Listening(listener) => {
                 let is_sound = listener.backlog <= MAX_BACKLOG && socket.local.is_some();
                 if is_sound { Ok(()) } else { Err("a listener") }
@@ -101,9 +100,9 @@ impl SavedSockets {
         }
     }
 
-    /// What waits in the queues of listeners: each once, and as what it waits for.
-    fn check_queues(&self) -> Result<(), Damage> {
-        let mut queued = HashSet::new();
+    /// What is in the queues of listeners: each once, and as what it waits for. Gives those that wait for room in one.
+    fn check_queues(&self) -> Result<HashSet<Id>, Damage> {
+        let (mut queued, mut all_waiting) = (HashSet::new(), HashSet::new());
         for (id, socket) in &self.sockets {
             let Role::Listening(Listener { ready, waiting, .. }) = &socket.role else { continue };
             let role = |at: &Id| self.sockets.get(at).filter(|socket| !socket.is_pipe).map(|socket| &socket.role);
@@ -112,7 +111,8 @@ impl SavedSockets {
             if !are_ready || !are_waiting || !ready.iter().chain(waiting).all(|at| queued.insert(*at)) {
                 return Err("a listener's queue");
             }
+            all_waiting.extend(waiting);
         }
-        Ok(())
+        Ok(all_waiting)
     }
 }

@@ -52,6 +52,14 @@ fn more_programs_and_copies_than_there_are_mappings_for() {
     let mut residents: Vec<_> = (0..13).map(|_| runner(&runtime)).collect();
     let one_more = outcome(&runtime, exec("console.log(1)"));
     assert_eq!(code(&one_more), Some("ERR_RESOURCE_EXHAUSTED"), "{one_more:?}");
+    // A runner that could not be made says why, whenever it is asked something.
+    let (process, told) = start(&runtime, ProcessOptions { mode: Mode::Resident, ..exec("") }, Dispatch::Worker);
+    let early = process.evaluate(1, "1".to_owned(), None, Streams::default(), Dispatch::Worker);
+    assert_eq!(code(&exited(&told)), Some("ERR_RESOURCE_EXHAUSTED"));
+    let late = process.evaluate(2, "1".to_owned(), None, Streams::default(), Dispatch::Worker);
+    for refused in [early, late].into_iter().filter_map(Result::err) {
+        assert_eq!(refused.code(), "ERR_RESOURCE_EXHAUSTED");
+    }
     residents.iter_mut().for_each(answers);
     let snapshot = take(&runtime);
     assert!(matches!(lacks(try_copy(&core, &snapshot, RestoreOptions::default())), "memory mappings" | "memory reservations"));

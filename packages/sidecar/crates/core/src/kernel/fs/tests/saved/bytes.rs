@@ -3,11 +3,6 @@
 use super::super::watching::watch;
 use super::*;
 
-/// A copy that was bytes on the way.
-fn by_bytes(given: &Given, guest: &Guest) -> Guest {
-    given.only(&save(&[guest]).rewritten(|bytes| bytes).expect("sound"))
-}
-
 fn bytes_of(guest: &Guest) -> Vec<u8> {
     let mut written = Vec::new();
     let _ = save(&[guest]).rewritten(|bytes| {
@@ -29,7 +24,7 @@ fn files_come_through_byte_for_byte_and_holes_stay_holes() {
     guest.plain(0x0f, &[fd.into(), ((1_i64 << 40) + 1_000_000).into()]);
     let written = bytes_of(&guest).len();
     assert!(written < 300_000, "{written}: a hole is no bytes");
-    let mut copy = by_bytes(&Given::default(), &guest);
+    let mut copy = by_bytes(&guest);
     let all_of = |guest: &mut Guest| guest.stat("/workspace/holes", true).expect("there");
     assert_eq!(all_of(&mut copy), all_of(&mut guest), "size, blocks and times too");
     assert_eq!(copy.read_file("whole").expect("there"), all);
@@ -52,7 +47,7 @@ fn the_same_files_are_the_same_bytes() {
     open(&mut guest, "/dev/null", 2);
     watch(&mut guest, "/tmp", 1);
     let written = bytes_of(&guest);
-    assert_eq!(bytes_of(&by_bytes(&Given::default(), &guest)), written);
+    assert_eq!(bytes_of(&by_bytes(&guest)), written);
     assert_eq!(bytes_of(&copy(&guest)), written);
 }
 

@@ -19,7 +19,7 @@ const READ_WRITE_CREATE: i64 = 0o102;
 const DIRECTORY: i64 = 0o200_000;
 
 /// A value of the runtime of these programs.
-pub(super) fn save(guests: &[&Guest]) -> SavedKernel {
+fn save(guests: &[&Guest]) -> SavedKernel {
     let kernel = &guests[0].program.process.kernel;
     let processes: Vec<_> = guests.iter().map(|guest| &guest.program.process).collect();
     kernel.save(&processes)
@@ -27,24 +27,31 @@ pub(super) fn save(guests: &[&Guest]) -> SavedKernel {
 
 /// What a copy is given.
 #[derive(Default)]
-pub(super) struct Given {
-    pub(super) limits: Limits,
-    pub(super) mounts: Vec<MountOptions>,
-    pub(super) file_systems: Vec<FileSystemOptions>,
+struct Given {
+    limits: Limits,
+    mounts: Vec<MountOptions>,
+    file_systems: Vec<FileSystemOptions>,
 }
 
 impl Given {
-    pub(super) fn revive(&self, saved: &SavedKernel) -> Result<Vec<Guest>, Error> {
+    fn revive(&self, saved: &SavedKernel) -> Result<Vec<Guest>, Error> {
         let (mounts, file_systems) = (&self.mounts[..], &self.file_systems[..]);
         let with = Reattach { limits: self.limits, permissions: None, mounts, file_systems, warnings: None };
         Ok(Kernel::revive(saved, with)?.processes.into_iter().map(Guest::with).collect())
     }
 
-    pub(super) fn only(&self, saved: &SavedKernel) -> Guest {
+    fn only(&self, saved: &SavedKernel) -> Guest {
         let mut guests = self.revive(saved).expect("a copy");
         assert_eq!(guests.len(), 1);
         guests.remove(0)
     }
+}
+
+/// A copy with the same mounts, which was bytes on the way.
+pub(super) fn by_bytes(guest: &Guest) -> Guest {
+    let (mounts, file_systems) = guest.program.process.kernel.reattach();
+    let saved = save(&[guest]).rewritten(|bytes| bytes).expect("what a runtime has brought about is sound");
+    Given { mounts, file_systems, ..Given::default() }.only(&saved)
 }
 
 fn copy(guest: &Guest) -> Guest {

@@ -1,0 +1,29 @@
+// The command itself, on real pools: every row is there and right, and nothing is left behind.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { PoolReport } from '../../src/pool/report.js';
+import { command } from '../helpers/command.js';
+import { isWellNested } from '../helpers/markup.js';
+
+test('bench:pool measures pools, calls at one moment and checkouts', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pool-'));
+  try {
+    const [out, page] = [join(folder, 'out.json'), join(folder, 'page.html')];
+    const { code, stderr } = await command('pool', ['--quick', '--out', out, '--report', page]);
+    const report = JSON.parse(readFileSync(out, 'utf8')) as PoolReport;
+    expect(report.skipped).toEqual([]);
+    expect([...report.amortised, ...report.crowds].map(({ successRate }) => successRate)).toEqual(
+      [...report.amortised, ...report.crowds].map(() => 1),
+    );
+    expect(report.hygiene).toMatchObject({ successRate: 1, left: { runtimes: 0, processes: 0, files: 0 } });
+    expect(report.targets.find(({ id }) => id === 'W9')).toMatchObject({ verdict: 'met' });
+    expect(code).toBe(0);
+    expect(stderr).toContain('Targets');
+    expect(isWellNested(readFileSync(page, 'utf8'))).toBe(true);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}, 120_000);
