@@ -36,6 +36,7 @@ pub(crate) struct Saved {
 }
 
 /// A saved VM and what that took.
+#[cfg_attr(not(test), expect(dead_code, reason = "tests and measurements look at what was copied"))]
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) saved: Arc<Saved>,
@@ -46,6 +47,7 @@ pub(crate) struct Snapshot {
 
 impl Saved {
     /// What memories of it are mapped from.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests and measurements look into it"))]
     pub(crate) fn memory(&self) -> &Arc<Image> {
         &self.memory
     }
@@ -106,6 +108,13 @@ impl Vm {
 
     /// Goes back to a saved state. What it was is lost, whatever it was in the middle of; when this fails nothing has changed. The memory of what it was
     /// is given back when the remains are dropped: nobody need wait for that.
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "a runtime goes back with all its programs at once: `runtime/snapshots/rollback.rs`; tests of one VM use this"
+        )
+    )]
     pub(crate) async fn rollback(&mut self, factory: &Factory, saved: &Saved, restore: Restore) -> Result<Remains, Error> {
         let program = self.store.data().program.clone();
         if program.gate().enter().is_err() {
