@@ -108,7 +108,13 @@ const store: Tests = {
 /** Whether `value` is certainly what `snapshots` of a sidecar may be. */
 export const isStore: Test = (value) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  return Object.entries(value).every(([name, given]) => given === undefined || store[name]?.(given) === true);
+  const given = value as Readonly<Record<string, unknown>>;
+  // What is inherited counts too, as it does for the schema.
+  for (const name in given) {
+    const test = store[name];
+    if (test === undefined || test === null || (given[name] !== undefined && !test(given[name]))) return false;
+  }
+  return true;
 };
 
 /** By the calls that they belong to. */

@@ -20,7 +20,7 @@ export class Snapshot {
   readonly labels: Readonly<Record<string, string>>;
   /** Bytes that it has for itself, beyond the guest image. It may share them with others. */
   readonly size: number;
-  /** The snapshot from which its runtime had come, if it had. */
+  /** The snapshot that came last before it in the life of its runtime, if one did: taken, gone back to, or come from. */
   readonly parent?: string;
   /** When it was taken. */
   readonly createdAt: Date;

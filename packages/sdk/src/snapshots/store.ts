@@ -39,7 +39,8 @@ export class SnapshotStore {
     const { tenant } = await this.#checked('snapshots.list()', options);
     const { snapshots, damaged } = await this.#household.connection.snapshots.list(tenant);
     const { Snapshot } = await import('./snapshot.js');
-    const list = snapshots.map((wire) => new Snapshot(this.#household, wire));
+    // The store gives the oldest first.
+    const list = snapshots.reverse().map((wire) => new Snapshot(this.#household, wire));
     return Object.assign(list, { damaged });
   }
 

@@ -122,8 +122,14 @@ describe.each(MODES)('$name', (mode) => {
         globalThis.child = spawn('node', ['-e', 'process.stdin.on("data", (d) => process.stdout.write(String(d).toUpperCase()))'], {
           stdio: ['pipe', 'pipe', 'ignore'],
         });
-        globalThis.next = (from) => new Promise((resolve) => from.once('data', (data) => resolve(String(data))));
-        const server = net.createServer((socket) => socket.on('data', (data) => socket.write('echo ' + data)));
+        // What it listens to does not keep the process alive; a timer does meanwhile.
+        globalThis.next = async (from) => {
+          const timer = setTimeout(() => {}, 20_000);
+          const data = await new Promise((resolve) => from.once('data', resolve));
+          clearTimeout(timer);
+          return String(data);
+        };
+        const server = net.createServer((socket) => socket.unref().on('data', (data) => socket.write('echo ' + data)));
         await new Promise((resolve) => server.listen(3000, resolve));
         globalThis.socket = net.connect(3000);
         await new Promise((resolve) => socket.once('connect', resolve));
@@ -155,6 +161,7 @@ describe.each(MODES)('$name', (mode) => {
         globalThis.ends = [];
         const net = await import('node:net');
         globalThis.server = net.createServer((socket) => {
+          socket.unref();
           socket.on('error', (error) => ends.push(error.code));
           socket.on('close', () => ends.push('close'));
           socket.on('data', (data) => socket.write('echo ' + data));

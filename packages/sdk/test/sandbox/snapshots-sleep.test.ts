@@ -130,7 +130,7 @@ describe.each(MODES)('$name', (mode) => {
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec(`const net = await import('node:net');
-        globalThis.server = net.createServer((socket) => socket.resume());
+        globalThis.server = net.createServer((socket) => socket.unref().resume());
         await new Promise((resolve) => server.listen(3000, resolve)); server.unref();`);
       const stream = runtime.connect({ port: 3000 });
       await new Promise((resolve) => stream.once('connect', resolve));

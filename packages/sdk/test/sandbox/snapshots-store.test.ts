@@ -16,6 +16,8 @@ describe.each(MODES)('$name', (mode) => {
       const runtime = await create({ tenant: `list ${mode.name}` });
       const other = await runtime.clone();
       const first = await runtime.snapshot({ name: 'a' });
+      // A clock with milliseconds tells them apart.
+      await new Promise((resolve) => setTimeout(resolve, 5));
       const second = await runtime.snapshot({ name: 'a', labels: { at: '2' } });
       await runtime.dispose();
       const { snapshots } = other;

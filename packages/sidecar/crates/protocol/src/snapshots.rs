@@ -186,7 +186,7 @@ pub struct SnapshotEntry<'a> {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SnapshotEntries<'a> {
-    /// The tenant's, the newest first.
+    /// The tenant's, the oldest first.
     #[serde(borrow)]
     pub snapshots: Vec<SnapshotEntry<'a>>,
     /// What lies in its folder and cannot be used.

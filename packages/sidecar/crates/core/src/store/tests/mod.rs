@@ -1,5 +1,5 @@
 //! The store with small snapshots that nobody runs: a few pages in a file in memory stand for a program. Real runtimes go through it in
-//! `src/tests/stored.rs`.
+//! `src/tests/snapshots/runtimes/stored.rs`.
 
 mod costs;
 mod crash;
@@ -78,7 +78,8 @@ fn memory(core: &Core, pid: u32, is_shell: bool, pages: usize, byte: u8) -> Memo
         runs.push(run(40 + first, first, pages - first));
     }
     let extents = overlay(&factory.image().extents(), &runs);
-    let saved = Saved::of(factory.image().saved(extents, factory.image().len(), 0), 5, 6);
+    let end = extents.last().map_or(0, Extent::end).max(factory.image().len());
+    let saved = Saved::of(factory.image().saved(extents, end.next_multiple_of(1 << 16), 0), 5, 6);
     Memory { pid, is_shell, saved: Arc::new(saved) }
 }
 
