@@ -142,7 +142,7 @@ test('a soak counts wrong cycles and what is left', async () => {
   let descriptors = 10;
   const memory = { privateDirtyKib: 100, privateCleanKib: 0, pageTablesKib: 1, pssKib: 100 };
   const census = () => ({ memory, rssKib: 100, mappings: 50, descriptors: descriptors++ });
-  const result = await measureSoak(world.open, { cycles: 40, width: 4, directory: scratch, census });
+  const result = await measureSoak(world.open, { cycles: 40, width: 4, warmup: 4, directory: scratch, census });
   expect(result).toMatchObject({ cycles: 40, right: 39, failures: ['ERR_BROKEN: told to fail'], grownKib: 0 });
   expect(result.left).toEqual({ runtimes: 0, processes: 0, descriptors: 1, files: 0, mappings: 0 });
   expect(result.quarters).toHaveLength(4);

@@ -1,5 +1,5 @@
 // A long life: create from a snapshot, one answer of the live runner in it, disposal, over and over, a few at a time. What the sidecar then holds that it
-// did not hold before is left behind. The first tenth fills pools and allocators and does not count.
+// did not hold before is left behind. The first five hundred or thousand fill pools and allocators and do not count.
 
 import { readdirSync } from 'node:fs';
 import { type Census, takeCensus } from '../machine/census.js';
@@ -30,22 +30,26 @@ export interface SoakShape {
   cycles: number;
   width: number;
   directory: string;
+  warmup?: number;
   progress?: (done: number) => void;
   census?: (pid: number) => Census;
 }
 
+/** Enough for what the sidecar does in the background for a snapshot that is used often. */
+const LEAST_WARMUP = 500;
 const MOST_WARMUP = 1_000;
 const QUARTERS = 4;
 const REST_MS = 100;
 
 export async function measureSoak(open: OpenHost, shape: SoakShape): Promise<SoakResult> {
   const { cycles, width, directory, census = takeCensus } = shape;
+  const { warmup = Math.min(MOST_WARMUP, Math.max(LEAST_WARMUP, Math.ceil(cycles / 10))) } = shape;
   const host = await open(directory);
   try {
     const { box, state } = await makeOne(host, 0);
     const saved = await box.snapshot('memory');
     await box.dispose();
-    await life(host, saved, state, Math.min(MOST_WARMUP, Math.ceil(cycles / 10)), width);
+    await life(host, saved, state, warmup, width);
     await rest();
     const [before, heldBefore, filesBefore] = [census(host.pid), await host.held(), countFiles(directory)];
     const { samples, failures } = await life(host, saved, state, cycles, width, shape.progress);
