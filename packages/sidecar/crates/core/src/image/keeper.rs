@@ -142,6 +142,8 @@ impl Keeper {
                         Some(Ok(copy)) => self.gather_into(&image, copy),
                         _ => image.not_gathered(),
                     }
+                    // The next one may come as suddenly: without a copy ready it would be gathered too late as well.
+                    self.make_copy(image.id.clone(), &image.origin);
                 }
             }
             self.let_go(UNUSED);

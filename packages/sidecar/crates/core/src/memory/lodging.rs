@@ -87,13 +87,6 @@ impl Lodging {
         Some(Place { base: slot.base(), size: *size, least: image.header().memory_len as usize })
     }
 
-    /// The gate leads here again: what was to take this memory's place did not come about.
-    pub(crate) fn stay(&self) {
-        if let Some(lodged) = self.state.lock().as_ref() {
-            self.gate.attach(lodged.slot.base());
-        }
-    }
-
     /// Makes the memory `new_size` bytes long.
     pub(super) fn grow_to(&self, new_size: usize) -> Result<(), &'static str> {
         let mut state = self.state.lock();

@@ -34,8 +34,10 @@ const STEP: usize = 64 << 20;
 pub(crate) struct Save {
     pub(crate) image: Arc<Image>,
     /// Bytes that the guest had written since the memory was mapped, as far as they had to be copied.
+    #[cfg(test)]
     pub(crate) copied: usize,
     /// Bytes that were taken over as they are.
+    #[cfg(test)]
     pub(crate) frozen: usize,
 }
 
@@ -48,8 +50,10 @@ impl Lodging {
         let runs = runs_to_copy(base, lodged)?;
         check_memory(bytes(&runs), lodged.image.budget())?;
         let copied = copy(&self.gate, base, &runs, lodged.image.budget()).map_err(|error| failed(&self.gate, error))?;
+        #[cfg(test)]
         let before: usize = lodged.growth.frozen().iter().map(|extent| extent.len).sum();
         freeze(&self.gate, base, lodged)?;
+        #[cfg(test)]
         let frozen: usize = lodged.growth.frozen().iter().map(|extent| extent.len).sum();
         let grown = overlay(&lodged.image.extents(), lodged.growth.frozen());
         let extents = overlay(&grown, &copied);
@@ -63,7 +67,13 @@ impl Lodging {
             rebase(&self.gate, base, lodged, &image, &copied)?;
         }
         image.budget().keeper().prepare(&image);
-        Ok(Save { image, copied: copied_bytes, frozen: frozen - before })
+        Ok(Save {
+            image,
+            #[cfg(test)]
+            copied: copied_bytes,
+            #[cfg(test)]
+            frozen: frozen - before,
+        })
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) async fn rest(program: &Arc<Program>, vm: &mut Vm, is_shell: bool) {
 
 fn save(program: &Program, vm: &mut Vm, is_shell: bool) -> Result<SavedVm, Error> {
     let began = sys::thread_usage().cpu_ns;
-    let saved = vm.save().map(|snapshot| SavedVm { saved: snapshot.saved, is_shell });
+    let saved = vm.save().map(|saved| SavedVm { saved, is_shell });
     program.forgive(sys::thread_usage().cpu_ns.saturating_sub(began));
     saved
 }

@@ -80,7 +80,7 @@ mod tests {
         let later = Later::default();
         let (go, wait) = channel::<()>();
         let (tell, told) = channel();
-        later.run(move || drop(wait.recv()));
+        later.run(move || assert!(wait.recv().is_err()));
         for number in 0..2 * MOST {
             let tell = tell.clone();
             later.run(move || {

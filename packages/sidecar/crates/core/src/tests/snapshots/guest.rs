@@ -3,11 +3,11 @@
 use super::*;
 use crate::kernel::usage::{Charge, Resource};
 use crate::kernel::{Kernel, Process as KernelProcess};
-use crate::memory::Remains;
+use crate::memory::{Remains, Save};
 use crate::options::Limits;
 use crate::program::{Parts, Program};
 use crate::vm::abi::{Event, Restore, Start, State};
-use crate::vm::saved::{Saved, Snapshot};
+use crate::vm::saved::Saved;
 use crate::vm::{Factory, Vm};
 use std::future::Future;
 use std::pin::pin;
@@ -27,6 +27,14 @@ impl Drop for Guest {
     fn drop(&mut self) {
         self.program.process.close();
     }
+}
+
+/// A saved VM, and what that took.
+pub(super) struct Snapshot {
+    pub(super) saved: Arc<Saved>,
+    /// Bytes that were copied, and bytes that were taken over as they were.
+    pub(super) copied: usize,
+    pub(super) frozen: usize,
 }
 
 /// Polls until it is ready: the guest makes way now and then.
@@ -116,9 +124,12 @@ impl Guest {
         Ok(Self { vm, factory, program, told, evaluations: 1_000 })
     }
 
+    /// Puts a VM of a saved one in the place of the present one, whatever that is in the middle of.
     pub(super) fn rollback(&mut self, saved: &Saved) -> Remains {
         let restore = Restore { pid: self.program.pid, ppid: 1, ..Restore::default() };
-        wait(self.vm.rollback(&self.factory, saved, restore)).expect("a rollback")
+        let made = wait(Vm::restore(&self.factory, saved, &self.program, unpaid(&self.program), restore));
+        let before = std::mem::replace(&mut self.vm, made.expect("a VM").0);
+        before.leave().expect("it lived")
     }
 
     /// One turn; how the guest stands after it.
@@ -141,7 +152,8 @@ impl Guest {
     }
 
     pub(super) fn save(&mut self) -> Snapshot {
-        self.vm.save().expect("a save")
+        let (saved, Save { copied, frozen, .. }) = self.vm.take().expect("a save");
+        Snapshot { saved, copied, frozen }
     }
 
     /// What it has written since the last look.

@@ -2,8 +2,7 @@
 //!
 //! Between two turns no wasm frame is on a stack, so the stack pointer has its first value and the guest's linear memory is all that there is of
 //! it: the module has no other variable, and its table never changes (the image build checks both, `wasm-check.mjs`). [`Vm::save`] therefore saves a
-//! memory (`memory/save.rs`), [`Vm::restore`] is the ordinary start with that memory in the image's place, and [`Vm::rollback`] puts such
-//! a fresh instance in the place of the one that runs. A saved VM can be restored any number of times, and what is restored can be saved again.
+//! memory (`memory/save.rs`), [`Vm::restore`] is the ordinary start with that memory in the image's place. A saved VM can be restored any number of times, and what is restored can be saved again.
 //!
 //! The first thing that a restored guest hears is the RESTORE event, before any of its code runs: it draws new entropy. What the kernel keeps
 //! for a program (files, descriptors, operations) is not in here; `docs/internals/snapshots.md` says how it joins. Next: `file.rs`.
@@ -19,8 +18,8 @@ use super::clock::Clock;
 use super::{Factory, StartCost, Vm};
 use crate::error::Error;
 use crate::image::Image;
-use crate::kernel::usage::{Charge, Resource};
-use crate::memory::{Remains, Save};
+use crate::kernel::usage::Charge;
+use crate::memory::Save;
 use crate::program::Program;
 use crate::sys;
 use std::sync::Arc;
@@ -35,17 +34,9 @@ pub(crate) struct Saved {
     wall_ns: u64,
 }
 
-/// A saved VM and what that took.
-#[derive(Debug)]
-pub(crate) struct Snapshot {
-    pub(crate) saved: Arc<Saved>,
-    /// Bytes that were copied, and bytes that were taken over as they were.
-    pub(crate) copied: usize,
-    pub(crate) frozen: usize,
-}
-
 impl Saved {
     /// What memories of it are mapped from.
+    #[cfg(test)]
     pub(crate) fn memory(&self) -> &Arc<Image> {
         &self.memory
     }
@@ -76,7 +67,12 @@ impl Saved {
 
 impl Vm {
     /// Saves it. Only between two turns, and when the guest has heard of everything that was delivered.
-    pub(crate) fn save(&mut self) -> Result<Snapshot, Error> {
+    pub(crate) fn save(&mut self) -> Result<Arc<Saved>, Error> {
+        self.take().map(|(saved, _)| saved)
+    }
+
+    /// The same, and what it took.
+    pub(crate) fn take(&mut self) -> Result<(Arc<Saved>, Save), Error> {
         if !self.quiet || !self.events.is_empty() {
             return Err(Error::NotQuiet);
         }
@@ -85,8 +81,8 @@ impl Vm {
             return Err(Error::NotQuiet);
         }
         let (monotonic_ns, wall_ns) = (self.store.data().clock.now(), sys::wall_ns());
-        let Save { image: memory, copied, frozen } = self.lodging.save()?;
-        Ok(Snapshot { saved: Arc::new(Saved { memory, monotonic_ns, wall_ns }), copied, frozen })
+        let save = self.lodging.save()?;
+        Ok((Arc::new(Saved { memory: save.image.clone(), monotonic_ns, wall_ns }), save))
     }
 
     /// Makes the VM of `program` out of a saved one. `restore` says what differs; how long it slept is filled in. `charge` pays for the memory.
@@ -102,26 +98,5 @@ impl Vm {
         let block = Restore { asleep_ms: saved.asleep_ms(), ..restore }.encode();
         vm.deliver(Event::Restore { block: &block });
         Ok((vm, cost))
-    }
-
-    /// Goes back to a saved state. What it was is lost, whatever it was in the middle of; when this fails nothing has changed. The memory of what it was
-    /// is given back when the remains are dropped: nobody need wait for that.
-    pub(crate) async fn rollback(&mut self, factory: &Factory, saved: &Saved, restore: Restore) -> Result<Remains, Error> {
-        let program = self.store.data().program.clone();
-        if program.gate().enter().is_err() {
-            return Err(Error::NotQuiet);
-        }
-        // One memory is paid for, not two: what was is about to go.
-        let unpaid = Charge::none(&program.process.kernel.usage, Resource::Memory);
-        let charge = std::mem::replace(&mut self.store.data_mut().charge, unpaid);
-        let amount = charge.amount();
-        let made = Self::restore(factory, saved, &program, charge, restore).await.inspect_err(|_| {
-            self.lodging.stay();
-            self.store.data_mut().charge.raise_to(amount);
-        })?;
-        let old = std::mem::replace(self, made.0);
-        let remains = old.lodging.leave().ok_or(Error::NotQuiet)?;
-        drop(old);
-        Ok(remains)
     }
 }

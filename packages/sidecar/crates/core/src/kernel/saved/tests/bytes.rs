@@ -49,7 +49,7 @@ fn a_digest_that_cannot_be_written_says_so_in_the_copy() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_024, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Bytes that are changed here and there, mostly behind the files: a value that passes can be lived with.
     #[test]

@@ -105,11 +105,11 @@ pub(super) fn copy(core: &Core, snapshot: &Arc<Snapshot>) -> Copied {
     try_copy(core, snapshot, RestoreOptions::default()).expect("a copy")
 }
 
+/// What a restore or a rollback gives.
+pub(super) type Programs = Vec<(ProgramInfo, Process)>;
+
 /// Rolls back; a program that takes another's place goes on telling its ear, all others have new ones.
-pub(super) fn rollback(
-    runtime: &Runtime,
-    snapshot: &Arc<Snapshot>,
-) -> (Vec<(ProgramInfo, Process)>, HashMap<u32, Receiver<Told>>) {
+pub(super) fn rollback(runtime: &Runtime, snapshot: &Arc<Snapshot>) -> (Programs, HashMap<u32, Receiver<Told>>) {
     let mut ears = HashMap::new();
     let programs = runtime.rollback(snapshot, &mut |info, old| {
         old.unwrap_or_else(|| {

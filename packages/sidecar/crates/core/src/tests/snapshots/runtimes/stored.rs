@@ -35,7 +35,7 @@ fn a_runner_goes_on_after_a_restart() {
         let core = core();
         let source = runtime(&core);
         let mut runner = runner(&source);
-        runner.eval("const fs = require('fs'); globalThis.n = 41; globalThis.big = Buffer.alloc(3 << 20, 7); fs.mkdirSync('/tmp/a'); fs.writeFileSync('/tmp/a/b', 'text'); globalThis.fd = fs.openSync('/tmp/a/b')");
+        runner.eval("const fs = process.getBuiltinModule('fs'); globalThis.n = 41; globalThis.big = Buffer.alloc(3 << 20, 7); fs.mkdirSync('/tmp/a'); fs.writeFileSync('/tmp/a/b', 'text'); globalThis.fd = fs.openSync('/tmp/a/b')");
         let (snapshot, _) = try_take(&source, options("asleep")).expect("a snapshot");
         let store = kept.open(&core);
         store.write(&snapshot).expect("written");
@@ -55,7 +55,7 @@ fn a_runner_goes_on_after_a_restart() {
     assert_eq!(store.find("t", "asleep").map(|(info, stored)| (info.id, stored)), Ok((id.clone(), Stored::Disk)));
     let snapshot = store.get("t", &id).expect("opened");
     let (copied, mut runner) = copy(&core, &snapshot).runner();
-    assert_eq!(runner.eval("const s = require('fs'); console.log(++n, big.every((byte) => byte === 7), s.readFileSync(fd, 'utf8'), s.readdirSync('/tmp/a').join())"), "42 true text b");
+    assert_eq!(runner.eval("const s = process.getBuiltinModule('fs'); console.log(++n, big.every((byte) => byte === 7), s.readFileSync(fd, 'utf8'), s.readdirSync('/tmp/a').join())"), "42 true text b");
     // What came from a file can be written again, and is a child of it.
     let (second, _) = try_take(&copied, options("later")).expect("a snapshot");
     assert_eq!(second.info().parent.as_ref(), Some(&id));
@@ -73,7 +73,7 @@ fn a_family_goes_on_after_a_restart() {
         let core = core();
         let source = runtime(&core);
         let mut runner = runner(&source);
-        runner.eval("const { spawn } = require('child_process'); globalThis.child = spawn('node', ['-e', \"let n = 0; process.stdin.on('data', (data) => console.log(String(data).trim() + ++n))\"]); globalThis.heard = []; child.stdout.on('data', (data) => heard.push(String(data).trim()))");
+        runner.eval("const { spawn } = process.getBuiltinModule('child_process'); globalThis.child = spawn('node', ['-e', \"let n = 0; process.stdin.on('data', (data) => console.log(String(data).trim() + ++n))\"]); globalThis.heard = []; child.stdout.on('data', (data) => heard.push(String(data).trim()))");
         runner.eval("child.stdin.write('a'); while (heard.length < 1) await new Promise((done) => setTimeout(done, 5)); console.log(heard.join())");
         let (snapshot, _) = try_take(&source, options("family")).expect("a snapshot");
         assert_eq!(snapshot.programs().len(), 2);
@@ -113,7 +113,9 @@ fn states_that_somebody_made_up() {
     let core = core();
     let source = runtime(&core);
     let mut runner = runner(&source);
-    runner.eval("require('fs').writeFileSync('/tmp/x', 'y'); require('net').createServer().listen(80)");
+    runner.eval(
+        "process.getBuiltinModule('fs').writeFileSync('/tmp/x', 'y'); process.getBuiltinModule('net').createServer().listen(80)",
+    );
     let snapshot = take(&source);
     let state = snapshot.state_bytes().expect("bytes");
     let remade = |state: &[u8]| Snapshot::assemble(&core, snapshot.info().clone(), state, snapshot.memories());
