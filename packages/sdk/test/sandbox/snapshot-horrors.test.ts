@@ -141,7 +141,12 @@ describe('sleep', () => {
     await expect(runtime.exec('1')).rejects.toMatchObject({ code: 'ERR_RUNTIME_PAUSED' });
     await runtime.dispose();
     // Nobody waits for a sleeper that is gone.
-    expect(await late.then((result) => result.error?.code, (error: { code: string }) => error.code)).toBe('ERR_RUNTIME_DISPOSED');
+    expect(
+      await late.then(
+        (result) => result.error?.code,
+        (error: { code: string }) => error.code,
+      ),
+    ).toBe('ERR_RUNTIME_DISPOSED');
     await expect(runtime.resume()).rejects.toMatchObject({ code: 'ERR_RUNTIME_DISPOSED' });
   });
 });
