@@ -1,6 +1,7 @@
 // The real boxes: a sidecar process, and runtimes in it. This file is the only one here that knows how the SDK saves and copies.
 
 import { NodeRuntime, type ResidentRunner, Sidecar, type Snapshot } from 'coldframe';
+import { killSidecar } from '../machine/kill-sidecar.js';
 import type { Box, BoxOptions, Host, OpenHost, Saved } from './box.js';
 import { MEGABYTE } from './state.js';
 import { startTicker } from './ticker.js';
@@ -92,16 +93,7 @@ class SdkHost implements Host {
     return { runtimes, processes };
   }
 
-  async kill(): Promise<void> {
-    process.kill(this.pid, 'SIGKILL');
-    const answers = () =>
-      this.#sidecar.ping().then(
-        () => true,
-        () => false,
-      );
-    while (await answers());
-    await this.#sidecar.dispose();
-  }
+  kill = (): Promise<void> => killSidecar(this.#sidecar);
 
   close = () => this.#sidecar.dispose();
 }

@@ -1,6 +1,7 @@
 // What the pool benchmark needs of a sidecar, as an interface, so that its arithmetic is tested without one; and the real thing.
 
 import { NodeRuntime, RuntimePool, Sidecar } from 'coldframe';
+import { killSidecar } from '../machine/kill-sidecar.js';
 
 export interface PoolShape {
   size: number;
@@ -101,16 +102,7 @@ class SdkPoolHost implements PoolHost {
     return { runtimes, processes };
   }
 
-  async kill(): Promise<void> {
-    process.kill(this.pid, 'SIGKILL');
-    const answers = () =>
-      this.#sidecar.ping().then(
-        () => true,
-        () => false,
-      );
-    while (await answers());
-    await this.#sidecar.dispose();
-  }
+  kill = (): Promise<void> => killSidecar(this.#sidecar);
 
   close = (): Promise<void> => this.#sidecar.dispose();
 }

@@ -45,7 +45,7 @@ export interface SnapshotStoreOptions {
   directory?: string;
   /** Bytes that those on disk may have together; beyond it the ones that were not used for longest go. @default 10_737_418_240 (10 GiB) */
   maxBytes?: number;
-  /** Bytes that those in memory may have for themselves together; beyond it taking another is refused. @default 4_294_967_296 (4 GiB) */
+  /** Bytes that those in memory may have for themselves together; beyond it the ones that were not used for longest go. @default 4_294_967_296 (4 GiB) */
   memoryBytes?: number;
 }
 

@@ -23,6 +23,22 @@ pub struct Outcome {
     pub timings: Timings,
 }
 
+impl Outcome {
+    /// Of what ended before it began.
+    pub fn never_ran(failure: Error) -> Self {
+        Self {
+            exit_code: failure.exit_code(),
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+            stdout_truncated: false,
+            stderr_truncated: false,
+            value: None,
+            failure: Some(failure),
+            timings: Timings::default(),
+        }
+    }
+}
+
 /// Nanoseconds spent in each step of a start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Timings {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use coldframe_core::{
-    BindingOptions, Error, FileSystemOptions, Limits, MountOptions, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions,
+    BindingOptions, Error, FileSystemOptions, Limits, MountOptions, RestoreOptions, Sink, Snapshot, SnapshotOptions,
 };
 use napi::Env;
 use napi::bindgen_prelude::{Object, Result};
@@ -223,25 +223,12 @@ fn attach(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option
         let (runtimes, runners) = (this.runtimes.borrow(), this.runners.borrow());
         let is_runner = |number: &u32| runners.get(*number).is_some_and(|it| it.pid() == pid);
         let is_runner = runtimes.get(number).is_some_and(|live| live.runners.iter().any(is_runner));
-        return Err(values::thrown(env, &not_attachable(&runtime, pid, is_runner), None));
+        return Err(values::thrown(env, &runtime.processes().not_attachable(pid, is_runner), None));
     };
     this.wait_for(env, id, process.clone());
     adopted.attach(id);
     process.stream(streams);
     Ok(None)
-}
-
-/// Why nobody can attach to a process.
-fn not_attachable(runtime: &Runtime, pid: u32, is_runner: bool) -> Error {
-    let entry = runtime.processes().list().into_iter().find(|entry| entry.pid == pid);
-    let (errno, reason) = match entry {
-        None => ("ESRCH", "no such process"),
-        Some(_) if is_runner => ("EPERM", "it is a resident runner"),
-        // 1: it was started from outside.
-        Some(entry) if entry.ppid != 1 => ("EPERM", "its output belongs to its parent"),
-        Some(_) => ("EBUSY", "somebody hears it already"),
-    };
-    Error::File { errno, reason: reason.to_owned(), call: "attach", path: pid.to_string() }
 }
 
 /// Programs that go on, as `{ pid, runner? }`.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use coldframe_core::{Error, Held, Outcome, RestoreOptions, Sink, Snapshot, SnapshotOptions, Stored, Timings};
+use coldframe_core::{Error, Held, Outcome, RestoreOptions, Sink, Snapshot, SnapshotOptions, Stored};
 use napi::Env;
 use napi::bindgen_prelude::Result;
 
@@ -184,16 +184,7 @@ impl Embedded {
 
     /// Tells those who wait for the programs of a runtime that was disposed of in its sleep.
     fn end_sleepers(&self, number: u32, sinks: HashMap<u64, Arc<dyn Sink>>) {
-        let outcome = || Outcome {
-            exit_code: Error::RuntimeDisposed.exit_code(),
-            stdout: Vec::new(),
-            stderr: Vec::new(),
-            stdout_truncated: false,
-            stderr_truncated: false,
-            value: None,
-            failure: Some(Error::RuntimeDisposed),
-            timings: Timings::default(),
-        };
+        let outcome = || Outcome::never_ran(Error::RuntimeDisposed);
         for sink in sinks.into_values() {
             if let Some(Role::Runner(runner)) = role(sink.as_ref()) {
                 for evaluation in self.requests.evaluations(runner) {

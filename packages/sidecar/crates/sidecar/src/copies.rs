@@ -8,9 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use coldframe_core as core;
-use coldframe_core::{
-    BindingOptions, Error, FileSystemOptions, MountOptions, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions,
-};
+use coldframe_core::{BindingOptions, Error, FileSystemOptions, MountOptions, RestoreOptions, Sink, Snapshot, SnapshotOptions};
 use coldframe_protocol::messages::{
     Kind, ProcessAttach, Restored, RestoredProgram, RestoredPrograms, RuntimeClone, RuntimeCopies, RuntimeCopy, RuntimeCreate,
     RuntimeCreated, RuntimeRollback, Started,
@@ -203,7 +201,7 @@ impl Session {
         let Some((process, adopted)) = found else {
             let runners = self.runners.lock();
             let is_runner = |number: &u32| runners.get(*number).and_then(Option::as_ref).is_some_and(|it| it.pid() == attach.pid);
-            let refused = not_attachable(&live.runtime, attach.pid, live.runners.iter().any(is_runner));
+            let refused = live.runtime.processes().not_attachable(attach.pid, live.runners.iter().any(is_runner));
             drop(runners);
             self.refuse(id, &wire::failure(&refused, None));
             return Ok(());
@@ -224,17 +222,4 @@ impl Session {
             live.runtime.dispose();
         }
     }
-}
-
-/// Why nobody can attach to a process.
-fn not_attachable(runtime: &Runtime, pid: u32, is_runner: bool) -> Error {
-    let entry = runtime.processes().list().into_iter().find(|entry| entry.pid == pid);
-    let (errno, reason) = match entry {
-        None => ("ESRCH", "no such process"),
-        Some(_) if is_runner => ("EPERM", "it is a resident runner"),
-        // 1: it was started from outside.
-        Some(entry) if entry.ppid != 1 => ("EPERM", "its output belongs to its parent"),
-        Some(_) => ("EBUSY", "somebody hears it already"),
-    };
-    Error::File { errno, reason: reason.to_owned(), call: "attach", path: pid.to_string() }
 }

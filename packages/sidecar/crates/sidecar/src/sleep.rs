@@ -174,16 +174,7 @@ impl Session {
 
     /// Tells those who wait for the programs of a runtime that was disposed of in its sleep.
     fn end_sleepers(&self, number: u32, sinks: HashMap<u64, Arc<dyn Sink>>) {
-        let outcome = || Outcome {
-            exit_code: Error::RuntimeDisposed.exit_code(),
-            stdout: Vec::new(),
-            stderr: Vec::new(),
-            stdout_truncated: false,
-            stderr_truncated: false,
-            value: None,
-            failure: Some(Error::RuntimeDisposed),
-            timings: core::Timings::default(),
-        };
+        let outcome = || Outcome::never_ran(Error::RuntimeDisposed);
         for sink in sinks.into_values() {
             if let Part::Runner(runner) = part(sink.as_ref()) {
                 self.runners.lock().remove(runner);

@@ -2,7 +2,8 @@
 //!
 //! A run costs every new memory a mapping, and every save of a long-lived VM adds some. The large runs stay where they are, for copying them
 //! would cost more than they do. The new list takes the old one's place; memories that were mapped from the old one stay as they are and
-//! keep its files alive. This copies, so whoever calls it does so off the path of requests. Next: `mod.rs`.
+//! keep its files alive. This copies the small ones: a save calls it for a list that has become long
+//! (`Policy::scattered`). Next: `mod.rs`.
 
 use super::{Extent, Image, Piece, extra_mappings, join_for_copying, overlay};
 use crate::error::Error;
@@ -19,16 +20,8 @@ const GAP: usize = 64 * PAGE;
 const MOST: &[usize] = &[24, 96, 384];
 /// That much may lie between in any case.
 const SLACK: usize = 16 << 20;
-/// A list longer than this is worth it.
-const TOO_MANY: usize = 48;
 
-#[cfg_attr(not(test), expect(dead_code, reason = "the snapshots of runtimes will call it"))]
 impl Image {
-    /// Whether [`Image::flatten`] would make the next memories noticeably cheaper.
-    pub(crate) fn is_scattered(&self) -> bool {
-        self.extents.read().len() > TOO_MANY
-    }
-
     /// See the module.
     pub(crate) fn flatten(&self) -> Result<(), Error> {
         let old = self.extents();

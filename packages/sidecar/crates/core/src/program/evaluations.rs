@@ -141,7 +141,7 @@ impl Program {
         if let Some(queued) = queued {
             control.evaluations.queue.remove(queued);
             drop(control);
-            self.voice.tell(|sink| sink.evaluated(id, never_ran(Error::Canceled)));
+            self.voice.tell(|sink| sink.evaluated(id, Outcome::never_ran(Error::Canceled)));
             return;
         }
         // One of which nobody hears only happens to have that number.
@@ -220,7 +220,7 @@ impl Program {
                 self.scheduler.timers().cancel(alarm);
             }
             for id in ids {
-                self.voice.tell(|sink| sink.evaluated(id, never_ran(reason.clone())));
+                self.voice.tell(|sink| sink.evaluated(id, Outcome::never_ran(reason.clone())));
             }
         }
         self.voice.take()
@@ -242,7 +242,7 @@ impl Program {
         }
         let never = failure.filter(|error| is_refusal(error)).cloned().unwrap_or(Error::RunnerExited { exit_code });
         for request in unfinished.queue {
-            self.voice.tell(|sink| sink.evaluated(request.id, never_ran(never.clone())));
+            self.voice.tell(|sink| sink.evaluated(request.id, Outcome::never_ran(never.clone())));
         }
     }
 }
@@ -250,17 +250,4 @@ impl Program {
 /// Whether it says why a program was never there: who asks something of it wants to know that, and not with which code it ended.
 pub(super) fn is_refusal(error: &Error) -> bool {
     matches!(error, Error::ResourceExhausted { .. })
-}
-
-fn never_ran(failure: Error) -> Outcome {
-    Outcome {
-        exit_code: failure.exit_code(),
-        stdout: Vec::new(),
-        stderr: Vec::new(),
-        stdout_truncated: false,
-        stderr_truncated: false,
-        value: None,
-        failure: Some(failure),
-        timings: Timings::default(),
-    }
 }

@@ -47,4 +47,17 @@ impl Processes {
         let written = program.and_then(|program| program.process.feed(bytes, ends));
         written.map_err(|error| failed(error, "write", &pid.to_string()))
     }
+
+    /// Why nobody outside can hear a process (or hear it as what it is: a resident runner is no plain process).
+    pub fn not_attachable(&self, pid: u32, is_runner: bool) -> Error {
+        let entry = self.list().into_iter().find(|entry| entry.pid == pid);
+        let (errno, reason) = match entry {
+            None => ("ESRCH", "no such process"),
+            Some(_) if is_runner => ("EPERM", "it is a resident runner"),
+            // 1: it was started from outside.
+            Some(entry) if entry.ppid != 1 => ("EPERM", "its output belongs to its parent"),
+            Some(_) => ("EBUSY", "somebody hears it already"),
+        };
+        Error::File { errno, reason: reason.to_owned(), call: "attach", path: pid.to_string() }
+    }
 }

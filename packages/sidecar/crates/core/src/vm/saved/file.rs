@@ -37,7 +37,7 @@ impl LaidOut {
 }
 
 /// What a file held besides the VM.
-#[cfg_attr(not(test), expect(dead_code, reason = "a file of one VM alone says more than the store asks"))]
+#[cfg_attr(not(test), expect(dead_code, reason = "the store takes the VM; the rest is what tests of the file look at"))]
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) saved: Arc<Saved>,
