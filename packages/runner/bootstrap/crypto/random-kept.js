@@ -34,9 +34,17 @@ function learn(randomInt) {
   kept.push(cache);
 }
 
-/** Whatever is kept is drawn anew: what is left of a cache is as good as another's. */
+/** Whatever is kept is drawn anew: what is left of a cache is as good as another's. What was never filled is filled before its first use anyway. */
 function drawAnew() {
-  for (const bytes of kept) native.random(bytes);
+  for (const bytes of kept) if (wasDrawn(bytes)) native.random(bytes);
+}
+
+/** As many zeros do not come by chance. */
+const PROBE = 32;
+
+function wasDrawn(bytes) {
+  for (let at = 0; at < PROBE && at < bytes.length; at++) if (bytes[at] !== 0) return true;
+  return false;
 }
 
 module.exports = { secureBuffer, seen, learn, drawAnew };

@@ -21,7 +21,7 @@ pub use opened::ArchiveUse;
 pub use permissions::Permissions;
 pub use process::{Process, ProgramInfo};
 pub use processes::Processes;
-pub use snapshots::{Cast, Held, RestoreOptions, Snapshot, SnapshotInfo, SnapshotOptions};
+pub use snapshots::{Cast, Held, RestoreOptions, RestoredRuntime, Snapshot, SnapshotInfo, SnapshotOptions, Starting};
 
 use crate::core::{Seat, Shared};
 use crate::error::Error;

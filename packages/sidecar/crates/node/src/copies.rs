@@ -1,11 +1,11 @@
 //! What is made of a snapshot: a runtime, a runtime that goes back, copies. All of it happens on Node's thread, which alone knows who is called what; it
-//! takes well below a millisecond, and many copies are made in pieces, so that the event loop has its turns. Next: `sleep.rs`, runtimes that sleep.
+//! takes well below a millisecond, and many copies are made in pieces, so that the event loop has its turns; they begin to run when all are there. Next: `sleep.rs`, runtimes that sleep.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use coldframe_core::{
-    BindingOptions, Error, FileSystemOptions, Limits, MountOptions, RestoreOptions, Sink, Snapshot, SnapshotOptions,
+    BindingOptions, Error, FileSystemOptions, Limits, MountOptions, RestoreOptions, Sink, Snapshot, SnapshotOptions, Starting,
 };
 use napi::Env;
 use napi::bindgen_prelude::{Object, Result};
@@ -36,6 +36,7 @@ struct Copying {
     settle: bool,
     left: usize,
     made: Vec<std::result::Result<(u32, Vec<Restored>), Error>>,
+    starting: Vec<Starting>,
 }
 
 /// A runtime that takes the place of one that sleeps.
@@ -57,7 +58,7 @@ impl Embedded {
         warn: bool,
         tenant: Option<Arc<str>>,
         asleep: Option<Sleeper>,
-    ) -> std::result::Result<(u32, Vec<Restored>), Error> {
+    ) -> std::result::Result<((u32, Vec<Restored>), Starting), Error> {
         let core = self.core.borrow().clone().ok_or(Error::RuntimeDisposed)?;
         let resume = asleep.is_some();
         if !resume {
@@ -77,14 +78,14 @@ impl Embedded {
             ..options
         };
         let mut casting = Casting::new(number, self);
-        let (runtime, copies) = core.restore(snapshot, options, &mut |info, _| {
+        let ((runtime, copies), starting) = core.restore(snapshot, options, &mut |info, _| {
             let old = sinks.remove(&info.lineage);
             casting.sink(info, old)
         })?;
         let cast = casting.finish(copies, &gone);
         let live = Live { runtime, runners: cast.runners, tenant, waiting: Some(Box::new(cast.waiting)) };
         self.runtimes.borrow_mut().put(number, live);
-        Ok((number, cast.programs))
+        Ok(((number, cast.programs), starting))
     }
 
     /// Makes some of the copies, and leaves the rest for later.
@@ -103,13 +104,18 @@ impl Embedded {
                     }
                     return self.outlet.send(Event::Then(id, Box::new(|_, _| Err(error.into()))));
                 }
-                made => copying.made.push(made),
+                made => copying.made.push(made.map(|(copy, starting)| {
+                    copying.starting.push(starting);
+                    copy
+                })),
             }
         }
         if copying.left > 0 {
             return self.outlet.send(Event::Note(Box::new(|this, _| this.copy(copying))));
         }
-        self.outlet.send(Event::Then(id, Box::new(|_, env| Ok(copies(env, copying.made)?))));
+        let Copying { made, starting, .. } = copying;
+        self.outlet.send(Event::Then(id, Box::new(|_, env| Ok(copies(env, made)?))));
+        drop(starting);
     }
 
     fn drop_runtime(&self, number: u32) {
@@ -148,7 +154,7 @@ fn create(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option
         let cwd = options.cwd.clone().unwrap_or_else(|| snapshot.cwd().to_owned());
         let policy = options.permissions.clone().unwrap_or_else(|| snapshot.permissions());
         let options = RestoreOptions { limits: Some(limits), ..options };
-        let (runtime, programs) = this.restore(snapshot, options, warn, tenant.map(Arc::from), None)?;
+        let ((runtime, programs), _) = this.restore(snapshot, options, warn, tenant.map(Arc::from), None)?;
         let mut restored = Object::new(env)?;
         restored.set("programs", told(env, programs)?)?;
         restored.set("cwd", cwd)?;
@@ -198,7 +204,19 @@ fn clone(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<
     runtime.snapshot(options, move |taken| {
         let event = match taken {
             Ok((snapshot, _)) => {
-                let copying = Copying { id, snapshot, mounts, bindings, tenant, warn, settle, left, made: Vec::new() };
+                snapshot.expect_copies(u32::try_from(left).unwrap_or(u32::MAX));
+                let copying = Copying {
+                    id,
+                    snapshot,
+                    mounts,
+                    bindings,
+                    tenant,
+                    warn,
+                    settle,
+                    left,
+                    made: Vec::new(),
+                    starting: Vec::new(),
+                };
                 Event::Note(Box::new(|this, _| this.copy(copying)))
             }
             Err(error) => Event::Then(id, Box::new(|_, _| Err(error.into()))),

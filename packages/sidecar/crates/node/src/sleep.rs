@@ -140,7 +140,7 @@ impl Embedded {
         }
         let sleeper = Sleeper { number, sinks: asleep.sinks.clone(), gone: asleep.gone.clone() };
         match read.and_then(|it| self.restore(&it, options, warn, asleep.tenant.clone(), Some(sleeper))) {
-            Ok((_, programs)) => {
+            Ok(((_, programs), _)) => {
                 // From now on it may make room for others.
                 let tenant = asleep.tenant.as_deref().unwrap_or(DEFAULT_TENANT).to_owned();
                 if let Some(store) = &*self.store.borrow() {

@@ -1,14 +1,16 @@
 //! What is made of a snapshot: a runtime, a runtime that goes back, copies. Next: `sleep.rs`, runtimes that sleep.
 //!
 //! All of it happens on the reading thread, which alone knows who is called what; it takes well below a millisecond, and many copies are made in
-//! pieces, so that others are not kept waiting. Who hears the programs that come with a snapshot is decided in [`crate::casting`].
+//! pieces, so that others are not kept waiting; they begin to run when their maker has been answered. Who hears the programs that come with a snapshot is decided in [`crate::casting`].
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use coldframe_core as core;
-use coldframe_core::{BindingOptions, Error, FileSystemOptions, MountOptions, RestoreOptions, Sink, Snapshot, SnapshotOptions};
+use coldframe_core::{
+    BindingOptions, Error, FileSystemOptions, MountOptions, RestoreOptions, Sink, Snapshot, SnapshotOptions, Starting,
+};
 use coldframe_protocol::messages::{
     Kind, ProcessAttach, Restored, RestoredProgram, RestoredPrograms, RuntimeClone, RuntimeCopies, RuntimeCopy, RuntimeCreate,
     RuntimeCreated, RuntimeRollback, Started,
@@ -39,6 +41,7 @@ struct Copying {
     settle: bool,
     left: u32,
     made: Vec<Result<(u32, Vec<RestoredProgram>), Error>>,
+    starting: Vec<Starting>,
 }
 
 impl Session {
@@ -70,7 +73,7 @@ impl Session {
             let cwd = options.cwd.clone().unwrap_or_else(|| snapshot.cwd().to_owned());
             let policy = options.permissions.clone().unwrap_or_else(|| snapshot.permissions());
             let options = RestoreOptions { limits: Some(limits), ..options };
-            let (runtime, programs) = session.restore(snapshot, options, warn, owner, None)?;
+            let ((runtime, programs), _) = session.restore(snapshot, options, warn, owner, None)?;
             let restored = Restored { programs, cwd: &cwd, permissions: permissions::told(&policy) };
             let configure_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
             let created = RuntimeCreated { runtime, configure_ns, restored: Some(restored) };
@@ -86,7 +89,7 @@ impl Session {
         warn: bool,
         tenant: Option<Arc<str>>,
         asleep: Option<(u32, Sinks)>,
-    ) -> Result<(u32, Vec<RestoredProgram>), Error> {
+    ) -> Result<((u32, Vec<RestoredProgram>), Starting), Error> {
         if asleep.is_none() {
             self.runtimes.check_room()?;
             self.runners.lock().check_room()?;
@@ -105,10 +108,10 @@ impl Session {
             let old = sinks.remove(&info.lineage);
             casting.sink(info, old)
         });
-        let (runtime, copies) = restored.inspect_err(|_| casting.give_up())?;
+        let ((runtime, copies), starting) = restored.inspect_err(|_| casting.give_up())?;
         let cast = casting.finish(copies);
         self.runtimes.put(number, Live { runtime, runners: cast.runners, tenant, waiting: Some(Box::new(cast.waiting)) });
-        Ok((number, cast.programs))
+        Ok(((number, cast.programs), starting))
     }
 
     /// `runtime.rollback`.
@@ -152,7 +155,19 @@ impl Session {
         let (warn, settle, left) = (clone.warn == Some(true), clone.settle == Some(true), clone.count);
         runtime.snapshot(options, move |taken| match taken {
             Ok((snapshot, _)) => {
-                let copying = Copying { id, snapshot, mounts, bindings, tenant, warn, settle, left, made: Vec::new() };
+                snapshot.expect_copies(left);
+                let copying = Copying {
+                    id,
+                    snapshot,
+                    mounts,
+                    bindings,
+                    tenant,
+                    warn,
+                    settle,
+                    left,
+                    made: Vec::new(),
+                    starting: Vec::new(),
+                };
                 notes.leave(|session| session.copy(copying));
             }
             Err(error) => answers.fail(id, &error, place),
@@ -175,7 +190,10 @@ impl Session {
                     }
                     return answer(&self.answers, copying.id, Err(error));
                 }
-                made => copying.made.push(made),
+                made => copying.made.push(made.map(|(copy, starting)| {
+                    copying.starting.push(starting);
+                    copy
+                })),
             }
         }
         if copying.left > 0 {
@@ -189,6 +207,7 @@ impl Session {
         let body = RuntimeCopies { copies: copies.collect() };
         let hint = 64 + 64 * body.copies.len();
         self.answers.answer(copying.id, || wire::frame(Kind::Reply, copying.id, &body, hint));
+        drop(copying.starting);
     }
 
     /// `process.attach`.

@@ -145,7 +145,7 @@ impl Session {
         let sinks = asleep.sinks.clone();
         let woken = read.and_then(|it| self.restore(&it, options, warn, asleep.tenant.clone(), Some((number, sinks))));
         match woken {
-            Ok((_, programs)) => {
+            Ok(((_, programs), _)) => {
                 // From now on it may make room for others.
                 self.store.later(move |store| drop(store.protect(asleep.tenant(), &asleep.id, false)));
                 Ok(programs)

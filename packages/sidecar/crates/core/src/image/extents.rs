@@ -102,6 +102,19 @@ pub(crate) fn join(runs: &[Run], gap: usize, most: usize) -> Vec<Run> {
     joined
 }
 
+/// All of these runs, in any order and overlapping as they like, as runs that are sorted and do not touch.
+pub(crate) fn union(mut runs: Vec<Run>) -> Vec<Run> {
+    runs.sort_unstable_by_key(|run| run.offset);
+    let mut united: Vec<Run> = Vec::with_capacity(runs.len());
+    for run in runs {
+        match united.last_mut() {
+            Some(last) if last.offset + last.len >= run.offset => last.len = last.len.max(run.offset + run.len - last.offset),
+            _ => united.push(run),
+        }
+    }
+    united
+}
+
 /// Joins runs that are to be copied: to the first number of runs in `most`, from few to many, for which no more than twice the bytes and
 /// `slack` must be copied; the last one must do in any case.
 pub(crate) fn join_for_copying(runs: &[Run], gap: usize, most: &[usize], slack: usize) -> Vec<Run> {
@@ -190,6 +203,16 @@ mod tests {
             }
             prop_assert_eq!(flat(&whole, &pieces), expected);
             prop_assert!(whole.windows(2).all(|pair| pair[0].end() <= pair[1].at));
+        }
+
+        #[test]
+        fn united_runs_hold_what_any_holds_and_do_not_touch(parts in prop::collection::vec((0..300_usize, 1..20_usize), 0..40)) {
+            let runs = parts.iter().map(|(at, len)| Run { offset: at * PAGE, len: len * PAGE }).collect();
+            let united = union(runs);
+            let pages: std::collections::BTreeSet<usize> = parts.iter().flat_map(|(at, len)| *at..at + len).collect();
+            let held: Vec<usize> = united.iter().flat_map(|run| run.offset / PAGE..(run.offset + run.len) / PAGE).collect();
+            prop_assert_eq!(held, pages.into_iter().collect::<Vec<_>>());
+            prop_assert!(united.windows(2).all(|pair| pair[0].offset + pair[0].len < pair[1].offset));
         }
 
         #[test]

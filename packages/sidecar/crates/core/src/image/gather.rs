@@ -1,14 +1,14 @@
 //! One run for what is cloned often.
 //!
-//! A saved memory is the image with a dozen small runs laid over it, and each of those costs every memory made of it two mappings, 3 µs each: most of what a
-//! clone would cost. So when a saved memory has been mapped a number of times, all of it that lies in the image's range is put into one file, and from then
+//! A saved memory is the image with a dozen small runs laid over it, and every memory made of it would have its own copies of them (`layout.rs`), or two mappings for
+//! each. So when a saved memory has been mapped a number of times, all of it that lies in the image's range is put into one file, and from then
 //! on new memories are mapped from that. It is a second list for the same bytes, for mapping only: what a save shares with the next one, what a file of it
 //! holds and what it is said to hold is the first list's.
 //!
 //! Copying the image takes milliseconds, so that has been done before: `keeper.rs` has a copy ready, and what is left is to write a few pages over it. Where there
 //! is none, or much to write, it is done in the background. Next: `keeper.rs`.
 
-use super::{Extent, Image, Piece, bytes, extra_mappings, join, join_for_copying, overlay};
+use super::{Extent, Image, Layout, Piece, bytes, extra_mappings, join, join_for_copying, overlay};
 use crate::error::Error;
 use crate::sys::{self, PAGE, Run};
 use parking_lot::RwLock;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// A list of so many runs is as good as one.
 const FEW: usize = 4;
-/// How often an image was mapped when it is worth gathering: copying the image takes the processor as long as mapping sixty scattered ones.
+/// How often an image was mapped when it is worth gathering: the copy of the image that it takes is 5 ms of a processor, hundreds of memories' worth.
 const OFTEN: u32 = 16;
 /// Writing this much over a copy that is ready takes no longer than a few scattered mappings: it is done at once.
 const AT_ONCE: usize = 256 * PAGE;
@@ -53,21 +53,22 @@ struct Plan {
 }
 
 impl Image {
-    /// What the next memory is mapped from.
-    pub(crate) fn to_map(self: &Arc<Self>) -> Arc<[Extent]> {
+    /// How the next memory is made.
+    pub(crate) fn to_map(self: &Arc<Self>) -> Layout {
         let own = self.extents();
         if own.len() <= FEW {
-            return own;
+            return Layout::of(own);
         }
+        let scattered = || self.layout.get_or_init(|| self.lay_out(&own)).clone();
         let gathering = &self.gathering;
         gathering.last_used_ns.store(sys::monotonic_ns(), Ordering::Relaxed);
         if let Some(gathered) = &*gathering.list.read() {
-            return gathered.clone();
+            return Layout::of(gathered.clone());
         }
         let mapped = gathering.mapped.fetch_add(1, Ordering::Relaxed).saturating_add(1);
         // Should it be refused, it is asked for again later, ever more seldom.
         if mapped < OFTEN || !mapped.is_power_of_two() || gathering.asked.swap(true, Ordering::Relaxed) {
-            return own;
+            return scattered();
         }
         let keeper = self.budget().keeper();
         let little = self.plan().copied() <= AT_ONCE;
@@ -75,7 +76,15 @@ impl Image {
             Some(copy) => keeper.gather_into(self, copy),
             None => keeper.gather_later(self),
         }
-        gathering.list.read().clone().unwrap_or(own)
+        let gathered = gathering.list.read().clone();
+        gathered.map_or_else(scattered, Layout::of)
+    }
+
+    /// So many memories are about to be made of it: when that is often, the first one is mapped as the others.
+    pub(crate) fn expect(&self, memories: u32) {
+        if memories >= OFTEN {
+            self.gathering.mapped.fetch_max(OFTEN - 1, Ordering::Relaxed);
+        }
     }
 
     /// What the memory of the installation's image is made of, as a file of its length that can be written to.

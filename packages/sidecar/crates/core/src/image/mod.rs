@@ -3,18 +3,22 @@
 //!
 //! The slots live inside the image: a slot that was mapped from one image cannot even be offered to another. An image never changes; a
 //! saved one keeps alive the files of those it was made from, not the images themselves. Next: `memory/pool.rs`; `memory/save.rs` makes the saved ones,
-//! `gather.rs` makes them cheap to map.
+//! `layout.rs` and `gather.rs` make them cheap to map, `hot.rs` cheap to begin in.
 
 mod extents;
 mod flatten;
 mod format;
 mod gather;
+mod hot;
 mod keeper;
+mod layout;
 mod piece;
 
-pub(crate) use extents::{Extent, bytes, join, join_for_copying, overlay, whole_pages};
+pub(crate) use extents::{Extent, bytes, join, join_for_copying, overlay, union, whole_pages};
 pub use format::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
+pub(crate) use hot::{Copies, Hot, TURNS};
 pub(crate) use keeper::Keeper;
+pub(crate) use layout::Layout;
 pub(crate) use piece::Piece;
 
 use crate::error::Error;
@@ -25,7 +29,7 @@ use parking_lot::RwLock;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// See the module.
 #[derive(Debug)]
@@ -37,7 +41,10 @@ pub(crate) struct Image {
     extents: RwLock<Arc<[Extent]>>,
     /// The one run of the installation's image, which it is or began as.
     pub(crate) origin: Extent,
+    /// How new memories of it are made unless it is gathered.
+    layout: OnceLock<Layout>,
     gathering: Gathering,
+    hot: Arc<Hot>,
     id: Arc<str>,
     pool: Pool,
 }
@@ -59,20 +66,24 @@ impl Image {
             header: Arc::new(header),
             extents: RwLock::new(Arc::new([extent.clone()])),
             origin: extent,
+            layout: OnceLock::new(),
             gathering: Gathering::default(),
+            hot: Arc::default(),
             id: id.into(),
             pool: Pool::new(budget, warm_slots),
         }))
     }
 
     /// A saved memory of `len` bytes that is made of `extents`: the state of a guest that began as `self`.
-    pub(crate) fn saved(&self, extents: Vec<Extent>, len: usize, warm_slots: usize) -> Arc<Self> {
+    pub(crate) fn saved(&self, extents: Vec<Extent>, len: usize, warm_slots: usize, hot: Arc<Hot>) -> Arc<Self> {
         Arc::new(Self {
             header: self.header.clone(),
             len,
             extents: RwLock::new(extents.into()),
             origin: self.origin.clone(),
+            layout: OnceLock::new(),
             gathering: Gathering::default(),
+            hot,
             id: self.id.clone(),
             pool: Pool::new(self.budget().clone(), warm_slots),
         })
@@ -104,7 +115,7 @@ impl Image {
         self.extents.read().clone()
     }
 
-    /// Makes the memory at `base`: fresh zeros, and over them what the image is made of, copy-on-write. Returns how many runs that were.
+    /// Makes the memory at `base`: fresh zeros, and `extents` over them, copy-on-write.
     ///
     /// # Safety
     /// `base..base + self.len()` lies inside a reservation that the caller owns, with no reference into it.
@@ -124,27 +135,55 @@ impl Image {
     /// # Safety
     /// The memory at `base` was made by [`Self::map_at`], the caller owns it and no reference into it is alive.
     pub(crate) unsafe fn restore(&self, base: usize, runs: &[Run]) -> bool {
-        let extents = self.extents.read().clone();
-        let zero = |from: usize, to: usize| {
-            // SAFETY: the range lies inside the memory (checked below) that the caller owns.
-            unsafe { std::ptr::write_bytes((base + from) as *mut u8, 0, to - from) };
-        };
-        for run in runs {
-            let end = run.offset + run.len;
-            assert!(end <= self.len(), "inside the image");
-            let first = extents.partition_point(|extent| extent.end() <= run.offset);
-            let mut done = run.offset;
-            for extent in extents[first..].iter().take_while(|extent| extent.at < end) {
-                let (from, to) = (extent.at.max(done), extent.end().min(end));
-                let Some(bytes) = extent.piece.bytes(extent.offset + (from - extent.at) as u64, to - from) else { return false };
-                zero(done, from);
-                // SAFETY: as above; the piece's view is another mapping.
-                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), (base + from) as *mut u8, bytes.len()) };
-                done = to;
+        let extents = self.extents();
+        runs.iter().all(|run| {
+            self.look(&extents, *run, |at, part| {
+                // SAFETY: the part lies inside the memory (checked by `look`) that the caller owns; a piece's view is another mapping.
+                unsafe {
+                    match part {
+                        Part::Bytes(bytes) => std::ptr::copy_nonoverlapping(bytes.as_ptr(), (base + at) as *mut u8, bytes.len()),
+                        Part::Zeros(len) => std::ptr::write_bytes((base + at) as *mut u8, 0, len),
+                    }
+                }
+                true
+            })
+        })
+    }
+
+    /// Whether the memory at `base` has the image's bytes in `run`. No, when a file cannot be read.
+    ///
+    /// # Safety
+    /// As for [`Self::restore`], and nobody writes to the memory meanwhile.
+    pub(crate) unsafe fn is_in(&self, base: usize, run: Run) -> bool {
+        self.look(&self.extents(), run, |at, part| {
+            let len = match part {
+                Part::Bytes(bytes) => bytes.len(),
+                Part::Zeros(len) => len,
+            };
+            // SAFETY: as above.
+            let is = unsafe { std::slice::from_raw_parts((base + at) as *const u8, len) };
+            match part {
+                Part::Bytes(bytes) => is == bytes,
+                Part::Zeros(_) => is.iter().all(|byte| *byte == 0),
             }
-            zero(done, end);
+        })
+    }
+
+    /// Looks at what it has in `run`, part by part with its offset, until one is not what the caller wants, or cannot be read. Says whether all were.
+    fn look<'a>(&self, extents: &'a [Extent], run: Run, mut wanted: impl FnMut(usize, Part<'a>) -> bool) -> bool {
+        let end = run.offset + run.len;
+        assert!(end <= self.len(), "inside the image");
+        let first = extents.partition_point(|extent| extent.end() <= run.offset);
+        let mut done = run.offset;
+        for extent in extents[first..].iter().take_while(|extent| extent.at < end) {
+            let (from, to) = (extent.at.max(done), extent.end().min(end));
+            let Some(bytes) = extent.piece.bytes(extent.offset + (from - extent.at) as u64, to - from) else { return false };
+            if (done < from && !wanted(done, Part::Zeros(from - done))) || !wanted(from, Part::Bytes(bytes)) {
+                return false;
+            }
+            done = to;
         }
-        true
+        done == end || wanted(done, Part::Zeros(end - done))
     }
 
     /// What of a saved memory is not as in the image that it began as.
@@ -153,6 +192,13 @@ impl Image {
         let is_the_images = |extent: &Extent| base.iter().any(|other| other.holds(extent));
         self.extents().iter().filter(|extent| !is_the_images(extent)).cloned().collect()
     }
+}
+
+/// What an image has somewhere.
+#[derive(Clone, Copy)]
+enum Part<'a> {
+    Bytes(&'a [u8]),
+    Zeros(usize),
 }
 
 /// How many mappings a slot made of `extents` takes, beyond what every VM has.
@@ -177,7 +223,7 @@ impl Image {
 
 impl Drop for Image {
     fn drop(&mut self) {
-        self.pool.clear();
+        self.pool.clear(self.len);
     }
 }
 

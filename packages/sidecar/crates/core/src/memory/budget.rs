@@ -36,7 +36,7 @@ pub(crate) struct Policy {
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { plain: 4 << 20, rebase: 8 << 20, scattered: 512, large: 16 << 20 }
+        Self { plain: 1 << 20, rebase: 8 << 20, scattered: 512, large: 16 << 20 }
     }
 }
 

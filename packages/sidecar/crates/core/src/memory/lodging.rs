@@ -4,7 +4,7 @@
 //! asked before the slot is used again, whatever the fault counters say.
 
 use super::{Gate, Growth, RESERVATION, Slot};
-use crate::image::Image;
+use crate::image::{Copies, Image};
 use crate::sched::Meter;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -32,18 +32,16 @@ pub(crate) struct Remains {
     lodged: Option<Lodged>,
     /// It was taken away from its guest, or nothing is known of it.
     spoiled: bool,
+    faults: u64,
     fully_metered: bool,
 }
 
 impl Remains {
     /// Whether giving it back may take so long that nobody should wait for it.
     pub(crate) fn is_large(&self) -> bool {
-        /// About a millisecond's worth.
-        const LARGE: usize = 8 << 20;
-        self.lodged.as_ref().is_some_and(|lodged| {
-            let least = lodged.image.header().memory_len as usize;
-            lodged.size.saturating_sub(least) > LARGE
-        })
+        /// Pages that were touched one by one: about a millisecond's worth. How long the memory is says nothing: a copy of a large one shares what it has not written.
+        const LARGE: u64 = 2_048;
+        self.faults > LARGE
     }
 }
 
@@ -51,7 +49,7 @@ impl Drop for Remains {
     fn drop(&mut self) {
         let Some(Lodged { slot, image, size, .. }) = self.lodged.take() else { return };
         if self.spoiled {
-            image.pool().discard(slot);
+            image.pool().discard(slot, size);
         } else {
             image.pool().give_back(&image, slot, size, self.fully_metered);
         }
@@ -66,6 +64,8 @@ pub(super) struct Lodged {
     pub(super) image: Arc<Image>,
     pub(super) size: usize,
     pub(super) growth: Growth,
+    /// What is saved of it.
+    pub(super) copies: Copies,
     /// It was mapped anew.
     pub(super) moved: bool,
     /// Mapping it anew has failed half-way: nothing is known of its bytes.
@@ -77,7 +77,8 @@ impl Lodging {
     pub(crate) fn new(slot: Slot, image: Arc<Image>, gate: Arc<Gate>, meter: Arc<Meter>) -> Arc<Self> {
         gate.attach(slot.base());
         let size = image.len();
-        let lodged = Lodged { slot, image, size, growth: Growth::default(), moved: false, lost: false };
+        let lodged =
+            Lodged { slot, image, size, growth: Growth::default(), copies: Copies::default(), moved: false, lost: false };
         Arc::new(Self { state: Mutex::new(Some(lodged)), gate, meter })
     }
 
@@ -106,6 +107,25 @@ impl Lodging {
         Ok(())
     }
 
+    /// The guest is about to have its first turn: its memory becomes what the image says, also where that was not mapped, and the pages that its copies write
+    /// first become its own, if it is known which they are. False: the memory was taken away, or a file cannot be read.
+    pub(crate) fn prepare(&self) -> bool {
+        let mut state = self.state.lock();
+        match (state.as_mut(), self.gate.enter()) {
+            (Some(Lodged { slot, image, lost: false, .. }), Ok(_open)) => slot.prepare(image),
+            _ => false,
+        }
+    }
+
+    /// A copy has had so many turns.
+    pub(crate) fn learn(&self, turns: u8) {
+        if let Some(Lodged { slot, image, lost: false, moved: false, .. }) = self.state.lock().as_ref()
+            && let Ok(_open) = self.gate.enter()
+        {
+            slot.learn(image, turns);
+        }
+    }
+
     /// What the slot goes back to.
     #[cfg(test)]
     pub(crate) fn image(&self) -> Option<Arc<Image>> {
@@ -117,6 +137,6 @@ impl Lodging {
         let lodged = self.state.lock().take()?;
         let closed = self.gate.detach(lodged.slot.base()).is_err();
         let fully_metered = !lodged.moved && self.meter.no_faults_so_far();
-        Some(Remains { spoiled: closed || lodged.lost, fully_metered, lodged: Some(lodged) })
+        Some(Remains { spoiled: closed || lodged.lost, faults: self.meter.faults(), fully_metered, lodged: Some(lodged) })
     }
 }

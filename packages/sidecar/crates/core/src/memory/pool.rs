@@ -38,12 +38,12 @@ impl Pool {
         if let Some(slot) = self.clean.lock().pop() {
             return Ok(slot);
         }
-        let extents = image.to_map();
+        let layout = image.to_map();
         let base = self.budget.take_range()?;
-        let charge = self.budget.charge(mappings(&extents), 0).inspect_err(|_| {
+        let charge = self.budget.charge(mappings(&layout.mapped), 0).inspect_err(|_| {
             self.budget.give_back_range(base);
         })?;
-        Slot::map(base, image, &extents, charge).map_err(|(base, error)| {
+        Slot::map(base, image, &layout, charge).map_err(|(base, error)| {
             self.budget.give_up_range(base);
             error
         })
@@ -52,41 +52,41 @@ impl Pool {
     /// Restores a slot and keeps it, if there is room; looking what was written in it would be for nothing else.
     pub(crate) fn give_back(&self, image: &Image, slot: Slot, size: usize, fully_metered: bool) {
         if self.clean.lock().len() >= self.capacity {
-            return self.unmap(slot);
+            return self.unmap(slot, size);
         }
         match slot.reset(image, size, fully_metered) {
-            Reset::Clean(slot) => self.keep(slot),
+            Reset::Clean(slot) => self.keep(slot, image.len()),
             Reset::Lost(base) => self.budget.give_up_range(base),
         }
     }
 
-    fn keep(&self, slot: Slot) {
+    fn keep(&self, slot: Slot, size: usize) {
         let mut clean = self.clean.lock();
         if clean.len() < self.capacity {
             clean.push(slot);
             return;
         }
         drop(clean);
-        self.unmap(slot);
+        self.unmap(slot, size);
     }
 
-    /// Takes a slot out of use without restoring it.
-    pub(crate) fn discard(&self, slot: Slot) {
-        self.unmap(slot);
+    /// Takes a slot out of use without restoring it. Its memory has grown to `size`.
+    pub(crate) fn discard(&self, slot: Slot, size: usize) {
+        self.unmap(slot, size);
     }
 
-    fn unmap(&self, slot: Slot) {
-        match slot.into_reservation() {
+    fn unmap(&self, slot: Slot, size: usize) {
+        match slot.into_reservation(size) {
             Ok(base) => self.budget.give_back_range(base),
             Err(base) => self.budget.give_up_range(base),
         }
     }
 
-    /// Unmaps all clean slots.
-    pub(crate) fn clear(&self) {
+    /// Unmaps all clean slots, which are as long as the image.
+    pub(crate) fn clear(&self, size: usize) {
         let slots = std::mem::take(&mut *self.clean.lock());
         for slot in slots {
-            self.unmap(slot);
+            self.unmap(slot, size);
         }
     }
 }

@@ -58,7 +58,7 @@ impl Lodging {
         let grown = overlay(&lodged.image.extents(), lodged.growth.frozen());
         let extents = overlay(&grown, &copied);
         let scattered = extents.len() > lodged.image.budget().policy.scattered;
-        let image = lodged.image.saved(extents, lodged.size, WARM_SLOTS);
+        let image = lodged.image.saved(extents, lodged.size, WARM_SLOTS, lodged.copies.next());
         if scattered {
             image.flatten()?;
         }

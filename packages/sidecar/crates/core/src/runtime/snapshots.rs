@@ -16,7 +16,7 @@ mod state;
 mod take;
 
 pub use held::Held;
-pub use restore::{Cast, RestoreOptions};
+pub use restore::{Cast, RestoreOptions, RestoredRuntime, Starting};
 pub use take::SnapshotOptions;
 
 use super::ProgramInfo;
@@ -75,6 +75,11 @@ impl Snapshot {
     /// The programs that live in it, in the order of their numbers.
     pub fn programs(&self) -> Vec<ProgramInfo> {
         self.programs.iter().map(SavedProgram::info).collect()
+    }
+
+    /// So many runtimes are about to be made of it: what makes many cheap is done first. Nothing depends on it.
+    pub fn expect_copies(&self, copies: u32) {
+        self.programs.iter().for_each(|program| program.vm.saved.expect(copies));
     }
 
     /// The limits of the runtime that it was taken of.

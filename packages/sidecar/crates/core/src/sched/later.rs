@@ -1,14 +1,17 @@
 //! Work that nobody waits for, such as giving back a large memory: one thread, started with the first of it, does one thing after the other, so that workers
-//! go on with what somebody waits for. What comes faster than it can be done is done by who brings it: memory that nobody uses must not pile up.
+//! go on with what somebody waits for. It begins a moment later, when those who brought the work (ten rollbacks at once, say) have most likely been answered. What comes faster than it can be done is done by who brings it: memory that nobody uses must not pile up.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 type Job = Box<dyn FnOnce() + Send>;
 
 /// Things that may wait.
 const MOST: usize = 64;
+/// For how long work that comes after none lies there, unless there is much of it.
+const MOMENT: Duration = Duration::from_millis(10);
 
 /// See the module.
 #[derive(Default)]
@@ -64,6 +67,8 @@ impl Shared {
                 return;
             } else {
                 self.changed.wait(&mut state);
+                let begin = Instant::now() + MOMENT;
+                while !state.closed && state.jobs.len() < MOST / 2 && !self.changed.wait_until(&mut state, begin).timed_out() {}
             }
         }
     }
@@ -73,7 +78,6 @@ impl Shared {
 mod tests {
     use super::*;
     use std::sync::mpsc::channel;
-    use std::time::Duration;
 
     #[test]
     fn all_of_it_is_done_and_what_is_too_much_at_once() {

@@ -50,6 +50,13 @@ impl Meter {
         self.state.lock().cpu_ns
     }
 
+    /// Page faults so far; those of the poll that is under way are among them on the thread that polls.
+    pub(crate) fn faults(&self) -> u64 {
+        let state = self.state.lock();
+        let now = state.running.filter(|(thread, _)| *thread == thread::current().id());
+        state.faults + now.map_or(0, |(_, before)| thread_usage().faults.saturating_sub(before.faults))
+    }
+
     /// Whether it is certain that no page fault has happened since the memory was taken from its pool: asked inside a poll on
     /// the thread that polls, and all faults before it are counted. `false` whenever that is not so.
     pub(crate) fn no_faults_so_far(&self) -> bool {
@@ -91,8 +98,10 @@ mod tests {
         let mut written = vec![1_u8; 8 << 20];
         written[4_096] = 2;
         std::hint::black_box(&written);
+        assert!(meter.faults() >= 2_048, "those of now");
         meter.end();
         meter.begin();
+        assert!(meter.faults() >= 2_048, "and those of before");
         assert!(!meter.no_faults_so_far());
         meter.end();
     }

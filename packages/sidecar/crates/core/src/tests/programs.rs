@@ -37,7 +37,7 @@ fn a_program_that_runs_inline_longer_than_its_budget_goes_on_on_a_worker() {
 #[test]
 fn time_cpu_memory_and_output_have_limits_with_codes() {
     let core = core();
-    let limits = Limits { memory_bytes: 64 << 20, cpu_ms: 200, output_bytes: 1_000, ..Limits::default() };
+    let limits = Limits { memory_bytes: 32 << 20, cpu_ms: 200, output_bytes: 1_000, ..Limits::default() };
     let runtime = core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime");
     let mut spin = exec("for (;;) {}");
     assert_eq!(code(&outcome(&runtime, spin.clone())), Some("ERR_CPU_LIMIT"));

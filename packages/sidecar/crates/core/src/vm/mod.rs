@@ -15,7 +15,7 @@ mod stack;
 pub use config::{CPU_FEATURES, engine_config};
 
 use crate::error::Error;
-use crate::image::Image;
+use crate::image::{Image, TURNS};
 use crate::kernel::usage::Charge;
 use crate::memory::{Creator, Lodging, Remains, with_lodging};
 use crate::program::Program;
@@ -53,6 +53,9 @@ pub(crate) struct Vm {
     events: Vec<u8>,
     /// No turn is under way or was cut short: no wasm frame is on a stack.
     quiet: bool,
+    /// How many turns it has had, of its first ones.
+    turns: u8,
+    is_copy: bool,
 }
 
 /// The longest queue of events whose room is used again.
@@ -173,7 +176,7 @@ impl Vm {
         store.data_mut().memory = Some(memory);
         let cost = StartCost { map_ns: mapped - began, instantiate_ns: sys::monotonic_ns() - mapped };
         let image = factory.image.clone();
-        Ok((Self { store, memory, turn, inbox, image, lodging, events: Vec::new(), quiet: true }, cost))
+        Ok((Self { store, memory, turn, inbox, image, lodging, events: Vec::new(), quiet: true, turns: 0, is_copy: false }, cost))
     }
 
     /// Queues an event for the next turn.
@@ -185,6 +188,9 @@ impl Vm {
     pub(crate) async fn turn(&mut self) -> wasmtime::Result<State> {
         // Stays so when the turn is cut short: what the guest was in the middle of is lost, and what is in its memory is half done.
         self.quiet = false;
+        if self.turns == 0 && !self.lodging.prepare() {
+            return Err(wasmtime::Error::msg("its memory cannot be read"));
+        }
         let events = std::mem::take(&mut self.events);
         let len = u32::try_from(events.len()).map_err(wasmtime::Error::msg)?;
         let header = self.image.header();
@@ -205,6 +211,12 @@ impl Vm {
         self.events.clear();
         self.turn.call_async(&mut self.store, (ptr, len)).await?;
         self.quiet = true;
+        if self.turns < TURNS {
+            self.turns += 1;
+            if self.is_copy {
+                self.lodging.learn(self.turns);
+            }
+        }
         self.state()
     }
 

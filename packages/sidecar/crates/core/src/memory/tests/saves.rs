@@ -1,6 +1,7 @@
 //! Saved memories: whatever is written, grown, saved, cloned and rolled back, every byte is what a plain copy says.
 
 use super::*;
+use crate::image::TURNS;
 use crate::memory::{Lodging, Policy};
 use std::collections::VecDeque;
 
@@ -32,6 +33,7 @@ impl Machine {
     fn new(image: &Arc<Image>, model: Vec<u8>) -> Self {
         let slot = image.pool().take(image).expect("a slot");
         let machine = Self { lodging: Lodging::new(slot, image.clone(), Arc::default(), Arc::default()), model };
+        assert!(machine.lodging.prepare());
         machine.check();
         machine
     }
@@ -80,6 +82,8 @@ impl Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
+        // What it has written, the next ones get for their own at once.
+        self.lodging.learn(TURNS);
         drop(self.lodging.leave());
     }
 }
@@ -226,7 +230,8 @@ fn after_a_large_save_only_what_is_new_is_copied() {
     let owner = machine.lodging.image().expect("it lives");
     drop(machine);
     assert_eq!((owner.pool().waiting(), image.image.pool().waiting()), (1, 0));
-    let slot = owner.pool().take(&owner).expect("a slot");
+    let mut slot = owner.pool().take(&owner).expect("a slot");
+    assert!(slot.prepare(&owner));
     // SAFETY: the slot is mapped and nobody writes to it now.
     let bytes = unsafe { std::slice::from_raw_parts(slot.base() as *const u8, MEMORY) };
     assert!(bytes == &owner.memory()[..]);
@@ -268,7 +273,7 @@ fn what_is_cloned_often_is_mapped_in_one_run_until_nobody_does() {
     let scattered = saved.extents().len();
     assert!(scattered >= 9, "{scattered} runs");
     let held: u64 = saved.own_extents(&image.image).iter().map(|extent| extent.len as u64).sum();
-    let gathered = || saved.to_map().len() <= 2;
+    let gathered = || saved.to_map().mapped.len() <= 2 && saved.to_map().written.is_empty();
     let mut clones: Vec<Machine> = (0..16).map(|_| Machine::new(&saved, model.clone())).collect();
     for _ in 0..10_000 {
         if gathered() {
@@ -276,7 +281,7 @@ fn what_is_cloned_often_is_mapped_in_one_run_until_nobody_does() {
         }
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    assert!(gathered(), "{} runs", saved.to_map().len());
+    assert!(gathered(), "{} runs", saved.to_map().mapped.len());
     clones.push(Machine::new(&saved, model.clone()));
     assert_eq!(saved.extents().len(), scattered, "what it is made of stays");
     let own: u64 = saved.own_extents(&image.image).iter().map(|extent| extent.len as u64).sum();
@@ -294,6 +299,31 @@ fn what_is_cloned_often_is_mapped_in_one_run_until_nobody_does() {
     drop((machine, saved, again));
     // But the image itself, and a view of it.
     assert_all_given_back(&budget, (1, 1));
+}
+
+#[test]
+fn a_memory_that_was_never_begun_leaves_nothing_half_made_to_the_next() {
+    let image = TestImage::new(5, &budget(), 1);
+    let mut machine = Machine::fresh(&image);
+    for page in (0..60).step_by(12) {
+        machine.write(page * PAGE, 1, 9);
+    }
+    let (saved, model) = machine.save();
+    assert_eq!((saved.to_map().written.len(), saved.to_map().mapped.len()), (5, 1));
+    for round in 0..3 {
+        let slot = saved.pool().take(&saved).expect("a slot");
+        let lodging = Lodging::new(slot, saved.clone(), Arc::default(), Arc::default());
+        if round == 1 {
+            lodging.grow_to(MEMORY + (1 << 16)).expect("growth");
+        }
+        drop(lodging.leave());
+        assert_eq!(saved.pool().waiting(), 1);
+    }
+    drop(Machine::new(&saved, model.clone()));
+    let mut busy = Machine::new(&saved, model.clone());
+    busy.write(0, MEMORY, 7);
+    drop(busy);
+    drop(Machine::new(&saved, model));
 }
 
 #[test]

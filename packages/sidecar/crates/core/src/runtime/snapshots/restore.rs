@@ -1,5 +1,6 @@
 //! A runtime out of a snapshot: all of it or nothing. The kernel first, then every program's VM, and only then does anything of it run. The first thing
-//! that a program hears is that it lives again. Next: `rollback.rs`.
+//! that a program hears is that it lives again. Whoever makes many copies lets all of them begin at the end ([`Starting`]): what is being made and what
+//! runs would else wait for each other's mappings. Next: `rollback.rs`.
 
 use super::Snapshot;
 use crate::core::{Core, Shared};
@@ -50,6 +51,24 @@ pub struct RestoreOptions {
 /// Whom a copy speaks to. The second argument is the sink of the program whose place it takes.
 pub type Cast<'a> = dyn FnMut(&ProgramInfo, Option<Arc<dyn Sink>>) -> Arc<dyn Sink> + 'a;
 
+/// A restored runtime, and its programs with their handles.
+pub type RestoredRuntime = (Runtime, Vec<(ProgramInfo, Process)>);
+
+/// The programs of a restored runtime, which have not begun. They do when this is dropped, at the latest.
+#[must_use = "they begin when it is dropped"]
+pub struct Starting {
+    home: Arc<Inner>,
+    snapshot: Arc<Snapshot>,
+    built: Vec<Built>,
+    resume: bool,
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        begin(&self.home, &self.snapshot, std::mem::take(&mut self.built), self.resume);
+    }
+}
+
 /// A program that can begin.
 pub(super) struct Built {
     pub(super) program: Arc<Program>,
@@ -58,13 +77,13 @@ pub(super) struct Built {
 
 impl Core {
     /// Makes a runtime out of a snapshot. `cast` is asked for each program that the caller outside had started; the list has all of them, and
-    /// `ready` is told of none. On an error nothing is left of it.
+    /// `ready` is told of none. They begin when the third value is dropped. On an error nothing is left of it.
     pub fn restore(
         &self,
         snapshot: &Arc<Snapshot>,
         options: RestoreOptions,
         cast: &mut Cast<'_>,
-    ) -> Result<(Runtime, Vec<(ProgramInfo, Process)>), Error> {
+    ) -> Result<(RestoredRuntime, Starting), Error> {
         let shared = self.shared();
         let seat = shared.seat()?;
         let limits = options.limits.unwrap_or(snapshot.limits);
@@ -102,8 +121,8 @@ impl Core {
                 program.voice.give(cast(&saved.info(), None));
             }
         }
-        let programs = begin(&inner, snapshot, built, options.resume);
-        Ok((runtime, programs))
+        let programs = handles(snapshot, &built);
+        Ok(((runtime, programs), Starting { home: inner, snapshot: snapshot.clone(), built, resume: options.resume }))
     }
 }
 
@@ -160,18 +179,21 @@ fn build_one(
     Ok(Built { program, copy: Box::new(Copy { vm, cost, is_shell: saved.vm.is_shell }) })
 }
 
+/// What the caller gets of them.
+pub(super) fn handles(snapshot: &Snapshot, built: &[Built]) -> Vec<(ProgramInfo, Process)> {
+    let handle = |(saved, built): (&SavedProgram, &Built)| (saved.info(), Process { program: built.program.clone() });
+    snapshot.programs.iter().zip(built).map(handle).collect()
+}
+
 /// Has all of them begin. They are among those that live already.
-pub(super) fn begin(home: &Arc<Inner>, snapshot: &Snapshot, built: Vec<Built>, resume: bool) -> Vec<(ProgramInfo, Process)> {
+pub(super) fn begin(home: &Arc<Inner>, snapshot: &Snapshot, built: Vec<Built>, resume: bool) {
     let places: Vec<_> = built.iter().map(|built| home.admit(&built.program)).collect();
-    let mut programs = Vec::with_capacity(built.len());
     for (built, saved) in built.iter().zip(&snapshot.programs) {
         built.program.awaken(saved, resume);
-        programs.push((saved.info(), Process { program: built.program.clone() }));
     }
     for (Built { program, copy }, place) in built.into_iter().zip(places) {
         home.begin(&program, Beginning::Copy(copy), place, Dispatch::Worker);
     }
-    programs
 }
 
 /// The result of a future that has nothing to wait for.

@@ -5,7 +5,7 @@
 //! watches that the caller has open are closed, because what they meant is gone.
 
 use super::Snapshot;
-use super::restore::{Cast, begin, build};
+use super::restore::{Cast, begin, build, handles};
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::kernel::saved::{Reattach, Revived};
@@ -65,7 +65,8 @@ impl Runtime {
             }
             program.voice.give(cast(&saved.info(), sink));
         }
-        let programs = begin(inner, snapshot, built, false);
+        let programs = handles(snapshot, &built);
+        begin(inner, snapshot, built, false);
         before.moment.close(&Error::RolledBack);
         old.values().for_each(|program| program.end(Error::RolledBack));
         Ok(programs)

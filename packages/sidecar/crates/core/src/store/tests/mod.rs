@@ -79,7 +79,7 @@ fn memory(core: &Core, pid: u32, is_shell: bool, pages: usize, byte: u8) -> Memo
     }
     let extents = overlay(&factory.image().extents(), &runs);
     let end = extents.last().map_or(0, Extent::end).max(factory.image().len());
-    let saved = Saved::of(factory.image().saved(extents, end.next_multiple_of(1 << 16), 0), 5, 6);
+    let saved = Saved::of(factory.image().saved(extents, end.next_multiple_of(1 << 16), 0, Arc::default()), 5, 6);
     Memory { pid, is_shell, saved: Arc::new(saved) }
 }
 

@@ -14,6 +14,7 @@ pub(crate) use page_map::PageMap;
 use super::{PAGE, ThreadUsage};
 use std::io;
 use std::os::fd::RawFd;
+use std::sync::OnceLock;
 
 fn check(result: *mut libc::c_void) -> io::Result<usize> {
     if result == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(result as usize) }
@@ -44,6 +45,11 @@ pub(crate) fn reserve(len: usize) -> io::Result<usize> {
 
 /// Asks for small pages in an anonymous range: where huge ones are the default, the first byte of a stack would cost a VM 2 MiB.
 fn small_pages(base: usize, len: usize) {
+    static HUGE_BY_DEFAULT: OnceLock<bool> = OnceLock::new();
+    let setting = || std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled");
+    if !HUGE_BY_DEFAULT.get_or_init(|| setting().map_or(true, |setting| setting.contains("[always]"))) {
+        return;
+    }
     // SAFETY: the advice changes how the range is backed, not what it holds. A kernel without huge pages refuses it, which is as good.
     unsafe { libc::madvise(base as *mut libc::c_void, len, libc::MADV_NOHUGEPAGE) };
 }
@@ -74,14 +80,14 @@ pub(crate) fn map_readonly(file: RawFd, offset: u64, len: usize) -> io::Result<u
     check(unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, libc::MAP_PRIVATE, file, offset as libc::off_t) })
 }
 
-/// Drops whatever is mapped in the range; it becomes an untouchable part of the reservation again.
+/// Drops whatever is mapped in the range; it becomes an untouchable part of the reservation again. Only the first `used` bytes can have pages.
 ///
 /// # Safety
 /// As for [`map_private`].
-pub(crate) unsafe fn unmap_into_reservation(base: usize, len: usize) -> io::Result<()> {
+pub(crate) unsafe fn unmap_into_reservation(base: usize, len: usize, used: usize) -> io::Result<()> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
     // SAFETY: passed on to the caller.
-    unsafe { let_go(base, len) };
+    unsafe { let_go(base, used.min(len)) };
     // SAFETY: the caller owns the range.
     check(unsafe { libc::mmap(base as *mut libc::c_void, len, libc::PROT_NONE, flags, -1, 0) })?;
     small_pages(base, len);
@@ -137,13 +143,28 @@ pub(crate) unsafe fn discard(base: usize, len: usize) -> io::Result<()> {
 }
 
 /// Lets go of the pages of a range that is about to be mapped anew, whatever they hold. Mapping alone would do that too, but
-/// with the lock that all mappings and faults of the process wait for; this takes it only so that others can as well.
+/// with the lock that all mappings and faults of the process wait for; this takes it only so that others can as well, and in parts, because
+/// who wants to map waits even for that.
 ///
 /// # Safety
 /// As for [`map_private`], and the bytes are not needed any more.
 pub(crate) unsafe fn let_go(base: usize, len: usize) {
-    // SAFETY: passed on to the caller. If it fails, mapping does the work.
-    let _ = unsafe { discard(base, len) };
+    /// About a tenth of a millisecond's worth.
+    const PART: usize = 2 << 20;
+    for at in (0..len).step_by(PART) {
+        // SAFETY: passed on to the caller. If it fails, mapping does the work.
+        let _ = unsafe { discard(base + at, PART.min(len - at)) };
+    }
+}
+
+/// Has every page of a private range written to, so that it is this process's own and no write to it faults: one call for what would be two faults a page.
+/// A kernel before 5.14 refuses, and so does any for what is not accessible: the faults come one by one then.
+///
+/// # Safety
+/// As for [`map_private`].
+pub(crate) unsafe fn make_private(base: usize, len: usize) -> io::Result<()> {
+    // SAFETY: the advice changes no byte of what the caller owns.
+    check_int(unsafe { libc::madvise(base as *mut libc::c_void, len, libc::MADV_POPULATE_WRITE) })
 }
 
 /// What the calling thread has used. One system call, about 0.2 µs.

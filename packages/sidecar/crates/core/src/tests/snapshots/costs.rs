@@ -93,12 +93,12 @@ fn clones() {
         println!("{megabytes} MB: {} runs", extents.len());
         let plain = guest.factory.image();
         let (slots, map) = timed(|| (0..100).map(|_| plain.pool().take(plain).expect("a slot")).collect::<Vec<_>>());
-        slots.into_iter().for_each(|slot| plain.pool().discard(slot));
+        slots.into_iter().for_each(|slot| plain.pool().discard(slot, plain.len()));
         println!("  slots of the image itself: {:.4} ms each", map / 100.0);
         for round in 0..4 {
             let image = saved.memory();
             let (slots, map) = timed(|| (0..100).map(|_| image.pool().take(image).expect("a slot")).collect::<Vec<_>>());
-            slots.into_iter().for_each(|slot| image.pool().discard(slot));
+            slots.into_iter().for_each(|slot| image.pool().discard(slot, image.len()));
             let above: Vec<_> = (0..100).map(|_| (Guest::above(&core), guest.factory.clone())).collect();
             let (all, time) =
                 timed(|| above.into_iter().map(|(above, factory)| Guest::under(above, factory, &saved)).collect::<Vec<_>>());
@@ -108,7 +108,10 @@ fn clones() {
         let again = guest.save().saved;
         let (copy, copying) = timed(|| Image::copy_of_origin(&again.memory().origin).expect("a copy"));
         let (_, gather) = timed(|| again.memory().gather(copy).expect("gathered"));
-        println!("  a copy of the image takes {copying:.2} ms, gathering {gather:.3} ms: {} runs", again.memory().to_map().len());
+        println!(
+            "  a copy of the image takes {copying:.2} ms, gathering {gather:.3} ms: {} runs",
+            again.memory().to_map().mapped.len()
+        );
         for extent in extents.iter() {
             print!(" {}+{}", extent.at >> 12, extent.len >> 12);
         }

@@ -81,7 +81,8 @@ fn slots_that_served_a_snapshot_are_the_snapshot_or_the_image_again() {
                 "Object.prototype.polluted = 1; globalThis.keep = Array.from({ length: 2e4 }, (_, i) => ({ i })); big.fill(9)",
             );
         }
-        let slot = saved.memory().pool().take(saved.memory()).expect("a slot");
+        let mut slot = saved.memory().pool().take(saved.memory()).expect("a slot");
+        assert!(slot.prepare(saved.memory()));
         // SAFETY: the slot is mapped and no guest lives in it.
         let bytes = unsafe { std::slice::from_raw_parts(slot.base() as *const u8, saved.memory().len()) };
         assert_eq!(bytes.iter().zip(&must).position(|(is, must)| is != must), None, "the first byte that is not the snapshot's");

@@ -103,7 +103,7 @@ impl Saved {
             offset += part.len;
         }
         let extents = overlay(&factory.image.extents(), &extents);
-        let memory = factory.image.saved(extents, head.memory_len as usize, WARM_SLOTS);
+        let memory = factory.image.saved(extents, head.memory_len as usize, WARM_SLOTS, Arc::default());
         let saved = Self { memory, monotonic_ns: head.monotonic_ns, wall_ns: head.wall_ns };
         Ok(Opened { saved: Arc::new(saved), name, parent: head.parent, added: head.added, bytes: len })
     }

@@ -41,6 +41,11 @@ impl Saved {
         &self.memory
     }
 
+    /// So many VMs are about to be restored from it.
+    pub(crate) fn expect(&self, copies: u32) {
+        self.memory.expect(copies);
+    }
+
     /// Bytes that it holds beyond the image of `factory`; some of them it may share with other saved VMs. A file of it is a few pages longer.
     pub(crate) fn own_bytes(&self, factory: &Factory) -> u64 {
         self.memory.own_extents(&factory.image).iter().map(|extent| extent.len as u64).sum()
@@ -97,6 +102,7 @@ impl Vm {
         let (mut vm, cost) = Self::make(factory, &saved.memory, program, charge, Clock::showing(saved.monotonic_ns)).await?;
         let block = Restore { asleep_ms: saved.asleep_ms(), ..restore }.encode();
         vm.deliver(Event::Restore { block: &block });
+        vm.is_copy = true;
         Ok((vm, cost))
     }
 }

@@ -138,7 +138,7 @@ fn who_vanished_goes_on_where_it_was_and_is_heard() {
     assert!(runner.told.try_recv().is_err(), "not a word");
     assert!(runner.process.evaluate(1, String::new(), None, Streams::default(), Dispatch::Worker).is_err());
     let resume = RestoreOptions { resume: true, ..RestoreOptions::default() };
-    let (_runtime, programs) =
+    let ((_runtime, programs), _) =
         core.restore(&snapshot, resume, &mut |info, _| sinks.remove(&info.lineage).expect("its sink")).expect("a copy");
     runner.follow(&programs);
     let outcome = runner.ended(number);

@@ -92,7 +92,7 @@ impl Copied {
 
 pub(super) fn try_copy(core: &Core, snapshot: &Arc<Snapshot>, options: RestoreOptions) -> Result<Copied, Error> {
     let mut ears = HashMap::new();
-    let (runtime, programs) = core.restore(snapshot, options, &mut |info, old| {
+    let ((runtime, programs), _) = core.restore(snapshot, options, &mut |info, old| {
         assert!(old.is_none() && info.is_root);
         let (ear, told) = Ear::new();
         ears.insert(info.pid, told);
