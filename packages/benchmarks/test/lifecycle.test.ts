@@ -138,7 +138,7 @@ test('time that runs out makes fewer rounds and says so', async () => {
 });
 
 test('a soak counts wrong cycles and what is left', async () => {
-  const world = new FakeWorld({ before: (call, nth) => fail(call === 'restore' && nth === 20) });
+  const world = new FakeWorld({ before: (call, nth) => fail(call === 'restore' && nth === 50) });
   let descriptors = 10;
   const memory = { privateDirtyKib: 100, privateCleanKib: 0, pageTablesKib: 1, pssKib: 100 };
   const census = () => ({ memory, rssKib: 100, mappings: 50, descriptors: descriptors++ });

@@ -28,7 +28,7 @@ const inside: [string, Limits, string, string | RegExp][] = [
   ['descriptors', { descriptors: 10 }, until(`import fs from 'node:fs'`, `fs.openSync('/etc/hosts')`), 'EMFILE 7\n'],
   ['processes', { processes: 3 }, children(4, `{ stdio: 'ignore' }`), 'EAGAIN EAGAIN\n'],
   ['pipes', { pipes: 7 }, children(3, `{ stdio: 'pipe' }`), 'ENFILE\n'],
-  ['totalMemoryBytes of children', { totalMemoryBytes: 32 << 20 }, children(3, `{ stdio: 'ignore' }`), /^ENOMEM( ENOMEM)?\n$/],
+  ['totalMemoryBytes of children', { totalMemoryBytes: 40 << 20 }, children(3, `{ stdio: 'ignore' }`), /^ENOMEM( ENOMEM)?\n$/],
   [
     'sockets',
     { sockets: 4 },

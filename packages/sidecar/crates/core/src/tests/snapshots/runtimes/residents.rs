@@ -55,6 +55,36 @@ fn copies_agree_on_no_random_number_and_hear_that_they_live_again() {
 }
 
 #[test]
+fn copies_begin_when_they_are_let_and_never_when_their_runtime_was_disposed_of_before() {
+    let core = core();
+    let source = runtime(&core);
+    let code = "process.on('coldframe:restore', () => process.exit(3)); console.log('begun'); setInterval(() => {}, 1e6)";
+    let streams = Streams { stdout: true, stderr: false };
+    let (_program, told) = start(&source, ProcessOptions { streams, ..exec(code) }, Dispatch::Worker);
+    assert!(matches!(told.recv_timeout(PATIENCE), Ok(Told::Output(_, 1, data)) if data == b"begun\n"));
+    let snapshot = take(&source);
+    snapshot.expect_copies(40);
+    let (mut copies, mut starting) = (Vec::new(), Vec::new());
+    for number in 0..40 {
+        let (ear, told) = Ear::new();
+        let restored = core.restore(&snapshot, RestoreOptions::default(), &mut |_, _| ear.clone());
+        let ((runtime, _), start) = restored.expect("a copy");
+        if number % 2 == 0 {
+            runtime.dispose();
+        }
+        copies.push((runtime, told));
+        starting.push(start);
+    }
+    assert!(copies.iter().all(|(_, told)| told.try_recv().is_err()), "none has run");
+    drop(starting);
+    for (number, (_runtime, told)) in copies.iter().enumerate() {
+        let outcome = exited(told);
+        let expected = if number % 2 == 0 { (137, Some("ERR_RUNTIME_DISPOSED")) } else { (3, None) };
+        assert_eq!((outcome.exit_code, code_of(&outcome)), expected);
+    }
+}
+
+#[test]
 fn a_rollback_in_place_goes_back_and_the_handle_goes_on() {
     let core = core();
     let source = runtime(&core);
