@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 
 use coldframe_core::{Mode, Process, ProgramInfo, Sink};
 use coldframe_protocol::messages::RestoredProgram;
@@ -70,9 +69,8 @@ impl<'a> Casting<'a> {
             let mut runners = self.runners.lock();
             let runner = runners.reserve();
             runners.put(runner, None);
-            let (place, pid) = (Place { runtime: self.runtime, runner }, AtomicU32::new(info.pid));
-            // 0 is no request: nobody waits for it to be ready.
-            (Role::Runner(runner), Arc::new(Runner { id: 0, place, pid, answers }))
+            let place = Place { runtime: self.runtime, runner };
+            (Role::Runner(runner), Arc::new(Runner::new(0, place, info.pid, answers)))
         } else {
             let adopted = Adopted::new(Place { runtime: self.runtime, runner: 0 }, answers);
             (Role::Waiting(adopted.clone()), Arc::new(adopted))

@@ -4,7 +4,6 @@
 //! worker at once or, for a request that came alone, is given back to be run without the session's lock.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -349,14 +348,15 @@ impl Session {
         };
         let place = Place { runtime: number, runner };
         let answers = self.answers.clone();
-        let sink = Arc::new(Runner { id, place, pid: AtomicU32::new(0), answers: answers.clone() });
-        Ok(self.run(alone, move |dispatch| match runtime.start(options, sink, dispatch) {
+        let sink = Arc::new(Runner::new(id, place, 0, answers.clone()));
+        Ok(self.run(alone, move |dispatch| match runtime.start(options, sink.clone(), dispatch) {
             Ok(process) => {
                 // Gone from the table: its runtime was disposed meanwhile, and with it the process.
                 if let Some(entry) = runners.lock().get_mut(runner) {
                     *entry = Some(process.clone());
                 }
                 answers.requests.attach(id, process);
+                sink.entered();
             }
             Err(error) => {
                 runners.lock().remove(runner);

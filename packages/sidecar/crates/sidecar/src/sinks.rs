@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use coldframe_core::{Error, Outcome, Sink, Timings};
 use coldframe_protocol::messages::{Kind, MAX_OUTPUT_BYTES, Output, RunnerCreated, Started};
+use parking_lot::Mutex;
 
 use crate::outgoing::Outgoing;
 use crate::requests::Requests;
@@ -81,6 +82,38 @@ pub struct Runner {
     pub pid: AtomicU32,
     /// Where the answers go.
     pub answers: Answers,
+    making: Mutex<Making>,
+}
+
+/// What has happened to a runner that is being made: it may be ready on a worker before the thread that made it has entered its process under its number,
+/// and who is told that it is there may use it at once.
+#[derive(Default)]
+enum Making {
+    #[default]
+    Begun,
+    Ready(Timings),
+    Entered,
+}
+
+impl Runner {
+    /// The sink of a runner that is being made by request `id`, or of a copy, for which nobody waits (0).
+    pub fn new(id: u32, place: Place, pid: u32, answers: Answers) -> Self {
+        Self { id, place, pid: AtomicU32::new(pid), answers, making: Mutex::default() }
+    }
+
+    /// Its process can be found by its number from now on: whoever asked for it is told as soon as it is ready.
+    pub fn entered(&self) {
+        let before = std::mem::replace(&mut *self.making.lock(), Making::Entered);
+        if let Making::Ready(timings) = before {
+            self.tell(timings);
+        }
+    }
+
+    fn tell(&self, timings: Timings) {
+        let pid = self.pid.load(Ordering::Relaxed);
+        let body = RunnerCreated { runner: self.place.runner, pid, timings: wire::timings(&timings) };
+        self.answers.answer(self.id, || wire::frame(Kind::Reply, self.id, &body, 128));
+    }
 }
 
 impl Sink for Runner {
@@ -100,9 +133,14 @@ impl Sink for Runner {
     }
 
     fn ready(&self, timings: Timings) {
-        let body =
-            RunnerCreated { runner: self.place.runner, pid: self.pid.load(Ordering::Relaxed), timings: wire::timings(&timings) };
-        self.answers.answer(self.id, || wire::frame(Kind::Reply, self.id, &body, 128));
+        let mut making = self.making.lock();
+        match *making {
+            Making::Entered => {
+                drop(making);
+                self.tell(timings);
+            }
+            Making::Begun | Making::Ready(_) => *making = Making::Ready(timings),
+        }
     }
 
     /// Evaluations that were under way or waited have been told before.
@@ -114,5 +152,37 @@ impl Sink for Runner {
 
     fn as_any(&self) -> Option<&dyn Any> {
         Some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::Channel;
+    use std::os::fd::IntoRawFd;
+    use std::os::unix::net::UnixStream;
+
+    /// A runner that request 7 asks for; the other end must live.
+    fn runner() -> (Runner, Answers, UnixStream) {
+        let (mine, other) = UnixStream::pair().expect("a pair");
+        let outgoing = Outgoing::new(Channel::inherited(mine.into_raw_fd()).expect("a channel")).expect("an event");
+        let answers = Answers { outgoing: Arc::new(outgoing), requests: Arc::default() };
+        assert!(answers.requests.begin(7, 0).expect("room"));
+        (Runner::new(7, Place { runtime: 1, runner: 1 }, 0, answers.clone()), answers, other)
+    }
+
+    #[test]
+    fn a_runner_is_told_of_when_it_is_ready_and_can_be_found() {
+        let (ready_first, answers, _other) = runner();
+        ready_first.ready(Timings::default());
+        assert!(!answers.requests.is_empty(), "nobody would find it yet");
+        ready_first.entered();
+        assert!(answers.requests.is_empty());
+
+        let (entered_first, answers, _other) = runner();
+        entered_first.entered();
+        assert!(!answers.requests.is_empty(), "it is not ready yet");
+        entered_first.ready(Timings::default());
+        assert!(answers.requests.is_empty());
     }
 }
