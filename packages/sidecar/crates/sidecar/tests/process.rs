@@ -187,3 +187,25 @@ fn a_runner_that_was_disposed_is_told_from_one_that_never_was() {
     let came = parent.ask(Kind::RunnerDispose, 9, &RunnerDispose { runner: 5 });
     assert_eq!(fact(&came.failure(), "what"), text("runner"));
 }
+
+#[test]
+fn address_space_that_the_system_refuses_is_an_error_with_its_name_and_the_rest_lives() {
+    let mut parent = Parent::cramped(48 << 30);
+    let runtime = parent.runtime();
+    // Each takes 4 GiB of addresses, and none of memory worth mentioning.
+    for id in 100..116 {
+        parent.send(Kind::ProcessStart, id, &program(runtime, "setTimeout(() => {}, 1e6)"));
+    }
+    let refused = parent.receive();
+    let outcome: Outcome<'_> = refused.read();
+    let failure = outcome.failure.expect("a refusal");
+    assert_eq!((failure.code.as_ref(), fact(&failure, "resource")), ("ERR_RESOURCE_EXHAUSTED", text("address space")));
+    for id in (100..116).filter(|id| *id != refused.id) {
+        parent.send(Kind::Cancel, id, &Empty {});
+    }
+    for _ in 1..16 {
+        assert!(parent.receive().read::<Outcome<'_>>().failure.is_some(), "canceled, or refused as the first one");
+    }
+    let came = parent.ask(Kind::ProcessStart, 200, &program(runtime, "console.log('alive')"));
+    assert_eq!(came.read::<Outcome<'_>>().stdout, b"alive\n");
+}

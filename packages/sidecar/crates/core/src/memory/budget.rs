@@ -32,11 +32,13 @@ pub(crate) struct Policy {
     pub(crate) scattered: usize,
     /// Before copying so much a save asks whether the machine has it.
     pub(crate) large: usize,
+    /// Bytes of the machine that such a copy leaves alone.
+    pub(crate) spare: u64,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { plain: 1 << 20, rebase: 8 << 20, scattered: 512, large: 16 << 20 }
+        Self { plain: 1 << 20, rebase: 8 << 20, scattered: 512, large: 16 << 20, spare: 64 << 20 }
     }
 }
 

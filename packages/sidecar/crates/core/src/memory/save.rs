@@ -24,8 +24,6 @@ const MOST: &[usize] = &[32, 128, 512];
 const SLACK: usize = 2 << 20;
 /// Clean slots that a saved image keeps.
 const WARM_SLOTS: usize = 4;
-/// Memory of the machine that a large copy leaves alone.
-const SPARE_MEMORY: u64 = 64 << 20;
 /// What is mapped anew under one passage of the gate: a killer waits that long.
 const STEP: usize = 64 << 20;
 
@@ -83,7 +81,7 @@ fn check_memory(bytes: usize, budget: &Arc<super::Budget>) -> Result<(), Error> 
         return Ok(());
     }
     let available = sys::available_memory().unwrap_or(u64::MAX);
-    match available.checked_sub(SPARE_MEMORY) {
+    match available.checked_sub(budget.policy.spare) {
         Some(room) if bytes as u64 <= room => Ok(()),
         _ => Err(Error::ResourceExhausted { resource: "memory of the machine", limit: available }),
     }

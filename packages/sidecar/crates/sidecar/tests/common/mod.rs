@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -79,8 +80,27 @@ pub fn arguments(theirs: &UnixStream) -> Vec<String> {
 impl Parent {
     /// Starts a sidecar and reads its hello; sends none.
     pub fn silent(more: &[&str]) -> Self {
+        Self::started(command(SIDECAR), more)
+    }
+
+    /// Starts a sidecar that may have so many bytes of address space, and exchanges hellos.
+    pub fn cramped(bytes: u64) -> Self {
+        let mut parts = command(SIDECAR);
+        let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+        // SAFETY: the call only reads `limit`.
+        let set = move || match unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        };
+        // SAFETY: between fork and exec only a system call is made.
+        unsafe { parts.0.pre_exec(set) };
+        let mut parent = Self::started(parts, &[]);
+        parent.send(Kind::Hello, 0, &SdkHello { version: VERSION });
+        parent
+    }
+
+    fn started((mut command, socket, theirs): (Command, UnixStream, UnixStream), more: &[&str]) -> Self {
         // What comes later on the command line counts.
-        let (mut command, socket, theirs) = command(SIDECAR);
         let child = command.args(arguments(&theirs)).args(more).stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         drop(theirs);
         let mut parent = Self { child, socket, decoder: Decoder::new() };

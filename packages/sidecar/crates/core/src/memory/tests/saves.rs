@@ -6,7 +6,7 @@ use crate::memory::{Lodging, Policy};
 use std::collections::VecDeque;
 
 /// Small enough that a test meets every way of saving.
-const SMALL: Policy = Policy { plain: 4 << 16, rebase: 20 * PAGE, scattered: 24, large: 30 * PAGE };
+const SMALL: Policy = Policy { plain: 4 << 16, rebase: 20 * PAGE, scattered: 24, large: 30 * PAGE, spare: 0 };
 /// What memories of these tests grow to at most.
 const MOST: usize = 64 << 16;
 
@@ -348,6 +348,23 @@ fn what_the_system_has_not_is_refused_by_name_and_nothing_is_lost() {
     }
     drop(held);
     assert!(machine.save().0.memory() == machine.model);
+}
+
+#[test]
+fn a_copy_for_which_the_machine_has_no_room_is_refused_by_name_and_the_guest_goes_on() {
+    let crowded = Budget::with(1_000, 100, Policy { spare: u64::MAX, ..SMALL });
+    let image = TestImage::new(4, &crowded, 0);
+    let mut machine = Machine::fresh(&image);
+    machine.write(0, 29 * PAGE, 5);
+    drop(machine.save());
+    machine.write(0, 31 * PAGE, 6);
+    let before = (crowded.mappings(), crowded.descriptors());
+    let refused = machine.lodging.save().map(|_| ());
+    assert!(matches!(refused, Err(crate::Error::ResourceExhausted { resource: "memory of the machine", .. })), "{refused:?}");
+    assert_eq!((crowded.mappings(), crowded.descriptors()), before);
+    machine.check();
+    machine.write(0, 1, 7);
+    machine.check();
 }
 
 #[test]
