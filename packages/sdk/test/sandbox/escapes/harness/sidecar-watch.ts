@@ -9,7 +9,7 @@ const SLACK_MAPPINGS = 1_000;
 const SLACK_THREADS = 10;
 /** Memory that the allocator may keep when all is given back. */
 const SLACK_BYTES = 512 << 20;
-/** Memory beyond a guest's first 4 MiB lies in a file of its own: the neighbour, which lives on, may have come to have one. */
+/** Memory beyond a guest's first MiB of growth lies in a file of its own: the neighbour, which lives on, may have come to have one. */
 const SLACK_GROWN = 1;
 const isGrowth = (name: string): boolean => name.startsWith('/memfd:coldframe');
 /** How long what has ended may take to be taken down. */

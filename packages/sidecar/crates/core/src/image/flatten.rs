@@ -2,8 +2,7 @@
 //!
 //! A run costs every new memory a mapping, and every save of a long-lived VM adds some. The large runs stay where they are, for copying them
 //! would cost more than they do. The new list takes the old one's place; memories that were mapped from the old one stay as they are and
-//! keep its files alive. This copies the small ones: a save calls it for a list that has become long
-//! (`Policy::scattered`). Next: `mod.rs`.
+//! keep its files alive. The small ones are copied, so a save does it only when the list has become long (`Policy::scattered`). Next: `mod.rs`.
 
 use super::{Extent, Image, Piece, extra_mappings, join_for_copying, overlay};
 use crate::error::Error;

@@ -54,7 +54,7 @@ pub type Cast<'a> = dyn FnMut(&ProgramInfo, Option<Arc<dyn Sink>>) -> Arc<dyn Si
 /// A restored runtime, and its programs with their handles.
 pub type RestoredRuntime = (Runtime, Vec<(ProgramInfo, Process)>);
 
-/// The programs of a restored runtime, which have not begun. They do when this is dropped, at the latest.
+/// The programs of a restored runtime, which have not begun. They do when this is dropped.
 #[must_use = "they begin when it is dropped"]
 pub struct Starting {
     home: Arc<Inner>,
@@ -77,7 +77,7 @@ pub(super) struct Built {
 
 impl Core {
     /// Makes a runtime out of a snapshot. `cast` is asked for each program that the caller outside had started; the list has all of them, and
-    /// `ready` is told of none. They begin when the third value is dropped. On an error nothing is left of it.
+    /// `ready` is told of none. They begin when the [`Starting`] is dropped. On an error nothing is left of it.
     pub fn restore(
         &self,
         snapshot: &Arc<Snapshot>,
