@@ -25,6 +25,9 @@ const AT_ONCE: usize = 32;
 pub const FUNCTIONS: &[(&str, Body)] =
     &[("restoreRuntime", create), ("rollback", roll_back), ("cloneRuntime", clone), ("attachProcess", attach)];
 
+/// A runtime's number, its programs, and what lets them begin.
+pub type Copied = ((u32, Vec<Restored>), Starting);
+
 /// Copies under way.
 struct Copying {
     id: u32,
@@ -35,8 +38,7 @@ struct Copying {
     warn: bool,
     settle: bool,
     left: usize,
-    made: Vec<std::result::Result<(u32, Vec<Restored>), Error>>,
-    starting: Vec<Starting>,
+    made: Vec<std::result::Result<Copied, Error>>,
 }
 
 /// A runtime that takes the place of one that sleeps.
@@ -58,7 +60,7 @@ impl Embedded {
         warn: bool,
         tenant: Option<Arc<str>>,
         asleep: Option<Sleeper>,
-    ) -> std::result::Result<((u32, Vec<Restored>), Starting), Error> {
+    ) -> std::result::Result<Copied, Error> {
         let core = self.core.borrow().clone().ok_or(Error::RuntimeDisposed)?;
         let resume = asleep.is_some();
         if !resume {
@@ -99,21 +101,25 @@ impl Embedded {
             copying.left -= 1;
             match made {
                 Err(error) if !copying.settle => {
-                    for (number, _) in copying.made.into_iter().flatten() {
+                    for ((number, _), _starting) in copying.made.into_iter().flatten() {
                         self.drop_runtime(number);
                     }
                     return self.outlet.send(Event::Then(id, Box::new(|_, _| Err(error.into()))));
                 }
-                made => copying.made.push(made.map(|(copy, starting)| {
-                    copying.starting.push(starting);
-                    copy
-                })),
+                made => copying.made.push(made),
             }
         }
         if copying.left > 0 {
             return self.outlet.send(Event::Note(Box::new(|this, _| this.copy(copying))));
         }
-        let Copying { made, starting, .. } = copying;
+        let mut starting = Vec::with_capacity(copying.made.len());
+        let made = copying.made.into_iter().map(|made| {
+            made.map(|(copy, start)| {
+                starting.push(start);
+                copy
+            })
+        });
+        let made = made.collect();
         self.outlet.send(Event::Then(id, Box::new(|_, env| Ok(copies(env, made)?))));
         drop(starting);
     }
@@ -205,18 +211,7 @@ fn clone(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<
         let event = match taken {
             Ok((snapshot, _)) => {
                 snapshot.expect_copies(u32::try_from(left).unwrap_or(u32::MAX));
-                let copying = Copying {
-                    id,
-                    snapshot,
-                    mounts,
-                    bindings,
-                    tenant,
-                    warn,
-                    settle,
-                    left,
-                    made: Vec::new(),
-                    starting: Vec::new(),
-                };
+                let copying = Copying { id, snapshot, mounts, bindings, tenant, warn, settle, left, made: Vec::new() };
                 Event::Note(Box::new(|this, _| this.copy(copying)))
             }
             Err(error) => Event::Then(id, Box::new(|_, _| Err(error.into()))),

@@ -30,6 +30,9 @@ pub type Sinks = HashMap<u64, Arc<dyn Sink>>;
 
 type Mounts = (Vec<MountOptions>, Vec<FileSystemOptions>);
 
+/// A runtime's number, its programs, and what lets them begin.
+pub type Copied = ((u32, Vec<RestoredProgram>), Starting);
+
 /// Copies under way.
 struct Copying {
     id: u32,
@@ -40,8 +43,7 @@ struct Copying {
     warn: bool,
     settle: bool,
     left: u32,
-    made: Vec<Result<(u32, Vec<RestoredProgram>), Error>>,
-    starting: Vec<Starting>,
+    made: Vec<Result<Copied, Error>>,
 }
 
 impl Session {
@@ -89,7 +91,7 @@ impl Session {
         warn: bool,
         tenant: Option<Arc<str>>,
         asleep: Option<(u32, Sinks)>,
-    ) -> Result<((u32, Vec<RestoredProgram>), Starting), Error> {
+    ) -> Result<Copied, Error> {
         if asleep.is_none() {
             self.runtimes.check_room()?;
             self.runners.lock().check_room()?;
@@ -156,18 +158,7 @@ impl Session {
         runtime.snapshot(options, move |taken| match taken {
             Ok((snapshot, _)) => {
                 snapshot.expect_copies(left);
-                let copying = Copying {
-                    id,
-                    snapshot,
-                    mounts,
-                    bindings,
-                    tenant,
-                    warn,
-                    settle,
-                    left,
-                    made: Vec::new(),
-                    starting: Vec::new(),
-                };
+                let copying = Copying { id, snapshot, mounts, bindings, tenant, warn, settle, left, made: Vec::new() };
                 notes.leave(|session| session.copy(copying));
             }
             Err(error) => answers.fail(id, &error, place),
@@ -185,29 +176,30 @@ impl Session {
             copying.left -= 1;
             match made {
                 Err(error) if !copying.settle => {
-                    for (number, _) in copying.made.into_iter().flatten() {
+                    for ((number, _), _starting) in copying.made.into_iter().flatten() {
                         self.drop_runtime(number);
                     }
                     return answer(&self.answers, copying.id, Err(error));
                 }
-                made => copying.made.push(made.map(|(copy, starting)| {
-                    copying.starting.push(starting);
-                    copy
-                })),
+                made => copying.made.push(made),
             }
         }
         if copying.left > 0 {
             return self.notes.clone().leave(|session| session.copy(copying));
         }
         let failed = |error: &Error| RuntimeCopy { failure: Some(wire::failure(error, None)), ..RuntimeCopy::default() };
+        let mut starting = Vec::with_capacity(copying.made.len());
         let copies = copying.made.into_iter().map(|made| match made {
-            Ok((runtime, programs)) => RuntimeCopy { runtime: Some(runtime), programs, failure: None },
+            Ok(((runtime, programs), start)) => {
+                starting.push(start);
+                RuntimeCopy { runtime: Some(runtime), programs, failure: None }
+            }
             Err(error) => failed(&error),
         });
         let body = RuntimeCopies { copies: copies.collect() };
         let hint = 64 + 64 * body.copies.len();
         self.answers.answer(copying.id, || wire::frame(Kind::Reply, copying.id, &body, hint));
-        drop(copying.starting);
+        drop(starting);
     }
 
     /// `process.attach`.
