@@ -46,10 +46,14 @@ export function descriptorsOf(pid = process.pid): string[] {
     .sort() as string[];
 }
 
-/** Resident memory of a process in bytes. */
+/**
+ * Memory that a process holds, in bytes. Pages of files are left out: they are the page cache's, and every slot that an image was
+ * mapped in once counts them again, up to so many as the machine lets be in use at one time.
+ */
 export function residentBytes(pid = process.pid): number {
-  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kilobytes) * 1024;
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const kilobytes = (row: string): number => Number(new RegExp(`^${row}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]);
+  return (kilobytes('RssAnon') + kilobytes('RssShmem')) * 1024;
 }
 
 /** Waits until `condition` holds; fails after `ms`. */
