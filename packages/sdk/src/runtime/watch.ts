@@ -81,14 +81,14 @@ export class Watch implements AsyncIterableIterator<FileChange> {
     try {
       const { handle, directory } = await this.#opening;
       if (this.#ended) return;
-      const { names, types, overflow, ended } = await this.#files.changes({ runtime: this.#runtime, handle });
+      // `ended` says no reason: asked once more, the sidecar gives the one for which it closed the watch.
+      const { names, types, overflow } = await this.#files.changes({ runtime: this.#runtime, handle });
       const below = directory ? `${this.#path.replace(/\/+$/, '')}/` : '';
       names.forEach((name, index) => {
         const path = name === '' ? this.#path : below + name;
         this.#known.push({ type: types[index] as 'rename' | 'change', path });
       });
       if (overflow) this.#known.push({ type: 'overflow', path: this.#path });
-      if (ended) this.#ended = true;
     } catch (error) {
       const wasOpen = await this.#opening.then(
         () => true,

@@ -8,6 +8,13 @@ import { ask, inFolderOfItsOwn, runnerOf, until } from './snapshot-helpers.js';
 inFolderOfItsOwn();
 const paused = { code: 'ERR_RUNTIME_PAUSED' };
 
+/** Reads on to the end; what is read must be of the first file. */
+async function rest(items: AsyncIterator<unknown>): Promise<void> {
+  for (let item = await items.next(); !item.done; item = await items.next()) {
+    if (item.value instanceof Uint8Array) expect(String(item.value)).toMatch(/^a+$/);
+  }
+}
+
 describe.each(MODES)('$name', (mode) => {
   test('a runtime sleeps and wakes up 20 times and loses nothing', () =>
     withRuntime(mode, {}, async (runtime) => {
@@ -141,12 +148,40 @@ describe.each(MODES)('$name', (mode) => {
       const waiting = runtime.waitForListener({ port: 4000 });
       waiting.catch(() => {});
       const snapshot = await runtime.pause();
-      await closed;
-      await expect(waiting).rejects.toMatchObject({ code: expect.any(String) });
+      expect(await closed).toBe('ERR_RUNTIME_PAUSED');
+      await expect(waiting).rejects.toMatchObject(paused);
       await runtime.resume();
       const again = runtime.connect({ port: 3000 });
       await new Promise((resolve) => again.once('connect', resolve));
       again.destroy();
+      await snapshot.delete();
+    }));
+
+  test('streams of files and watches end with the reason, and never get at what others open afterwards', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      for (const name of ['a', 'b']) await runtime.writeFile(`/tmp/${name}`, name.repeat(1 << 20));
+      const before = [runtime.createReadStream('/tmp/a'), runtime.createReadStream('/tmp/a')];
+      const readers = before.map((stream) => stream.iterator());
+      for (const reader of readers) expect(String((await reader.next()).value)).toMatch(/^a+$/);
+      const [one, other] = [runtime.watch('/tmp'), runtime.watch('/tmp')];
+      const asked = one.next();
+      asked.catch(() => {});
+      const change = other.next();
+      await runtime.writeFile('/tmp/c', '');
+      expect(await change).toMatchObject({ value: { path: '/tmp/c' } });
+      const snapshot = await runtime.pause();
+      await runtime.resume();
+      await asked; // the first change
+      const after = [runtime.createReadStream('/tmp/b'), runtime.createReadStream('/tmp/b')];
+      const texts = Promise.all(after.map(async (stream) => new Set((await stream.toArray()).join('')).size));
+      for (const reader of readers) await expect(rest(reader)).rejects.toMatchObject(paused);
+      expect(await texts).toEqual([1, 1]);
+      await expect(rest(one)).rejects.toMatchObject(paused);
+      await expect(rest(other)).rejects.toMatchObject(paused);
+      const again = runtime.watch('/tmp');
+      const ended = again.next();
+      await runtime.rollback(snapshot);
+      await expect(ended).rejects.toMatchObject({ code: 'ERR_ROLLED_BACK' });
       await snapshot.delete();
     }));
 

@@ -29,6 +29,8 @@ pub enum Error {
     },
     /// the runtime has been disposed
     RuntimeDisposed,
+    /// the runtime has been paused
+    RuntimePaused,
     /// the program ran longer than its timeout of {timeout_ms} ms
     Timeout {
         /// The limit that was reached, in milliseconds.
@@ -176,6 +178,7 @@ impl Error {
         match self {
             Self::InvalidRequest { .. } => "ERR_INVALID_REQUEST",
             Self::RuntimeDisposed => "ERR_RUNTIME_DISPOSED",
+            Self::RuntimePaused => "ERR_RUNTIME_PAUSED",
             Self::Timeout { .. } => "ERR_TIMEOUT",
             Self::CpuLimit { .. } => "ERR_CPU_LIMIT",
             Self::MemoryLimit { .. } => "ERR_MEMORY_LIMIT",
@@ -209,7 +212,7 @@ impl Error {
                 ("expected", Fact::Text(expected.clone())),
                 ("received", Fact::Text(received.clone())),
             ],
-            Self::RuntimeDisposed | Self::Canceled | Self::NotQuiet | Self::RolledBack => vec![],
+            Self::RuntimeDisposed | Self::RuntimePaused | Self::Canceled | Self::NotQuiet | Self::RolledBack => vec![],
             Self::Busy { pid, command, timeout_ms } => vec![
                 ("pid", Fact::Number(i64::from(*pid))),
                 ("command", Fact::Text(command.clone())),

@@ -44,8 +44,8 @@ pub use outcome::{
 };
 pub use policy::{Decision, Decisions, PermissionListener, PermissionPolicy, PermissionRule, Scope, ScopePolicy, Verdict};
 pub use runtime::{
-    ArchiveUse, Cast, Files, Held, Network, Permissions, Process, Processes, ProgramInfo, RestoreOptions, RestoredRuntime,
-    Runtime, Snapshot, SnapshotInfo, SnapshotOptions, Starting,
+    ArchiveUse, Bygone, Cast, Files, Held, Network, Permissions, Process, Processes, ProgramInfo, RestoreOptions,
+    RestoredRuntime, Runtime, Snapshot, SnapshotInfo, SnapshotOptions, Starting,
 };
 pub use store::{DamagedSnapshot, Store, StoreOptions, Stored};
 pub use vm::{CPU_FEATURES, engine_config};

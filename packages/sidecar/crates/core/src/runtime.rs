@@ -17,7 +17,7 @@ mod usage;
 pub use files::Files;
 pub(crate) use membership::Membership;
 pub use network::Network;
-pub use opened::ArchiveUse;
+pub use opened::{ArchiveUse, Bygone};
 pub use permissions::Permissions;
 pub use process::{Process, ProgramInfo};
 pub use processes::Processes;

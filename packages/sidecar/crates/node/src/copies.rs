@@ -62,8 +62,7 @@ impl Embedded {
         asleep: Option<Sleeper>,
     ) -> std::result::Result<Copied, Error> {
         let core = self.core.borrow().clone().ok_or(Error::RuntimeDisposed)?;
-        let resume = asleep.is_some();
-        if !resume {
+        if asleep.is_none() {
             self.runtimes.borrow().check_room()?;
             self.runners.borrow().check_room()?;
         }
@@ -76,7 +75,6 @@ impl Embedded {
         let options = RestoreOptions {
             warnings: warn.then(|| limits::listener(&self.outlet, &told)),
             host: Some(Arc::new(host::Asking { runtime: number, outlet: Arc::clone(&self.outlet) })),
-            resume,
             ..options
         };
         let mut casting = Casting::new(number, self);

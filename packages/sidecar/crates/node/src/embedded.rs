@@ -436,7 +436,7 @@ impl Embedded {
 
     fn no_runtime(&self, env: &Env, number: u32) -> napi::Error {
         if self.asleep.borrow().contains_key(&number) {
-            return values::paused(env, number);
+            return values::thrown(env, &Error::RuntimePaused, Some(("runtime", number)));
         }
         if self.runtimes.borrow().has_been(number) {
             return values::thrown(env, &Error::RuntimeDisposed, Some(("runtime", number)));
@@ -446,7 +446,7 @@ impl Embedded {
 
     pub(crate) fn no_runner(&self, env: &Env, number: u32) -> napi::Error {
         if let Some((runtime, _)) = self.asleep.borrow().iter().find(|(_, asleep)| asleep.runners.contains(&number)) {
-            return values::paused(env, *runtime);
+            return values::thrown(env, &Error::RuntimePaused, Some(("runtime", *runtime)));
         }
         if self.runners.borrow().has_been(number) {
             return values::thrown(

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use coldframe_core::{Error, Held, Outcome, RestoreOptions, Sink, Snapshot, SnapshotOptions, Stored};
+use coldframe_core::{Bygone, Error, Held, Outcome, RestoreOptions, Sink, Snapshot, SnapshotOptions, Stored};
 use napi::Env;
 use napi::bindgen_prelude::Result;
 
@@ -32,6 +32,7 @@ pub struct Asleep {
     pub runners: Vec<u32>,
     /// Those of them that were disposed of meanwhile.
     pub gone: Vec<u32>,
+    bygone: Bygone,
     /// It is being made again; then whether it was disposed of meanwhile.
     waking: Option<bool>,
 }
@@ -64,8 +65,8 @@ fn pause(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<
             outlet.send(Event::Then(
                 id,
                 Box::new(move |this, env| {
-                    let sinks = held.map(Held::vanish).unwrap_or_default();
-                    this.fall_asleep(number, info.id.clone(), sinks);
+                    let left = held.map(Held::vanish).unwrap_or_default();
+                    this.fall_asleep(number, info.id.clone(), left);
                     Ok(entry(env, info, Stored::Disk)?)
                 }),
             ));
@@ -107,7 +108,7 @@ fn resume(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option
 }
 
 impl Embedded {
-    fn fall_asleep(&self, number: u32, id: String, sinks: HashMap<u64, Arc<dyn Sink>>) {
+    fn fall_asleep(&self, number: u32, id: String, (sinks, bygone): (HashMap<u64, Arc<dyn Sink>>, Bygone)) {
         let Some(Live { runners, tenant, .. }) = self.runtimes.borrow_mut().remove(number) else {
             // It was disposed of meanwhile.
             return self.end_sleepers(number, sinks);
@@ -122,7 +123,7 @@ impl Embedded {
                 _ => {}
             }
         }
-        let asleep = Asleep { id, tenant, sinks, runners, gone: Vec::new(), waking: None };
+        let asleep = Asleep { id, tenant, sinks, runners, bygone, gone: Vec::new(), waking: None };
         self.asleep.borrow_mut().insert(number, asleep);
     }
 
@@ -138,6 +139,7 @@ impl Embedded {
             self.end_sleepers(number, asleep.sinks);
             return Err(Error::RuntimeDisposed);
         }
+        let options = RestoreOptions { resume: Some(asleep.bygone), ..options };
         let sleeper = Sleeper { number, sinks: asleep.sinks.clone(), gone: asleep.gone.clone() };
         match read.and_then(|it| self.restore(&it, options, warn, asleep.tenant.clone(), Some(sleeper))) {
             Ok(((_, programs), _)) => {

@@ -118,19 +118,6 @@ pub fn thrown(env: &Env, error: &Error, more: Option<(&'static str, u32)>) -> na
     made.unwrap_or_else(|failed: napi::Error| failed)
 }
 
-/// The error of a call on a runtime that sleeps.
-pub fn paused(env: &Env, runtime: u32) -> napi::Error {
-    let reason = "the runtime is paused";
-    let made = env.create_error(napi::Error::new(Status::GenericFailure, reason.to_owned())).and_then(|mut object| {
-        let mut details = Object::new(env)?;
-        details.set("runtime", runtime)?;
-        object.set("code", "ERR_RUNTIME_PAUSED")?;
-        object.set("details", details)?;
-        Ok(object.to_unknown().into())
-    });
-    made.unwrap_or_else(|failed: napi::Error| failed)
-}
-
 fn describe(env: &Env, object: &mut Object<'_>, error: &Error, more: Option<(&'static str, u32)>) -> Result<()> {
     let mut details = Object::new(env)?;
     if let Some((name, number)) = more {

@@ -96,13 +96,11 @@ impl Session {
             self.runtimes.check_room()?;
             self.runners.lock().check_room()?;
         }
-        let resume = asleep.is_some();
         let (number, mut sinks) = asleep.unwrap_or_else(|| (self.runtimes.reserve(), HashMap::new()));
         let told = Arc::new(OnceLock::from(number));
         let options = RestoreOptions {
             warnings: warn.then(|| limits::listener(&self.answers.outgoing, &told)),
             host: Some(Arc::new(host::Asking { runtime: number, outgoing: Arc::clone(&self.answers.outgoing) })),
-            resume,
             ..options
         };
         let mut casting = Casting::new(number, &self.answers, &self.runners);

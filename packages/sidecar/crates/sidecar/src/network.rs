@@ -5,6 +5,7 @@ use coldframe_core::{ListenerEntry, NetworkEvent, Runtime, Target};
 use coldframe_protocol::Request;
 use coldframe_protocol::messages::{Credit, Empty, Kind, Listener, Listeners, NetworkTarget, StreamClosed, StreamData};
 
+use crate::table::Place;
 use crate::wire;
 
 /// Whose network a message is about; none for one that is not about networks.
@@ -76,10 +77,7 @@ fn listener(entry: &ListenerEntry) -> Listener<'_> {
 
 /// What has happened, as a frame.
 pub fn frame(id: u32, event: &NetworkEvent, runtime: u32) -> Vec<u8> {
-    let failure = |error: &core::Error| {
-        let disposed = *error == core::Error::RuntimeDisposed;
-        wire::failure(error, disposed.then_some(("runtime", runtime)))
-    };
+    let failure = |error: &core::Error| wire::failure(error, Place { runtime, runner: 0 }.facts(error));
     match event {
         NetworkEvent::Data(data) => wire::frame(Kind::StreamData, id, &StreamData { data }, 32 + data.len()),
         NetworkEvent::Credit(bytes) => wire::frame(Kind::StreamCredit, id, &Credit { bytes: *bytes }, 32),

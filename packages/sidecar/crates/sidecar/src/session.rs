@@ -443,7 +443,7 @@ impl Session {
 
     pub(crate) fn no_runtime(&self, number: u32) -> Failure<'static> {
         if self.asleep.contains_key(&number) {
-            return wire::paused(number);
+            return wire::failure(&Error::RuntimePaused, Some(("runtime", number)));
         }
         if self.runtimes.has_been(number) {
             return wire::failure(&Error::RuntimeDisposed, Some(("runtime", number)));
@@ -454,7 +454,7 @@ impl Session {
 
     fn no_runner(&self, number: u32) -> Failure<'static> {
         if let Some((runtime, _)) = self.asleep.iter().find(|(_, asleep)| asleep.runners().contains(&number)) {
-            return wire::paused(*runtime);
+            return wire::failure(&Error::RuntimePaused, Some(("runtime", *runtime)));
         }
         if self.runners.lock().has_been(number) {
             return wire::failure(&Error::RunnerExited { exit_code: Error::Canceled.exit_code() }, Some(("runner", number)));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use coldframe_core as core;
-use coldframe_core::{Error, Outcome, RestoreOptions, Sink, Snapshot, SnapshotOptions};
+use coldframe_core::{Bygone, Error, Outcome, RestoreOptions, Sink, Snapshot, SnapshotOptions};
 use coldframe_protocol::messages::{Kind, RestoredProgram, RestoredPrograms, RuntimePause, RuntimeResume};
 
 use crate::casting::{Part, part};
@@ -21,6 +21,7 @@ pub struct Asleep {
     /// Who heard its programs, by lineage.
     sinks: HashMap<u64, Arc<dyn Sink>>,
     runners: Vec<u32>,
+    bygone: Bygone,
     /// It is being made again; then whether it was disposed of meanwhile.
     waking: Option<bool>,
 }
@@ -68,8 +69,8 @@ impl Session {
                 let info = snapshot.info().clone();
                 drop(snapshot);
                 notes.leave(move |session| {
-                    let sinks = held.map(core::Held::vanish).unwrap_or_default();
-                    session.fall_asleep(number, info.id.clone(), sinks);
+                    let left = held.map(core::Held::vanish).unwrap_or_default();
+                    session.fall_asleep(number, info.id.clone(), left);
                     session.answers.answer(id, || entry(id, &info, core::Stored::Disk));
                 });
             });
@@ -77,7 +78,7 @@ impl Session {
         Ok(())
     }
 
-    fn fall_asleep(&mut self, number: u32, id: String, sinks: HashMap<u64, Arc<dyn Sink>>) {
+    fn fall_asleep(&mut self, number: u32, id: String, (sinks, bygone): (HashMap<u64, Arc<dyn Sink>>, Bygone)) {
         let Some(Live { runners, tenant, .. }) = self.runtimes.remove(number) else {
             // It was disposed of meanwhile.
             return self.end_sleepers(number, sinks);
@@ -95,7 +96,7 @@ impl Session {
                 Part::Nobody => {}
             }
         }
-        self.asleep.insert(number, Asleep { id, tenant, sinks, runners, waking: None });
+        self.asleep.insert(number, Asleep { id, tenant, sinks, runners, bygone, waking: None });
     }
 
     /// `runtime.resume`.
@@ -143,6 +144,7 @@ impl Session {
             return Err(Error::RuntimeDisposed);
         }
         let sinks = asleep.sinks.clone();
+        let options = RestoreOptions { resume: Some(asleep.bygone), ..options };
         let woken = read.and_then(|it| self.restore(&it, options, warn, asleep.tenant.clone(), Some((number, sinks))));
         match woken {
             Ok(((_, programs), _)) => {

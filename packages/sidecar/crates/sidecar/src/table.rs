@@ -82,7 +82,7 @@ impl Place {
     /// The facts that `docs/internals/protocol.md` asks for beside the core's own.
     pub fn facts(self, error: &Error) -> Option<(&'static str, u32)> {
         match error {
-            Error::RuntimeDisposed => Some(("runtime", self.runtime)),
+            Error::RuntimeDisposed | Error::RuntimePaused => Some(("runtime", self.runtime)),
             Error::RunnerExited { .. } => Some(("runner", self.runner)),
             _ => None,
         }

@@ -31,8 +31,9 @@ pub fn put_up(channel_fd: RawFd) -> Result<(), String> {
     if getppid() != parent {
         return Err("the parent has died meanwhile".to_owned());
     }
-    // A terminal sends these to the whole group; whether to stop is the parent's decision, and its end is ours.
-    for signal in [libc::SIGINT, libc::SIGHUP] {
+    // A terminal sends the first two to the whole group; whether to stop is the parent's decision, and its end is ours. The third comes when a
+    // file would grow beyond what the parent has allowed (`ulimit -f`): the call's error says that, and is the caller's alone.
+    for signal in [libc::SIGINT, libc::SIGHUP, libc::SIGXFSZ] {
         // SAFETY: ignoring a signal installs no handler of ours.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }

@@ -81,12 +81,6 @@ pub fn own_failure(code: &'static str, message: String, details: Vec<(&'static s
     Failure { code: Cow::Borrowed(code), message: Cow::Owned(message), details }
 }
 
-/// The runtime sleeps.
-pub fn paused(runtime: u32) -> Failure<'static> {
-    let facts = vec![("runtime", messages::Fact::Number(i64::from(runtime)))];
-    own_failure("ERR_RUNTIME_PAUSED", "the runtime is paused".to_owned(), facts)
-}
-
 /// A message that is not what it must be.
 pub fn invalid(invalid: Invalid) -> Failure<'static> {
     let Invalid { what, expected, received } = invalid;

@@ -190,7 +190,7 @@ fn a_runner_that_was_disposed_is_told_from_one_that_never_was() {
 
 #[test]
 fn address_space_that_the_system_refuses_is_an_error_with_its_name_and_the_rest_lives() {
-    let mut parent = Parent::cramped(48 << 30);
+    let mut parent = Parent::cramped(libc::RLIMIT_AS, 48 << 30, &[]);
     let runtime = parent.runtime();
     // Each takes 4 GiB of addresses, and none of memory worth mentioning.
     for id in 100..116 {
@@ -208,4 +208,32 @@ fn address_space_that_the_system_refuses_is_an_error_with_its_name_and_the_rest_
     }
     let came = parent.ask(Kind::ProcessStart, 200, &program(runtime, "console.log('alive')"));
     assert_eq!(came.read::<Outcome<'_>>().stdout, b"alive\n");
+}
+
+#[test]
+fn files_that_may_not_grow_are_an_error_with_its_name_and_the_rest_lives() {
+    let folder = std::env::temp_dir().join(format!("coldframe-file-limit-{}", std::process::id()));
+    let mut parent = Parent::cramped(libc::RLIMIT_FSIZE, 64 << 10, &["--snapshots", folder.to_str().unwrap()]);
+    let runtime = parent.runtime();
+    const WRITE: &str = "process.getBuiltinModule('fs').writeFileSync('/tmp/large', Buffer.alloc(2e5, 'x'))";
+    // Beyond its first MiB a guest's memory lies in a file; so does a snapshot.
+    let came = parent.ask(Kind::ProcessStart, 1, &program(runtime, "console.log(Buffer.alloc(20e6, 1).length)"));
+    assert_eq!(came.read::<Outcome<'_>>().exit_code, 134);
+    let came = parent.ask(Kind::ProcessStart, 2, &program(runtime, WRITE));
+    assert_eq!(came.read::<Outcome<'_>>().exit_code, 0);
+    let came = parent.ask(Kind::RuntimePause, 3, &RuntimePause { runtime, timeout_ms: None });
+    assert_eq!((came.failure().code.as_ref(), fact(&came.failure(), "errno")), ("ERR_SNAPSHOT_FILE", text("EFBIG")));
+    parent.send(Kind::ProcessStart, 4, &program(runtime, "setTimeout(() => {}, 1e6)"));
+    let came = parent.ask(Kind::RuntimePause, 5, &RuntimePause { runtime, timeout_ms: None });
+    assert_eq!(came.failure().code, "ERR_SNAPSHOT");
+    let came = parent.ask(Kind::ProcessStart, 6, &program(runtime, "console.log('alive')"));
+    assert_eq!(came.read::<Outcome<'_>>().stdout, b"alive\n");
+    assert_eq!(
+        std::fs::read_dir(&folder)
+            .unwrap()
+            .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".part"))
+            .count(),
+        0
+    );
+    let _ = std::fs::remove_dir_all(folder);
 }

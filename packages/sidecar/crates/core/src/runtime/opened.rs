@@ -18,8 +18,8 @@ const MOST: usize = 1_024;
 #[derive(Default)]
 pub(super) struct Table {
     last: u32,
-    /// Numbers up to this one were given before a rollback: what they meant is gone.
-    rolled_back: u32,
+    /// What numbers up to this one meant is gone, and why.
+    gone: (u32, Option<Error>),
     open: HashMap<u32, Arc<Opened>>,
     closed: bool,
 }
@@ -29,6 +29,10 @@ enum Opened {
     Watch(OutsideWatch),
     Archive(Mutex<Archive>),
 }
+
+/// How many things the caller has opened in a runtime that sleeps now: their numbers are no others' when it wakes up.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Bygone(u32);
 
 /// What an archive is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,12 +54,24 @@ impl Inner {
         open.into_values().for_each(|opened| close(&kernel, &opened));
     }
 
+    /// What it leaves to the runtime that takes its place.
+    pub(super) fn bygone(&self) -> Bygone {
+        Bygone(self.opened.lock().last)
+    }
+
+    /// It takes the place of one that has slept.
+    pub(super) fn succeed(&self, bygone: Bygone) {
+        let mut table = self.opened.lock();
+        table.last = bygone.0;
+        table.gone = (bygone.0, Some(Error::RuntimePaused));
+    }
+
     /// Exchanges the kernel. What the caller has open in the one before is closed.
     pub(super) fn exchange(&self, kernel: Arc<Kernel>) -> Arc<Kernel> {
         let (before, open) = {
             let mut table = self.opened.lock();
             let before = std::mem::replace(&mut *self.kernel.write(), kernel);
-            table.rolled_back = table.last;
+            table.gone = (table.last, Some(Error::RolledBack));
             (before, std::mem::take(&mut table.open))
         };
         open.into_values().for_each(|opened| close(&before, &opened));
@@ -97,7 +113,10 @@ impl Inner {
 
 impl Table {
     fn missing(&self, number: u32) -> Error {
-        if (1..=self.rolled_back).contains(&number) { Error::RolledBack } else { unknown(number) }
+        match &self.gone {
+            (last, Some(why)) if (1..=*last).contains(&number) => why.clone(),
+            _ => unknown(number),
+        }
     }
 }
 

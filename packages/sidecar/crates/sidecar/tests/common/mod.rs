@@ -83,18 +83,18 @@ impl Parent {
         Self::started(command(SIDECAR), more)
     }
 
-    /// Starts a sidecar that may have so many bytes of address space, and exchanges hellos.
-    pub fn cramped(bytes: u64) -> Self {
+    /// Starts a sidecar with a limit of the system's (an `RLIMIT_*` and its value), and exchanges hellos.
+    pub fn cramped(resource: libc::__rlimit_resource_t, most: u64, more: &[&str]) -> Self {
         let mut parts = command(SIDECAR);
-        let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+        let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
         // SAFETY: the call only reads `limit`.
-        let set = move || match unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) } {
+        let set = move || match unsafe { libc::setrlimit(resource, &limit) } {
             0 => Ok(()),
             _ => Err(std::io::Error::last_os_error()),
         };
         // SAFETY: between fork and exec only a system call is made.
         unsafe { parts.0.pre_exec(set) };
-        let mut parent = Self::started(parts, &[]);
+        let mut parent = Self::started(parts, more);
         parent.send(Kind::Hello, 0, &SdkHello { version: VERSION });
         parent
     }

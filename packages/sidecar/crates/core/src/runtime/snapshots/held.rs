@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::outcome::Sink;
-use crate::runtime::Inner;
+use crate::runtime::{Bygone, Inner};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -28,12 +28,12 @@ impl Held {
     }
 
     /// Ends all programs and disposes of the runtime, without a word to their sinks: these are given back, by the lineage of their programs, for the
-    /// copies that take their places when the snapshot is restored.
-    pub fn vanish(self) -> HashMap<u64, Arc<dyn Sink>> {
+    /// copies that take their places when the snapshot is restored. Connections of the caller outside end with [`Error::RuntimePaused`].
+    pub fn vanish(self) -> (HashMap<u64, Arc<dyn Sink>>, Bygone) {
         let roots = self.home.live().into_iter().filter(|program| program.is_root());
         let sinks = roots.filter_map(|program| Some((program.lineage, program.hand_over(None)?))).collect();
-        self.home.end(&Error::RuntimeDisposed);
-        sinks
+        self.home.end(&Error::RuntimePaused);
+        (sinks, self.home.bygone())
     }
 }
 

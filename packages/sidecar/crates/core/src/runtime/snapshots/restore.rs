@@ -15,7 +15,7 @@ use crate::outcome::Sink;
 use crate::policy::PermissionPolicy;
 use crate::program::{Beginning, Copy, Place, Program, SavedProgram};
 use crate::runtime::checks::{check_cwd, check_env, check_size, env_bytes, lay_over};
-use crate::runtime::{Inner, Nobody, Process, ProgramInfo, Runtime};
+use crate::runtime::{Bygone, Inner, Nobody, Process, ProgramInfo, Runtime};
 use crate::vm::Vm;
 use crate::vm::abi::Restore;
 use std::future::Future;
@@ -45,7 +45,7 @@ pub struct RestoreOptions {
     /// Takes what the sandbox asks of the caller.
     pub host: Option<Arc<dyn Host>>,
     /// The copies take the places of programs that vanished: their evaluations, under way and queued, are told to the sinks.
-    pub resume: bool,
+    pub resume: Option<Bygone>,
 }
 
 /// Whom a copy speaks to. The second argument is the sink of the program whose place it takes.
@@ -109,6 +109,9 @@ impl Core {
             kernel.set_bindings(bindings)?;
         }
         let inner = Inner::new(shared.clone(), seat, kernel, env, cwd);
+        if let Some(bygone) = options.resume {
+            inner.succeed(bygone);
+        }
         let runtime = Runtime { inner: inner.clone() };
         if let Some(host) = options.host {
             runtime.attach(host);
@@ -122,7 +125,7 @@ impl Core {
             }
         }
         let programs = handles(snapshot, &built);
-        Ok(((runtime, programs), Starting { home: inner, snapshot: snapshot.clone(), built, resume: options.resume }))
+        Ok(((runtime, programs), Starting { home: inner, snapshot: snapshot.clone(), built, resume: options.resume.is_some() }))
     }
 }
 

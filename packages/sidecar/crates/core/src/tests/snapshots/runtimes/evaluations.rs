@@ -133,11 +133,11 @@ fn who_vanished_goes_on_where_it_was_and_is_heard() {
     let queued = runner.begin("console.log('queued', finished)");
     let options = SnapshotOptions { hold: true, ..SnapshotOptions::default() };
     let (snapshot, held) = try_take(&source, options).expect("a snapshot");
-    let mut sinks = held.expect("held").vanish();
+    let (mut sinks, bygone) = held.expect("held").vanish();
     families::until_left(&source, (0, 0, 0));
     assert!(runner.told.try_recv().is_err(), "not a word");
     assert!(runner.process.evaluate(1, String::new(), None, Streams::default(), Dispatch::Worker).is_err());
-    let resume = RestoreOptions { resume: true, ..RestoreOptions::default() };
+    let resume = RestoreOptions { resume: Some(bygone), ..RestoreOptions::default() };
     let ((_runtime, programs), _) =
         core.restore(&snapshot, resume, &mut |info, _| sinks.remove(&info.lineage).expect("its sink")).expect("a copy");
     runner.follow(&programs);
