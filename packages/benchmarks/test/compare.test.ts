@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { compareReports, slowerThan } from '../src/compare/compare.js';
-import { readReport, toJson } from '../src/report/report.js';
+import type { ComparableReport } from '../src/compare/figures.js';
+import { readReport } from '../src/compare/read.js';
+import { toJson } from '../src/report/report.js';
 import { fakeReport } from './helpers/report.js';
 
 let folder = '';
@@ -66,10 +68,13 @@ test('a limit fails rows of ours that are above it beyond their noise, and no fl
 });
 
 test('a file that is no report is named in the error', () => {
-  expect(() => readReport(join(folder, 'missing.json'))).toThrow(
-    /missing\.json: expected the JSON of a cold-start run: .*ENOENT/,
-  );
-  expect(() => readReport(file('other.json', '{"schema":"x"}'))).toThrow('expected schema coldframe-coldstart/1, got "x"');
+  expect(() => readReport(join(folder, 'missing.json'))).toThrow(/missing\.json: expected the JSON of a run: .*ENOENT/);
+  expect(() => readReport(file('other.json', '{"schema":"x"}'))).toThrow(/expected schema coldframe-coldstart\/1, .*, got "x"/);
   expect(() => readReport(file('broken.json', '{'))).toThrow('broken.json');
-  expect(readReport(file('good.json', toJson(fakeReport()))).results).toHaveLength(30);
+  expect(readReport(file('good.json', toJson(fakeReport())))).toMatchObject({ results: { length: 30 } });
+});
+
+test('runs of different benchmarks are not compared', () => {
+  const pool = { ...fakeReport(), schema: 'coldframe-pool/1' } as unknown as ComparableReport;
+  expect(() => compareReports(fakeReport(), pool)).toThrow('got coldframe-coldstart/1 and coldframe-pool/1');
 });

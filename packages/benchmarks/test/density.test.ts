@@ -13,6 +13,7 @@ import { judgeDensity } from '../src/density/targets.js';
 import { densityWarnings } from '../src/density/warnings.js';
 import type { Census } from '../src/machine/census.js';
 import { takeCensus } from '../src/machine/census.js';
+import { expectComparable } from './helpers/compared.js';
 import { FakeWorld } from './helpers/fake-host.js';
 import { isWellNested } from './helpers/markup.js';
 import { fakeReport } from './helpers/report.js';
@@ -167,6 +168,7 @@ test('tables and page', async () => {
     system: { maxMapCount: 65_530 },
   } as const;
   const report: DensityReport = { ...head, plan: PLAN, targets: judgeDensity(found), warnings: densityWarnings(found), ...found };
+  expect(expectComparable(report)).toContain('runner 1000, private KiB each');
   const tables = densityTables(report);
   for (const table of tables) for (const row of table.rows) expect(row).toHaveLength(table.head.length);
   const peers = tables.find(({ title }) => title.startsWith('Published'))?.rows ?? [];

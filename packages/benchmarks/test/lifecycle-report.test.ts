@@ -1,6 +1,7 @@
 // Targets, tables and the page of the lifecycle, from rows that were recorded by arithmetic.
 
 import { expect, test } from 'vitest';
+import { compareReports, slowerThan } from '../src/compare/compare.js';
 import { renderLifecycle } from '../src/lifecycle/page.js';
 import { OPERATIONS, planRows } from '../src/lifecycle/plan.js';
 import { type LifecycleMeasurements, type LifecycleReport, SCHEMA } from '../src/lifecycle/report.js';
@@ -10,6 +11,7 @@ import { summarizeRounds } from '../src/lifecycle/summary.js';
 import { lifecycleTables } from '../src/lifecycle/tables.js';
 import { judgeLifecycle } from '../src/lifecycle/targets.js';
 import { lifecycleWarnings } from '../src/lifecycle/warnings.js';
+import { expectComparable } from './helpers/compared.js';
 import { isWellNested } from './helpers/markup.js';
 import { fakeReport } from './helpers/report.js';
 
@@ -119,6 +121,13 @@ test('the tables: measures, facts, what others have published with their class o
     '50 at a time',
   ]);
   for (const table of Object.values(tables)) for (const row of table.rows) expect(row).toHaveLength(table.head.length);
+});
+
+test('two runs can be compared', () => {
+  const names = expectComparable(reportOf(recorded(1)));
+  expect(names).toEqual(expect.arrayContaining(['rollback 100 MB dirty 1, first answer', 'clone fresh 100, clone, wall']));
+  const { comparisons } = compareReports(reportOf(recorded(1)), reportOf(recorded(2)));
+  expect(slowerThan(comparisons, 1.9)).toEqual(comparisons.filter(({ isFloor }) => !isFloor));
 });
 
 test('the page stands alone, also of a run in which nothing worked', () => {

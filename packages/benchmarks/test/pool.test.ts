@@ -16,6 +16,7 @@ import { oursOf, poolTables } from '../src/pool/tables.js';
 import { judgePools } from '../src/pool/targets.js';
 import { nextTask, problemOf } from '../src/pool/task.js';
 import { poolWarnings } from '../src/pool/warnings.js';
+import { expectComparable } from './helpers/compared.js';
 import { FakePools } from './helpers/fake-pools.js';
 import { isWellNested } from './helpers/markup.js';
 import { fakeReport } from './helpers/report.js';
@@ -85,6 +86,7 @@ test('a whole run has all rows, tables, targets and a page', async () => {
   expect(report.crowds.length).toBe(8);
   expect(report.targets.find(({ id }) => id === 'W9')).toMatchObject({ measured: 100, verdict: 'met' });
   expect(report.warnings).toEqual([]);
+  expect(expectComparable(report)).toContain('durable prewarm, 1 at one moment, wall');
   for (const { head, rows } of poolTables(report)) for (const row of rows) expect(row.length).toBe(head.length);
   const page = renderPools(JSON.parse(JSON.stringify(report)) as PoolReport);
   expect(isWellNested(page)).toBe(true);

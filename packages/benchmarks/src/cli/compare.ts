@@ -1,18 +1,19 @@
 // `bench:compare A.json B.json [--fail-above RATIO]`: a table of ratios on stdout; exit code 1 only when RATIO is given and exceeded.
 
 import { type Comparison, compareReports, slowerThan } from '../compare/compare.js';
+import { readReport } from '../compare/read.js';
 import { readFlags } from '../config/flags.js';
 import { positiveNumber } from '../config/parse.js';
 import { ms, textTable } from '../report/format.js';
-import { readReport } from '../report/report.js';
 import { runCommand } from './command.js';
 
 const HELP = `bench:compare A.json B.json [--fail-above RATIO]
 
-Ratios of the medians, B / A, with twice their standard error. With --fail-above the exit code is 1 when a row of ours (no floor)
+Ratios of the medians, B / A, with twice their standard error, of two runs of bench:coldstart, bench:lifecycle, bench:density or
+bench:pool. With --fail-above the exit code is 1 when a row of ours (no floor)
 is more than RATIO times slower in B beyond its noise.`;
 
-const HEAD = ['row', 'A p50 ms', 'B p50 ms', 'B / A', '±', 'verdict'];
+const HEAD = ['row (ms, unless it says KiB)', 'A p50', 'B p50', 'B / A', '±', 'verdict'];
 
 const cells = ({ name, a, b, ratio, noise, verdict }: Comparison): string[] => [
   name,

@@ -1,12 +1,11 @@
-// Compares two cold-start runs row by row: ratio of the medians B / A with its noise.
+// Compares two runs of one benchmark figure by figure: ratio of the medians B / A with its noise.
 //
 // "same" means that the interval around the ratio holds 1, or that the difference is under 5 %, which is what two runs on an
 // unchanged machine differ by. The floors are compared too: if they moved, the machine did.
 
-import type { RowResult } from '../matrix/result.js';
-import type { ColdstartReport } from '../report/report.js';
+import { UsageError } from '../config/usage-error.js';
 import { type Ratio, ratioOfMedians } from '../stats/noise.js';
-import type { Statistics } from '../stats/statistics.js';
+import { type ComparableReport, type Figure, figuresOf } from './figures.js';
 
 export interface Comparison extends Ratio {
   name: string;
@@ -24,13 +23,14 @@ export interface ComparedReports {
 
 const SMALLEST_DIFFERENCE = 0.05;
 
-export function compareReports(a: ColdstartReport, b: ColdstartReport): ComparedReports {
-  const [left, right] = [figures(a), figures(b)];
-  const comparisons: Comparison[] = [];
-  for (const [name, { statistics, isFloor }] of left) {
-    const other = right.get(name);
-    if (other) comparisons.push(compare(name, statistics, other.statistics, isFloor));
-  }
+/** @throws `UsageError` when they are of different benchmarks. */
+export function compareReports(a: ComparableReport, b: ComparableReport): ComparedReports {
+  if (a.schema !== b.schema) throw new UsageError(`expected two runs of one benchmark, got ${a.schema} and ${b.schema}`);
+  const [left, right] = [byName(a), byName(b)];
+  const comparisons = [...left.values()].flatMap((figure) => {
+    const other = right.get(figure.name);
+    return other ? [compare(figure, other)] : [];
+  });
   const unmatched = [...new Set([...left.keys(), ...right.keys()])].filter((name) => !left.has(name) || !right.has(name));
   return { comparisons, unmatched };
 }
@@ -39,23 +39,12 @@ export function compareReports(a: ColdstartReport, b: ColdstartReport): Compared
 export const slowerThan = (comparisons: readonly Comparison[], limit: number): Comparison[] =>
   comparisons.filter(({ ratio, noise, isFloor }) => !isFloor && ratio - noise > limit);
 
-function compare(name: string, a: Statistics, b: Statistics, isFloor: boolean): Comparison {
-  const { ratio, noise } = ratioOfMedians(a, b);
+function compare({ name, statistics, isFloor }: Figure, other: Figure): Comparison {
+  const { ratio, noise } = ratioOfMedians(statistics, other.statistics);
   const differs = Math.abs(ratio - 1) > Math.max(noise, SMALLEST_DIFFERENCE);
-  return { name, a: a.p50, b: b.p50, ratio, noise, isFloor, verdict: differs ? (ratio > 1 ? 'slower' : 'faster') : 'same' };
+  const verdict = differs ? (ratio > 1 ? 'slower' : 'faster') : 'same';
+  return { name, a: statistics.p50, b: other.statistics.p50, ratio, noise, isFloor, verdict };
 }
 
-function figures(report: ColdstartReport): Map<string, { statistics: Statistics; isFloor: boolean }> {
-  const all = new Map<string, { statistics: Statistics; isFloor: boolean }>();
-  const add = (name: string, statistics: Statistics | null, isFloor: boolean) => {
-    if (statistics) all.set(name, { statistics, isFloor });
-  };
-  for (const [name, floor] of Object.entries(report.floors)) add(`floor ${name}`, floor.statistics, true);
-  for (const row of report.results) {
-    add(`${rowName(row)} cold`, row.coldStart, false);
-    add(`${rowName(row)} warm`, row.warmStart, false);
-  }
-  return all;
-}
-
-const rowName = ({ scenario, mode, batchSize }: RowResult): string => `${scenario} ${mode} ${batchSize}`;
+const byName = (report: ComparableReport): Map<string, Figure> =>
+  new Map(figuresOf(report).map((figure) => [figure.name, figure]));

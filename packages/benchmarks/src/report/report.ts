@@ -1,11 +1,9 @@
-// The JSON of a cold-start run, and how it is read back from a file.
+// The JSON of a cold-start run.
 //
 // `hardware` and `results[]` have the shape of the field's published matrix; everything else is what a reader needs to doubt the
 // figures: floors of the same run, raw samples, the clock, the neighbours, what was left out.
 
-import { readFileSync } from 'node:fs';
 import type { Knobs } from '../config/knobs.js';
-import { UsageError } from '../config/usage-error.js';
 import type { DensityResult } from '../extras/density.js';
 import type { StartsResult } from '../extras/starts.js';
 import type { ThroughputResult } from '../extras/throughput.js';
@@ -50,15 +48,3 @@ export const failed = <T>(extra: Extra<T>): extra is { error: string } =>
 /** Six significant digits: far below the noise of anything here, and raw samples stay readable. */
 export const toJson = (report: object): string =>
   JSON.stringify(report, (_key, value) => (typeof value === 'number' ? Number(value.toPrecision(6)) : value), 1);
-
-export function readReport(path: string): ColdstartReport {
-  let report: unknown;
-  try {
-    report = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new UsageError(`${path}: expected the JSON of a cold-start run: ${String(error)}`);
-  }
-  const schema = typeof report === 'object' && report !== null && 'schema' in report ? report.schema : undefined;
-  if (schema !== SCHEMA) throw new UsageError(`${path}: expected schema ${SCHEMA}, got ${JSON.stringify(schema)}`);
-  return report as ColdstartReport;
-}
