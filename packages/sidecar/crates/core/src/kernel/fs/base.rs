@@ -1,15 +1,17 @@
 //! What every sandbox finds: the directories and small files that programs expect of a Linux machine.
 //!
-//! Built once per process and cloned for each runtime, which costs a few words. Nothing in it tells of the host. Next: `tree.rs`.
+//! Built once per process and cloned for each runtime, which costs a few words. Nothing in it tells of the host: it is the same in every process, so that
+//! a saved runtime is told apart from it (`saved/record.rs`). Next: `tree.rs`.
 
 use super::content::Content;
 use super::host::Mount;
 use super::node::{Body, Device, Directory, Ino, Node};
 use super::proc::Proc;
-use super::tree::{FileSystem, GUEST, ROOT, Space};
+use super::tree::{Dense, FileSystem, GUEST, ROOT, Space};
 use super::walk::Place;
 use crate::kernel::processes::{MAGIC, Processes};
 use crate::kernel::usage::Usage;
+use rpds::HashTrieMapSync;
 use std::sync::{Arc, LazyLock};
 
 const DIRECTORIES: &[(&str, u32, u32)] = &[
@@ -74,12 +76,21 @@ const LINKS: &[(&str, &str)] = &[
 /// Where `/proc` stands in the table of mounts.
 const PROC: usize = 0;
 
+/// When all of it was made: 2026-01-01T00:00:00Z, in nanoseconds.
+const MADE: i64 = 1_767_225_600_000_000_000;
+
 static BASE: LazyLock<FileSystem> = LazyLock::new(build);
+
+static UNCOUNTED: LazyLock<Space> = LazyLock::new(|| BASE.nodes.values().fold(Space { bytes: 0, inodes: 0 }, Space::plus));
 
 /// What of a runtime's files was never counted: it was there from the start.
 pub(super) fn uncounted() -> Space {
-    let sum = |space: Space, node: &Node| space.plus(node);
-    BASE.nodes.values().fold(Space { bytes: 0, inodes: 0 }, sum)
+    *UNCOUNTED
+}
+
+/// All of it. What nobody has changed in a runtime is the very same there.
+pub(super) fn nodes() -> &'static HashTrieMapSync<Ino, Node, Dense> {
+    &BASE.nodes
 }
 
 /// A filesystem that holds nothing else yet, whose `/proc` shows `processes`.
@@ -126,6 +137,11 @@ fn build() -> FileSystem {
     }
     for (path, target) in LINKS {
         put(path, Body::Link(Arc::from(target.as_bytes())), 0o777, 0);
+    }
+    for ino in ROOT..=tree.last {
+        if let Ok(Node { meta, .. }) = tree.node_mut(ino) {
+            (meta.atime, meta.mtime, meta.ctime, meta.birthtime) = (MADE, MADE, MADE, MADE);
+        }
     }
     (tree.used, tree.marks) = (Space { bytes: 0, inodes: 0 }, Default::default());
     tree

@@ -52,7 +52,7 @@ pub(crate) use node::{Body, Device, Ino};
 pub(crate) use outside::{Outside, OutsideFile, OutsideWatch};
 pub(crate) use proc::{Facts, SavedFacts, ask, asking};
 pub(crate) use process::{ProcessFiles, SavedProcessFiles};
-pub(crate) use saved::{SavedFiles, Surroundings, is_name};
+pub(crate) use saved::{SavedFiles, Surroundings, is_name, standard};
 pub(crate) use tree::{FileSystem, Space, User, WRITE};
 pub(crate) use view::View;
 pub(crate) use walk::{Last, Place, Side};

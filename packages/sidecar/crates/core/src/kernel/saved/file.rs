@@ -1,14 +1,15 @@
-//! A kernel's value as bytes: a version, then one postcard value. What is read was written by anybody: every part is checked as if a guest had
+//! A kernel's value as bytes: a version, the digest of the files that every runtime begins with, then one postcard value. What is read was written by anybody: every part is checked as if a guest had
 //! made it, so that the rest of the kernel can rely on its own rules, and what is read takes no more memory than a small multiple of its bytes.
 
 use super::{SavedKernel, SavedProcess, damaged};
 use crate::error::Error;
+use crate::kernel::fs::standard;
 use crate::kernel::net::Id;
 use crate::kernel::processes::MAX_WATCHED;
 use std::collections::HashSet;
 
 /// The first byte. It changes with whatever is written in another way: postcard knows neither names nor types.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 type Checked = Result<(), &'static str>;
 
@@ -17,7 +18,7 @@ impl SavedKernel {
     pub(crate) fn encode(&self) -> Result<Vec<u8>, Error> {
         let failed =
             |error: postcard::Error| Error::Snapshot { reason: format!("the kernel's state cannot be written: {error}") };
-        postcard::to_extend(self, vec![VERSION]).map_err(failed)
+        postcard::to_extend(self, [&[VERSION], &standard()[..]].concat()).map_err(failed)
     }
 
     /// The value that the bytes say, if it is one.
@@ -26,6 +27,11 @@ impl SavedKernel {
         if *version != VERSION {
             let (needed, found) = (version.to_string(), VERSION.to_string());
             return Err(Error::SnapshotForeign { what: "state of version", needed, found });
+        }
+        let (files, bytes) = bytes.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
+        if files != standard() {
+            let hex = |digest: &[u8]| digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+            return Err(Error::SnapshotForeign { what: "the standard files", needed: hex(files), found: hex(standard()) });
         }
         let read = postcard::take_from_bytes::<Self>(bytes);
         let (made, rest) = read.map_err(|error| damaged(format!("no state of a kernel: {error}")))?;

@@ -19,6 +19,7 @@ mod check;
 mod record;
 
 pub(crate) use check::is_name;
+pub(crate) use record::standard;
 
 use super::host::{HostWatchers, SavedHostWatch, SavedMount};
 use super::node::{Ino, Node};

@@ -1,7 +1,10 @@
 //! A runtime's files as bytes: nodes in the order of their numbers, names in their own order, so that the same files are the same bytes. A file's
-//! chunks are written as they are; what is a hole has none. Next: `check.rs`.
+//! chunks are written as they are; what is a hole has none. What every runtime begins with (`../base.rs`) is not written, only what has become of it: two
+//! hundred nodes are most of what an ordinary runtime has, and reading them was a third of a resume. Whoever keeps the bytes keeps [`standard`] beside them.
+//! Next: `check.rs`.
 
 use super::SavedFiles;
+use crate::kernel::fs::base;
 use crate::kernel::fs::content::Content;
 use crate::kernel::fs::host::{SavedHostWatch, SavedMount};
 use crate::kernel::fs::node::{Body, Device, Directory, Ino, Meta, Node};
@@ -12,13 +15,17 @@ use rpds::{HashTrieMapSync, RedBlackTreeMapSync, RedBlackTreeSetSync};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_bytes::Bytes;
-use std::sync::Arc;
+use sha2::{Digest, Sha256};
+use std::sync::{Arc, LazyLock};
 
 /// All of it, as it is written and read.
 #[derive(Serialize, Deserialize)]
 struct Record<'a> {
+    /// Those that are others than the standard ones.
     #[serde(borrow)]
     nodes: Nodes<'a>,
+    /// Standard ones that are there no more.
+    gone: Vec<Ino>,
     last: Ino,
     used: Space,
     #[serde(borrow)]
@@ -34,7 +41,7 @@ enum Nodes<'a> {
     Read(Vec<NodeRecord<'a>>),
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 struct NodeRecord<'a> {
     ino: Ino,
     meta: Meta,
@@ -45,7 +52,7 @@ struct NodeRecord<'a> {
     body: BodyRecord<'a>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 enum BodyRecord<'a> {
     File {
         len: u64,
@@ -64,7 +71,7 @@ enum BodyRecord<'a> {
     Mount(usize),
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 struct BelowRecord<'a> {
     mount: usize,
     #[serde(borrow)]
@@ -73,11 +80,30 @@ struct BelowRecord<'a> {
     gone: Vec<&'a Bytes>,
 }
 
+static STANDARD: LazyLock<[u8; 32]> = LazyLock::new(|| {
+    let mut nodes: Vec<_> = base::nodes().iter().map(|(ino, node)| NodeRecord::of(*ino, node)).collect();
+    nodes.sort_unstable_by_key(|record| record.ino);
+    // They are ours, and are written into memory: nothing here can fail.
+    Sha256::digest(postcard::to_stdvec(&nodes).unwrap_or_default()).into()
+});
+
+/// Which files the bytes are told apart from: they mean nothing beside others.
+pub(crate) fn standard() -> &'static [u8; 32] {
+    &STANDARD
+}
+
+/// Whether a runtime has begun with this very node. One that was changed and is again what it was counts too: the same files are the same bytes.
+fn is_standard(ino: Ino, node: &Node) -> bool {
+    base::nodes()
+        .get(&ino)
+        .is_some_and(|first| std::ptr::eq(first, node) || NodeRecord::of(ino, first) == NodeRecord::of(ino, node))
+}
+
 impl Serialize for Nodes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Tree(tree) => {
-                let mut nodes: Vec<(&Ino, &Node)> = tree.iter().collect();
+                let mut nodes: Vec<(&Ino, &Node)> = tree.iter().filter(|(ino, node)| !is_standard(**ino, node)).collect();
                 nodes.sort_unstable_by_key(|(ino, _)| **ino);
                 serializer.collect_seq(nodes.into_iter().map(|(ino, node)| NodeRecord::of(*ino, node)))
             }
@@ -147,8 +173,11 @@ impl<'a> NodeRecord<'a> {
 
 impl Serialize for SavedFiles {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut gone: Vec<Ino> = base::nodes().keys().filter(|ino| !self.nodes.contains_key(ino)).copied().collect();
+        gone.sort_unstable();
         let record = Record {
             nodes: Nodes::Tree(&self.nodes),
+            gone,
             last: self.last,
             used: self.used,
             raised: self.raised.iter().map(|((mount, path), ino)| (*mount, Bytes::new(path), *ino)).collect(),
@@ -162,9 +191,9 @@ impl Serialize for SavedFiles {
 
 impl<'de> Deserialize<'de> for SavedFiles {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Record { nodes, last, used, raised, mounts, watches, host_watches } = Record::deserialize(deserializer)?;
+        let Record { nodes, gone, last, used, raised, mounts, watches, host_watches } = Record::deserialize(deserializer)?;
         let mut made = Self {
-            nodes: HashTrieMapSync::new_with_hasher_and_ptr_kind(Dense),
+            nodes: base::nodes().clone(),
             last,
             used,
             raised: RedBlackTreeMapSync::new_sync(),
@@ -174,7 +203,14 @@ impl<'de> Deserialize<'de> for SavedFiles {
             nameless: Vec::new(),
         };
         let Nodes::Read(records) = nodes else { return Err(D::Error::custom("nodes are read from bytes")) };
-        let count = records.len();
+        if !records.is_sorted_by(|one, next| one.ino < next.ino) {
+            return Err(D::Error::custom("two nodes with one number"));
+        }
+        for ino in gone {
+            if !made.nodes.remove_mut(&ino) {
+                return Err(D::Error::custom("a file that is gone and never was"));
+            }
+        }
         for record in records {
             if record.meta.links == 0 {
                 made.nameless.push(record.ino);
@@ -184,9 +220,6 @@ impl<'de> Deserialize<'de> for SavedFiles {
         }
         for (mount, path, ino) in raised {
             made.raised.insert_mut((mount, path[..].into()), ino);
-        }
-        if made.nodes.size() != count {
-            return Err(D::Error::custom("two nodes with one number"));
         }
         Ok(made)
     }

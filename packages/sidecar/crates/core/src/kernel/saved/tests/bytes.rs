@@ -27,8 +27,36 @@ fn what_is_cut_short_too_long_or_of_another_version_is_refused() {
         assert_eq!(code(SavedKernel::decode(&bytes[..len])), "ERR_SNAPSHOT_DAMAGED", "{len}");
     }
     assert_eq!(code(SavedKernel::decode(&[&bytes[..], &[0]].concat())), "ERR_SNAPSHOT_DAMAGED");
-    let foreign = [&[bytes[0] + 1], &bytes[1..]].concat();
+    let mut foreign = bytes.clone();
+    foreign[0] += 1;
     assert_eq!(code(SavedKernel::decode(&foreign)), "ERR_SNAPSHOT_FOREIGN");
+    let mut other_files = bytes;
+    other_files[1] ^= 1;
+    assert_eq!(code(SavedKernel::decode(&other_files)), "ERR_SNAPSHOT_FOREIGN");
+}
+
+#[test]
+fn what_every_runtime_begins_with_is_written_only_where_it_was_changed() {
+    let world = World::new(1);
+    let fresh = world.save().encode().expect("it can be written").len();
+    assert!(fresh < 1_000, "{fresh} bytes");
+    let outside = world.kernel.outside();
+    outside.remove("/etc/hostname", false).expect("removed");
+    outside.remove("/opt", true).expect("removed");
+    outside.write("/etc/hosts", b"mine", false).expect("written");
+    outside.rename("/bin/ls", "/bin/list").expect("renamed");
+    outside.chmod("/etc/group", 0o600, true).expect("changed");
+    let bytes = world.save().encode().expect("it can be written");
+    let read = SavedKernel::decode(&bytes).expect("it can be read");
+    assert_eq!(read.encode().expect("it can be written"), bytes);
+    let copy = World::revive(&read);
+    let copied = copy.kernel.outside();
+    let names = |path: &str| copied.list(path).expect(path).into_iter().map(|entry| entry.name).collect::<Vec<_>>();
+    assert!(!names("/etc").contains(&"hostname".to_owned()) && !names("/").contains(&"opt".to_owned()));
+    assert!(!names("/bin").contains(&"ls".to_owned()) && names("/bin").contains(&"list".to_owned()));
+    assert_eq!(copied.read("/etc/hosts", 0, 9).expect("read").0, b"mine");
+    assert_eq!(copied.stat("/etc/group", true).expect("there").mode & 0o777, 0o600);
+    assert_eq!(copied.stat("/etc/passwd", true).expect("there"), outside.stat("/etc/passwd", true).expect("there"));
 }
 
 #[test]
@@ -83,6 +111,6 @@ proptest! {
     #[test]
     fn any_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let _ = SavedKernel::decode(&bytes);
-        let _ = SavedKernel::decode(&[&[1], &bytes[..]].concat());
+        let _ = SavedKernel::decode(&[&[2], &crate::kernel::fs::standard()[..], &bytes[..]].concat());
     }
 }

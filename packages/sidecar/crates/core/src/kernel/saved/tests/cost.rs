@@ -24,7 +24,12 @@ fn report(name: &str, world: &World) {
     kept.clear();
     let mut copies = Vec::new();
     let revive = median(|| copies.push(Kernel::revive(&saved, with()).expect("nothing is missing")));
-    println!("{name}: save {save:.1} µs, revive {revive:.1} µs");
+    let bytes = saved.encode().expect("it can be written");
+    let encode = median(|| drop(saved.encode()));
+    let mut read = Vec::new();
+    let decode = median(|| read.push(SavedKernel::decode(&bytes).expect("it can be read")));
+    let len = bytes.len();
+    println!("{name}: save {save:.1} µs, revive {revive:.1} µs; {len} bytes, encode {encode:.1} µs, decode {decode:.1} µs");
 }
 
 #[test]
