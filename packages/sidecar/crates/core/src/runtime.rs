@@ -17,11 +17,11 @@ mod usage;
 pub use files::Files;
 pub(crate) use membership::Membership;
 pub use network::Network;
-pub use opened::{ArchiveUse, Bygone};
+pub use opened::ArchiveUse;
 pub use permissions::Permissions;
 pub use process::{Process, ProgramInfo};
 pub use processes::Processes;
-pub use snapshots::{Cast, Held, RestoreOptions, RestoredRuntime, Snapshot, SnapshotInfo, SnapshotOptions, Starting};
+pub use snapshots::{Bygone, Cast, Held, RestoreOptions, RestoredRuntime, Snapshot, SnapshotInfo, SnapshotOptions, Starting};
 
 use crate::core::{Seat, Shared};
 use crate::error::Error;

@@ -62,7 +62,8 @@ impl Embedded {
         asleep: Option<Sleeper>,
     ) -> std::result::Result<Copied, Error> {
         let core = self.core.borrow().clone().ok_or(Error::RuntimeDisposed)?;
-        if asleep.is_none() {
+        let has_slept = asleep.is_some();
+        if !has_slept {
             self.runtimes.borrow().check_room()?;
             self.runners.borrow().check_room()?;
         }
@@ -77,7 +78,7 @@ impl Embedded {
             host: Some(Arc::new(host::Asking { runtime: number, outlet: Arc::clone(&self.outlet) })),
             ..options
         };
-        let mut casting = Casting::new(number, self);
+        let mut casting = Casting::new(number, has_slept, self);
         let ((runtime, copies), starting) = core.restore(snapshot, options, &mut |info, _| {
             let old = sinks.remove(&info.lineage);
             casting.sink(info, old)
@@ -178,13 +179,17 @@ fn roll_back(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Opt
     this.runtime(env, number)?;
     let tenant = this.tenant(number);
     this.with_snapshot(env, id, (&tenant, &name), move |this, env, snapshot| {
-        let runtime = this.runtimes.borrow().get(number).map(|live| live.runtime.clone()).ok_or(Error::RuntimeDisposed)?;
-        let mut casting = Casting::new(number, this);
+        let gone = if this.is_paused(number) { Error::RuntimePaused } else { Error::RuntimeDisposed };
+        let runtime = this.runtimes.borrow().get(number).map(|live| live.runtime.clone()).ok_or(gone)?;
+        let mut casting = Casting::new(number, false, this);
         let copies = runtime.rollback(snapshot, &mut |info, old| casting.sink(info, old))?;
         let cast = casting.finish(copies, &[]);
         if let Some(live) = this.runtimes.borrow_mut().get_mut(number) {
-            let new: Vec<_> = cast.runners.into_iter().filter(|runner| !live.runners.contains(runner)).collect();
-            live.runners.extend(new);
+            // Those that are not in it have ended: whoever kept them would keep all that was then.
+            let before = std::mem::replace(&mut live.runners, cast.runners);
+            let ended: Vec<_> = before.into_iter().filter(|runner| !live.runners.contains(runner)).collect();
+            let processes: Vec<_> = ended.into_iter().map(|runner| this.runners.borrow_mut().remove(runner)).collect();
+            drop(processes);
             live.waiting = Some(Box::new(cast.waiting));
         }
         Ok(Raw::new(env, told(env, cast.programs)?)?)

@@ -31,7 +31,7 @@ use crate::permissions;
 use crate::processes;
 use crate::requests::Requests;
 use crate::runners;
-use crate::sleep::{self, Asleep};
+use crate::sleep::{self, Asleep, Falling};
 use crate::snapshots::{self, Ended};
 use crate::table::{Place, Table};
 use crate::values::{self, OutcomeArguments, Raw};
@@ -69,7 +69,9 @@ pub struct Embedded {
     pub(crate) runtimes: RefCell<Table<Live>>,
     pub(crate) runners: RefCell<Table<Process>>,
     pub(crate) requests: Requests,
-    /// Runtimes that sleep on disk, by their numbers.
+    /// Runtimes on their way to sleep, by their numbers.
+    pub(crate) falling: RefCell<HashMap<u32, Falling>>,
+    /// Runtimes that sleep on disk.
     pub(crate) asleep: RefCell<HashMap<u32, Asleep>>,
 }
 
@@ -119,6 +121,7 @@ impl Embedded {
             runtimes: RefCell::new(Table::new("runtimes", MAX_RUNTIMES)),
             runners: RefCell::new(Table::new("runners", MAX_RUNNERS)),
             requests: Requests::default(),
+            falling: RefCell::default(),
             asleep: RefCell::default(),
         });
         let mut object = Self::functions(env, &this, on_event, make_outcome)?;
@@ -227,7 +230,8 @@ impl Embedded {
     fn dispose_runtime(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
         self.core(env)?;
         let number = arguments.number(0, "runtime")?;
-        let live = self.runtimes.borrow_mut().remove(number);
+        let falling = self.falling.borrow_mut().remove(&number).map(Falling::into_live);
+        let live = falling.or_else(|| self.runtimes.borrow_mut().remove(number));
         let Some(live) = live else {
             return if self.dispose_asleep(number) { Ok(None) } else { Err(self.no_runtime(env, number)) };
         };
@@ -272,20 +276,13 @@ impl Embedded {
     }
 
     fn cancel(&self, _env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-        let id = arguments.number(0, "id")?;
-        match self.requests.target(id) {
-            Some((process, true)) => process.cancel_evaluation(id),
-            Some((process, false)) => process.cancel(),
-            None => self.requests.cancel_later(id),
-        }
+        self.requests.cancel(arguments.number(0, "id")?);
         Ok(None)
     }
 
     fn credit(&self, _env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
         let (id, bytes) = (arguments.number(0, "id")?, arguments.whole(1, "bytes", ANY)?);
-        if let Some((process, _)) = self.requests.target(id) {
-            process.credit(bytes);
-        }
+        self.requests.credit(id, bytes);
         Ok(None)
     }
 
@@ -417,6 +414,12 @@ impl Embedded {
         runtime.ok_or_else(|| self.no_runtime(env, number))
     }
 
+    /// The same, also when it is on its way to sleep: for what belongs to something that is open in it.
+    pub(crate) fn still_awake(&self, env: &Env, number: u32) -> Result<Runtime> {
+        let falling = self.falling.borrow().get(&number).map(|falling| falling.live.runtime.clone());
+        falling.map_or_else(|| self.runtime(env, number), Ok)
+    }
+
     /// Whose a runtime is.
     pub(crate) fn tenant(&self, number: u32) -> String {
         let runtimes = self.runtimes.borrow();
@@ -434,8 +437,13 @@ impl Embedded {
         Ok(id)
     }
 
+    /// Whether a runtime sleeps, or is on its way there.
+    pub(crate) fn is_paused(&self, number: u32) -> bool {
+        self.asleep.borrow().contains_key(&number) || self.falling.borrow().contains_key(&number)
+    }
+
     fn no_runtime(&self, env: &Env, number: u32) -> napi::Error {
-        if self.asleep.borrow().contains_key(&number) {
+        if self.is_paused(number) {
             return values::thrown(env, &Error::RuntimePaused, Some(("runtime", number)));
         }
         if self.runtimes.borrow().has_been(number) {
@@ -445,8 +453,8 @@ impl Embedded {
     }
 
     pub(crate) fn no_runner(&self, env: &Env, number: u32) -> napi::Error {
-        if let Some((runtime, _)) = self.asleep.borrow().iter().find(|(_, asleep)| asleep.runners.contains(&number)) {
-            return values::thrown(env, &Error::RuntimePaused, Some(("runtime", *runtime)));
+        if let Some(runtime) = self.paused_with(number) {
+            return values::thrown(env, &Error::RuntimePaused, Some(("runtime", runtime)));
         }
         if self.runners.borrow().has_been(number) {
             return values::thrown(
@@ -465,6 +473,7 @@ impl Embedded {
         drop(self.object.take());
         self.requests.clear();
         drop(self.store.take());
+        self.falling.borrow_mut().clear();
         self.asleep.borrow_mut().clear();
         *self.runners.borrow_mut() = Table::new("runners", MAX_RUNNERS);
         *self.runtimes.borrow_mut() = Table::new("runtimes", MAX_RUNTIMES);

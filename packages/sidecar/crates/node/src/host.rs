@@ -48,7 +48,7 @@ pub const FUNCTIONS: &[(&str, Body)] = &[("answerHost", answer), ("setBindings",
 /// `runtime, number, ok` or `runtime, number, undefined, code, message`. What nobody waits for is nothing to complain about.
 fn answer(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
     let number = arguments.number(1, "number")?;
-    let Ok(runtime) = this.runtime(env, arguments.number(0, "runtime")?) else { return Ok(None) };
+    let Ok(runtime) = this.still_awake(env, arguments.number(0, "runtime")?) else { return Ok(None) };
     let ok: Option<&[u8]> = arguments.optional(2, "ok", "a Uint8Array")?;
     let answer = match ok {
         Some(ok) => Ok(ok.to_vec()),

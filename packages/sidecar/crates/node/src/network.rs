@@ -38,6 +38,12 @@ fn begin(this: &Embedded, env: &Env, arguments: &Arguments<'_>) -> Result<(u32, 
     Ok((number, this.runtime(env, arguments.number(1, "runtime")?)?.network()))
 }
 
+/// The same for what is open: on the runtime's way to sleep it will be told to have ended, or goes on.
+fn go_on(this: &Embedded, env: &Env, arguments: &Arguments<'_>) -> Result<(u32, Network)> {
+    let number = arguments.number(0, "number")?;
+    Ok((number, this.still_awake(env, arguments.number(1, "runtime")?)?.network()))
+}
+
 /// `port`, `host` and `path`, from the third argument on.
 fn target(env: &Env, arguments: &Arguments<'_>) -> Result<Target> {
     let host = arguments.optional(3, "host", "a string")?;
@@ -57,25 +63,25 @@ fn open(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<R
 }
 
 fn write(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-    let (number, network) = begin(this, env, &arguments)?;
+    let (number, network) = go_on(this, env, &arguments)?;
     network.write(number, arguments.required(2, "data", "a Uint8Array")?);
     Ok(None)
 }
 
 fn end(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-    let (number, network) = begin(this, env, &arguments)?;
+    let (number, network) = go_on(this, env, &arguments)?;
     network.end(number);
     Ok(None)
 }
 
 fn credit(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-    let (number, network) = begin(this, env, &arguments)?;
+    let (number, network) = go_on(this, env, &arguments)?;
     network.credit(number, arguments.whole(2, "bytes", u64::MAX)?);
     Ok(None)
 }
 
 fn close(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-    let (number, network) = begin(this, env, &arguments)?;
+    let (number, network) = go_on(this, env, &arguments)?;
     network.close(number, arguments.required(2, "reset", "true or false")?);
     Ok(None)
 }
@@ -97,7 +103,7 @@ fn wait(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<R
 }
 
 fn stop_waiting(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-    let (number, network) = begin(this, env, &arguments)?;
+    let (number, network) = go_on(this, env, &arguments)?;
     network.stop_waiting(number);
     Ok(None)
 }

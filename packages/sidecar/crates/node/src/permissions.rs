@@ -107,7 +107,7 @@ fn watch(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<
 
 fn take(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
     let number = arguments.number(0, "runtime")?;
-    let taken = this.runtime(env, number)?.permissions().take(MOST);
+    let taken = this.still_awake(env, number)?.permissions().take(MOST);
     if !taken.decisions.is_empty() || taken.lost > 0 {
         // As an event, so that a busy guest leaves the event loop its turns.
         this.outlet.send(Event::Permissions(number, taken));

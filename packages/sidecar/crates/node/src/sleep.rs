@@ -1,9 +1,14 @@
 //! Runtimes that sleep on disk: who waits for their programs goes on waiting, and their numbers stay theirs.
+//!
+//! From the request to sleep on, nothing new reaches a runtime: what came to it after its state was taken would be acknowledged and then lost. It is taken out
+//! of the table until it sleeps, or goes on after all; what ends something is remembered, and what belongs to something that is open still gets through.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use coldframe_core::{Bygone, Error, Held, Outcome, RestoreOptions, Sink, Snapshot, SnapshotOptions, Stored};
+use coldframe_core::{
+    Bygone, Error, Held, Outcome, Process, RestoreOptions, Sink, Snapshot, SnapshotInfo, SnapshotOptions, Stored,
+};
 use napi::Env;
 use napi::bindgen_prelude::Result;
 
@@ -13,13 +18,29 @@ use crate::copies::{Sleeper, told};
 use crate::embedded::{Body, Embedded, Live};
 use crate::files;
 use crate::host;
-use crate::outlet::Event;
-use crate::snapshots::{DEFAULT_TENANT, entry, timeout};
+use crate::outlet::{Event, Outlet};
+use crate::snapshots::{DEFAULT_TENANT, Later, entry, timeout};
 use crate::table::Place;
 use crate::values::Raw;
 
 /// Names and bodies, for the object.
 pub const FUNCTIONS: &[(&str, Body)] = &[("pauseRuntime", pause), ("resumeRuntime", resume)];
+
+/// A runtime on its way to sleep.
+pub struct Falling {
+    pub live: Live,
+    /// The processes of its runners, by their numbers.
+    runners: Vec<(u32, Process)>,
+    /// Those of them that were disposed of meanwhile.
+    gone: Vec<u32>,
+}
+
+impl Falling {
+    /// The runtime itself.
+    pub fn into_live(self) -> Live {
+        self.live
+    }
+}
 
 /// A runtime that sleeps.
 pub struct Asleep {
@@ -32,6 +53,8 @@ pub struct Asleep {
     pub runners: Vec<u32>,
     /// Those of them that were disposed of meanwhile.
     pub gone: Vec<u32>,
+    /// Requests that wait for its programs.
+    requests: Vec<u32>,
     bygone: Bygone,
     /// It is being made again; then whether it was disposed of meanwhile.
     waking: Option<bool>,
@@ -50,26 +73,26 @@ fn pause(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<
     };
     let (outlet, store) = (Arc::clone(&this.outlet), this.store(env)?);
     this.wait_without_program(env, id);
+    this.set_falling(number);
     runtime.snapshot(options, move |taken| {
+        let then = move |outlet: &Outlet, work: Later| outlet.send(Event::Then(id, work));
         let (snapshot, held) = match taken {
             Ok(taken) => taken,
-            Err(error) => return outlet.send(Event::Then(id, Box::new(|_, _| Err(error.into())))),
+            Err(error) => return then(&outlet, Box::new(move |this, _| Err(this.stay_awake(number, None, error).into()))),
         };
         store.later(move |store| {
-            if let Err(error) = store.write_protected(&snapshot) {
-                drop(held); // all go on
-                return outlet.send(Event::Then(id, Box::new(|_, _| Err(error.into()))));
-            }
+            let written = store.write_protected(&snapshot);
             let info = snapshot.info().clone();
             drop(snapshot);
-            outlet.send(Event::Then(
-                id,
-                Box::new(move |this, env| {
+            let work: Later = match written {
+                Ok(()) => Box::new(move |this, env| {
                     let left = held.map(Held::vanish).unwrap_or_default();
-                    this.fall_asleep(number, info.id.clone(), left);
+                    this.fall_asleep(number, &info, left);
                     Ok(entry(env, info, Stored::Disk)?)
                 }),
-            ));
+                Err(error) => Box::new(move |this, _| Err(this.stay_awake(number, held, error).into())),
+            };
+            then(&outlet, work);
         });
     });
     Ok(None)
@@ -108,22 +131,64 @@ fn resume(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option
 }
 
 impl Embedded {
-    fn fall_asleep(&self, number: u32, id: String, (sinks, bygone): (HashMap<u64, Arc<dyn Sink>>, Bygone)) {
-        let Some(Live { runners, tenant, .. }) = self.runtimes.borrow_mut().remove(number) else {
+    fn set_falling(&self, number: u32) {
+        let Some(live) = self.runtimes.borrow_mut().remove(number) else { return };
+        self.requests.hold(&live.runtime);
+        let mut table = self.runners.borrow_mut();
+        let runners = live.runners.iter().filter_map(|runner| Some((*runner, table.remove(*runner)?))).collect();
+        drop(table);
+        self.falling.borrow_mut().insert(number, Falling { live, runners, gone: Vec::new() });
+    }
+
+    /// It cannot sleep: it is where it was, all go on, and what was asked to end meanwhile ends. Gives the reason back.
+    fn stay_awake(&self, number: u32, held: Option<Held>, reason: Error) -> Error {
+        let Some(Falling { live, runners, gone }) = self.falling.borrow_mut().remove(&number) else {
             // It was disposed of meanwhile.
+            return reason;
+        };
+        for (runner, process) in runners {
+            if gone.contains(&runner) {
+                process.cancel();
+            } else {
+                self.runners.borrow_mut().put(runner, process);
+            }
+        }
+        let runtime = live.runtime.clone();
+        self.runtimes.borrow_mut().put(number, live);
+        drop(held); // all go on
+        self.requests.release(&runtime);
+        reason
+    }
+
+    /// The runtime that sleeps, or is on its way there, with a runner of that number.
+    pub(crate) fn paused_with(&self, runner: u32) -> Option<u32> {
+        let asleep = self.asleep.borrow();
+        let sleeps = asleep.iter().find(|(_, asleep)| asleep.runners.contains(&runner)).map(|(runtime, _)| *runtime);
+        let falling = self.falling.borrow();
+        let falls = || falling.iter().find(|(_, falling)| falling.live.runners.contains(&runner)).map(|(runtime, _)| *runtime);
+        sleeps.or_else(falls)
+    }
+
+    fn fall_asleep(&self, number: u32, info: &SnapshotInfo, (sinks, bygone): (HashMap<u64, Arc<dyn Sink>>, Bygone)) {
+        let id = info.id.clone();
+        let Some(Falling { live: Live { runners, tenant, .. }, gone, .. }) = self.falling.borrow_mut().remove(&number) else {
+            // It was disposed of meanwhile.
+            self.unprotect(Some(Arc::from(&*info.tenant)), id);
             return self.end_sleepers(number, sinks);
         };
+        let mut requests = Vec::new();
         for sink in sinks.values() {
             match role(sink.as_ref()) {
-                Some(Role::Request(request)) => self.requests.detach(request),
-                Some(Role::Runner(runner)) => {
-                    self.runners.borrow_mut().remove(runner);
-                    self.requests.evaluations(runner).into_iter().for_each(|evaluation| self.requests.detach(evaluation));
+                Some(Role::Request(request)) => requests.push(request),
+                Some(Role::Runner(runner, made_by)) => {
+                    requests.extend(self.requests.evaluations(runner));
+                    requests.extend((made_by != 0).then_some(made_by));
                 }
                 _ => {}
             }
         }
-        let asleep = Asleep { id, tenant, sinks, runners, bygone, gone: Vec::new(), waking: None };
+        requests.iter().for_each(|request| self.requests.detach(*request));
+        let asleep = Asleep { id, tenant, sinks, runners, gone, requests, bygone, waking: None };
         self.asleep.borrow_mut().insert(number, asleep);
     }
 
@@ -136,18 +201,21 @@ impl Embedded {
     ) -> std::result::Result<Vec<Restored>, Error> {
         let asleep = self.asleep.borrow_mut().remove(&number).ok_or(Error::RuntimeDisposed)?;
         if asleep.waking == Some(true) {
+            self.unprotect(asleep.tenant, asleep.id);
             self.end_sleepers(number, asleep.sinks);
             return Err(Error::RuntimeDisposed);
         }
-        let options = RestoreOptions { resume: Some(asleep.bygone), ..options };
+        let options = RestoreOptions { resume: Some(asleep.bygone.clone()), ..options };
         let sleeper = Sleeper { number, sinks: asleep.sinks.clone(), gone: asleep.gone.clone() };
         match read.and_then(|it| self.restore(&it, options, warn, asleep.tenant.clone(), Some(sleeper))) {
             Ok(((_, programs), _)) => {
-                // From now on it may make room for others.
-                let tenant = asleep.tenant.as_deref().unwrap_or(DEFAULT_TENANT).to_owned();
-                if let Some(store) = &*self.store.borrow() {
-                    store.later(move |store| drop(store.protect(&tenant, &asleep.id, false)));
+                // Nobody is left waiting for what is not there.
+                for request in self.requests.orphans(&asleep.requests) {
+                    let place = Place { runtime: number, runner: 0 };
+                    self.outlet.send(Event::Failure(request, place, Error::RuntimePaused));
                 }
+                // From now on it may make room for others.
+                self.unprotect(asleep.tenant, asleep.id);
                 Ok(programs)
             }
             Err(error) => {
@@ -159,9 +227,11 @@ impl Embedded {
 
     /// A runner that sleeps is to end when it wakes up. False: there is none of that number.
     pub(crate) fn dispose_sleeping_runner(&self, runner: u32) -> bool {
-        let mut all = self.asleep.borrow_mut();
-        let asleep = all.values_mut().find(|asleep| asleep.runners.contains(&runner) && !asleep.gone.contains(&runner));
-        asleep.map(|asleep| asleep.gone.push(runner)).is_some()
+        let (mut asleep, mut falling) = (self.asleep.borrow_mut(), self.falling.borrow_mut());
+        let asleep = asleep.values_mut().map(|asleep| (&asleep.runners, &mut asleep.gone));
+        let falling = falling.values_mut().map(|falling| (&falling.live.runners, &mut falling.gone));
+        let found = asleep.chain(falling).find(|(runners, gone)| runners.contains(&runner) && !gone.contains(&runner));
+        found.map(|(_, gone)| gone.push(runner)).is_some()
     }
 
     /// Ends a runtime that sleeps. False: there is none of that number.
@@ -177,6 +247,7 @@ impl Embedded {
                 let asleep = all.remove(&number);
                 drop(all);
                 if let Some(asleep) = asleep {
+                    self.unprotect(asleep.tenant, asleep.id);
                     self.end_sleepers(number, asleep.sinks);
                 }
                 true
@@ -184,11 +255,18 @@ impl Embedded {
         }
     }
 
+    /// Nobody sleeps on that snapshot any more: others may have its room.
+    fn unprotect(&self, tenant: Option<Arc<str>>, id: String) {
+        if let Some(store) = &*self.store.borrow() {
+            store.later(move |store| drop(store.protect(tenant.as_deref().unwrap_or(DEFAULT_TENANT), &id, false)));
+        }
+    }
+
     /// Tells those who wait for the programs of a runtime that was disposed of in its sleep.
     fn end_sleepers(&self, number: u32, sinks: HashMap<u64, Arc<dyn Sink>>) {
         let outcome = || Outcome::never_ran(Error::RuntimeDisposed);
         for sink in sinks.into_values() {
-            if let Some(Role::Runner(runner)) = role(sink.as_ref()) {
+            if let Some(Role::Runner(runner, _)) = role(sink.as_ref()) {
                 for evaluation in self.requests.evaluations(runner) {
                     let place = Place { runtime: number, runner };
                     self.outlet.send(Event::Outcome(evaluation, place, Box::new(outcome())));

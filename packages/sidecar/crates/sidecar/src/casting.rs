@@ -24,6 +24,8 @@ pub type Runners = Mutex<Table<Option<Process>>>;
 /// See the module.
 pub struct Casting<'a> {
     runtime: u32,
+    /// The runtime has slept: what nobody hears any more has ended meanwhile.
+    has_slept: bool,
     answers: &'a Answers,
     runners: &'a Runners,
     /// By lineage.
@@ -34,10 +36,12 @@ pub struct Casting<'a> {
 enum Role {
     /// The program of a request.
     Request(u32),
-    /// A runner.
-    Runner(u32),
+    /// A runner, and the request that made it, which may still wait for it.
+    Runner(u32, u32),
     /// One that can be attached to.
     Waiting(Adopted),
+    /// One that is to end: its end was told while it slept.
+    Ended,
 }
 
 /// What has come of it.
@@ -52,25 +56,34 @@ pub struct Cast {
 }
 
 impl<'a> Casting<'a> {
-    /// For the runtime of that number.
-    pub fn new(runtime: u32, answers: &'a Answers, runners: &'a Runners) -> Self {
-        Self { runtime, answers, runners, roles: HashMap::new() }
+    /// For the runtime of that number. `has_slept`: it takes the place of one that was paused.
+    pub fn new(runtime: u32, has_slept: bool, answers: &'a Answers, runners: &'a Runners) -> Self {
+        Self { runtime, has_slept, answers, runners, roles: HashMap::new() }
     }
 
     /// Who hears a copy; `old`: who hears the program whose place it takes.
     pub fn sink(&mut self, info: &ProgramInfo, old: Option<Arc<dyn Sink>>) -> Arc<dyn Sink> {
-        let known = old.as_ref().and_then(|sink| role(sink.as_ref()));
+        // A runner that was disposed of and had not noticed at a rollback: the one that takes its place is another.
+        let is_there = |role: &Role| match role {
+            Role::Runner(runner, _) if !self.has_slept => self.runners.lock().get(*runner).is_some(),
+            _ => true,
+        };
+        let known = old.as_ref().and_then(|sink| role(sink.as_ref())).filter(is_there);
         if let (Some(old), Some(role)) = (old, known) {
             self.roles.insert(info.lineage, role);
             return old;
         }
         let answers = self.answers.clone();
+        if self.has_slept {
+            self.roles.insert(info.lineage, Role::Ended);
+            return Arc::new(Adopted::new(Place { runtime: self.runtime, runner: 0 }, answers));
+        }
         let (role, sink): (_, Arc<dyn Sink>) = if info.mode == Mode::Resident {
             let mut runners = self.runners.lock();
             let runner = runners.reserve();
             runners.put(runner, None);
             let place = Place { runtime: self.runtime, runner };
-            (Role::Runner(runner), Arc::new(Runner::new(0, place, info.pid, answers)))
+            (Role::Runner(runner, 0), Arc::new(Runner::new(0, place, info.pid, answers)))
         } else {
             let adopted = Adopted::new(Place { runtime: self.runtime, runner: 0 }, answers);
             (Role::Waiting(adopted.clone()), Arc::new(adopted))
@@ -86,7 +99,7 @@ impl<'a> Casting<'a> {
             let pid = info.pid;
             match self.roles.remove(&info.lineage) {
                 Some(Role::Request(id)) => self.answers.requests.attach(id, process),
-                Some(Role::Runner(runner)) => {
+                Some(Role::Runner(runner, made_by)) => {
                     let mut runners = self.runners.lock();
                     let Some(entry) = runners.get_mut(runner) else {
                         // It was disposed of while it slept.
@@ -96,7 +109,7 @@ impl<'a> Casting<'a> {
                     };
                     *entry = Some(process.clone());
                     drop(runners);
-                    for id in self.answers.requests.evaluations(runner) {
+                    for id in self.answers.requests.evaluations(runner).into_iter().chain([made_by]) {
                         self.answers.requests.attach(id, process.clone());
                     }
                     cast.runners.push(runner);
@@ -106,6 +119,7 @@ impl<'a> Casting<'a> {
                     cast.waiting.insert(pid, (process, adopted));
                     cast.programs.push(RestoredProgram { pid, runner: None });
                 }
+                Some(Role::Ended) => process.cancel(),
                 None => {} // a child
             }
         }
@@ -116,7 +130,7 @@ impl<'a> Casting<'a> {
     /// It came to nothing: numbers that were taken for it are free again.
     pub fn give_up(&mut self) {
         for (_, role) in self.roles.drain() {
-            if let Role::Runner(runner) = role {
+            if let Role::Runner(runner, _) = role {
                 let mut runners = self.runners.lock();
                 if runners.get(runner).is_some_and(Option::is_none) {
                     runners.remove(runner);
@@ -133,7 +147,7 @@ fn role(sink: &dyn Sink) -> Option<Role> {
         return Some(Role::Request(program.id));
     }
     if let Some(runner) = any.downcast_ref::<Runner>() {
-        return Some(Role::Runner(runner.place.runner));
+        return Some(Role::Runner(runner.place.runner, runner.id));
     }
     let adopted = any.downcast_ref::<Adopted>()?;
     Some(adopted.request().map_or_else(|| Role::Waiting(adopted.clone()), Role::Request))
@@ -143,7 +157,7 @@ fn role(sink: &dyn Sink) -> Option<Role> {
 pub fn part(sink: &dyn Sink) -> Part {
     match role(sink) {
         Some(Role::Request(id)) => Part::Request(id),
-        Some(Role::Runner(runner)) => Part::Runner(runner),
+        Some(Role::Runner(runner, made_by)) => Part::Runner(runner, made_by),
         _ => Part::Nobody,
     }
 }
@@ -152,8 +166,8 @@ pub fn part(sink: &dyn Sink) -> Part {
 pub enum Part {
     /// A request.
     Request(u32),
-    /// A runner, and its evaluations.
-    Runner(u32),
+    /// A runner with its evaluations, and the request that made it.
+    Runner(u32, u32),
     /// Neither.
     Nobody,
 }

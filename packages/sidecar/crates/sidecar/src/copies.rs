@@ -96,6 +96,7 @@ impl Session {
             self.runtimes.check_room()?;
             self.runners.lock().check_room()?;
         }
+        let has_slept = asleep.is_some();
         let (number, mut sinks) = asleep.unwrap_or_else(|| (self.runtimes.reserve(), HashMap::new()));
         let told = Arc::new(OnceLock::from(number));
         let options = RestoreOptions {
@@ -103,7 +104,7 @@ impl Session {
             host: Some(Arc::new(host::Asking { runtime: number, outgoing: Arc::clone(&self.answers.outgoing) })),
             ..options
         };
-        let mut casting = Casting::new(number, &self.answers, &self.runners);
+        let mut casting = Casting::new(number, has_slept, &self.answers, &self.runners);
         let restored = self.core.restore(snapshot, options, &mut |info, _| {
             let old = sinks.remove(&info.lineage);
             casting.sink(info, old)
@@ -123,12 +124,21 @@ impl Session {
         };
         let tenant = live.tenant().to_owned();
         self.with_snapshot(id, (&tenant, rollback.snapshot), move |session, snapshot| {
-            let live = session.runtimes.get_mut(number).ok_or(Error::RuntimeDisposed)?;
-            let mut casting = Casting::new(number, &session.answers, &session.runners);
+            let is_paused = session.falling.contains_key(&number) || session.asleep.contains_key(&number);
+            let gone = if is_paused { Error::RuntimePaused } else { Error::RuntimeDisposed };
+            let live = session.runtimes.get_mut(number).ok_or(gone)?;
+            let mut casting = Casting::new(number, false, &session.answers, &session.runners);
             let copies = live.runtime.rollback(snapshot, &mut |info, old| casting.sink(info, old));
             let copies = copies.inspect_err(|_| casting.give_up())?;
             let cast = casting.finish(copies);
-            live.runners.extend(cast.runners.iter().filter(|runner| !live.runners.contains(runner)).copied().collect::<Vec<_>>());
+            // Those that are not in it have ended: whoever kept them would keep all that was then. One that is being made is not known yet.
+            let mut table = session.runners.lock();
+            let before = std::mem::take(&mut live.runners).into_iter().filter(|runner| !cast.runners.contains(runner));
+            let (making, ended): (Vec<_>, Vec<_>) = before.partition(|runner| table.get(*runner).is_some_and(Option::is_none));
+            let ended: Vec<_> = ended.into_iter().filter_map(|runner| table.remove(runner)).collect();
+            drop(table);
+            drop(ended);
+            live.runners.extend(cast.runners.iter().copied().chain(making));
             live.waiting = Some(Box::new(cast.waiting));
             Ok(wire::frame(Kind::Reply, id, &RestoredPrograms { programs: cast.programs }, 256))
         })

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use coldframe_core::{Error, Process};
+use coldframe_core::{Error, Process, Runtime};
 use parking_lot::Mutex;
 
 /// How many may be in flight.
@@ -20,8 +20,10 @@ pub struct Requests {
 struct InFlight {
     /// Known as soon as the core has given it back.
     process: Option<Process>,
-    /// `cancel` came before `process` was known.
+    /// `cancel` came before `process` was known, or while it was held.
     canceled: bool,
+    /// Its program is on its way to sleep: what happens to it now would not happen to its copy.
+    held: bool,
     /// The runner, of an evaluation: its program goes on without it. Else 0.
     runner: u32,
 }
@@ -36,7 +38,7 @@ impl Requests {
         if table.contains_key(&id) {
             return Ok(false);
         }
-        table.insert(id, InFlight { process: None, canceled: false, runner });
+        table.insert(id, InFlight { process: None, canceled: false, held: false, runner });
         Ok(true)
     }
 
@@ -51,19 +53,46 @@ impl Requests {
         let Some(request) = table.get_mut(&id) else { return };
         let (canceled, runner) = (request.canceled, request.runner);
         request.process = Some(process.clone());
+        let canceled = canceled && !request.held;
         drop(table);
-        match canceled {
-            true if runner != 0 => process.cancel_evaluation(id),
-            true => process.cancel(),
-            false => {}
+        if canceled {
+            stop(id, &process, runner);
         }
+    }
+
+    /// A runtime is on its way to sleep: who cancels one of its requests is heard when that has come to something.
+    pub fn hold(&self, runtime: &Runtime) {
+        for request in self.table.lock().values_mut() {
+            request.held = request.process.as_ref().is_some_and(|process| process.is_of(runtime));
+        }
+    }
+
+    /// It does not sleep after all.
+    pub fn release(&self, runtime: &Runtime) {
+        let mut canceled = Vec::new();
+        for (id, request) in self.table.lock().iter_mut() {
+            let Some(process) = request.process.as_ref().filter(|process| request.held && process.is_of(runtime)) else {
+                continue;
+            };
+            request.held = false;
+            if request.canceled {
+                canceled.push((*id, process.clone(), request.runner));
+            }
+        }
+        canceled.into_iter().for_each(|(id, process, runner)| stop(id, &process, runner));
     }
 
     /// The request's program sleeps: who cancels it is heard when it wakes up.
     pub fn detach(&self, id: u32) {
         if let Some(request) = self.table.lock().get_mut(&id) {
-            request.process = None;
+            (request.process, request.held) = (None, false);
         }
+    }
+
+    /// Which of these requests nobody has taken up.
+    pub fn orphans(&self, of: &[u32]) -> Vec<u32> {
+        let table = self.table.lock();
+        of.iter().filter(|id| table.get(id).is_some_and(|request| request.process.is_none())).copied().collect()
     }
 
     /// Evaluations under way in a runner.
@@ -79,29 +108,29 @@ impl Requests {
 
     /// The reader of a request's output has consumed some of it.
     pub fn credit(&self, id: u32, bytes: u64) {
-        if let Some((process, _)) = self.target(id) {
+        let process = self.table.lock().get(&id).and_then(|request| request.process.clone());
+        if let Some(process) = process {
             process.credit(bytes);
         }
     }
 
     /// Stops a request; its answer comes from the core.
     pub fn cancel(&self, id: u32) {
-        match self.target(id) {
-            Some((process, true)) => process.cancel_evaluation(id),
-            Some((process, false)) => process.cancel(),
-            None => {
-                if let Some(request) = self.table.lock().get_mut(&id) {
-                    request.canceled = true;
-                }
+        let mut table = self.table.lock();
+        let Some(request) = table.get_mut(&id) else { return };
+        match request.process.clone() {
+            Some(process) if !request.held => {
+                let runner = request.runner;
+                // The core may answer the request within the call.
+                drop(table);
+                stop(id, &process, runner);
             }
+            _ => request.canceled = true,
         }
     }
+}
 
-    /// The program of a request and whether the request is an evaluation in it. The lock is not held when the core is called: the
-    /// core may answer the request within the call.
-    fn target(&self, id: u32) -> Option<(Process, bool)> {
-        let table = self.table.lock();
-        let request = table.get(&id)?;
-        Some((request.process.clone()?, request.runner != 0))
-    }
+/// Ends a program, or one evaluation in it.
+fn stop(id: u32, process: &Process, runner: u32) {
+    if runner == 0 { process.cancel() } else { process.cancel_evaluation(id) }
 }

@@ -24,7 +24,7 @@ use crate::outgoing::Outgoing;
 use crate::permissions;
 use crate::processes;
 use crate::sinks::{Answers, Program, Runner};
-use crate::sleep::Asleep;
+use crate::sleep::{Asleep, Falling};
 use crate::snapshots::DEFAULT_TENANT;
 use crate::table::{Place, Table};
 use crate::wire;
@@ -43,7 +43,9 @@ pub struct Session {
     pub(crate) runners: Arc<Runners>,
     pub(crate) store: Store,
     pub(crate) notes: Notes,
-    /// Runtimes that sleep on disk, by their numbers.
+    /// Runtimes on their way to sleep, by their numbers.
+    pub(crate) falling: HashMap<u32, Falling>,
+    /// Runtimes that sleep on disk.
     pub(crate) asleep: HashMap<u32, Asleep>,
 }
 
@@ -81,7 +83,18 @@ impl Session {
         let answers = Answers { outgoing, requests: Arc::default() };
         let (runtimes, runners) =
             (Table::new("runtimes", MAX_RUNTIMES), Arc::new(Mutex::new(Table::new("runners", MAX_RUNNERS))));
-        Self { core, answers, inline, greeted: false, runtimes, runners, store, notes, asleep: HashMap::new() }
+        Self {
+            core,
+            answers,
+            inline,
+            greeted: false,
+            runtimes,
+            runners,
+            store,
+            notes,
+            falling: HashMap::new(),
+            asleep: HashMap::new(),
+        }
     }
 
     /// Does what other threads have left to be done.
@@ -127,8 +140,8 @@ impl Session {
             Request::Resources => self.count(id),
             Request::HostResult(result) => {
                 // Of a runtime that is gone: its calls went with it.
-                if let Some(live) = self.runtimes.get(result.runtime) {
-                    host::answer(id, result, &live.runtime);
+                if let Some(runtime) = self.still_awake(result.runtime) {
+                    host::answer(id, result, runtime);
                 }
             }
             Request::BindingsSet(set) => self.set_bindings(id, set),
@@ -141,8 +154,8 @@ impl Session {
                 });
             }
             Request::PermissionsTaken(taken) => {
-                if let Some(live) = self.runtimes.get(taken.runtime) {
-                    permissions::send(taken.runtime, &live.runtime.permissions().take(permissions::MOST), &self.answers.outgoing);
+                if let Some(runtime) = self.still_awake(taken.runtime) {
+                    permissions::send(taken.runtime, &runtime.permissions().take(permissions::MOST), &self.answers.outgoing);
                 }
             }
             request => self.about_snapshots(id, request)?,
@@ -212,7 +225,8 @@ impl Session {
     }
 
     fn dispose_runtime(&mut self, id: u32, number: u32) {
-        match self.runtimes.remove(number) {
+        let falling = self.falling.remove(&number).map(Falling::into_live);
+        match falling.or_else(|| self.runtimes.remove(number)) {
             Some(live) => {
                 for runner in live.runners {
                     self.runners.lock().remove(runner);
@@ -225,10 +239,15 @@ impl Session {
         }
     }
 
-    /// Messages about a runtime's connections; see [`network`]. Those that are not answered and name a runtime that is gone crossed its end.
+    /// Messages about a runtime's connections; see [`network`]. Those that are not answered and name a runtime that is gone crossed its end; those about
+    /// one on its way to sleep are about what will be told to have ended, or go on.
     fn connect(&self, id: u32, request: &Request<'_>, number: u32) {
-        let answer = match self.runtimes.get(number) {
-            Some(live) => network::answer(id, request, &live.runtime),
+        let runtime = match network::is_answered(request) {
+            true => self.runtimes.get(number).map(|live| &live.runtime),
+            false => self.still_awake(number),
+        };
+        let answer = match runtime {
+            Some(runtime) => network::answer(id, request, runtime),
             None => network::is_answered(request).then(|| wire::error(id, &self.no_runtime(number))),
         };
         if let Some(answer) = answer {
@@ -442,7 +461,7 @@ impl Session {
     }
 
     pub(crate) fn no_runtime(&self, number: u32) -> Failure<'static> {
-        if self.asleep.contains_key(&number) {
+        if self.asleep.contains_key(&number) || self.falling.contains_key(&number) {
             return wire::failure(&Error::RuntimePaused, Some(("runtime", number)));
         }
         if self.runtimes.has_been(number) {
@@ -453,7 +472,9 @@ impl Session {
     }
 
     fn no_runner(&self, number: u32) -> Failure<'static> {
-        if let Some((runtime, _)) = self.asleep.iter().find(|(_, asleep)| asleep.runners().contains(&number)) {
+        let asleep = self.asleep.iter().find(|(_, asleep)| asleep.runners().contains(&number)).map(|(runtime, _)| runtime);
+        let falling = || self.falling.iter().find(|(_, falling)| falling.runners().contains(&number)).map(|(runtime, _)| runtime);
+        if let Some(runtime) = asleep.or_else(falling) {
             return wire::failure(&Error::RuntimePaused, Some(("runtime", *runtime)));
         }
         if self.runners.lock().has_been(number) {

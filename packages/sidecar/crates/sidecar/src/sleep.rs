@@ -1,10 +1,13 @@
 //! Runtimes that sleep on disk: who waits for their programs goes on waiting, and their numbers stay theirs.
+//!
+//! From the request to sleep on, nothing new reaches a runtime: what came to it after its state was taken would be acknowledged and then lost. It is taken out
+//! of the table until it sleeps, or goes on after all; what ends something is remembered, and what belongs to something that is open still gets through.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use coldframe_core as core;
-use coldframe_core::{Bygone, Error, Outcome, RestoreOptions, Sink, Snapshot, SnapshotOptions};
+use coldframe_core::{Bygone, Error, Held, Outcome, Process, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions};
 use coldframe_protocol::messages::{Kind, RestoredProgram, RestoredPrograms, RuntimePause, RuntimeResume};
 
 use crate::casting::{Part, part};
@@ -21,9 +24,23 @@ pub struct Asleep {
     /// Who heard its programs, by lineage.
     sinks: HashMap<u64, Arc<dyn Sink>>,
     runners: Vec<u32>,
+    /// Those that wait for its programs.
+    requests: Vec<u32>,
     bygone: Bygone,
     /// It is being made again; then whether it was disposed of meanwhile.
     waking: Option<bool>,
+}
+
+impl Falling {
+    /// The runtime itself.
+    pub fn into_live(self) -> Live {
+        self.live
+    }
+
+    /// Its runners.
+    pub fn runners(&self) -> &[u32] {
+        &self.live.runners
+    }
 }
 
 impl Asleep {
@@ -35,6 +52,13 @@ impl Asleep {
     fn tenant(&self) -> &str {
         self.tenant.as_deref().unwrap_or(DEFAULT_TENANT)
     }
+}
+
+/// A runtime on its way to sleep.
+pub struct Falling {
+    live: Live,
+    /// The processes of its runners, by their numbers. The table has their numbers only.
+    runners: Vec<(u32, Process)>,
 }
 
 impl Session {
@@ -55,48 +79,85 @@ impl Session {
         if !self.begin(id, 0)? {
             return Ok(());
         }
-        let (answers, notes, store) = (self.answers.clone(), self.notes.clone(), self.store.clone());
+        self.set_falling(number);
+        let (notes, store) = (self.notes.clone(), self.store.clone());
         runtime.snapshot(options, move |taken| {
             let (snapshot, held) = match taken {
                 Ok(taken) => taken,
-                Err(error) => return answers.fail(id, &error, Place { runtime: number, runner: 0 }),
+                Err(error) => return notes.leave(move |session| session.stay_awake(id, number, None, &error)),
             };
             store.later(move |store| {
-                if let Err(error) = store.write_protected(&snapshot) {
-                    drop(held); // all go on
-                    return answer(&answers, id, Err(error));
-                }
+                let written = store.write_protected(&snapshot);
                 let info = snapshot.info().clone();
                 drop(snapshot);
-                notes.leave(move |session| {
-                    let left = held.map(core::Held::vanish).unwrap_or_default();
-                    session.fall_asleep(number, info.id.clone(), left);
-                    session.answers.answer(id, || entry(id, &info, core::Stored::Disk));
+                notes.leave(move |session| match written {
+                    Ok(()) => {
+                        let left = held.map(Held::vanish).unwrap_or_default();
+                        session.fall_asleep(number, &info, left);
+                        session.answers.answer(id, || entry(id, &info, core::Stored::Disk));
+                    }
+                    Err(error) => session.stay_awake(id, number, held, &error),
                 });
             });
         });
         Ok(())
     }
 
-    fn fall_asleep(&mut self, number: u32, id: String, (sinks, bygone): (HashMap<u64, Arc<dyn Sink>>, Bygone)) {
-        let Some(Live { runners, tenant, .. }) = self.runtimes.remove(number) else {
+    /// The runtime of that number, also one on its way to sleep: for what belongs to something that is open in it.
+    pub(crate) fn still_awake(&self, number: u32) -> Option<&Runtime> {
+        let falling = || self.falling.get(&number).map(|falling| &falling.live);
+        self.runtimes.get(number).or_else(falling).map(|live| &live.runtime)
+    }
+
+    fn set_falling(&mut self, number: u32) {
+        let Some(live) = self.runtimes.remove(number) else { return };
+        self.answers.requests.hold(&live.runtime);
+        let mut table = self.runners.lock();
+        let process = |runner: &u32| Some((*runner, table.get_mut(*runner)?.take()?));
+        let runners = live.runners.iter().filter_map(process).collect();
+        drop(table);
+        self.falling.insert(number, Falling { live, runners });
+    }
+
+    /// It cannot sleep: it is where it was, all go on, and what was asked to end meanwhile ends.
+    fn stay_awake(&mut self, id: u32, number: u32, held: Option<Held>, error: &Error) {
+        let Some(Falling { live, runners }) = self.falling.remove(&number) else {
             // It was disposed of meanwhile.
+            return self.answers.fail(id, error, Place { runtime: number, runner: 0 });
+        };
+        for (runner, process) in runners {
+            match self.runners.lock().get_mut(runner) {
+                Some(entry) => *entry = Some(process),
+                None => process.cancel(),
+            }
+        }
+        let runtime = live.runtime.clone();
+        self.runtimes.put(number, live);
+        drop(held); // all go on
+        self.answers.requests.release(&runtime);
+        self.answers.fail(id, error, Place { runtime: number, runner: 0 });
+    }
+
+    fn fall_asleep(&mut self, number: u32, info: &core::SnapshotInfo, (sinks, bygone): (HashMap<u64, Arc<dyn Sink>>, Bygone)) {
+        let id = info.id.clone();
+        let Some(Falling { live: Live { runners, tenant, .. }, .. }) = self.falling.remove(&number) else {
+            // It was disposed of meanwhile.
+            self.unprotect(Some(Arc::from(&*info.tenant)), id);
             return self.end_sleepers(number, sinks);
         };
+        let mut requests = Vec::new();
         for sink in sinks.values() {
             match part(sink.as_ref()) {
-                Part::Request(request) => self.answers.requests.detach(request),
-                Part::Runner(runner) => {
-                    if let Some(entry) = self.runners.lock().get_mut(runner) {
-                        *entry = None;
-                    }
-                    let evaluations = self.answers.requests.evaluations(runner);
-                    evaluations.into_iter().for_each(|evaluation| self.answers.requests.detach(evaluation));
+                Part::Request(request) => requests.push(request),
+                Part::Runner(runner, made_by) => {
+                    requests.extend(self.answers.requests.evaluations(runner));
+                    requests.extend((made_by != 0).then_some(made_by));
                 }
                 Part::Nobody => {}
             }
         }
-        self.asleep.insert(number, Asleep { id, tenant, sinks, runners, bygone, waking: None });
+        requests.iter().for_each(|request| self.answers.requests.detach(*request));
+        self.asleep.insert(number, Asleep { id, tenant, sinks, runners, requests, bygone, waking: None });
     }
 
     /// `runtime.resume`.
@@ -140,16 +201,21 @@ impl Session {
     ) -> Result<Vec<RestoredProgram>, Error> {
         let asleep = self.asleep.remove(&number).ok_or(Error::RuntimeDisposed)?;
         if asleep.waking == Some(true) {
+            self.unprotect(asleep.tenant, asleep.id);
             self.end_sleepers(number, asleep.sinks);
             return Err(Error::RuntimeDisposed);
         }
         let sinks = asleep.sinks.clone();
-        let options = RestoreOptions { resume: Some(asleep.bygone), ..options };
+        let options = RestoreOptions { resume: Some(asleep.bygone.clone()), ..options };
         let woken = read.and_then(|it| self.restore(&it, options, warn, asleep.tenant.clone(), Some((number, sinks))));
         match woken {
             Ok(((_, programs), _)) => {
+                // Nobody is left waiting for what is not there.
+                for request in self.answers.requests.orphans(&asleep.requests) {
+                    self.answers.fail(request, &Error::RuntimePaused, Place { runtime: number, runner: 0 });
+                }
                 // From now on it may make room for others.
-                self.store.later(move |store| drop(store.protect(asleep.tenant(), &asleep.id, false)));
+                self.unprotect(asleep.tenant, asleep.id);
                 Ok(programs)
             }
             Err(error) => {
@@ -167,6 +233,7 @@ impl Session {
             Some(Asleep { waking: Some(_), .. }) => return false,
             Some(_) => {
                 if let Some(asleep) = self.asleep.remove(&number) {
+                    self.unprotect(asleep.tenant.clone(), asleep.id);
                     self.end_sleepers(number, asleep.sinks);
                 }
             }
@@ -174,11 +241,16 @@ impl Session {
         true
     }
 
+    /// Nobody sleeps on that snapshot any more: others may have its room.
+    fn unprotect(&self, tenant: Option<Arc<str>>, id: String) {
+        self.store.later(move |store| drop(store.protect(tenant.as_deref().unwrap_or(DEFAULT_TENANT), &id, false)));
+    }
+
     /// Tells those who wait for the programs of a runtime that was disposed of in its sleep.
     fn end_sleepers(&self, number: u32, sinks: HashMap<u64, Arc<dyn Sink>>) {
         let outcome = || Outcome::never_ran(Error::RuntimeDisposed);
         for sink in sinks.into_values() {
-            if let Part::Runner(runner) = part(sink.as_ref()) {
+            if let Part::Runner(runner, _) = part(sink.as_ref()) {
                 self.runners.lock().remove(runner);
                 for evaluation in self.answers.requests.evaluations(runner) {
                     let place = Place { runtime: number, runner };

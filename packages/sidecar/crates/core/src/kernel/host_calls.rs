@@ -185,7 +185,17 @@ impl HostCalls {
         if let Some(host) = before.host.get() {
             self.attach(host.clone());
         }
-        self.table.lock().last = before.table.lock().last;
+        self.go_on_from(before.last());
+    }
+
+    /// The number of the last call.
+    pub(crate) fn last(&self) -> u32 {
+        self.table.lock().last
+    }
+
+    /// The next call has a number behind this one: a late word about an older one is about nothing here.
+    pub(crate) fn go_on_from(&self, last: u32) {
+        self.table.lock().last = last;
     }
 
     /// A process has ended: nobody waits for what it asked.

@@ -123,11 +123,8 @@ impl Program {
     /// One that is under way from now on, with its alarm.
     pub(super) fn evaluation(&self, id: u32, began: u64, deadline: Option<Deadline>, unheard: bool) -> Current {
         let alarm = deadline.map(|Deadline { at, timeout }| {
-            let this = self.this.clone();
-            self.scheduler.timers().set(at, move || {
-                if let Some(program) = this.upgrade() {
-                    program.interrupt(id, &timeout_error(timeout));
-                }
+            self.alarm(at, move |program| {
+                program.interrupt(id, &timeout_error(timeout));
             })
         });
         Current { id, began, unheard, deadline, failure: None, alarms: alarm.into_iter().collect() }

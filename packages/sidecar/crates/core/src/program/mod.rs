@@ -42,6 +42,8 @@ use voice::Voice;
 
 /// How long a program that must end may take to get to its next poll: then its memory is taken away.
 const KILL_GRACE: Duration = Duration::from_millis(20);
+/// How often a limit of time is looked at again that has passed while the program was held.
+const HELD: Duration = Duration::from_millis(50);
 /// The same for an evaluation that is interrupted. Longer, because the program with all its state is lost when it is not enough.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(30);
 
@@ -406,16 +408,24 @@ impl Program {
     }
 
     fn end_at(&self, deadline: Deadline) {
-        let this = self.this.clone();
-        let reason = timeout_error(deadline.timeout);
-        let alarm = self.scheduler.timers().set(deadline.at, move || {
-            if let Some(program) = this.upgrade() {
-                program.end(reason);
-            }
-        });
+        let alarm = self.alarm(deadline.at, move |program| program.end(timeout_error(deadline.timeout)));
         let mut control = self.control.lock();
         control.alarms.push(alarm);
         control.deadline = Some(deadline);
+    }
+
+    /// A limit of time. It goes off later when the program is held then, on its way to sleep: its copy has what remained.
+    fn alarm(&self, at: u64, then: impl FnOnce(&Self) + Send + 'static) -> Alarm {
+        let this = self.this.clone();
+        self.scheduler.timers().set(at, move || {
+            let Some(program) = this.upgrade() else { return };
+            if program.process.kernel.moment.holds() {
+                let again = program.alarm(sys::monotonic_ns() + nanos(HELD), then);
+                program.control.lock().alarms.push(again);
+            } else {
+                then(&program);
+            }
+        })
     }
 
     fn wake(&self, waiting: Option<Waker>) {

@@ -245,6 +245,11 @@ impl Moment {
         });
     }
 
+    /// Whether its value has been taken and all go on resting: the time that passes now is no program's.
+    pub(super) fn holds(&self) -> bool {
+        self.is_wanted() && self.state.lock().round.as_ref().is_some_and(|round| round.request.is_none())
+    }
+
     /// Those who are held since the moment of this number go on.
     pub(crate) fn let_go(&self, number: u64) {
         self.act(|state, after| {

@@ -30,10 +30,6 @@ enum Opened {
     Archive(Mutex<Archive>),
 }
 
-/// How many things the caller has opened in a runtime that sleeps now: their numbers are no others' when it wakes up.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Bygone(u32);
-
 /// What an archive is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArchiveUse {
@@ -54,16 +50,16 @@ impl Inner {
         open.into_values().for_each(|opened| close(&kernel, &opened));
     }
 
-    /// What it leaves to the runtime that takes its place.
-    pub(super) fn bygone(&self) -> Bygone {
-        Bygone(self.opened.lock().last)
+    /// The last number that was given.
+    pub(super) fn last_opened(&self) -> u32 {
+        self.opened.lock().last
     }
 
-    /// It takes the place of one that has slept.
-    pub(super) fn succeed(&self, bygone: Bygone) {
+    /// Numbers up to this one were given before the runtime slept: what they meant is gone.
+    pub(super) fn opened_before(&self, last: u32) {
         let mut table = self.opened.lock();
-        table.last = bygone.0;
-        table.gone = (bygone.0, Some(Error::RuntimePaused));
+        table.last = last;
+        table.gone = (last, Some(Error::RuntimePaused));
     }
 
     /// Exchanges the kernel. What the caller has open in the one before is closed.

@@ -4,6 +4,7 @@ use super::checks::invalid;
 use crate::error::Error;
 use crate::options::{Dispatch, Mode, Streams};
 use crate::program::{Program, Request};
+use crate::runtime::Runtime;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,6 +39,11 @@ impl Process {
     /// Its number in the runtime.
     pub fn pid(&self) -> u32 {
         self.program.pid
+    }
+
+    /// Whether it is one of this runtime's.
+    pub fn is_of(&self, runtime: &Runtime) -> bool {
+        self.program.home().is_some_and(|home| Arc::ptr_eq(&home, &runtime.inner))
     }
 
     /// What is known of it.

@@ -15,7 +15,7 @@ mod rollback;
 mod state;
 mod take;
 
-pub use held::Held;
+pub use held::{Bygone, Held};
 pub use restore::{Cast, RestoreOptions, RestoredRuntime, Starting};
 pub use take::SnapshotOptions;
 

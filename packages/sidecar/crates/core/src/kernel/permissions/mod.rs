@@ -125,6 +125,11 @@ impl Permissions {
         self.asked.store(held.asks | listened, Ordering::Release);
     }
 
+    /// Who hears of decisions.
+    pub(crate) fn listener(&self) -> Option<Arc<dyn PermissionListener>> {
+        self.audit.listener()
+    }
+
     /// Decisions that wait for the listener.
     pub(crate) fn take(&self, most: usize) -> Decisions {
         self.audit.take(most)

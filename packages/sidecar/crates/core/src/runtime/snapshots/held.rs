@@ -3,7 +3,8 @@
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::outcome::Sink;
-use crate::runtime::{Bygone, Inner};
+use crate::policy::PermissionListener;
+use crate::runtime::Inner;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -22,6 +23,32 @@ impl std::fmt::Debug for Held {
     }
 }
 
+/// What a runtime that sleeps leaves to the one that takes its place, and is no part of its value: numbers that the caller outside knows go on, so that an old one
+/// means nothing in place of something new, and who hears of permissions goes on hearing.
+#[derive(Clone, Default)]
+pub struct Bygone {
+    /// The last number of what the caller has opened.
+    opened: u32,
+    /// The last number of a call of the caller.
+    called: u32,
+    audit: Option<Arc<dyn PermissionListener>>,
+}
+
+impl Bygone {
+    fn of(home: &Inner, kernel: &Kernel) -> Self {
+        Self { opened: home.last_opened(), called: kernel.host_calls.last(), audit: kernel.permissions.listener() }
+    }
+
+    /// `home` takes the place.
+    pub(super) fn give(self, home: &Inner, kernel: &Kernel) {
+        home.opened_before(self.opened);
+        kernel.host_calls.go_on_from(self.called);
+        if self.audit.is_some() {
+            kernel.permissions.listen(self.audit);
+        }
+    }
+}
+
 impl Held {
     pub(super) fn new(home: Arc<Inner>, kernel: Arc<Kernel>, number: u64) -> Self {
         Self { home, kernel, number }
@@ -32,8 +59,9 @@ impl Held {
     pub fn vanish(self) -> (HashMap<u64, Arc<dyn Sink>>, Bygone) {
         let roots = self.home.live().into_iter().filter(|program| program.is_root());
         let sinks = roots.filter_map(|program| Some((program.lineage, program.hand_over(None)?))).collect();
+        let bygone = Bygone::of(&self.home, &self.kernel);
         self.home.end(&Error::RuntimePaused);
-        (sinks, self.home.bygone())
+        (sinks, bygone)
     }
 }
 

@@ -2,7 +2,7 @@
 //! that a program hears is that it lives again. Whoever makes many copies lets all of them begin at the end ([`Starting`]): what is being made and what
 //! runs would else wait for each other's mappings. Next: `rollback.rs`.
 
-use super::Snapshot;
+use super::{Bygone, Snapshot};
 use crate::core::{Core, Shared};
 use crate::error::Error;
 use crate::host::{BindingOptions, Host};
@@ -15,7 +15,7 @@ use crate::outcome::Sink;
 use crate::policy::PermissionPolicy;
 use crate::program::{Beginning, Copy, Place, Program, SavedProgram};
 use crate::runtime::checks::{check_cwd, check_env, check_size, env_bytes, lay_over};
-use crate::runtime::{Bygone, Inner, Nobody, Process, ProgramInfo, Runtime};
+use crate::runtime::{Inner, Nobody, Process, ProgramInfo, Runtime};
 use crate::vm::Vm;
 use crate::vm::abi::Restore;
 use std::future::Future;
@@ -60,12 +60,12 @@ pub struct Starting {
     home: Arc<Inner>,
     snapshot: Arc<Snapshot>,
     built: Vec<Built>,
-    resume: bool,
+    awake: bool,
 }
 
 impl Drop for Starting {
     fn drop(&mut self) {
-        begin(&self.home, &self.snapshot, std::mem::take(&mut self.built), self.resume);
+        begin(&self.home, &self.snapshot, std::mem::take(&mut self.built), self.awake);
     }
 }
 
@@ -109,8 +109,9 @@ impl Core {
             kernel.set_bindings(bindings)?;
         }
         let inner = Inner::new(shared.clone(), seat, kernel, env, cwd);
+        let resume = options.resume.is_some();
         if let Some(bygone) = options.resume {
-            inner.succeed(bygone);
+            bygone.give(&inner, &inner.kernel());
         }
         let runtime = Runtime { inner: inner.clone() };
         if let Some(host) = options.host {
@@ -124,8 +125,12 @@ impl Core {
                 program.voice.give(cast(&saved.info(), None));
             }
         }
+        if resume {
+            // Who waits for an evaluation may end it before the copy begins.
+            built.iter().zip(&snapshot.programs).for_each(|(built, saved)| built.program.awaken(saved, true));
+        }
         let programs = handles(snapshot, &built);
-        Ok(((runtime, programs), Starting { home: inner, snapshot: snapshot.clone(), built, resume: options.resume.is_some() }))
+        Ok(((runtime, programs), Starting { home: inner, snapshot: snapshot.clone(), built, awake: resume }))
     }
 }
 
@@ -188,11 +193,11 @@ pub(super) fn handles(snapshot: &Snapshot, built: &[Built]) -> Vec<(ProgramInfo,
     snapshot.programs.iter().zip(built).map(handle).collect()
 }
 
-/// Has all of them begin. They are among those that live already.
-pub(super) fn begin(home: &Arc<Inner>, snapshot: &Snapshot, built: Vec<Built>, resume: bool) {
+/// Has all of them begin. They are among those that live already. `awake`: their time runs already.
+pub(super) fn begin(home: &Arc<Inner>, snapshot: &Snapshot, built: Vec<Built>, awake: bool) {
     let places: Vec<_> = built.iter().map(|built| home.admit(&built.program)).collect();
-    for (built, saved) in built.iter().zip(&snapshot.programs) {
-        built.program.awaken(saved, resume);
+    for (built, saved) in built.iter().zip(&snapshot.programs).filter(|_| !awake) {
+        built.program.awaken(saved, false);
     }
     for (Built { program, copy }, place) in built.into_iter().zip(places) {
         home.begin(&program, Beginning::Copy(copy), place, Dispatch::Worker);

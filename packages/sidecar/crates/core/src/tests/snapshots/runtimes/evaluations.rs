@@ -1,6 +1,7 @@
 //! Snapshots and rollbacks while something is asked of a resident program.
 
 use super::*;
+use std::collections::HashMap;
 
 const LONG: &str = "console.log('begun'); globalThis.began = true; await new Promise((done) => setTimeout(done, 200)); \
                     globalThis.finished = true; console.log('ended')";
@@ -144,5 +145,48 @@ fn who_vanished_goes_on_where_it_was_and_is_heard() {
     let outcome = runner.ended(number);
     assert_eq!((text(&outcome.stdout).as_str(), code(&outcome)), ("begun\nended\n", None));
     assert_eq!(text(&runner.ended(queued).stdout), "queued true\n");
+    assert_eq!(runner.eval("console.log('as ever')"), "as ever");
+}
+
+#[test]
+fn time_that_passes_while_it_is_held_is_not_its() {
+    let core = core();
+    let source = runtime(&core);
+    let runner = runner(&source);
+    let short = Duration::from_millis(100);
+    let waits = "await new Promise((done) => setTimeout(done, 60_000))".to_owned();
+    runner.process.evaluate(9, waits, Some(short), Streams::default(), Dispatch::Worker).expect("it lives");
+    let (_snapshot, held) = try_take(&source, SnapshotOptions { hold: true, ..SnapshotOptions::default() }).expect("a snapshot");
+    std::thread::sleep(short * 3);
+    assert!(runner.told.try_recv().is_err(), "nobody was told that its time is over");
+    drop(held);
+    assert_eq!(code(&runner.ended(9)), Some("ERR_TIMEOUT"));
+}
+
+#[test]
+fn one_that_is_canceled_before_its_copy_has_begun_never_goes_on() {
+    let core = core();
+    let source = runtime(&core);
+    let mut runner = runner(&source);
+    let number = runner.begin("await new Promise((done) => setTimeout(done, 60_000))");
+    let queued = runner.begin("console.log('never')");
+    let options = SnapshotOptions { hold: true, ..SnapshotOptions::default() };
+    let (snapshot, held) = try_take(&source, options).expect("a snapshot");
+    let (mut sinks, bygone) = held.expect("held").vanish();
+    let resume = RestoreOptions { resume: Some(bygone), ..RestoreOptions::default() };
+    let ((_runtime, programs), starting) =
+        core.restore(&snapshot, resume, &mut |info, _| sinks.remove(&info.lineage).expect("its sink")).expect("a copy");
+    runner.follow(&programs);
+    runner.process.cancel_evaluation(number);
+    runner.process.cancel_evaluation(queued);
+    drop(starting);
+    // The one under way ends when the copy runs; whether it had begun at the save is not said here.
+    let mut ended = HashMap::new();
+    while ended.len() < 2 {
+        if let Told::Evaluated(id, outcome) = runner.told.recv_timeout(PATIENCE).expect("both end") {
+            ended.insert(id, code(&outcome));
+        }
+    }
+    assert_eq!(ended, HashMap::from([number, queued].map(|id| (id, Some("ERR_CANCELED")))));
     assert_eq!(runner.eval("console.log('as ever')"), "as ever");
 }

@@ -1,0 +1,127 @@
+// On the way to sleep: what comes after the call of `pause()` is refused and not lost, and what is ended meanwhile has ended.
+
+import { writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { NodeRuntime, type PermissionEvent, Sidecar } from '../../src/index.js';
+import { MODES, withMode, withRuntime } from './modes.js';
+import { ask, inFolderOfItsOwn, until } from './snapshot-helpers.js';
+
+const folder = inFolderOfItsOwn();
+const paused = { code: 'ERR_RUNTIME_PAUSED' };
+
+describe.each(MODES)('$name', (mode) => {
+  test('what comes meanwhile is refused, through every handle', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const runner = await runtime.createResidentRunner();
+      await runner.exec('globalThis.n = 1');
+      const program = await runtime.spawn('process.stdin.on("data", (data) => process.stdout.write(data)).on("end", () => {})');
+      const stream = runtime.createWriteStream('/tmp/file');
+      await new Promise((resolve) => stream.write('first', resolve));
+      const failed = new Promise((resolve) => stream.once('error', resolve));
+      const pausing = runtime.pause();
+      stream.end('second');
+      const calls = [runner.exec('n = 2'), program.writeStdin('lost'), program.kill(), program.closeStdin()];
+      await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject(paused)));
+      expect(await failed).toMatchObject(paused);
+      const snapshot = await pausing;
+      await runtime.resume();
+      expect(await ask(runner, 'n')).toBe('1');
+      expect(Buffer.from(await runtime.readFile('/tmp/file')).toString()).toBe('first');
+      await program.writeStdin('kept');
+      await program.closeStdin();
+      expect(await program.result).toMatchObject({ exitCode: 0, stdout: 'kept' });
+      await snapshot.delete();
+    }));
+
+  test('what is ended meanwhile has ended when it wakes up, and a runner works on', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const [stays, goes] = [await runtime.createResidentRunner(), await runtime.createResidentRunner()];
+      const [program, snippet] = [new AbortController(), new AbortController()];
+      const running = runtime.exec('setInterval(() => {}, 1_000)', { signal: program.signal });
+      const evaluating = stays.exec('await new Promise(() => setInterval(() => {}, 1_000))', { signal: snippet.signal });
+      await until(async () => (await runtime.processes()).length === 3);
+      const pausing = runtime.pause();
+      program.abort('one');
+      snippet.abort('two');
+      await Promise.all([expect(running).rejects.toBe('one'), expect(evaluating).rejects.toBe('two'), goes.dispose()]);
+      const snapshot = await pausing;
+      await runtime.resume();
+      expect(await ask(stays, '"answers"')).toBe('answers');
+      await until(async () => (await runtime.processes()).length === 1);
+      expect((await runtime.residentRunners()).map(({ pid }) => pid)).toEqual([stays.pid]);
+      await snapshot.delete();
+    }));
+
+  test('a rollback that is under way comes before it, or not at all', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      await runtime.writeFile('/workspace/state', 'before');
+      const checkpoint = await runtime.snapshot({ store: 'disk' });
+      await runtime.writeFile('/workspace/state', 'after');
+      const [rollback, pause] = await Promise.allSettled([runtime.rollback(checkpoint), runtime.pause()]);
+      if (pause.status === 'rejected') throw pause.reason;
+      if (rollback.status === 'rejected') expect(rollback.reason).toMatchObject(paused);
+      await runtime.resume();
+      const state = rollback.status === 'fulfilled' ? 'before' : 'after';
+      expect(Buffer.from(await runtime.readFile('/workspace/state')).toString()).toBe(state);
+      await Promise.all([checkpoint.delete(), pause.value.delete()]);
+    }));
+
+  test('who hears of permissions hears of them when it has slept', () =>
+    withRuntime(mode, { permissions: { fs: 'allow' } }, async (runtime) => {
+      const events: PermissionEvent[] = [];
+      const stop = await runtime.onPermission((event) => events.push(event));
+      const heard = async (name: string): Promise<void> => {
+        await runtime.exec(`process.getBuiltinModule('node:fs').writeFileSync('/tmp/${name}', '')`);
+        await until(() => events.some(({ resource }) => resource === `/tmp/${name}`));
+      };
+      await heard('a');
+      const snapshot = await runtime.pause();
+      await runtime.resume();
+      await heard('b');
+      await stop();
+      await snapshot.delete();
+    }));
+
+  test('disposed of on the way, it leaves nobody waiting', () =>
+    withMode(mode, async ({ create }) => {
+      const runtime = await create();
+      const other = await runtime.clone(); // whose sidecar stays
+      const running = runtime.exec('setInterval(() => {}, 1_000)');
+      await until(async () => (await runtime.processes()).length === 1);
+      const [pausing] = await Promise.allSettled([runtime.pause(), runtime.dispose()]);
+      expect(await running).toMatchObject({ exitCode: 137, error: { code: 'ERR_RUNTIME_DISPOSED' } });
+      if (pausing.status === 'fulfilled') await pausing.value.delete();
+      await other.dispose();
+    }));
+});
+
+describe.each([
+  ['process', (directory: string) => Sidecar.spawn({ snapshots: { directory } })],
+  ['embedded', (directory: string) => Sidecar.embedded({ snapshots: { directory } })],
+] as const)('%s', (_, open) => {
+  test('one that cannot be written goes on, and what was ended meanwhile ends', async () => {
+    const file = `${folder.path()}/no-folder`;
+    writeFileSync(file, '');
+    const sidecar = await open(file);
+    try {
+      const runtime = await NodeRuntime.create({ sidecar });
+      const [stays, goes] = [await runtime.createResidentRunner(), await runtime.createResidentRunner()];
+      await stays.exec('globalThis.n = 42');
+      const controller = new AbortController();
+      const running = runtime.exec('setInterval(() => {}, 1_000)', { signal: controller.signal });
+      await until(async () => (await runtime.processes()).length === 3);
+      const failing = runtime.pause();
+      controller.abort('enough');
+      await Promise.all([
+        expect(running).rejects.toBe('enough'),
+        expect(failing).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_FILE' }),
+        goes.dispose(),
+      ]);
+      expect(runtime.state).toBe('running');
+      expect(await ask(stays, 'n')).toBe('42');
+      await until(async () => (await runtime.processes()).length === 1);
+    } finally {
+      await sidecar.dispose();
+    }
+  });
+});
