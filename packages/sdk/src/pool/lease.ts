@@ -32,7 +32,7 @@ export class Lease<R extends PoolableRuntime> implements PoolLease<R> {
   }
 
   release(): void {
-    this.#end(!this.#guard.lasting);
+    this.#end(this.#guard.fit);
   }
 
   discard(): void {

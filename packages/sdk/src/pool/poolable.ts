@@ -19,10 +19,21 @@ export interface PoolableRuntime {
   dispose(): Promise<void>;
 }
 
+/** What calls do to a slot, by their names. */
+export interface CallRules {
+  /** They change what a rollback does not take back: whoever has called one gets no successor in its slot. */
+  readonly lasting: ReadonlySet<PropertyKey>;
+  /** They have asked all that they ask when they return a promise, and a rollback ends what it waits for. */
+  readonly begun: ReadonlySet<PropertyKey>;
+  /** Their promise gives a part of the slot that has calls of its own, or a list of such. */
+  readonly handles: ReadonlySet<PropertyKey>;
+}
+
 /** Makes runtimes that are all alike. */
 export interface SlotSource<R extends PoolableRuntime> {
-  /** Methods of the runtime that change what a rollback does not take back: whoever has called one gets no successor in its slot. */
-  readonly lasting: ReadonlySet<PropertyKey>;
+  /** Of the runtime, and of what its calls hand out. */
+  readonly calls: CallRules;
+  readonly handleCalls: CallRules;
   /** Throws when a runtime must not do that for this tenant, because others could get to see it. */
   assertOwn(tenant: string, method: PropertyKey, args: readonly unknown[]): void;
   /** One more. */

@@ -4,7 +4,6 @@
 // One of the pool's own that dies is started anew by the next runtime that is needed, and so is everything that was in it. A sidecar of somebody else's is
 // theirs to start again.
 
-import { asyncDispose } from '../async-dispose.js';
 import { isColdframeError } from '../errors/error.js';
 import { invalidOption } from '../errors/make.js';
 import type { RuntimePoolOptions } from '../options/pool.js';
@@ -17,24 +16,13 @@ import type { Household } from '../sidecar/household.js';
 import { Sidecar } from '../sidecar/sidecar.js';
 import { knownOf } from '../snapshots/known.js';
 import type { Snapshot } from '../snapshots/snapshot.js';
+import { HANDLE_CALLS, RUNTIME_CALLS } from './calls.js';
 import type { Loss, SlotSource } from './poolable.js';
 
 /** See the module. */
 export class RuntimeSource implements SlotSource<NodeRuntime> {
-  // Limits, permissions and bindings are the caller's and not the guest's, a rollback leaves them alone; a port that is served, or a dispatcher, stays with whoever has
-  // it; and of a runtime that was asleep nobody knows who has woken it.
-  readonly lasting: ReadonlySet<PropertyKey> = new Set<keyof NodeRuntime>([
-    'setPermissions',
-    'onPermission',
-    'registerBindings',
-    'unregisterBindings',
-    'exposePort',
-    'dispatcher',
-    'pause',
-    'resume',
-    'dispose',
-    asyncDispose,
-  ]);
+  readonly calls = RUNTIME_CALLS;
+  readonly handleCalls = HANDLE_CALLS;
   /** Whose the template is. */
   readonly tenant: string;
   readonly #options: RuntimePoolOptions;

@@ -36,7 +36,7 @@ export interface PoolStats {
   readonly created: number;
   /** Rollbacks of used slots. */
   readonly recycled: number;
-  /** Slots that were ended after use: their uses were over, or what was done to them cannot be rolled back. */
+  /** Slots that were ended after use: their uses were over, what was done to them cannot be rolled back, or something was still under way. */
   readonly replaced: number;
   /** Slots that were ended without need: idle for too long, or to make room for another tenant. */
   readonly evicted: number;

@@ -51,6 +51,20 @@ export class FakeRuntime implements PoolableRuntime {
 
   async registerBindings(): Promise<void> {}
 
+  /** A call that gives whatever the test wants. */
+  open<T>(given: T): T {
+    return given;
+  }
+
+  /** The same for a program that runs. */
+  async wait(given: Promise<void>): Promise<void> {
+    await given;
+  }
+
+  async spawn(): Promise<FakeProgram> {
+    return new FakeProgram();
+  }
+
   async clone(n: number, { settle = false } = {}): Promise<unknown[]> {
     const copies = Array.from({ length: n }, () => new FakeRuntime(this.#source, -1));
     return settle ? [...copies.map((value) => ({ status: 'fulfilled', value })), { status: 'rejected', reason: 'no' }] : copies;
@@ -67,9 +81,31 @@ export class FakeRuntime implements PoolableRuntime {
   }
 }
 
+/** A program of one. */
+export class FakeProgram {
+  killed = 0;
+
+  async kill(): Promise<void> {
+    this.killed++;
+  }
+
+  async attach(): Promise<this> {
+    return this;
+  }
+
+  async dispose(): Promise<void> {
+    this.killed++;
+  }
+}
+
 /** Who makes them. */
 export class FakeSource implements SlotSource<FakeRuntime> {
-  readonly lasting = new Set(['registerBindings', 'pause', 'dispose']);
+  readonly calls = {
+    lasting: new Set(['registerBindings', 'pause', 'dispose']),
+    begun: new Set(['wait']),
+    handles: new Set(['spawn']),
+  };
+  readonly handleCalls = { lasting: new Set(['attach']), begun: new Set(['kill']), handles: new Set(['attach']) };
   /** All that were made. */
   readonly made: FakeRuntime[] = [];
   /** Those that have not been disposed of. */
