@@ -23,8 +23,8 @@ export const RUNTIME_CALLS: CallRules = {
     'dispose',
     asyncDispose,
   ]),
-  // Programs: all of one is asked at once, and it ends with the rollback.
-  begun: new Set<keyof NodeRuntime>(['exec', 'run', 'execFile', 'execCommand', 'spawn', 'spawnCommand']),
+  // Programs whose start is on its way when the call returns: they end with the rollback. Of a command that is not so.
+  begun: new Set<keyof NodeRuntime>(['exec', 'run', 'execFile', 'spawn']),
   handles: new Set<keyof NodeRuntime>(['spawn', 'spawnCommand', 'processes', 'createResidentRunner', 'residentRunners']),
 };
 

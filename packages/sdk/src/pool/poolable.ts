@@ -42,6 +42,8 @@ export interface SlotSource<R extends PoolableRuntime> {
   restore(runtime: R): Promise<void>;
   /** Whether those that were made so far are gone; and then why, and whether none can be made any more. Told once. */
   lost(): Promise<Loss> | undefined;
+  /** Nobody needs a runtime any more that is not being made from what is there already. */
+  abandon(reason: Error): void;
   /** Ends what it holds itself. */
   close(): Promise<void>;
 }

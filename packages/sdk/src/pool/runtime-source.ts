@@ -5,7 +5,7 @@
 // theirs to start again.
 
 import { isColdframeError } from '../errors/error.js';
-import { invalidOption } from '../errors/make.js';
+import { invalidOption, poolDisposed } from '../errors/make.js';
 import type { RuntimePoolOptions } from '../options/pool.js';
 import { show } from '../options/show.js';
 import { DEFAULT_TENANT } from '../options/snapshots.js';
@@ -18,6 +18,7 @@ import { knownOf } from '../snapshots/known.js';
 import type { Snapshot } from '../snapshots/snapshot.js';
 import { HANDLE_CALLS, RUNTIME_CALLS } from './calls.js';
 import type { Loss, SlotSource } from './poolable.js';
+import { Template } from './template.js';
 
 /** See the module. */
 export class RuntimeSource implements SlotSource<NodeRuntime> {
@@ -30,7 +31,12 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
   #household: Household | undefined;
   // Where the runtimes are, from the moment on at which the first is asked for.
   #place: Promise<Place> | undefined;
+  #latest: Place | undefined;
+  readonly #origins = new WeakMap<NodeRuntime, Place>();
+  #own: Promise<Sidecar> | undefined;
+  #template: Template | undefined;
   #connection: SidecarConnection | undefined;
+  #closed = false;
 
   constructor(options: RuntimePoolOptions) {
     this.#options = options;
@@ -57,40 +63,74 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
       throw refused('snapshot', 'a Snapshot in a pool that is shared among tenants', first);
     }
   }
+
   async make(): Promise<NodeRuntime> {
-    const { template, sidecar } = await this.#opened();
-    const { files: _inTemplate, ...options } = this.#options.options ?? {};
-    const reattached = this.#options.snapshot === undefined ? options : this.#options.options;
-    return NodeRuntime.create({ ...reattached, snapshot: template, tenant: this.tenant, ...(sidecar && { sidecar }) });
+    const place = await this.#opened();
+    try {
+      return await this.#copy(place);
+    } catch (error) {
+      if (!this.#lacks(place, error)) throw error;
+      return this.#copy(await this.#opened());
+    }
   }
 
+  // To what it was made from, and to no later template: not all that `prepare` does is taken back.
   async restore(runtime: NodeRuntime): Promise<void> {
-    const { template } = await this.#opened();
-    await runtime.rollback(template);
+    const place = this.#origins.get(runtime) as Place;
+    try {
+      await runtime.rollback(place.template);
+    } catch (error) {
+      this.#lacks(place, error);
+      throw error;
+    }
   }
 
   lost(): Promise<Loss> | undefined {
     const connection = this.#connection;
     if (connection === undefined || !connection.isOver()) return undefined;
-    const place = this.#place;
-    this.#connection = undefined;
-    this.#place = undefined;
-    return this.#mourn(connection, place);
+    const [own, template] = [this.#own, this.#template];
+    this.#connection = this.#place = this.#own = this.#template = undefined;
+    return this.#mourn(connection, own, template);
+  }
+
+  abandon(reason: Error): void {
+    this.#template?.stop(reason);
   }
 
   async close(): Promise<void> {
-    const place = await this.#place?.catch(() => undefined);
-    this.#place = undefined;
-    await place?.leave();
+    this.#closed = true;
+    const [own, template] = [this.#own, this.#template];
+    this.#place = this.#own = this.#template = undefined;
+    // What is being made in a sidecar that goes need not be waited for.
+    const ended = template?.end(poolDisposed(false));
+    await (own === undefined ? ended : endOf(own));
     await this.#household?.leave()?.dispose();
     this.#household = undefined;
   }
 
-  async #mourn(connection: SidecarConnection, place: Promise<Place> | undefined): Promise<Loss> {
+  async #mourn(connection: SidecarConnection, own: Promise<Sidecar> | undefined, template: Template | undefined): Promise<Loss> {
     const error = await connection.ping().catch((reason: unknown) => reason);
-    const { own } = (await place?.catch(() => undefined)) ?? {};
-    await own?.dispose();
+    template?.stop(error as Error);
+    await endOf(own);
     return { error, final: own === undefined };
+  }
+
+  async #copy(place: Place): Promise<NodeRuntime> {
+    const { template, sidecar } = place;
+    const { files: _inTemplate, ...options } = this.#options.options ?? {};
+    const reattached = this.#options.snapshot === undefined ? options : this.#options.options;
+    const own = { snapshot: template, tenant: this.tenant, ...(sidecar && { sidecar }) };
+    const runtime = await NodeRuntime.create({ ...reattached, ...own });
+    this.#origins.set(runtime, place);
+    return runtime;
+  }
+
+  // Whether the store has had no room for the template any more, as when others keep much there. One of the pool's own is made anew then.
+  #lacks(place: Place, error: unknown): boolean {
+    if (this.#options.snapshot !== undefined || !isColdframeError(error, 'ERR_SNAPSHOT_NOT_FOUND')) return false;
+    // The first who notices: the others go on with what that one begins.
+    if (this.#latest === place) this.#place = this.#latest = undefined;
+    return true;
   }
 
   #opened(): Promise<Place> {
@@ -106,55 +146,64 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
   }
 
   async #open(): Promise<Place> {
+    if (this.#closed) throw poolDisposed(false);
     const { sidecar: given, snapshot } = this.#options;
     if (this.#household !== undefined) {
       this.#connection = this.#household.connection;
-      return { template: snapshot as Snapshot, leave: async () => {} };
+      return { template: snapshot as Snapshot };
     }
-    const sidecar = given ?? (await Sidecar.spawn());
-    const own = given === undefined ? sidecar : undefined;
+    const sidecar = given ?? (await this.#ownSidecar());
+    const { connection } = openingOf(sidecar) as Opening;
     try {
-      const template = await this.#template(sidecar);
-      this.#connection = (openingOf(sidecar) as Opening).connection;
-      return { template, sidecar, own, leave: () => this.#leave(template, own) };
+      const template = await this.#found(sidecar);
+      this.#connection = connection;
+      this.#latest = { template, sidecar };
+      return this.#latest;
     } catch (error) {
-      await own?.dispose();
+      // One that lives is good for the next attempt.
+      if (given === undefined && connection.isOver()) await this.#giveUp(sidecar);
       throw error;
     }
   }
 
   // By its id from now on: of a name the newest counts, and that may be another one tomorrow.
-  async #template(sidecar: Sidecar): Promise<Snapshot> {
-    const { snapshot, options, prepare } = this.#options;
+  async #found(sidecar: Sidecar): Promise<Snapshot> {
+    const { snapshot } = this.#options;
     const { tenant } = this;
-    if (snapshot !== undefined) return sidecar.snapshots.get(typeof snapshot === 'string' ? snapshot : snapshot.id, { tenant });
-    const runtime = await NodeRuntime.create({ ...options, sidecar, tenant });
-    try {
-      await prepare?.(runtime);
-      return await runtime.snapshot();
-    } finally {
-      await runtime.dispose();
+    if (snapshot === undefined) {
+      this.#template = new Template(this.#options, sidecar, tenant);
+      return this.#template.ready;
     }
+    const found = await sidecar.snapshots.get(typeof snapshot === 'string' ? snapshot : snapshot.id, { tenant });
+    return found;
   }
 
-  async #leave(template: Snapshot, own: Sidecar | undefined): Promise<void> {
-    if (own !== undefined) return own.dispose();
-    if (this.#options.snapshot !== undefined) return;
-    try {
-      await template.delete();
-    } catch (error) {
-      if (!isColdframeError(error)) throw error; // it is gone already, or its sidecar is
+  #ownSidecar(): Promise<Sidecar> {
+    if (this.#own === undefined) {
+      const own = Sidecar.spawn();
+      this.#own = own;
+      own.catch(() => {
+        if (this.#own === own) this.#own = undefined;
+      });
     }
+    return this.#own;
   }
+
+  async #giveUp(sidecar: Sidecar): Promise<void> {
+    const own = this.#own;
+    if ((await own) === sidecar && this.#own === own) this.#own = undefined;
+    await sidecar.dispose();
+  }
+}
+
+async function endOf(own: Promise<Sidecar> | undefined): Promise<void> {
+  await (await own?.catch(() => undefined))?.dispose();
 }
 
 interface Place {
   template: Snapshot;
   /** Where to make runtimes, when the template does not say it. */
   sidecar?: Sidecar;
-  /** The same, when it is the pool's. */
-  own?: Sidecar | undefined;
-  leave(): Promise<void>;
 }
 
 function refused(option: string, expected: string, value: unknown): Error {

@@ -112,6 +112,7 @@ export class SlotPool<R extends PoolableRuntime> {
   async #dispose(timeoutMs: number): Promise<void> {
     this.#state = 'disposed';
     this.#rejectAll(poolDisposed(false));
+    this.#source.abandon(poolDisposed(false));
     const deadline = setTimeout(() => {
       for (const lease of [...this.#leases]) lease.revoke(poolDisposed(false));
     }, timeoutMs);

@@ -112,6 +112,7 @@ export class FakeSource implements SlotSource<FakeRuntime> {
   readonly live = new Set<FakeRuntime>();
   /** Numbers of those whose pause has left something. */
   readonly onDisk = new Set<number>();
+  abandoned = false;
   closed = false;
   /** Steps that wait for `release()`. */
   readonly held: { step: Step; runtime: FakeRuntime | undefined; go(): void; fail(error: Error): void }[] = [];
@@ -181,6 +182,10 @@ export class FakeSource implements SlotSource<FakeRuntime> {
   async restore(runtime: FakeRuntime): Promise<void> {
     await this.step('restore', runtime);
     runtime.marks = [];
+  }
+
+  abandon(): void {
+    this.abandoned = true;
   }
 
   async close(): Promise<void> {

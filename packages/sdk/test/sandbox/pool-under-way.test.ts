@@ -113,7 +113,6 @@ describe.each(MODES)('$name', (mode) => {
         const runner = await runnerOf(runtime);
         const program = await runtime.spawn('setInterval(() => {}, 1000)');
         runtime.exec('setInterval(() => {}, 1000)').catch(() => {});
-        runtime.execCommand('node', ['-e', 'setInterval(() => {}, 1000)']).catch(() => {});
         runner.exec('globalThis.count++; await new Promise(() => setInterval(() => {}, 1000))').catch(() => {});
         expect(await runnerOf(runtime)).toBe(runner);
         return { runner, program };

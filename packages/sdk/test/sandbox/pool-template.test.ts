@@ -1,0 +1,100 @@
+// The template of a pool, and what becomes of the pool when it is lost, is never done, or its sidecar goes.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type NodeRuntime, RuntimePool, Sidecar } from '../../src/index.js';
+import { childrenOf, isThere, sleep, until } from './processes.js';
+import { inFolderOfItsOwn } from './snapshot-helpers.js';
+
+inFolderOfItsOwn();
+
+const answer = async (runtime: NodeRuntime): Promise<string> => {
+  const [runner] = await runtime.residentRunners();
+  return (await runner?.exec('console.log(answer)'))?.stdout ?? 'no runner';
+};
+
+// Keeps so much that the store has no room for anything else.
+const crowdOut = async (runtime: NodeRuntime): Promise<void> => {
+  for (let n = 0; n < 8; n++) {
+    await runtime.writeFile('/workspace/large', Buffer.alloc(5_000_000, n));
+    await runtime.snapshot();
+  }
+};
+
+test.each([
+  ['shared', (snapshots: { memoryBytes: number }) => Sidecar.spawn({ snapshots })],
+  ['embedded', (snapshots: { memoryBytes: number }) => Sidecar.embedded({ snapshots })],
+])('a template that another tenant has crowded out is made anew, once for all who need it: %s', async (_, open) => {
+  await using sidecar = await open({ memoryBytes: 30e6 });
+  let [prepared, running, most] = [0, 0, 0];
+  const prepare = async (runtime: NodeRuntime): Promise<void> => {
+    most = Math.max(most, ++running);
+    await (await runtime.createResidentRunner()).exec('globalThis.answer = 42');
+    running--;
+    prepared++;
+  };
+  await using pool = new RuntimePool({ size: 6, min: 1, sidecar, prepare });
+  expect(await pool.withRuntime(answer, { tenant: 'modest' })).toBe('42\n');
+  for (let round = 1; round < 4; round++) {
+    await pool.withRuntime(crowdOut, { tenant: 'greedy' });
+    // Tenants that have no slots yet.
+    const calls = [1, 2, 3, 4].map((n) => pool.withRuntime(answer, { tenant: `modest-${round}-${n}` }));
+    expect(await Promise.all(calls)).toEqual(['42\n', '42\n', '42\n', '42\n']);
+  }
+  expect(prepared).toBeGreaterThan(1);
+  expect(most).toBe(1);
+  expect(pool.stats()).toMatchObject({ failed: 0, timeouts: 0 });
+});
+
+test('a pool whose `prepare` never ends is disposed of, and its sidecar too', async () => {
+  const before = childrenOf();
+  let begun = false;
+  const prepare = (): Promise<never> => {
+    begun = true;
+    return new Promise(() => {});
+  };
+  const pool = new RuntimePool({ size: 1, prepare });
+  const call = expect(pool.withRuntime(answer)).rejects.toMatchObject({ code: 'ERR_POOL_DISPOSED' });
+  await until(() => begun, 10_000, 'prepare has begun');
+  expect(childrenOf().filter((child) => !before.includes(child)).length).toBe(1);
+  await pool.dispose();
+  await call;
+  expect(childrenOf().filter((child) => !before.includes(child))).toEqual([]);
+});
+
+test('a pool that is disposed of while `prepare` runs leaves nothing in a sidecar of the app', async () => {
+  await using sidecar = await Sidecar.spawn();
+  let [begun, failed]: [boolean, unknown] = [false, undefined];
+  const prepare = async (runtime: NodeRuntime): Promise<void> => {
+    begun = true;
+    await runtime.exec('await new Promise(() => setInterval(() => {}, 1000))');
+    failed = await runtime.exec('').catch((error: unknown) => error);
+  };
+  const pool = new RuntimePool({ size: 1, sidecar, prepare });
+  const runtimes = async (): Promise<number> => (await sidecar.getResourceSnapshot()).runtimes;
+  await until(() => begun, 10_000, 'prepare has begun');
+  await pool.dispose({ timeoutMs: 0 });
+  // A program that was killed may take a moment to go.
+  while ((await runtimes()) > 0) await sleep(5);
+  expect([...(await sidecar.snapshots.list())]).toEqual([]);
+  await until(() => failed !== undefined, 10_000, 'prepare has gone on');
+  expect(failed).toMatchObject({ code: 'ERR_RUNTIME_DISPOSED' });
+});
+
+test('a pool goes on with its sidecar when `prepare` has failed', async () => {
+  const before = childrenOf();
+  const pids = new Set<number>();
+  let attempts = 0;
+  const prepare = async (runtime: NodeRuntime): Promise<void> => {
+    for (const child of childrenOf()) if (!before.includes(child)) pids.add(child);
+    if (++attempts < 3) throw new Error(`attempt ${attempts}`);
+    await (await runtime.createResidentRunner()).exec('globalThis.answer = 42');
+  };
+  await using pool = new RuntimePool({ size: 1, min: 0, prepare });
+  await expect(pool.withRuntime(answer)).rejects.toThrow('attempt 1');
+  await expect(pool.withRuntime(answer)).rejects.toThrow('attempt 2');
+  expect(await pool.withRuntime(answer)).toBe('42\n');
+  expect(pids.size).toBe(1);
+});
