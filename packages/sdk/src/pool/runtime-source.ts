@@ -117,7 +117,7 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
 
   async #copy(place: Place): Promise<NodeRuntime> {
     const { template, sidecar } = place;
-    const { files: _inTemplate, ...options } = this.#options.options ?? {};
+    const { files: _inTemplate, permissions: _inTemplateToo, ...options } = this.#options.options ?? {};
     const reattached = this.#options.snapshot === undefined ? options : this.#options.options;
     const own = { snapshot: template, tenant: this.tenant, ...(sidecar && { sidecar }) };
     const runtime = await NodeRuntime.create({ ...reattached, ...own });

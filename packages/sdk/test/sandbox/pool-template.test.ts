@@ -1,11 +1,8 @@
 // The template of a pool, and what becomes of the pool when it is lost, is never done, or its sidecar goes.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type NodeRuntime, RuntimePool, Sidecar } from '../../src/index.js';
-import { childrenOf, isThere, sleep, until } from './processes.js';
+import { NodeRuntime, RuntimePool, Sidecar } from '../../src/index.js';
+import { childrenOf, sleep, until } from './processes.js';
 import { inFolderOfItsOwn } from './snapshot-helpers.js';
 
 inFolderOfItsOwn();
@@ -46,6 +43,25 @@ test.each([
   expect(prepared).toBeGreaterThan(1);
   expect(most).toBe(1);
   expect(pool.stats()).toMatchObject({ failed: 0, timeouts: 0 });
+});
+
+test('what `prepare` has permitted and forbidden counts in every slot', async () => {
+  const prepare = (runtime: NodeRuntime) => runtime.setPermissions({ fs: 'deny', network: 'deny', env: 'allow' });
+  await using pool = new RuntimePool({
+    size: 1,
+    prepare,
+    options: { permissions: { fs: 'allow', network: 'allow', env: 'allow' } },
+  });
+  for (let use = 0; use < 2; use++) {
+    await pool.withRuntime(async (runtime) => {
+      expect(runtime.permissions).toMatchObject({ fs: 'deny', network: 'deny', env: 'allow' });
+      const { stdout } = await runtime.exec(
+        "console.log(await import('node:fs').then((fs) => fs.readFileSync('/etc/passwd')).catch((error) => error.code))",
+      );
+      expect(stdout).toBe('EACCES\n');
+    });
+  }
+  expect(pool.stats()).toMatchObject({ created: 1, recycled: 1 });
 });
 
 test('a pool whose `prepare` never ends is disposed of, and its sidecar too', async () => {
