@@ -176,9 +176,11 @@ export class SlotPool<R extends PoolableRuntime> {
     return lease;
   }
 
-  // While others have slots that will come back, those who wait go on waiting. With no slot at all they would wait for the next attempt to fail.
+  // While others have slots that will come back, those who wait go on waiting; and so they do when all is gone and made anew. With no slot at all they
+  // would wait for the next attempt to fail.
   #failed(error: unknown): void {
     this.#trouble = error;
+    if (this.#look() !== undefined) return;
     const { slots } = this.#keeper;
     if (slots.mapped === slots.count('ending')) this.#rejectAll(error);
   }

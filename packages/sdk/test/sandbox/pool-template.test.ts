@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { NodeRuntime, RuntimePool, Sidecar } from '../../src/index.js';
-import { childrenOf, sleep, until } from './processes.js';
+import { childrenOf, isThere, sleep, until } from './processes.js';
 import { inFolderOfItsOwn } from './snapshot-helpers.js';
 
 inFolderOfItsOwn();
@@ -113,4 +113,26 @@ test('a pool goes on with its sidecar when `prepare` has failed', async () => {
   await expect(pool.withRuntime(answer)).rejects.toThrow('attempt 2');
   expect(await pool.withRuntime(answer)).toBe('42\n');
   expect(pids.size).toBe(1);
+});
+
+test('kill -9 of the pool’s own sidecar while calls wait and a user hangs: those who wait are served', async () => {
+  const before = childrenOf();
+  const prepare = async (runtime: NodeRuntime): Promise<void> => {
+    await (await runtime.createResidentRunner()).exec('globalThis.answer = 42');
+  };
+  await using pool = new RuntimePool({ size: 2, min: 2, prepare });
+  const controller = new AbortController();
+  const hanging = pool.withRuntime(() => new Promise(() => {}), { signal: controller.signal });
+  const running = pool.withRuntime((runtime) => runtime.exec('await new Promise(() => setInterval(() => {}, 1000))'));
+  await until(() => pool.stats().busy === 2, 10_000, 'all slots are in use');
+  const waiting = [pool.withRuntime(answer), pool.withRuntime(answer, { tenant: 'a' })];
+  await until(() => pool.stats().waiting === 2, 10_000, 'they wait');
+  const [pid] = childrenOf().filter((child) => !before.includes(child)) as [number];
+  process.kill(pid, 'SIGKILL');
+  await expect(running).rejects.toMatchObject({ code: 'ERR_SIDECAR_EXITED', pid });
+  expect(await Promise.all(waiting)).toEqual(['42\n', '42\n']);
+  expect(isThere(pid)).toBe(false);
+  controller.abort('enough');
+  await expect(hanging).rejects.toBe('enough');
+  expect(pool.stats()).toMatchObject({ failed: 0, timeouts: 0 });
 });
