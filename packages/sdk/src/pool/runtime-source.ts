@@ -35,6 +35,8 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
   readonly #origins = new WeakMap<NodeRuntime, Place>();
   #own: Promise<Sidecar> | undefined;
   #template: Template | undefined;
+  // Of the snapshot that was found by a name: it stays the one, whatever is called so later.
+  #id: string | undefined;
   #connection: SidecarConnection | undefined;
   #closed = false;
 
@@ -174,7 +176,8 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
       this.#template = new Template(this.#options, sidecar, tenant);
       return this.#template.ready;
     }
-    const found = await sidecar.snapshots.get(typeof snapshot === 'string' ? snapshot : snapshot.id, { tenant });
+    const found = await sidecar.snapshots.get(this.#id ?? (typeof snapshot === 'string' ? snapshot : snapshot.id), { tenant });
+    this.#id = found.id;
     return found;
   }
 

@@ -1,5 +1,8 @@
 // The template of a pool, and what becomes of the pool when it is lost, is never done, or its sidecar goes.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NodeRuntime, RuntimePool, Sidecar } from '../../src/index.js';
 import { childrenOf, isThere, sleep, until } from './processes.js';
@@ -135,4 +138,31 @@ test('kill -9 of the pool’s own sidecar while calls wait and a user hangs: tho
   controller.abort('enough');
   await expect(hanging).rejects.toBe('enough');
   expect(pool.stats()).toMatchObject({ failed: 0, timeouts: 0 });
+});
+
+test('a name is looked up once, also when the sidecar that had it dies', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'coldframe-pool-'));
+  const before = process.env['XDG_DATA_HOME'];
+  process.env['XDG_DATA_HOME'] = folder;
+  try {
+    await using sidecar = await Sidecar.spawn();
+    await using runtime = await NodeRuntime.create({ sidecar });
+    const runner = await runtime.createResidentRunner();
+    const keep = async (value: number): Promise<void> => {
+      await runner.exec(`globalThis.answer = ${value}`);
+      await runtime.snapshot({ name: 'template', store: 'disk' });
+    };
+    await keep(1);
+    const known = childrenOf();
+    await using pool = new RuntimePool({ size: 1, snapshot: 'template' });
+    expect(await pool.withRuntime(answer)).toBe('1\n');
+    await keep(2);
+    process.kill(childrenOf().find((child) => !known.includes(child)) as number, 'SIGKILL');
+    await until(() => childrenOf().every((child) => known.includes(child)), 10_000, 'it is gone');
+    expect(await pool.withRuntime(answer)).toBe('1\n');
+  } finally {
+    if (before === undefined) delete process.env['XDG_DATA_HOME'];
+    else process.env['XDG_DATA_HOME'] = before;
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
