@@ -1,6 +1,7 @@
 // The life of the slots: made, cleaned, put to sleep, woken, ended. Nothing here decides who gets one; `scheduler.ts` does. Whatever fails costs the slot
 // and nothing else: a runtime that cannot be brought back to its template is never handed out again. Next: `steps.ts`, what is done each time.
 
+import { isColdframeError } from '../errors/error.js';
 import { Backoff } from './backoff.js';
 import type { Counters } from './counters.js';
 import { Ledger } from './ledger.js';
@@ -46,6 +47,8 @@ export class Keeper<R extends PoolableRuntime> {
   readonly #rules: KeeperRules;
   readonly #counters: Counters;
   readonly #hooks: KeeperHooks;
+  // What is known of the sidecar's: none since the last slot was to be made, or a slot has gone since, whose place may take a moment to be free.
+  #room: 'unknown' | 'none' | 'coming' = 'unknown';
   // Of what woken slots have left on disk.
   readonly #deletions = new Set<Promise<void>>();
   #closed = false;
@@ -61,6 +64,11 @@ export class Keeper<R extends PoolableRuntime> {
   /** Whether another slot may be made or woken now. */
   get mayStart(): boolean {
     return this.slots.count('making') + this.slots.count('resuming') < AT_A_TIME;
+  }
+
+  /** Whether the sidecar has no room for another slot unless one of these goes. */
+  get short(): boolean {
+    return this.#room === 'none';
   }
 
   /** Whether nothing is left, and nothing under way. */
@@ -80,11 +88,13 @@ export class Keeper<R extends PoolableRuntime> {
       this.#counters.add('errors');
       if (!this.#closed) this.backoff.failed();
       this.#drop(slot);
+      this.#room = isColdframeError(error, 'ERR_RESOURCE_EXHAUSTED') && this.#room !== 'coming' ? 'none' : 'unknown';
       this.#hooks.failed(error);
       this.#hooks.changed();
       return;
     }
     this.backoff.worked();
+    this.#room = 'unknown';
     this.#settle(slot);
   }
 
@@ -207,6 +217,7 @@ export class Keeper<R extends PoolableRuntime> {
     }
     if (this.#closed || slot.lost) return this.#end(slot);
     this.slots.move(slot, 'paused');
+    this.#room = 'coming';
     this.paused.add(slot);
     // As long again: so there are never more of them than slots that can have been idle for so long.
     this.#later(slot, () => {
@@ -232,6 +243,7 @@ export class Keeper<R extends PoolableRuntime> {
     this.slots.move(slot, slot.state === 'paused' ? 'forgetting' : 'ending');
     void this.#steps.end(slot).then(() => {
       this.#drop(slot);
+      this.#room = 'coming';
       this.#hooks.changed();
     });
   }

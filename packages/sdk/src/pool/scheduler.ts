@@ -77,15 +77,22 @@ export class Scheduler<R extends PoolableRuntime, W extends Waiting> {
     if (keeper.slots.mapped + coming.postponed < this.#rules.size) {
       if (!keeper.mayStart) coming.postponed++;
       else if (keeper.resume(tenant)) return true;
+      // Who else has runtimes in the sidecar is nothing that the pool knows: only what is idle here can make room.
+      else if (keeper.short && this.#awaitRoom(coming)) return true;
       else if (keeper.backoff.waits) coming.postponed++;
       else keeper.make();
       return true;
     }
+    return this.#awaitRoom(coming);
+  }
+
+  // Counts a slot that is going, or ends one that is idle; whether there is either.
+  #awaitRoom(coming: Coming): boolean {
     if (coming.room > 0) {
       coming.room--;
       return true;
     }
-    return !keeper.backoff.waits && keeper.evict();
+    return !this.#keeper.backoff.waits && this.#keeper.evict();
   }
 }
 

@@ -172,6 +172,24 @@ test("while none can be made, another tenant's slot is not ended to make room", 
   expect((await another).runtime.number).toBe(2);
 });
 
+test('in a sidecar that has no room for more, idle slots of one tenant give way to another, one for each call that waits', async () => {
+  const { pool, source } = await fakePool({ size: 10 });
+  source.room = 3;
+  const leases = await Promise.all(['a', 'a', 'a'].map((tenant) => pool.acquire({ tenant })));
+  const first = pool.acquire({ tenant: 'b' });
+  await pass(5_000);
+  // None is idle: it waits for one.
+  expect(pool.stats()).toMatchObject({ busy: 3, waiting: 1, evicted: 0 });
+  for (const lease of leases) lease.release();
+  await pass(5_000);
+  expect((await first).runtime.number).toBe(3);
+  expect(pool.stats()).toMatchObject({ idle: 2, busy: 1, evicted: 1 });
+  const more = [pool.acquire({ tenant: 'b' }), pool.acquire({ tenant: 'c' })];
+  await pass(5_000);
+  expect((await Promise.all(more)).length).toBe(2);
+  expect(pool.stats()).toMatchObject({ idle: 0, busy: 3, evicted: 3, failed: 0 });
+});
+
 test('no more slots are on disk than may be in memory', async () => {
   const { pool, source } = await fakePool({ size: 2, idleTimeoutMs: 1_000 });
   for (const tenant of ['a', 'b', 'c']) {

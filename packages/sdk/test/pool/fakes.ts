@@ -2,6 +2,7 @@
 // `settle()` runs everything that can run.
 
 import { vi } from 'vitest';
+import { fromWire } from '../../src/errors/make.js';
 import type { Loss, PoolableRuntime, SlotSource } from '../../src/pool/poolable.js';
 import { type PoolRules, SlotPool } from '../../src/pool/slot-pool.js';
 
@@ -112,6 +113,8 @@ export class FakeSource implements SlotSource<FakeRuntime> {
   readonly live = new Set<FakeRuntime>();
   /** Numbers of those whose pause has left something. */
   readonly onDisk = new Set<number>();
+  /** How many the sidecar has room for. */
+  room = Number.POSITIVE_INFINITY;
   abandoned = false;
   closed = false;
   /** Steps that wait for `release()`. */
@@ -173,6 +176,8 @@ export class FakeSource implements SlotSource<FakeRuntime> {
 
   async make(): Promise<FakeRuntime> {
     await this.step('make');
+    if (this.live.size >= this.room)
+      throw fromWire('ERR_RESOURCE_EXHAUSTED', 'no room', { resource: 'runtimes', limit: this.room });
     const runtime = new FakeRuntime(this, this.made.length);
     this.made.push(runtime);
     this.live.add(runtime);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { NodeRuntime, RuntimePool, Sidecar } from '../../src/index.js';
+import { NodeRuntime, RuntimePool, Sidecar, type Snapshot } from '../../src/index.js';
 import { childrenOf, isThere, sleep, until } from './processes.js';
 import { inFolderOfItsOwn } from './snapshot-helpers.js';
 
@@ -22,6 +22,12 @@ const crowdOut = async (runtime: NodeRuntime): Promise<void> => {
     await runtime.snapshot();
   }
 };
+
+async function templateIn(sidecar: Sidecar): Promise<Snapshot> {
+  await using runtime = await NodeRuntime.create({ sidecar });
+  await (await runtime.createResidentRunner()).exec('globalThis.answer = 42');
+  return await runtime.snapshot();
+}
 
 test.each([
   ['shared', (snapshots: { memoryBytes: number }) => Sidecar.spawn({ snapshots })],
@@ -165,4 +171,17 @@ test('a name is looked up once, also when the sidecar that had it dies', async (
     else process.env['XDG_DATA_HOME'] = before;
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+test.each([
+  ['shared', () => Sidecar.spawn({ maxRuntimes: 2 })],
+  ['embedded', () => Sidecar.embedded({ maxRuntimes: 2 })],
+])('at the limit of a sidecar idle slots of one tenant give way to another: %s', async (_, open) => {
+  await using sidecar = await open();
+  await using pool = new RuntimePool({ size: 10, min: 0, sidecar, snapshot: await templateIn(sidecar) });
+  const both = Promise.all([pool.acquire({ tenant: 'a' }), pool.acquire({ tenant: 'a' })]);
+  for (const lease of await both) lease.release();
+  await until(() => pool.stats().idle === 2, 10_000, 'both are idle');
+  expect(await pool.withRuntime(answer, { tenant: 'b' })).toBe('42\n');
+  expect(pool.stats()).toMatchObject({ failed: 0, timeouts: 0 });
 });
