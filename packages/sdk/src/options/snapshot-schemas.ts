@@ -18,7 +18,7 @@ function strict<T extends z.core.$ZodLooseShape>(shape: T, error = 'an object wi
   return z.strictObject(shape, { error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : error) });
 }
 
-const SHORT = 'text of 1 to 200 characters without NUL';
+const SHORT = 'text of 1 to 200 characters without NUL and lone surrogates';
 const name = z.optional(z.string({ error: SHORT }).check(z.regex(NAME, { error: SHORT })));
 const timeoutMs = whole('timeoutMs', 'milliseconds');
 const callback = custom((value) => typeof value === 'function', 'a function');

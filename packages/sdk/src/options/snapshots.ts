@@ -66,12 +66,14 @@ export const SNAPSHOT_WHOLE = {
   copies: { min: 1, max: 10_000 },
 } as const;
 
+// Half a surrogate pair is no text: on the wire all of them become the same character, and two names would be one.
+
 /** A snapshot's name, and a tenant. */
-export const NAME = /^[^\0]{1,200}$/su;
+export const NAME = /^[^\0\p{Cs}]{1,200}$/su;
 /** How many labels. */
 export const MAX_LABELS = 64;
 /** A label's name and text. */
-export const LABEL = /^[^\0]{0,1000}$/su;
+export const LABEL = /^[^\0\p{Cs}]{0,1000}$/su;
 
 const isWhole =
   (option: keyof typeof SNAPSHOT_WHOLE): Test =>

@@ -27,6 +27,7 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
     'relative',
     '/nul\0',
     'nul\0',
+    'half\ud800',
     Number.NaN,
     Number.POSITIVE_INFINITY,
     1n,
@@ -216,6 +217,12 @@ const wrong: [OptionSet, unknown, string, string, RegExp][] = [
   ['NodeRuntime.create()', { idle: { afterMs: 0, action: 'pause' } }, 'idle.afterMs', '0 (number)', /milliseconds from 1 to/],
   ['NodeRuntime.create()', { idle: { afterMs: 1 } }, 'idle.action', 'undefined', /'pause' or 'dispose'/],
   ['acquire()', { tenant: '' }, 'tenant', '"" (string)', /a tenant \(1 to 200 characters\)/],
+  ['acquire()', { tenant: '\ud800' }, 'tenant', '"\\ud800" (string)', /a tenant/],
+  ['NodeRuntime.create()', { tenant: 'a\udfff' }, 'tenant', '"a\\udfff" (string)', /without NUL and lone surrogates/],
+  ['NodeRuntime.create()', { snapshot: '\ud800' }, 'snapshot', '"\\ud800" (string)', /the id or name of one/],
+  ['snapshots.list()', { tenant: '\ud801' }, 'tenant', '"\\ud801" (string)', /without NUL and lone surrogates/],
+  ['snapshot()', { name: 'a\ud800b' }, 'name', '"a\\ud800b" (string)', /without NUL and lone surrogates/],
+  ['snapshot()', { labels: { a: '\ud800' } }, 'labels', 'an object', /a map of at most 64 names/],
   ['withRuntime()', { signal: 1 }, 'signal', '1 (number)', /an AbortSignal/],
   ['RuntimePool.dispose()', { timeoutMs: -1 }, 'timeoutMs', '-1 (number)', /milliseconds from 0 to 86400000/],
   ['Sidecar.embedded()', { inlineBudgetMs: -1 }, 'inlineBudgetMs', '-1 (number)', /milliseconds from 0 to 1000/],
@@ -230,6 +237,11 @@ test.each(wrong)('%s with %j', async (set, given, option, received, expected) =>
     expected: expect.stringMatching(expected),
     message: expect.stringContaining(`Invalid \`${option}\` in ${set}: expected`),
   });
+});
+
+test('a pair of surrogates is a character like any other', () => {
+  expect(acceptable('snapshot()', { name: '😀'.repeat(200), labels: { '😀': '😀' } })).toBe(true);
+  expect(acceptable('acquire()', { tenant: '😀' })).toBe(true);
 });
 
 const unknown: [OptionSet, unknown, string, RegExp][] = [

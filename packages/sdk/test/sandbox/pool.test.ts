@@ -300,6 +300,8 @@ test('what is wrong with a pool is told at once, and what is wrong with its runt
     [{ size: 1, snapshot: 7 }, 'snapshot'],
     [{ size: 1, snapshot: 'a', prepare: () => {} }, 'prepare'],
     [{ size: 1, tenant: '' }, 'tenant'],
+    [{ size: 1, tenant: '\ud800' }, 'tenant'],
+    [{ size: 1, snapshot: '\ud800' }, 'snapshot'],
     [{ size: 1, max: 5 }, 'max'],
   ];
   for (const [options, option] of wrong) {
