@@ -85,8 +85,11 @@ export class Keeper<R extends PoolableRuntime> {
     try {
       await this.#steps.make(slot);
     } catch (error) {
-      this.#counters.add('errors');
-      if (!this.#closed) this.backoff.failed();
+      // Nobody needs it any more, and it has been told so.
+      if (!this.#closed) {
+        this.#counters.add('errors');
+        this.backoff.failed();
+      }
       this.#drop(slot);
       this.#room = isColdframeError(error, 'ERR_RESOURCE_EXHAUSTED') && this.#room !== 'coming' ? 'none' : 'unknown';
       this.#hooks.failed(error);

@@ -79,6 +79,7 @@ test('a pool whose `prepare` never ends is disposed of, and its sidecar too', as
   expect(childrenOf().filter((child) => !before.includes(child)).length).toBe(1);
   await pool.dispose();
   await call;
+  expect(pool.stats()).toMatchObject({ preparing: 0, errors: 0 });
   expect(childrenOf().filter((child) => !before.includes(child))).toEqual([]);
 });
 
