@@ -23,8 +23,9 @@ export const RUNTIME_CALLS: CallRules = {
     'dispose',
     asyncDispose,
   ]),
-  // Programs whose start is on its way when the call returns: they end with the rollback. Of a command that is not so.
-  begun: new Set<keyof NodeRuntime>(['exec', 'run', 'execFile', 'spawn']),
+  // Programs whose start is on its way when the call returns: they end with the rollback. Of a command that is not so; and who spawns one
+  // gets a handle on it first.
+  begun: new Set<keyof NodeRuntime>(['exec', 'run', 'execFile']),
   handles: new Set<keyof NodeRuntime>(['spawn', 'spawnCommand', 'processes', 'createResidentRunner', 'residentRunners']),
 };
 
