@@ -41,6 +41,11 @@ export function runtimePaused(runtime: number) {
   return make('ERR_RUNTIME_PAUSED', 'The runtime is paused: call resume() first', { runtime });
 }
 
+/** The caller has had the runtime go back to a snapshot. */
+export function rolledBack() {
+  return make('ERR_ROLLED_BACK', 'The runtime was rolled back to a snapshot', {});
+}
+
 /** A snapshot went with the sidecar in whose memory it lay. */
 export function snapshotGone(snapshot: string, tenant: string, cause: unknown) {
   const message = `The snapshot ${snapshot} lay in the memory of a sidecar that is gone, and not on disk: persist() it before, or take it with { store: 'disk' }`;

@@ -1,9 +1,7 @@
-// What a runtime's app does with its network: everything that has to end with the runtime is known here. Made at the first use, and what is not needed
-// at once is loaded then: undici (its types are in the public API, so that what is given here can be handed to `fetch()` and to undici itself), and
-// what answers with a promise anyway. Next: `fetch.ts`, one request and its answer.
+// What a runtime's app does with its network: everything that has to end with the runtime, or with the state that it is in, is known here. Made at the
+// first use, and what is not needed at once is loaded then: undici (its types are in the public API, so that what is given here can be handed to
+// `fetch()` and to undici itself), and what answers with a promise anyway. Next: `fetch.ts`, one request and its answer; `port-dispatcher.ts`.
 
-import { createRequire } from 'node:module';
-import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { runtimeDisposed } from '../errors/make.js';
 import type { ConnectOptions, FetchOptions, ListenerQuery, WaitForListenerOptions } from '../options/network.js';
@@ -12,23 +10,28 @@ import type { GuestResponse } from './fetch.js';
 import { GuestStream } from './guest-stream.js';
 import type { NetworkLink } from './link.js';
 import type { GuestListener } from './listeners.js';
+import { type PortDispatcher, portDispatcher } from './port-dispatcher.js';
 
 const DEFAULT_WAIT_MS = 10_000;
-// Connections to one port (under one host): with the guest's ends they fit into its sockets, and the rest of the requests wait their turn.
-const CONNECTIONS = 64;
 
-const require = createRequire(import.meta.url);
+// The time in which the runtime is in one state. What was asked in it must not reach another.
+interface Era {
+  /** Why it is over. */
+  over?: Error;
+}
 
 /** See above. Options have been checked. */
 export class RuntimeNetwork {
   readonly #link: NetworkLink;
   readonly #runtime: number;
   readonly #streams = new Set<GuestStream>();
-  readonly #dispatchers = new Map<number, Dispatcher & { closed?: boolean; destroyed?: boolean }>();
+  readonly #dispatchers = new Map<number, PortDispatcher>();
   readonly #exposed = new Set<ExposedPort>();
   readonly #waits = new Set<(error: Error) => void>();
   readonly #maxResponseBytes: number | undefined;
-  #closed = false;
+  // What is under way that may put another state in the place of this one.
+  readonly #changes = new Set<Promise<unknown>>();
+  #era: Era = {};
 
   /** `maxResponseBytes`: the runtime's, for calls of `fetch` that say nothing of it. */
   constructor(link: NetworkLink, runtime: number, maxResponseBytes?: number) {
@@ -45,24 +48,26 @@ export class RuntimeNetwork {
   }
 
   dispatcher(port: number): Dispatcher {
-    const known = this.#dispatchers.get(port);
+    const known = this.#dispatchers.get(port)?.dispatcher;
     // Whoever was handed it may have ended it.
     if (known !== undefined && !known.closed && !known.destroyed) return known;
-    const made = dispatcherFor(port, () => this.connect({ port }));
+    const made = portDispatcher(
+      port,
+      () => this.connect({ port }),
+      () => this.#within.bind(this, this.#era),
+    );
     this.#dispatchers.set(port, made);
-    return made;
+    return made.dispatcher;
   }
 
-  async fetch(port: number, options: FetchOptions): Promise<GuestResponse> {
-    const { fetchFrom } = await import('./fetch.js');
-    this.#assertOpen();
-    const maxResponseBytes = options.maxResponseBytes ?? this.#maxResponseBytes;
-    return fetchFrom(this.dispatcher(port), port, { ...options, maxResponseBytes });
-  }
-
-  async fetchRequest(port: number, request: Request, options: FetchOptions): Promise<GuestResponse> {
-    const { fromRequest } = await import('./fetch.js');
-    return this.fetch(port, { ...fromRequest(request), ...options });
+  /** `request`: what it says counts where `options` say nothing. */
+  async fetch(port: number, options: FetchOptions, request?: Request): Promise<GuestResponse> {
+    const era = this.#era;
+    const { fetchFrom, fromRequest } = await import('./fetch.js');
+    assertNow(era);
+    const given = request === undefined ? options : { ...fromRequest(request), ...options };
+    const maxResponseBytes = given.maxResponseBytes ?? this.#maxResponseBytes;
+    return fetchFrom(this.dispatcher(port), port, { ...given, maxResponseBytes });
   }
 
   async listeners(query: ListenerQuery = {}): Promise<GuestListener[]> {
@@ -72,8 +77,9 @@ export class RuntimeNetwork {
 
   async waitFor(query: ListenerQuery, options: WaitForListenerOptions): Promise<GuestListener> {
     const { timeoutMs = DEFAULT_WAIT_MS, signal } = options;
+    const era = this.#era;
     const { waitFor } = await import('./listeners.js');
-    this.#assertOpen();
+    assertNow(era);
     signal?.throwIfAborted();
     const onDispose = (end: (error: Error) => void) => {
       this.#waits.add(end);
@@ -84,50 +90,59 @@ export class RuntimeNetwork {
 
   async expose(port: number, host: string, hostPort: number): Promise<ExposedPort> {
     const { ExposedPort } = await import('./exposed-port.js');
-    this.#assertOpen();
+    assertNow(this.#era);
     const connect = (): GuestStream => this.connect({ port, allowHalfOpen: true });
     const exposed = await ExposedPort.open(host, hostPort, connect, (one) => this.#exposed.delete(one));
     this.#exposed.add(exposed);
-    if (this.#closed) {
-      await exposed.close();
-      throw runtimeDisposed(this.#runtime);
-    }
+    if (this.#era.over !== undefined) await exposed.close();
+    assertNow(this.#era);
     return exposed;
+  }
+
+  /**
+   * Does `work`, which puts another state in the place of this one unless it fails. Requests that were begun before it is done end with `reason`, also
+   * those that still wait for a connection: none is made meanwhile, because it could lead into either state.
+   */
+  async change<T>(reason: Error, work: () => Promise<T>): Promise<T> {
+    const change = work().then((done) => {
+      this.renew(reason);
+      return done;
+    });
+    this.#changes.add(change);
+    try {
+      return await change;
+    } finally {
+      this.#changes.delete(change);
+    }
+  }
+
+  /** Another state has come, or is about to: ends the requests of this one. */
+  renew(reason: Error): void {
+    if (this.#era.over !== undefined) return; // disposed
+    this.#era.over = reason;
+    this.#era = {};
+    for (const { renew } of this.#dispatchers.values()) renew(reason);
   }
 
   /** The runtime is being disposed: ends what there is. */
   async close(): Promise<void> {
-    this.#closed = true;
     const reason = runtimeDisposed(this.#runtime);
+    this.#era.over = reason;
     for (const end of [...this.#waits]) end(reason);
-    for (const dispatcher of this.#dispatchers.values()) dispatcher.destroy(reason).catch(() => {});
+    for (const { dispatcher } of this.#dispatchers.values()) dispatcher.destroy(reason).catch(() => {});
     // Who does not listen for errors has not asked for one: this end is the app's own.
     for (const stream of [...this.#streams]) stream.destroy(stream.listenerCount('error') > 0 ? reason : undefined);
     await Promise.all([...this.#exposed].map((one) => one.close()));
   }
 
-  // It may have been closed while something was loaded.
-  #assertOpen(): void {
-    if (this.#closed) throw runtimeDisposed(this.#runtime);
+  async #within(era: Era, work: () => void): Promise<void> {
+    while (this.#changes.size > 0) await Promise.allSettled(this.#changes);
+    assertNow(era);
+    work();
   }
 }
 
-// A dispatcher for `port`: of a URL only path and query decide, and its host is what the guest reads as `host`.
-function dispatcherFor(port: number, connect: () => GuestStream): Dispatcher {
-  const { Agent } = require('undici') as typeof import('undici');
-  const agent = new Agent({
-    connections: CONNECTIONS,
-    connect: (_options, callback) => {
-      const stream = connect();
-      const failed = (error: Error): void => callback(error, null);
-      stream.once('error', failed);
-      stream.once('connect', () => {
-        stream.off('error', failed);
-        // undici needs of a socket what every Duplex has.
-        callback(null, stream as unknown as Socket);
-      });
-    },
-  });
-  const origin = `http://localhost:${port}`;
-  return agent.compose((dispatch) => (options, handler) => dispatch({ ...options, origin: options.origin ?? origin }, handler));
+// It may have ended while something was waited for.
+function assertNow(era: Era): void {
+  if (era.over !== undefined) throw era.over;
 }

@@ -34,13 +34,13 @@ export abstract class NetworkMethods {
     checkPort('fetch()', port);
     const network = this.network();
     const given = typeof request === 'string' ? { path: request, ...options } : request;
-    if (given instanceof Request) return network.fetchRequest(port, given, await checked(options));
+    if (given instanceof Request) return network.fetch(port, await checked(options), given);
     return network.fetch(port, await checked({ ...given, ...options }));
   }
 
   /**
    * A dispatcher of undici whose requests go to a guest's port, whatever host their URL names: `fetch(url, { dispatcher })`. With streams in both
-   * directions, kept connections and no limit on the answer. It ends with the runtime.
+   * directions, kept connections and no limit on the answer. It ends with the runtime; a rollback or a sleep ends the requests of before.
    *
    * @throws `ERR_INVALID_OPTION`, `ERR_RUNTIME_DISPOSED`
    */

@@ -319,7 +319,8 @@ export class NodeRuntime extends SnapshotMethods implements AsyncDisposable {
 
   /** @internal */
   protected override whole(): Whole {
-    return { provisioned: this.#provisioned, runners: this.#runners, onLimitWarning: this.#options.onLimitWarning };
+    const { onLimitWarning } = this.#options;
+    return { provisioned: this.#provisioned, runners: this.#runners, onLimitWarning, network: this.#network };
   }
 
   /** @internal */

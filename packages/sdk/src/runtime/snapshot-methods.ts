@@ -2,7 +2,8 @@
 // checks what comes in, asks the connection, and shapes what comes back. What is seldom needed is loaded at its first use. Next: `snapshots/`.
 
 import { wireBindings } from '../bindings/registry.js';
-import { invalidOption, runtimePaused } from '../errors/make.js';
+import { invalidOption, rolledBack, runtimePaused } from '../errors/make.js';
+import type { RuntimeNetwork } from '../network/runtime-network.js';
 import { acceptable, explain } from '../options/check.js';
 import type { LimitWarningListener } from '../options/limits.js';
 import { show } from '../options/show.js';
@@ -24,6 +25,8 @@ export interface Whole {
   provisioned: Provisioned;
   runners: Runners;
   onLimitWarning: LimitWarningListener | undefined;
+  /** What it has of a network, if that was used. */
+  network: RuntimeNetwork | undefined;
 }
 
 /** The calls of a runtime that are about its state as a value. */
@@ -88,7 +91,8 @@ export abstract class SnapshotMethods extends FileMethods {
     const { connection, runtime, tenant } = provisioned;
     const id = typeof snapshot === 'string' ? snapshot : snapshot.id;
     try {
-      runners.adopt(await connection.snapshots.rollback({ runtime, snapshot: id }));
+      const roll = () => connection.snapshots.rollback({ runtime, snapshot: id });
+      runners.adopt(await this.network().change(rolledBack(), roll));
     } catch (error) {
       throw explained(error, snapshot, tenant);
     }
@@ -221,9 +225,11 @@ export abstract class SnapshotMethods extends FileMethods {
   async #resume(asleep: Promise<Snapshot>): Promise<void> {
     // A pause that fails has changed nothing.
     if ((await asleep.catch(() => undefined)) === undefined) return;
+    const { provisioned, network } = this.whole();
+    network?.renew(runtimePaused(provisioned.runtime));
     await this.#wake();
     this.#asleep = undefined;
-    this.whole().provisioned.policy?.begin();
+    provisioned.policy?.begin();
   }
 
   async #wake(): Promise<void> {
