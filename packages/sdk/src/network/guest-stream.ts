@@ -171,9 +171,14 @@ export class GuestStream extends Duplex {
       this.#consumed = 0;
     }
     if (this.#incoming.length > 0) return;
-    // A turn later: who reads along has then read what came before.
-    if (this.#failure !== undefined) setImmediate(() => this.destroy(this.#failure));
+    if (this.#failure !== undefined) this.#fail(this.#failure);
     else if (this.#ended && !this.readableEnded) this.push(null);
+  }
+
+  // At once, so that nobody takes it for one that is alive. Where something is to be heard first, a turn later: who reads along has then heard it.
+  #fail(error: Error): void {
+    if (this.connecting || this.readableLength > 0) setImmediate(() => this.destroy(error));
+    else this.destroy(error);
   }
 
   // The guest's end has taken `credit` bytes: sends what there is room for.

@@ -94,4 +94,19 @@ describe.each(MODES)('$name', (mode) => {
       expect(await askedOf(runtime)).toEqual([...first, '/']);
       await asleep.delete();
     }));
+
+  test('a connection that a guest has reset is not used once more', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const code = `const sockets = new Set();
+        process.stdin.on('data', () => { for (const socket of sockets) socket.resetAndDestroy(); console.log('reset'); });
+        ${httpServer(`sockets.add(request.socket); response.end('fine')`)}`;
+      const server = await serve(runtime, code);
+      const said = server.stdout[Symbol.asyncIterator]();
+      for (let round = 0; round < 5; round++) {
+        expect((await runtime.fetch(PORT)).body).toBe('fine');
+        await server.writeStdin('now');
+        expect(Buffer.from((await said.next()).value as Uint8Array).toString()).toBe('reset\n');
+        expect((await runtime.fetch(PORT)).body).toBe('fine');
+      }
+    }));
 });
