@@ -9,6 +9,8 @@ import type { GuestStream } from './guest-stream.js';
 
 // Connections to one port (under one host): with the guest's ends they fit into its sockets, and the rest of the requests wait their turn.
 const CONNECTIONS = 64;
+// How long one is kept that nobody uses. The guest may ask for less and not for more: an open connection keeps its runtime awake.
+const KEPT_MS = 4_000;
 
 // As they are emitted by undici's agents.
 const EVENTS = ['connect', 'disconnect', 'connectionError', 'drain'];
@@ -69,6 +71,8 @@ export function portDispatcher(port: number, connect: () => GuestStream, enter: 
     const within = enter();
     const begun = new undici.Agent({
       connections: CONNECTIONS,
+      keepAliveTimeout: KEPT_MS,
+      keepAliveMaxTimeout: KEPT_MS,
       connect: (_options, callback) => {
         const failed = (error: Error): void => callback(error, null);
         within(() => {

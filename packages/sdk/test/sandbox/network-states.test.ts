@@ -2,7 +2,7 @@
 
 import type { Dispatcher } from 'undici';
 import { describe, expect, test } from 'vitest';
-import type { NodeRuntime } from '../../src/index.js';
+import { NodeRuntime, Sidecar } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
 import { codeOf, httpServer, PORT, serve } from './network-helpers.js';
 import { inFolderOfItsOwn, until } from './snapshot-helpers.js';
@@ -109,4 +109,16 @@ describe.each(MODES)('$name', (mode) => {
         expect((await runtime.fetch(PORT)).body).toBe('fine');
       }
     }));
+});
+
+test('a guest cannot have its connections kept for longer than is promised', async () => {
+  await using sidecar = await Sidecar.embedded();
+  await using runtime = await NodeRuntime.create({ sidecar });
+  const code = `import http from 'node:http'; import { writeFileSync } from 'node:fs';
+    const server = http.createServer((request, response) => response.end());
+    server.keepAliveTimeout = 300_000;
+    server.on('connection', (socket) => socket.on('close', () => writeFileSync('/tmp/closed', ''))).listen(${PORT});`;
+  await serve(runtime, code);
+  expect((await runtime.fetch(PORT)).headers['keep-alive']).toBe('timeout=300');
+  await until(() => runtime.exists('/tmp/closed'));
 });
