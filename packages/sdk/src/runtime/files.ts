@@ -2,6 +2,7 @@
 // that users of Node know. Next: `seed.ts`, files that are there from the start.
 
 import type { FileNames, FileType, FileStatus as WireStatus } from '../channel/messages.js';
+import type { FileHandle, FileOpen, OpenedFiles } from '../channel/opened.js';
 import { isColdframeError } from '../errors/error.js';
 import { invalidOption } from '../errors/make.js';
 import { GUEST_PATH, WHOLE } from '../options/bounds.js';
@@ -77,7 +78,7 @@ export function checkTarget(call: string, target: unknown): void {
 /** Text as UTF-8. */
 export const toBytes = (data: string | Uint8Array): Uint8Array => (typeof data === 'string' ? Buffer.from(data) : data);
 
-/** Replaces a file. One that is larger than a piece is not replaced at once. */
+/** Replaces a file. One that is larger than a piece is not replaced at once, but in one state of the runtime: it stays open meanwhile. */
 export async function writeFile(
   connection: SidecarConnection,
   runtime: number,
@@ -85,25 +86,52 @@ export async function writeFile(
   data: Uint8Array,
   mode?: number,
 ): Promise<void> {
-  await connection.writeFile({ runtime, path, data: data.subarray(0, PIECE_BYTES), mode });
-  for (let at = PIECE_BYTES; at < data.length; at += PIECE_BYTES) {
-    await connection.writeFile({ runtime, path, data: data.subarray(at, at + PIECE_BYTES), append: true });
-  }
+  if (data.length <= PIECE_BYTES) return connection.writeFile({ runtime, path, data, mode });
+  const { opened } = connection;
+  await whileOpen(opened, { runtime, path, for: 'write', mode }, async ({ handle }) => {
+    for (let offset = 0; offset < data.length; offset += PIECE_BYTES) {
+      await opened.push({ runtime, handle, offset, data: data.subarray(offset, offset + PIECE_BYTES) });
+    }
+  });
 }
 
-/** All bytes of a file. */
+/** All bytes of a file, as they are in one state of the runtime. */
 export async function readFile(connection: SidecarConnection, runtime: number, path: string): Promise<Uint8Array> {
   const first = await connection.readFile({ runtime, path, length: PIECE_BYTES });
   // A copy: what the channel hands out is a view of memory that it uses again.
-  const pieces = [Uint8Array.from(first.data)];
-  let at = first.data.length;
-  while (at < first.size) {
-    const { data } = await connection.readFile({ runtime, path, offset: at, length: PIECE_BYTES });
-    if (data.length === 0) break; // it has become shorter meanwhile
-    pieces.push(Uint8Array.from(data));
-    at += data.length;
+  if (first.data.length >= first.size) return Uint8Array.from(first.data);
+  const { opened } = connection;
+  // From its beginning: by now it may be another file, or the file of another state.
+  return whileOpen(opened, { runtime, path, for: 'read' }, async ({ handle, size }) => {
+    const pieces: Uint8Array[] = [];
+    for (let offset = 0; offset < size; ) {
+      const { data } = await opened.pull({ runtime, handle, offset, length: PIECE_BYTES });
+      if (data.length === 0) break; // it has become shorter meanwhile
+      pieces.push(Uint8Array.from(data));
+      offset += data.length;
+    }
+    return joined(pieces);
+  });
+}
+
+// What goes wrong with closing it is not as important as what is done with it.
+async function whileOpen<T>(files: OpenedFiles, open: FileOpen, work: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await files.open(open);
+  try {
+    return await work(file);
+  } finally {
+    await files.close({ runtime: open.runtime, handle: file.handle }).catch(() => {});
   }
-  return pieces.length === 1 ? (pieces[0] as Uint8Array) : new Uint8Array(Buffer.concat(pieces));
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(pieces.reduce((bytes, piece) => bytes + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
 }
 
 /** A listing as entries. */
