@@ -214,8 +214,7 @@ export abstract class SnapshotMethods extends FileMethods {
 
   async #pause({ timeoutMs }: QuietOptions): Promise<Snapshot> {
     const { provisioned } = this.whole();
-    const { household, runtime } = provisioned;
-    const { connection } = household;
+    const { household, connection, runtime } = provisioned;
     const wire = await connection.snapshots.pause({ runtime, timeoutMs });
     connection.dropCalls(runtime);
     const { Snapshot } = await import('../snapshots/snapshot.js');

@@ -5,6 +5,8 @@ import type { SnapshotLink } from '../channel/snapshots.js';
 import type { NetworkLink, OpenStream, StreamListener } from '../network/link.js';
 import type { Outcome, SidecarConnection } from '../sidecar/connection.js';
 import type { IdlePolicy } from './idle.js';
+import { WakefulFiles } from './wakeful-files.js';
+import { whileUsed } from './while-used.js';
 
 // Those that are no use of the runtime, or are said of something that is under way anyway.
 const ASIDE: ReadonlySet<PropertyKey> = new Set<keyof SidecarConnection | string>([
@@ -64,11 +66,22 @@ export function wakeful<C extends SidecarConnection>(connection: C, policy: Idle
       }
     });
   const network = wakefulNetwork(connection.network, policy);
-  const opened = wakefulFiles(connection.opened, policy);
+  const files = new WakefulFiles(connection.opened, policy);
   const snapshots: SnapshotLink = {
     ...connection.snapshots,
     take: async (take) => during(() => connection.snapshots.take(take)),
-    rollback: async (rollback) => during(() => connection.snapshots.rollback(rollback)),
+    rollback: async (rollback) => {
+      const leaveBehind = files.untilNow();
+      const restored = await during(() => connection.snapshots.rollback(rollback));
+      leaveBehind();
+      return restored;
+    },
+    // Its own wish or the policy's: nothing to be awake for.
+    pause: async (pause) => {
+      const saved = await connection.snapshots.pause(pause);
+      files.untilNow()();
+      return saved;
+    },
     clone: async (clone, onWarning) => during(() => connection.snapshots.clone(clone, onWarning)),
     attach: async (id, attach, onOutput, onStarted) =>
       (await begin(id, () => connection.snapshots.attach(id, attach, onOutput, onStarted))) as Outcome,
@@ -77,7 +90,7 @@ export function wakeful<C extends SidecarConnection>(connection: C, policy: Idle
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (name === 'network') return network;
-      if (name === 'opened') return opened;
+      if (name === 'opened') return files.opened;
       if (name === 'snapshots') return snapshots;
       if (name === 'cancel') return cancel;
       if (name === 'serve') return serve;
@@ -86,46 +99,6 @@ export function wakeful<C extends SidecarConnection>(connection: C, policy: Idle
       if (ASIDE.has(name)) return (...args: unknown[]) => call(args);
       if (name === 'start' || name === 'evaluate') return (...args: unknown[]) => begin(args[0] as number, () => call(args));
       return (...args: unknown[]) => during(() => call(args));
-    },
-  });
-}
-
-/** What `work` gives, begun when the runtime is awake, which it stays until that has come. */
-export function whileUsed<T>(policy: IdlePolicy, work: () => T): T | Promise<Awaited<T>> {
-  const done = policy.use();
-  const ready = policy.ready();
-  let result: T | Promise<T>;
-  try {
-    result = ready === undefined ? work() : ready.then(work);
-  } catch (error) {
-    done();
-    throw error;
-  }
-  if (!(result instanceof Promise)) {
-    done();
-    return result;
-  }
-  return result.finally(done) as Promise<Awaited<T>>;
-}
-
-// A file that is open, or watched, is in use until it is closed.
-function wakefulFiles<F extends SidecarConnection['opened']>(opened: F, policy: IdlePolicy): F {
-  const open = new Map<number, () => void>();
-  return new Proxy(opened, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== 'function') return value;
-      return (...args: unknown[]) =>
-        whileUsed(policy, async () => {
-          if (name === 'close') {
-            const { handle } = args[0] as { handle: number };
-            open.get(handle)?.();
-            open.delete(handle);
-          }
-          const result: unknown = await Reflect.apply(value, target, args);
-          if (name === 'open' || name === 'watch') open.set((result as { handle: number }).handle, policy.use());
-          return result;
-        });
     },
   });
 }

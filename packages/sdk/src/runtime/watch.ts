@@ -32,6 +32,7 @@ export class Watch implements AsyncIterableIterator<FileChange> {
   readonly #known: FileChange[] = [];
   readonly #signal: AbortSignal | undefined;
   #asking: Promise<void> | undefined;
+  #open = false;
   #ended = false;
 
   /** The watch begins at once; `ready` rejects when the options are wrong. */
@@ -50,7 +51,12 @@ export class Watch implements AsyncIterableIterator<FileChange> {
     // Sent at once if possible: what the caller asks for next happens after it.
     this.#opening = ready === undefined ? open() : ready.then(open);
     // Who iterates hears of it; who does not need not.
-    this.#opening.catch(() => {});
+    this.#opening.then(
+      () => {
+        this.#open = true;
+      },
+      () => {},
+    );
     signal?.addEventListener('abort', this.#end, { once: true });
     if (signal?.aborted) this.#end();
   }
@@ -90,13 +96,10 @@ export class Watch implements AsyncIterableIterator<FileChange> {
       });
       if (overflow) this.#known.push({ type: 'overflow', path: this.#path });
     } catch (error) {
-      const wasOpen = await this.#opening.then(
-        () => true,
-        () => false,
-      );
-      if (!this.#ended) this.#signal?.removeEventListener('abort', this.#end);
-      const isEnd = this.#ended || (wasOpen && isColdframeError(error, 'ERR_RUNTIME_DISPOSED', 'ERR_SIDECAR_DISPOSED'));
-      this.#ended = true;
+      const ended = this.#ended;
+      await this.#end();
+      // It had begun: its runtime is gone, and it ends with it.
+      const isEnd = ended || (this.#open && isColdframeError(error, 'ERR_RUNTIME_DISPOSED', 'ERR_SIDECAR_DISPOSED'));
       if (!isEnd) throw error;
     }
   }
