@@ -39,6 +39,7 @@ import type { OpenedFiles } from '../channel/opened.js';
 import type { PermissionsListener, PermissionsSet } from '../channel/permission-messages.js';
 import type { SnapshotLink } from '../channel/snapshots.js';
 import { Warnings } from '../channel/warnings.js';
+import { isColdframeError } from '../errors/error.js';
 import { fromWire, sidecarDisposed, sidecarSpawn, versionMismatch } from '../errors/make.js';
 import { HostDesk, type HostService } from '../host/desk.js';
 import type { LimitWarning, LimitWarningListener } from '../options/limits.js';
@@ -90,9 +91,7 @@ class EmbeddedConnection implements SidecarConnection {
   readonly network = new EmbeddedNetwork({
     nextId: () => this.nextId(),
     call: (work) => this.#call(work),
-    tell: (work) => {
-      if (!this.#disposed) unlessGone(() => work(this.#core));
-    },
+    tell: (work) => this.#tell(work),
   });
   readonly snapshots: SnapshotLink = snapshotsIn({
     call: (work) => this.#call(work),
@@ -335,17 +334,23 @@ class EmbeddedConnection implements SidecarConnection {
     const listener = this.#listeners.get(runtime);
     if (listener === undefined || this.#disposed) return;
     listener(decisions);
-    try {
-      this.#core.takePermissions(runtime);
-    } catch {
-      // The runtime is gone, and with it what there was to tell.
-      this.#listeners.delete(runtime);
-    }
+    // Who listens is known until the runtime is disposed of: one that sleeps goes on telling when it wakes up.
+    this.#tell((core) => core.takePermissions(runtime));
   }
 
   #call<T>(work: (core: AddonCore) => T): T {
     if (this.#disposed) throw sidecarDisposed();
     return translated(() => work(this.#core));
+  }
+
+  // What is said of a runtime that has been disposed of or put to sleep meanwhile crossed that, and means nothing.
+  #tell(work: (core: AddonCore) => void): void {
+    if (this.#disposed) return;
+    try {
+      this.#call(work);
+    } catch (error) {
+      if (!isColdframeError(error, 'ERR_RUNTIME_DISPOSED', 'ERR_RUNTIME_PAUSED')) throw error;
+    }
   }
 
   #wait<T>(id: number, onOutput?: OutputListener): Promise<T> {
@@ -369,15 +374,6 @@ function deliver(onOutput: OutputListener | undefined, fd: 1 | 2, data: Uint8Arr
 
 function streamBits(streams: Streams | undefined): number {
   return streams === undefined ? 0 : (streams.stdout ? 1 : 0) | (streams.stderr ? 2 : 0);
-}
-
-// What is said of a runtime that has been disposed meanwhile crossed its end.
-function unlessGone(work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== 'ERR_RUNTIME_DISPOSED') throw error;
-  }
 }
 
 // The addon throws an `Error` with `code` and `details`; what has neither is no answer of ours and goes on as it is.

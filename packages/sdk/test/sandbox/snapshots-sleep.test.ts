@@ -1,7 +1,7 @@
 // Runtimes that sleep on disk: what waits goes on waiting, what is called is refused, and nothing is lost.
 
 import { describe, expect, test } from 'vitest';
-import { NodeRuntime, Sidecar } from '../../src/index.js';
+import { type GuestStream, NodeRuntime, Sidecar } from '../../src/index.js';
 import { MODES, withMode, withRuntime } from './modes.js';
 import { ask, inFolderOfItsOwn, runnerOf, until } from './snapshot-helpers.js';
 
@@ -154,6 +154,29 @@ describe.each(MODES)('$name', (mode) => {
       const again = runtime.connect({ port: 3000 });
       await new Promise((resolve) => again.once('connect', resolve));
       again.destroy();
+      await snapshot.delete();
+    }));
+
+  test('what is written to a connection that fell asleep a moment ago is lost with it', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const runner = await runtime.createResidentRunner();
+      await runner.exec(`const net = await import('node:net');
+        globalThis.server = net.createServer((socket) => socket.unref().resume());
+        await new Promise((resolve) => server.listen(3000, resolve)); server.unref();`);
+      const streams = [runtime.connect({ port: 3000 }), runtime.connect({ port: 3000 }), runtime.connect({ port: 3000 })];
+      const [written, ended, left] = streams as [GuestStream, GuestStream, GuestStream];
+      await Promise.all(streams.map((stream) => new Promise((resolve) => stream.once('connect', resolve))));
+      const ends = streams.map((stream) => {
+        const code = new Promise((resolve) => stream.once('error', (error: NodeJS.ErrnoException) => resolve(error.code)));
+        return Promise.race([code, new Promise((resolve) => stream.once('close', () => resolve(undefined)))]);
+      });
+      const snapshot = await runtime.pause();
+      written.write('x');
+      ended.end();
+      left.destroy();
+      // The last one may have heard of it before it was left.
+      expect((await Promise.all(ends)).slice(0, 2)).toEqual(['ERR_RUNTIME_PAUSED', 'ERR_RUNTIME_PAUSED']);
+      await runtime.resume();
       await snapshot.delete();
     }));
 

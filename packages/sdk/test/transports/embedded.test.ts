@@ -3,10 +3,11 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, test } from 'vitest';
+import { Event, type OnEvent } from '../../src/transports/addon.js';
 import { openAddon } from '../../src/transports/embedded.js';
 
 const FAKE = fileURLToPath(new URL('../fixtures/fake-addon.cjs', import.meta.url));
-const fake = createRequire(import.meta.url)(FAKE) as { calls: unknown[][]; version: string };
+const fake = createRequire(import.meta.url)(FAKE) as { calls: unknown[][]; version: string; asleep: boolean; onEvent: OnEvent };
 const OPTIONS = {
   imageDir: '/image',
   inlineUs: 0,
@@ -20,6 +21,7 @@ const OPTIONS = {
 beforeEach(() => {
   fake.calls.length = 0;
   fake.version = '0.1.0';
+  fake.asleep = false;
 });
 
 const open = (imageDir = '/image') => openAddon(FAKE, { ...OPTIONS, imageDir }).connection;
@@ -168,4 +170,19 @@ test('file operations stand in their places, and a runtime whose files do not fi
     ['writeFile', 1, '/refuse', Buffer.alloc(1), false],
     ['disposeRuntime', 1],
   ]);
+});
+
+test('who listens to decisions of a runtime that falls asleep hears of them when it is awake again', async () => {
+  const connection = open();
+  const heard: number[] = [];
+  await connection.watchPermissions(1, ({ lost }) => heard.push(lost));
+  const decided = (lost: number) => fake.onEvent(1, Event.permissions, { events: [], lost });
+  fake.asleep = true;
+  decided(1);
+  fake.asleep = false;
+  decided(2);
+  await connection.disposeRuntime(1);
+  decided(3);
+  expect(heard).toEqual([1, 2]);
+  expect(fake.calls.filter(([name]) => name === 'takePermissions')).toHaveLength(2);
 });
