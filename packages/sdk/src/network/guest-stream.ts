@@ -71,7 +71,7 @@ export class GuestStream extends Duplex {
 
   /** It keeps the process alive, as it does from its beginning. */
   ref(): this {
-    if (!this.destroyed) keep(this);
+    if (!this.destroyed && !this.#over) keep(this);
     return this;
   }
 
@@ -153,6 +153,8 @@ export class GuestStream extends Duplex {
   #close(error: Error | undefined): void {
     this.#over = true;
     this.#failure = error;
+    // What lies here unread is nothing to stay alive for.
+    letGo(this);
     // A write that waits for room will never get it.
     if (error !== undefined && this.#outgoing !== undefined) this.destroy(error);
     else this.#hand();

@@ -1,10 +1,13 @@
 // HTTP to guests whose runtime gets another state: what was asked of the one before never reaches it, and what is asked afterwards is answered.
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import type { Dispatcher } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { NodeRuntime, Sidecar } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
-import { codeOf, httpServer, PORT, serve } from './network-helpers.js';
+import { codeOf, httpServer, PORT, serve, textOf } from './network-helpers.js';
 import { inFolderOfItsOwn, until } from './snapshot-helpers.js';
 
 inFolderOfItsOwn();
@@ -121,4 +124,15 @@ test('a guest cannot have its connections kept for longer than is promised', asy
   await serve(runtime, code);
   expect((await runtime.fetch(PORT)).headers['keep-alive']).toBe('timeout=300');
   await until(() => runtime.exists('/tmp/closed'));
+});
+
+test.each(['shared', 'embedded'])('a connection that is over and unread does not keep the process alive: %s', async (mode) => {
+  const program = fileURLToPath(new URL('../fixtures/unread.mjs', import.meta.url));
+  const child = spawn(process.execPath, [program, mode], { stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    const [said, [exitCode]] = await Promise.all([textOf(child.stdout), once(child, 'close')]);
+    expect([exitCode, said]).toEqual([0, 'unread\n']);
+  } finally {
+    child.kill('SIGKILL');
+  }
 });
