@@ -45,7 +45,10 @@ export const snapshotStore = strict(
 export const SNAPSHOT_SCHEMAS = {
   'snapshot()': strict({
     name,
-    labels: custom(isLabels, `a map of at most ${MAX_LABELS} names to text, each of 1,000 characters at most`),
+    labels: custom(
+      isLabels,
+      `a map of at most ${MAX_LABELS} names (none is __proto__) to text, each of 1,000 characters at most`,
+    ),
     store: custom((value) => value === 'memory' || value === 'disk', "'memory' or 'disk'"),
     timeoutMs,
   }),

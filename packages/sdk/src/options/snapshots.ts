@@ -72,7 +72,7 @@ export const SNAPSHOT_WHOLE = {
 export const NAME = /^[^\0\p{Cs}]{1,200}$/su;
 /** How many labels. */
 export const MAX_LABELS = 64;
-/** A label's name and text. */
+/** A label's name and text. No name is `__proto__`: it would be no entry of a map, but what the map is. */
 export const LABEL = /^[^\0\p{Cs}]{0,1000}$/su;
 
 const isWhole =
@@ -95,7 +95,8 @@ export const isLabels: Test = (value) => {
   if (prototype !== Object.prototype && prototype !== null) return false;
   const entries = Object.entries(value);
   const isText: Test = (text) => typeof text === 'string' && LABEL.test(text);
-  return entries.length <= MAX_LABELS && entries.every(([name, text]) => name !== '' && isText(name) && isText(text));
+  const isLabel: Test = (name) => name !== '' && name !== '__proto__' && isText(name);
+  return entries.length <= MAX_LABELS && entries.every(([name, text]) => isLabel(name) && isText(text));
 };
 
 const quiet: Tests = { __proto__: null, timeoutMs: isWhole('timeoutMs') };

@@ -122,10 +122,11 @@ impl Head {
         }
         let (memories, info) = (u32_at(head, 48) as usize, u32_at(head, 52) as usize);
         let (table, rest) = head[FIXED..].split_at(memories * ENTRY);
-        let (info, behind) = postcard::take_from_bytes(&rest[..info]).map_err(|_| "its info cannot be read")?;
+        let (info, behind) = postcard::take_from_bytes::<SnapshotInfo>(&rest[..info]).map_err(|_| "its info cannot be read")?;
         if !behind.is_empty() {
             return Err("its info is longer than it should be".into());
         }
+        info.check()?;
         let entry = |bytes: &[u8]| Entry {
             pid: u32_at(bytes, 0),
             is_shell: u32_at(bytes, 4) == 1,

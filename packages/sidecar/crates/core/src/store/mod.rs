@@ -14,6 +14,7 @@ mod faults;
 mod folder;
 mod format;
 mod index;
+mod info;
 mod memory;
 mod names;
 mod once;

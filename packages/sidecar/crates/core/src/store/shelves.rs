@@ -202,9 +202,6 @@ impl<S: Subject> Shelves<S> {
         let mut source = Source::open(path)?;
         source.check_image(&self.core)?;
         let id = source.head.info.id.clone();
-        if !names::is_id(&id) {
-            return Err(Error::SnapshotDamaged { path: path.display().to_string(), reason: "its id is none".to_owned() });
-        }
         let head = retold(&source.head, SnapshotInfo { tenant: tenant.to_owned(), ..source.head.info.clone() })?;
         let len = head.len() as u64 + super::content::body_len(&source.head);
         self.writes.after(tenant, &id, || {

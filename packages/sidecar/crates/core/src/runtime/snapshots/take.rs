@@ -75,7 +75,7 @@ impl Inner {
         size += saved.own_bytes();
         let programs: Vec<SavedProgram> = rested.into_iter().map(|(program, vm)| program.save(vm, options.hold)).collect();
         let info = SnapshotInfo {
-            parent: ancestor.replace(id.clone()),
+            parent: ancestor.clone(),
             id,
             created_ms: sys::wall_ns() / 1_000_000,
             image: self.core.image_id().to_owned(),
@@ -85,6 +85,12 @@ impl Inner {
             size,
             programs: u32::try_from(programs.len()).unwrap_or(u32::MAX),
         };
+        info.check().map_err(|reason| Error::InvalidRequest {
+            what: "snapshot".to_owned(),
+            expected: "a name, labels and a tenant that can be told again".to_owned(),
+            received: reason.to_owned(),
+        })?;
+        *ancestor = Some(info.id.clone());
         let (env, cwd, limits) = (self.env.clone(), self.cwd.clone(), self.limits);
         Ok(Arc::new(Snapshot { info, env, cwd, limits, kernel: saved, programs }))
     }

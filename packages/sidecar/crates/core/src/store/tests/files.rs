@@ -1,6 +1,8 @@
 //! Exported files, and files in which anything at all is different.
 
+use super::super::content::{Content, encoded};
 use super::*;
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 
 #[test]
@@ -183,6 +185,54 @@ fn whatever_is_different_is_seen() {
     });
     assert!(count > 1_000, "{count}");
     assert_eq!(names_in(&scratch.0.join("store")), ["lock"], "nothing of any of them is left");
+}
+
+#[test]
+fn what_no_client_can_be_told_is_damaged() {
+    let (core, scratch) = (crate::tests::core(), Scratch::new());
+    let good = paper(&core, "t", Some("n"), 1, 1);
+    let label = |name: &str, text: &str| vec![(name.to_owned(), text.to_owned())];
+    let most = SnapshotInfo {
+        parent: Some(fresh_id()),
+        created_ms: 8_640_000_000_000_000,
+        size: (1 << 53) - 1,
+        name: Some("ñ".repeat(200)),
+        labels: (0..64).map(|n| (format!("{n:x>1000}"), "ñ".repeat(1_000))).collect(),
+        tenant: "ñ".repeat(200),
+        ..good.info.clone()
+    };
+    assert_eq!(most.check(), Ok(()));
+    assert_eq!(SnapshotInfo { labels: label("a", ""), tenant: String::new(), ..good.info.clone() }.check(), Ok(()));
+    let of = || good.info.clone();
+    let wrong = [
+        ("its id is none", SnapshotInfo { id: "snap-x".to_owned(), ..of() }),
+        ("its parent is none", SnapshotInfo { parent: Some("p".repeat(100_000)), ..of() }),
+        ("a time that cannot be", SnapshotInfo { created_ms: 1 << 60, ..of() }),
+        ("a size that cannot be", SnapshotInfo { size: 1 << 53, ..of() }),
+        ("an image that is none", SnapshotInfo { image: "i".repeat(100_000), ..of() }),
+        ("a name that cannot be", SnapshotInfo { name: Some("n".repeat(201)), ..of() }),
+        ("a name that cannot be", SnapshotInfo { name: Some(String::new()), ..of() }),
+        ("a name that cannot be", SnapshotInfo { name: Some("a\0".to_owned()), ..of() }),
+        ("a tenant that cannot be", SnapshotInfo { tenant: "t".repeat(201), ..of() }),
+        ("labels that cannot be", SnapshotInfo { labels: label("__proto__", "x"), ..of() }),
+        ("labels that cannot be", SnapshotInfo { labels: label("", "x"), ..of() }),
+        ("labels that cannot be", SnapshotInfo { labels: label(&"n".repeat(1_001), ""), ..of() }),
+        ("labels that cannot be", SnapshotInfo { labels: label("n", &"x".repeat(1_001)), ..of() }),
+        ("labels that cannot be", SnapshotInfo { labels: vec![label("n", "x")[0].clone(); 65], ..of() }),
+    ];
+    for (reason, info) in wrong {
+        assert_eq!(info.check(), Err(reason));
+        let path = scratch.0.join("wrong");
+        let mut file = std::fs::File::create(&path).expect("a file");
+        let content =
+            Content::of(&core, &Paper { info, state: good.state.clone(), memories: good.memories.clone() }).expect("laid out");
+        file.write_all(&encoded(content.head()).expect("a head")).and_then(|()| content.write_body(&mut file)).expect("written");
+        let shelves = shelves(&core, &scratch.0.join("store"));
+        let refused = shelves.import("t", &path).map(|_| ());
+        let path = path.display().to_string();
+        assert_eq!(refused, Err(Error::SnapshotDamaged { path, reason: reason.to_owned() }));
+        assert_eq!(listed(&shelves, "t"), vec![]);
+    }
 }
 
 #[test]

@@ -68,6 +68,22 @@ fn a_runner_goes_on_after_a_restart() {
 }
 
 #[test]
+fn what_no_client_can_be_told_is_not_taken() {
+    let core = core();
+    let source = runtime(&core);
+    let before = take(&source);
+    let proto = vec![("__proto__".to_owned(), "x".to_owned())];
+    for wrong in [
+        SnapshotOptions { labels: proto, ..options("a") },
+        options(""),
+        SnapshotOptions { tenant: "t".repeat(201), ..options("a") },
+    ] {
+        assert_eq!(try_take(&source, wrong).map(drop).map_err(|error| error.code()), Err("ERR_INVALID_REQUEST"));
+    }
+    assert_eq!(take(&source).info().parent.as_ref(), Some(&before.info().id), "the refused ones are nobody's parents");
+}
+
+#[test]
 fn a_family_goes_on_after_a_restart() {
     let kept = Kept::new("family");
     {
