@@ -7,7 +7,6 @@ use crate::error::Error;
 use crate::memory::{Budget, Charge};
 use crate::sys;
 use std::fs::File;
-use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, OnceLock};
 
@@ -17,7 +16,8 @@ pub(crate) struct Piece {
     file: File,
     len: u64,
     budget: Arc<Budget>,
-    view: OnceLock<Option<View>>,
+    /// Once it could be mapped: what is refused now may be granted later.
+    view: OnceLock<View>,
     /// The descriptor's place in the budget.
     _charge: Charge,
 }
@@ -53,18 +53,53 @@ impl Piece {
         self.file.as_raw_fd()
     }
 
-    /// A part of it; `None` when it does not exist or cannot be mapped.
+    /// A part of it; `None` when it does not exist or cannot be mapped now.
     pub(crate) fn bytes(&self, offset: u64, len: usize) -> Option<&[u8]> {
-        let view = self.view.get_or_init(|| self.map().ok()).as_ref()?;
+        let view = self.view().ok()?;
         let offset = usize::try_from(offset).ok()?;
         offset.checked_add(len).filter(|end| *end <= view.len)?;
         // SAFETY: the range lies inside the view (just checked), which is mapped for as long as `self` lives and which nobody writes.
         Some(unsafe { std::slice::from_raw_parts((view.base + offset) as *const u8, len) })
     }
 
-    fn map(&self) -> io::Result<View> {
-        let len = usize::try_from(self.len).map_err(io::Error::other)?;
-        let charge = self.budget.charge(1, 0).map_err(io::Error::other)?;
-        Ok(View { base: sys::map_readonly(self.file.as_raw_fd(), 0, len)?, len, _charge: charge })
+    /// Maps it for whoever will read it, or says why that cannot be.
+    pub(crate) fn make_readable(&self) -> Result<(), Error> {
+        self.view().map(drop)
+    }
+
+    fn view(&self) -> Result<&View, Error> {
+        if let Some(view) = self.view.get() {
+            return Ok(view);
+        }
+        let exhausted = || Error::ResourceExhausted { resource: "memory mappings", limit: sys::max_mappings() };
+        let len = usize::try_from(self.len).map_err(|_| exhausted())?;
+        let charge = self.budget.charge(1, 0)?;
+        let base = sys::map_readonly(self.file.as_raw_fd(), 0, len).map_err(|_| exhausted())?;
+        // Of two that map it at once, one unmaps again.
+        Ok(self.view.get_or_init(|| View { base, len, _charge: charge }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Policy;
+    use std::os::unix::fs::FileExt;
+
+    #[test]
+    fn what_could_not_be_mapped_can_be_read_later() {
+        let budget = Budget::with(1, 10, Policy::default());
+        let file = sys::memory_file().expect("a file in memory");
+        file.write_all_at(&[7; sys::PAGE], 0).expect("written");
+        let piece = Piece::new(file, sys::PAGE as u64, &budget).expect("a piece");
+        let all = budget.charge(1, 0).expect("room");
+        assert_eq!(piece.bytes(0, 1), None);
+        assert_eq!(piece.make_readable().map_err(|error| error.code()), Err("ERR_RESOURCE_EXHAUSTED"));
+        drop(all);
+        assert_eq!(piece.bytes(1, 2), Some(&[7, 7][..]));
+        assert_eq!(piece.bytes(1, sys::PAGE), None, "it ends there");
+        assert_eq!(budget.mappings(), 1);
+        drop(piece);
+        assert_eq!(budget.mappings(), 0);
     }
 }

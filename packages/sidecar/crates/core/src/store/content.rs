@@ -138,6 +138,8 @@ impl Source {
         let Self { file, meta, head, body_at } = self;
         let budget = core.shared().factory_of(false)?.image().budget().clone();
         let piece = Piece::new(file, meta.len(), &budget)?;
+        // Want of room is no damage: later there may be some.
+        piece.make_readable()?;
         let state_len = usize::try_from(head.state_len).map_err(|_| damaged("its state is too long"))?;
         let all = piece.bytes(body_at, padded(head.state_len) as usize).ok_or_else(|| damaged("it cannot be mapped"))?;
         let (state, padding) = all.split_at(state_len);

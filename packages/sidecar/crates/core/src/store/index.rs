@@ -40,7 +40,10 @@ impl Index {
         if is_absent(&look) {
             return None;
         }
-        self.seen.lock().insert(found.path.clone(), (found.stamp, look.clone()));
+        // What could not be read now may be read later.
+        if !matches!(look, Err(Error::SnapshotFile { .. } | Error::ResourceExhausted { .. })) {
+            self.seen.lock().insert(found.path.clone(), (found.stamp, look.clone()));
+        }
         Some(look)
     }
 
