@@ -3,7 +3,7 @@
 
 use super::node::{Body, Directory, Ino, Meta};
 use super::tree::{FileSystem, GUEST, SEARCH, User, WRITE, now};
-use super::walk::{Name, Spot};
+use super::walk::{Name, Place, Spot};
 use super::watch::Change;
 use crate::kernel::Errno;
 use std::sync::Arc;
@@ -138,6 +138,10 @@ impl FileSystem {
         if to.node == Some(ino) {
             return Ok(());
         }
+        // Where something is mounted is the caller's to say: rules are written for that path.
+        if is_directory && self.holds_mount(ino)? {
+            return Err(Errno::EBUSY);
+        }
         self.may_remove(user, from.parent, ino)?;
         match to.node {
             None => self.may_change(user, to.parent)?,
@@ -227,6 +231,18 @@ impl FileSystem {
             }
             at = parent;
         }
+    }
+
+    /// Whether something is mounted below a directory.
+    fn holds_mount(&self, ino: Ino) -> Result<bool, Errno> {
+        for mount in &self.mounts {
+            if let Place::Here(parent) = mount.parent
+                && self.lies_in(parent, ino)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Puts a name into a directory.

@@ -76,6 +76,19 @@ impl Source {
     }
 }
 
+/// A path without dots and without slashes that mean nothing.
+fn plain(path: &[u8]) -> Vec<u8> {
+    let mut names: Vec<&[u8]> = Vec::new();
+    for name in path.split(|byte| *byte == b'/') {
+        match name {
+            b"" | b"." => {}
+            b".." => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    names.iter().flat_map(|name| [b"/", *name]).flatten().copied().collect()
+}
+
 /// A guest path by which mounts are told apart.
 fn trimmed(guest_path: &str) -> &[u8] {
     guest_path.trim_end_matches('/').as_bytes()
@@ -172,7 +185,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// The directory that will hold the mount, and the name.
+    /// The directory that will hold the mount, and the name. No link leads there: rules of permissions are written for the path that the caller gives, and
+    /// are asked about the one that the mount has.
     fn mount_point(&mut self, path: &[u8]) -> Result<(Place, Box<[u8]>), Errno> {
         let cut = path.iter().rposition(|byte| *byte == b'/').ok_or(Errno::EINVAL)?;
         let (holder, name) = (&path[..cut], &path[cut + 1..]);
@@ -189,6 +203,9 @@ impl FileSystem {
             Place::Here(ino) => drop(self.directory(*ino)?),
             Place::There(mount, _) if self.mount(*mount)?.proc().is_some() => return Err(Errno::EBUSY),
             Place::There(..) => {}
+        }
+        if super::walk::join(self.path_of(&place)?, name) != plain(path) {
+            return Err(Errno::ELOOP);
         }
         Ok((place, name.into()))
     }

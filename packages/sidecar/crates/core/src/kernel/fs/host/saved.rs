@@ -6,7 +6,7 @@ use super::super::app::App;
 use super::super::proc::Proc;
 use super::super::saved::Surroundings;
 use super::super::walk::{Place, join};
-use super::{Mount, Source, trimmed};
+use super::{Mount, Source, plain, trimmed};
 use crate::error::Error;
 use crate::options::{FileSystemOptions, MountOptions};
 use serde::{Deserialize, Serialize};
@@ -114,6 +114,11 @@ impl SavedMount {
             guest_path: self.guest_path.clone(),
             inner: parking_lot::RwLock::default(),
         })
+    }
+
+    /// Where it was mounted. `/proc` is nobody's choice.
+    pub(in crate::kernel::fs) fn path(&self) -> Vec<u8> {
+        if self.kind == Kind::Proc { b"/proc".to_vec() } else { plain(&self.guest_path) }
     }
 
     /// Whether the caller can have said so.

@@ -3,7 +3,7 @@
 
 use super::SavedFiles;
 use crate::kernel::fs::base::uncounted;
-use crate::kernel::fs::host::{Kind, SavedFile, SavedOpened};
+use crate::kernel::fs::host::{Kind, SavedFile, SavedMount, SavedOpened};
 use crate::kernel::fs::node::{Body, Device, Directory, Ino, MAX_NAME, Node};
 use crate::kernel::fs::process::SavedProcessFiles;
 use crate::kernel::fs::tree::{ROOT, Space};
@@ -26,6 +26,11 @@ fn ensure(is_so: bool, otherwise: &'static str) -> Checked {
 /// Whether a directory may have this name in it.
 pub(crate) fn is_name(name: &[u8]) -> bool {
     (1..=MAX_NAME).contains(&name.len()) && name != b"." && name != b".." && !name.iter().any(|byte| b"/\0".contains(byte))
+}
+
+/// Whether a node is what a mount has in the directory that holds it.
+fn is_mounted(node: &Node, mount: &SavedMount) -> bool {
+    mount.parent == Place::Here(node.parent) && node.name[..] == mount.name[..]
 }
 
 /// A path from a mount's root, without slashes at its ends.
@@ -72,8 +77,40 @@ impl SavedFiles {
                 }
             };
             ensure(is_there, "a mount that lies nowhere")?;
+            ensure(self.lies_where_it_was_mounted(mount) == Some(true), "a mount that lies elsewhere")?;
+            if mount.kind == Kind::Overlay {
+                let root = self.raised.get(&(number, Box::default())).and_then(|ino| self.nodes.get(ino));
+                ensure(root.is_some_and(|root| is_mounted(root, mount)), "an overlay that lies elsewhere")?;
+            }
         }
         ensure(!self.mounts.is_empty(), "more than one /proc, or none")
+    }
+
+    /// Whether the path that a mount has, by which rules of permissions know it, is the one that the caller gave: nobody moves what is mounted.
+    fn lies_where_it_was_mounted(&self, mount: &SavedMount) -> Option<bool> {
+        let path = mount.path();
+        let above = |path: &[u8], name: &[u8]| path.strip_suffix(name)?.strip_suffix(b"/").map(<[u8]>::len);
+        // What is left of the path. It becomes shorter with each name, so the way up has an end whatever the parents say.
+        let mut left = above(&path, &mount.name)?;
+        let mut place = mount.parent.clone();
+        loop {
+            place = match place {
+                Place::Here(ROOT) => return Some(left == 0),
+                Place::Here(ino) => {
+                    let node = self.nodes.get(&ino).filter(|node| node.meta.links > 0)?;
+                    left = above(&path[..left], &node.name)?;
+                    Place::Here(node.parent)
+                }
+                Place::There(outer, inside) => {
+                    if !inside.is_empty() {
+                        left = above(&path[..left], &inside)?;
+                    }
+                    let outer = self.mounts.get(outer)?;
+                    left = above(&path[..left], &outer.name)?;
+                    outer.parent.clone()
+                }
+            };
+        }
     }
 
     fn check_nodes(&self) -> Checked {
@@ -90,7 +127,8 @@ impl SavedFiles {
                 Body::Device(device) => ensure(!matches!(device, Device::Descriptor(_)), "a device that cannot be")?,
                 Body::File(content) => ensure(i64::try_from(content.len()).is_ok(), "a file that is too long")?,
                 Body::Mount(number) => {
-                    ensure(self.kind(*number).is_some_and(|kind| kind != Kind::Overlay), "a mount that is none")?;
+                    let mount = self.mounts.get(*number).filter(|mount| mount.kind != Kind::Overlay);
+                    ensure(mount.is_some_and(|mount| is_mounted(node, mount)), "a mount that is none")?;
                 }
                 Body::Socket => {}
             }

@@ -233,6 +233,33 @@ fn a_folder_that_cannot_be_mounted_is_refused() {
     assert_eq!(refusal(host.mount("/m", "outside", true)), "mounts.guestPath");
 }
 
+/// Rules of permissions are written for the path that the caller gives: the mount lies there, and stays.
+#[test]
+fn a_mount_lies_where_the_caller_says() {
+    const EBUSY: i64 = -16;
+    const RENAME: u32 = 0x0a;
+    let host = Host::new("place");
+    let mut deep =
+        guest(&[host.mount("/workspace//a/./b/../c/m/", "inside", true), host.mount("/workspace/a/c/m/dir/n", "outside", true)]);
+    let (len, path) = deep.sys(0x17, &["/workspace/a/c/m/dir/n".into(), Arg::Room(100)]);
+    assert_eq!(&path[..len as usize], b"/workspace/a/c/m/dir/n");
+    for from in ["/workspace/a", "/workspace/a/c"] {
+        assert_eq!(deep.plain(RENAME, &[from.into(), "/tmp/moved".into()]), EBUSY, "{from}");
+    }
+    assert_eq!(deep.plain(RENAME, &["/workspace/a/b".into(), "/tmp/moved".into()]), 0, "nothing is mounted in it");
+    super::saved::by_bytes(&deep).read_file("/workspace/a/c/m/dir/n/secret").expect("the same in a copy");
+    // What a program has laid in the way of a mount that comes later.
+    let mut sly = guest(&[]);
+    assert_eq!(sly.plain(0x0c, &["/tmp".into(), "/workspace/a".into()]), 0);
+    let mounts = [host.mount("/workspace/a/m", "inside", true)];
+    match sly.program.process.kernel.outside().furnish(&mounts, &[], &[], "/workspace") {
+        Err(Error::InvalidRequest { what, received, .. }) => {
+            assert_eq!((&*what, received.ends_with("ELOOP")), ("mounts.guestPath", true), "{received}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
 /// Names and kinds of what has been told by then; waits for the host to tell something.
 fn heard(guest: &Guest) -> Vec<(u8, String)> {
     let until = Instant::now() + Duration::from_secs(5);

@@ -231,8 +231,8 @@ fn what_no_runtime_can_have_brought_about_is_refused() {
         ),
         ("a mount that is none", Box::new(|files| files.mounts.clear())),
         ("more than one /proc, or none", Box::new(|files| files.mounts.push(files.mounts[0].clone()))),
-        ("a mount that lies nowhere", Box::new(move |files| files.mounts[0].parent = Place::Here(a))),
-        ("a mount that lies nowhere", Box::new(|files| files.mounts[0].parent = Place::There(0, Vec::new()))),
+        ("a mount that is none", Box::new(move |files| files.mounts[0].parent = Place::Here(a))),
+        ("a mount that is none", Box::new(|files| files.mounts[0].parent = Place::There(0, Vec::new()))),
         ("a raised directory of no overlay", Box::new(move |files| files.raised.insert_mut((0, Box::default()), d))),
         ("a raised directory of no overlay", Box::new(move |files| names(files, d).below = Some(Box::new(Below::root(0))))),
         ("a watch that nobody can have made", Box::new(|files| files.watches[0].node = 9_999_999)),
@@ -255,4 +255,48 @@ fn what_no_runtime_can_have_brought_about_is_refused() {
     assert_eq!(over(|below| below.path = b"/etc".to_vec()).err(), Some("a name that cannot be"));
     assert_eq!(over(|below| below.gone.insert_mut(b"a/b"[..].into())).err(), Some("a name that cannot be"));
     assert_eq!(over(|below| below.mount = 1).err(), Some("a raised directory of no overlay"));
+}
+
+/// Rules of permissions are written for the path that the caller gives.
+#[test]
+fn a_mount_that_lies_elsewhere_than_the_caller_has_said_is_refused() {
+    let world = world("elsewhere");
+    let refused =
+        |change: &dyn Fn(&mut SavedFiles)| save(&[&world.guest]).with_files(|files| change(files)).rewritten(|bytes| bytes).err();
+    assert_eq!(refused(&|_| {}), None);
+    let named = |files: &SavedFiles, name: &[u8]| {
+        let mut mounts = files.mounts.iter();
+        mounts.position(|mount| mount.name[..] == *name).expect("mounted")
+    };
+    for (name, reason) in
+        [(&b"m"[..], "a mount that is none"), (b"app", "a mount that is none"), (b"p", "a mount that lies elsewhere")]
+    {
+        let renamed = refused(&|files| {
+            let number = named(files, name);
+            files.mounts[number].name = b"q"[..].into();
+        });
+        assert_eq!(renamed, Some(reason));
+        // With what the tree says of it.
+        let moved = refused(&|files| {
+            let number = named(files, name);
+            let ino = names(files, ROOT).names.get(name).copied().expect("mounted");
+            names(files, ROOT).names.remove_mut(name);
+            names(files, ROOT).names.insert_mut(b"q"[..].into(), ino);
+            node(files, ino).name = Arc::from(&b"q"[..]);
+            files.mounts[number].name = b"q"[..].into();
+        });
+        assert_eq!(moved, Some("a mount that lies elsewhere"));
+    }
+    // The directory of an overlay, alone.
+    let moved = refused(&|files| {
+        let ino = names(files, ROOT).names.get(&b"p"[..]).copied().expect("mounted");
+        names(files, ROOT).names.remove_mut(&b"p"[..]);
+        names(files, ROOT).names.insert_mut(b"q"[..].into(), ino);
+        node(files, ino).name = Arc::from(&b"q"[..]);
+    });
+    assert_eq!(moved, Some("an overlay that lies elsewhere"));
+    assert_eq!(
+        refused(&|files| assert!(files.raised.remove_mut(&(named(files, b"p"), Box::default())))),
+        Some("an overlay that lies elsewhere")
+    );
 }
