@@ -202,7 +202,7 @@ fn delete(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option
 
 fn persist(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
     let (id, tenant, name) = named(this, env, &arguments)?;
-    this.of_store(env, id, move |store| store.get(&tenant, &name).and_then(|it| store.write(&it)), done)
+    this.of_store(env, id, move |store| store.persist(&tenant, &name), done)
 }
 
 fn digest(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {

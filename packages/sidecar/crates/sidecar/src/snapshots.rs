@@ -52,7 +52,7 @@ impl Session {
             }
             Request::SnapshotPersist(named) => {
                 let (tenant, name) = (named.tenant.to_owned(), named.snapshot.to_owned());
-                self.of_store(id, move |store| store.get(&tenant, &name).and_then(|it| store.write(&it)).map(|()| done(id)))?;
+                self.of_store(id, move |store| store.persist(&tenant, &name).map(|()| done(id)))?;
             }
             Request::SnapshotDigest(named) => {
                 let (tenant, name) = (named.tenant.to_owned(), named.snapshot.to_owned());

@@ -113,7 +113,12 @@ impl Store {
         self.shelves.write(snapshot, false)
     }
 
-    /// The same, and it stays when others need room: see [`Store::protect`].
+    /// Writes one that is in memory to disk, by its id, its name or its digest.
+    pub fn persist(&self, tenant: &str, name: &str) -> Result<(), Error> {
+        self.shelves.persist(tenant, name)
+    }
+
+    /// Writes a snapshot as [`Store::write`] does, and it stays when others need room: see [`Store::protect`].
     pub fn write_protected(&self, snapshot: &Arc<Snapshot>) -> Result<(), Error> {
         self.shelves.write(snapshot, true)
     }

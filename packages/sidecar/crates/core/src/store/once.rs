@@ -1,4 +1,4 @@
-//! One at a time for each snapshot: whoever wants what is being done already waits and has the same answer.
+//! One at a time for each snapshot. Whoever wants what is being done already waits and has the same answer; whoever wants something else waits, and does it then.
 
 use crate::error::Error;
 use parking_lot::{Condvar, Mutex};
@@ -15,8 +15,19 @@ pub(super) struct Once {
     under_way: Mutex<HashMap<Key, Arc<Flight>>>,
 }
 
-#[derive(Default)]
+/// What is done with a snapshot, as far as one answer can be another's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    /// It is written.
+    Write,
+    /// ... and stays when others need room.
+    WriteProtected,
+    /// Anything else: its answer is nobody else's.
+    Own,
+}
+
 struct Flight {
+    work: Work,
     answer: Mutex<Option<Answer>>,
     done: Condvar,
 }
@@ -38,37 +49,36 @@ impl Drop for Landing<'_> {
 }
 
 impl Once {
-    /// Does `work` for a snapshot of a tenant's, or waits for whoever is at it.
-    pub(super) fn join(&self, tenant: &str, id: &str, work: impl FnOnce() -> Answer) -> Answer {
+    /// Does `work` for a snapshot of a tenant's, or waits for whoever is at the same.
+    pub(super) fn join(&self, tenant: &str, id: &str, what: Work, work: impl FnOnce() -> Answer) -> Answer {
         let key = (tenant.to_owned(), id.to_owned());
-        let flight = match self.under_way.lock().entry(key.clone()) {
-            Entry::Occupied(other) => Err(other.get().clone()),
-            Entry::Vacant(place) => Ok(place.insert(Arc::default()).clone()),
-        };
-        match flight {
-            Err(other) => Self::wait(&other),
-            Ok(flight) => {
-                let died = Err(Error::Snapshot { reason: "it could not be written".to_owned() });
-                let mut landing = Landing { once: self, key, flight, answer: died };
-                landing.answer = work();
-                landing.answer.clone()
+        let flight = loop {
+            let other = match self.under_way.lock().entry(key.clone()) {
+                Entry::Occupied(other) => other.get().clone(),
+                Entry::Vacant(place) => {
+                    let flight = Flight { work: what, answer: Mutex::default(), done: Condvar::default() };
+                    break place.insert(Arc::new(flight)).clone();
+                }
+            };
+            let answer = Self::wait(&other);
+            if what != Work::Own && other.work == what {
+                return answer;
             }
-        }
+        };
+        let died = Err(Error::Snapshot { reason: "it could not be written".to_owned() });
+        let mut landing = Landing { once: self, key, flight, answer: died };
+        landing.answer = work();
+        landing.answer.clone()
     }
 
     /// Does `work` when nothing is being done for the snapshot.
     pub(super) fn after<T>(&self, tenant: &str, id: &str, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-        let mut work = Some(work);
         let mut done = None;
-        while let Some(waiting) = work.take() {
-            let mut waiting = Some(waiting);
-            let _ = self.join(tenant, id, || {
-                done = waiting.take().map(|work| work());
-                Ok(())
-            });
-            work = waiting;
-        }
-        done.unwrap_or_else(|| Err(Error::Snapshot { reason: "it could not be done".to_owned() }))
+        let ended = self.join(tenant, id, Work::Own, || {
+            done = Some(work());
+            Ok(())
+        });
+        done.unwrap_or_else(|| Err(ended.err().unwrap_or(Error::Snapshot { reason: "it could not be done".to_owned() })))
     }
 
     fn wait(flight: &Flight) -> Answer {
@@ -78,6 +88,59 @@ impl Once {
                 return answer.clone();
             }
             flight.done.wait(&mut answer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+    use std::thread::{scope, yield_now};
+
+    /// What comes of `second`, which begins while `first` is under way: its answer, and what was done, in order.
+    fn beside(first: Work, second: Work) -> (Answer, Vec<u8>) {
+        let (once, done) = (Once::default(), Mutex::new(Vec::new()));
+        let (begun, has_begun) = mpsc::channel();
+        let answer = scope(|scope| {
+            let (once, done) = (&once, &done);
+            let refused = || Err(Error::Snapshot { reason: "refused".to_owned() });
+            scope.spawn(move || {
+                let _ = once.join("t", "s", first, || {
+                    begun.send(()).expect("it is waited for");
+                    // The other one waits: it holds the flight too.
+                    while once.under_way.lock().values().all(|flight| Arc::strong_count(flight) < 3) {
+                        yield_now();
+                    }
+                    done.lock().push(1);
+                    refused()
+                });
+            });
+            has_begun.recv().expect("it begins");
+            once.join("t", "s", second, || {
+                done.lock().push(2);
+                Ok(())
+            })
+        });
+        assert!(once.under_way.lock().is_empty());
+        (answer, done.into_inner())
+    }
+
+    #[test]
+    fn an_answer_is_for_those_who_want_the_same() {
+        for same in [Work::Write, Work::WriteProtected] {
+            let (answer, done) = beside(same, same);
+            assert!(answer.is_err());
+            assert_eq!(done, [1]);
+        }
+        for (first, second) in [
+            (Work::Own, Work::Write),
+            (Work::Own, Work::Own),
+            (Work::Write, Work::Own),
+            (Work::Write, Work::WriteProtected),
+            (Work::WriteProtected, Work::Write),
+        ] {
+            assert_eq!(beside(first, second), (Ok(()), vec![1, 2]), "{first:?}, {second:?}");
         }
     }
 }

@@ -6,8 +6,8 @@
 use super::content::{Content, Source, encoded, hex, retold};
 use super::folder::{Folder, Found, Stamp};
 use super::index::{Index, Known, is_absent};
-use super::memory::Memory;
-use super::once::Once;
+use super::memory::{Kept, Memory};
+use super::once::{Once, Work};
 use super::subject::Subject;
 use super::{DamagedSnapshot, Listing, SnapshotInfo, Stored, names};
 use crate::core::Core;
@@ -51,21 +51,31 @@ impl<S: Subject> Shelves<S> {
     /// Writes a snapshot to disk, unless it is there. With `protect` it stays when others need room.
     pub(super) fn write(&self, snapshot: &S, protect: bool) -> Result<(), Error> {
         let info = snapshot.info();
+        let work = if protect { Work::WriteProtected } else { Work::Write };
+        self.writes.join(&info.tenant, &info.id, work, || self.write_now(snapshot, protect))
+    }
+
+    /// Writes one that is here to disk. One that is deleted meanwhile is not here.
+    pub(super) fn persist(&self, tenant: &str, name: &str) -> Result<(), Error> {
+        let id = self.id_of(tenant, name)?;
+        self.writes.join(tenant, &id, Work::Write, || self.write_now(&*self.get(tenant, &id)?, false))
+    }
+
+    fn write_now(&self, snapshot: &S, protect: bool) -> Result<(), Error> {
+        let info = snapshot.info();
         let (tenant, id) = (&*info.tenant, &*info.id);
-        self.writes.join(tenant, id, || {
-            if self.on_disk(tenant, id).is_some_and(|found| matches!(self.index.look(&self.core, tenant, &found), Some(Ok(_)))) {
-                return if protect { self.protect(tenant, id, true) } else { Ok(()) };
-            }
-            let content = Content::of(&self.core, snapshot)?;
-            let head = encoded(content.head())?;
-            let len = head.len() as u64 + content.body_len();
-            self.folder.write((tenant, id), len, protect, |file, path| {
-                let written = file.write_all(&head).and_then(|()| content.write_body(file));
-                written.map_err(|error| Error::snapshot_file(path, &error))
-            })?;
-            self.memory.learn(tenant, id, content.head().digest());
-            Ok(())
-        })
+        if self.is_written(tenant, id) {
+            return if protect { self.protect(tenant, id, true) } else { Ok(()) };
+        }
+        let content = Content::of(&self.core, snapshot)?;
+        let head = encoded(content.head())?;
+        let len = head.len() as u64 + content.body_len();
+        self.folder.write((tenant, id), len, protect, |file, path| {
+            let written = file.write_all(&head).and_then(|()| content.write_body(file));
+            written.map_err(|error| Error::snapshot_file(path, &error))
+        })?;
+        self.memory.learn(tenant, id, content.head().digest());
+        Ok(())
     }
 
     /// The snapshot, from memory, or opened and checked.
@@ -115,7 +125,7 @@ impl<S: Subject> Shelves<S> {
     /// What is known of a snapshot, and where it lies.
     pub(super) fn find(&self, tenant: &str, name: &str) -> Result<(SnapshotInfo, Stored), Error> {
         let id = self.id_of(tenant, name)?;
-        let kept = self.memory.get(tenant, &id).filter(|kept| kept.file.is_none()).map(|kept| kept.snapshot.info().clone());
+        let kept = self.kept(tenant, &id).map(|kept| kept.snapshot.info().clone());
         let known = self.known(tenant, &id);
         match (kept, known) {
             (Some(info), Some(Ok(_))) => Ok((info, Stored::Both)),
@@ -161,10 +171,12 @@ impl<S: Subject> Shelves<S> {
     }
 
     fn digest_of(&self, tenant: &str, id: &str) -> Result<Option<Digest>, Error> {
-        if let Some(known) = self.known(tenant, id) {
-            return Ok(Some(known?.digest));
+        let known = self.known(tenant, id).transpose();
+        if let Ok(Some(known)) = known {
+            return Ok(Some(known.digest));
         }
-        let Some(kept) = self.memory.get(tenant, id).filter(|kept| kept.file.is_none()) else { return Ok(None) };
+        // What is in memory is good, whatever its file is.
+        let Some(kept) = self.kept(tenant, id) else { return known.map(|_| None) };
         if kept.digest.is_some() {
             return Ok(kept.digest);
         }
@@ -177,7 +189,8 @@ impl<S: Subject> Shelves<S> {
     pub(super) fn export(&self, tenant: &str, name: &str, path: &Path) -> Result<(), Error> {
         let snapshot = self.get(tenant, name)?;
         let id = &snapshot.info().id;
-        if let Some(own) = self.folder.file(tenant, id) {
+        // What is in memory is good, whatever its file is.
+        if let Some(own) = self.folder.file(tenant, id).filter(|_| self.kept(tenant, id).is_none()) {
             let source = Source::open_own(&own, tenant, id);
             if !is_absent(&source) {
                 let mut source = source?;
@@ -207,9 +220,9 @@ impl<S: Subject> Shelves<S> {
         self.writes.after(tenant, &id, || {
             // One that is damaged here is replaced.
             match self.digest_of(tenant, &id) {
-                Ok(Some(digest)) if digest == source.head.digest() => return Ok(()),
-                Ok(Some(_)) => return Err(Error::SnapshotExists { id: id.clone() }),
-                Ok(None) | Err(_) => {}
+                Ok(Some(digest)) if digest != source.head.digest() => return Err(Error::SnapshotExists { id: id.clone() }),
+                Ok(Some(_)) if self.is_written(tenant, &id) => return Ok(()),
+                Ok(_) | Err(_) => {}
             }
             self.folder.write((tenant, &id), len, false, |file, part| {
                 source.copy(&head, file).map_err(|error| match error.kind() {
@@ -281,6 +294,16 @@ impl<S: Subject> Shelves<S> {
             }
         }
         (all, damaged)
+    }
+
+    /// What is in memory for its own sake.
+    fn kept(&self, tenant: &str, id: &str) -> Option<Kept<S>> {
+        self.memory.get(tenant, id).filter(|kept| kept.file.is_none())
+    }
+
+    /// Whether its file is there and good, as far as anybody knows.
+    fn is_written(&self, tenant: &str, id: &str) -> bool {
+        self.known(tenant, id).is_some_and(|known| known.is_ok())
     }
 
     /// What the file of an id is, if there is one.

@@ -45,7 +45,7 @@ fn what_is_exported_can_be_imported() {
     to.write(&twin, false).expect("written");
     to.memory.forget("third", &info.id);
     assert_eq!(to.import("third", &of_disk), Err(Error::SnapshotExists { id: info.id.clone() }));
-    // The same content in memory is not written as well.
+    // The same content in memory is written as well: what was imported outlives the process.
     let kept = Arc::new(Paper {
         info: SnapshotInfo { tenant: "fourth".to_owned(), ..info.clone() },
         state: one.state.clone(),
@@ -53,10 +53,10 @@ fn what_is_exported_can_be_imported() {
     });
     let back = shelves(&core, &scratch.0.join("back"));
     back.memory.keep(&kept, None, None).expect("kept");
-    assert_eq!(back.import("fourth", &of_disk).map(|found| found.1), Ok(Stored::Memory));
+    assert_eq!(back.import("fourth", &of_disk).map(|found| found.1), Ok(Stored::Both));
     let mut left = scratch.names();
     left.sort();
-    assert_eq!(left, ["from", "of-disk", "of-memory", "to"], "nothing is left aside");
+    assert_eq!(left, ["back", "from", "of-disk", "of-memory", "to"], "nothing is left aside");
 }
 
 #[test]
@@ -85,6 +85,49 @@ fn places_where_no_file_can_be() {
     ] {
         assert_eq!(code(shelves.import("t", path)), expected, "{}", path.display());
     }
+}
+
+/// What is in memory is good, whatever its file is.
+#[test]
+fn a_damaged_file_hides_nothing_that_is_in_memory() {
+    let (core, scratch) = (crate::tests::core(), Scratch::new());
+    let shelves = shelves(&core, &scratch.0.join("store"));
+    let one = paper(&core, "t", Some("n"), 2, 1);
+    shelves.memory.keep(&one, None, None).expect("kept");
+    shelves.write(&one, false).expect("written");
+    let digest = shelves.digest("t", "n").expect("a digest");
+    let own = shelves.folder.file("t", &one.info.id).expect("a name");
+    std::fs::write(&own, "torn").expect("damaged");
+    assert_eq!(shelves.digest("t", "n"), Ok(digest.clone()));
+    let path = scratch.0.join("exported");
+    shelves.export("t", "n", &path).expect("exported");
+    assert_eq!(shelves.list("t").1.len(), 1, "the file is told of");
+    assert_eq!(shelves.import("t", &path).map(|(_, stored)| stored), Ok(Stored::Both), "and replaced");
+    assert_eq!(shelves.digest("t", "n"), Ok(digest));
+    let other = paper(&core, "t", None, 2, 9);
+    let altered = Arc::new(Paper { info: one.info.clone(), state: other.state.clone(), memories: other.memories.clone() });
+    std::fs::remove_file(&own).expect("removed");
+    shelves.memory.forget("t", &one.info.id);
+    shelves.memory.keep(&altered, None, None).expect("kept");
+    assert_eq!(code(shelves.import("t", &path)), "ERR_SNAPSHOT_EXISTS", "of the same id, and another");
+}
+
+#[test]
+fn an_import_of_what_is_only_in_memory_is_written() {
+    let (core, scratch) = (crate::tests::core(), Scratch::new());
+    let shelves = shelves(&core, &scratch.0.join("store"));
+    let one = paper(&core, "t", Some("n"), 2, 1);
+    shelves.memory.keep(&one, None, None).expect("kept");
+    let path = scratch.0.join("exported");
+    shelves.export("t", "n", &path).expect("exported");
+    for _ in 0..2 {
+        assert_eq!(shelves.import("t", &path).map(|(_, stored)| stored), Ok(Stored::Both));
+    }
+    shelves.delete("t", "n").expect("deleted");
+    assert_eq!(code(shelves.persist("t", &one.info.id)), "ERR_SNAPSHOT_NOT_FOUND");
+    shelves.memory.keep(&one, None, None).expect("kept");
+    shelves.persist("t", "n").expect("written");
+    assert_eq!(listed(&shelves, "t"), vec![(one.info.id.clone(), Stored::Both)]);
 }
 
 /// Numbers that seem random.
