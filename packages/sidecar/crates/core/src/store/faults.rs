@@ -11,6 +11,8 @@ pub(super) enum Step {
     Sync,
     Rename,
     SyncFolder,
+    /// Of a folder that was made, or of one above it.
+    SyncAbove,
 }
 
 /// What goes wrong.

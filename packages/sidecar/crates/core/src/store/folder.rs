@@ -26,6 +26,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How long another process may hold the lock: it removes and renames meanwhile, and flushes nothing.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+const LOCK: &str = "lock";
 const WRITABLE: u32 = 0o600;
 const PROTECTED: u32 = 0o400;
 
@@ -199,12 +200,11 @@ impl Folder {
     /// Calls `work` while no other thread or process changes the folder.
     fn locked<T>(&self, work: impl FnOnce(&mut Inside) -> Result<T, Error>) -> Result<T, Error> {
         let mut inside = self.inside.lock();
-        // Somebody may have removed the whole folder.
-        let is_there = |inside: &Inside| inside.lock.metadata().is_ok_and(|meta| meta.nlink() > 0);
-        let found = match inside.take().filter(is_there) {
+        let found = match inside.take() {
             Some(found) => {
                 self.acquire(&found.lock)?;
-                found
+                // The folder may have been removed, or moved away and made anew: others hold another lock there.
+                if self.is_here(&found.lock) { found } else { self.enter()? }
             }
             None => self.enter()?,
         };
@@ -220,13 +220,9 @@ impl Folder {
             let path = path.to_owned();
             move |error: io::Error| Error::snapshot_file(&path, &error)
         };
-        if !self.path.is_dir() {
-            DirBuilder::new().recursive(true).mode(0o700).create(&self.path).map_err(failed(&self.path))?;
-            let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            File::open(parent).and_then(|parent| parent.sync_all()).map_err(failed(parent))?;
-        }
+        self.make()?;
         let folder = File::open(&self.path).map_err(failed(&self.path))?;
-        let path = self.path.join("lock");
+        let path = self.path.join(LOCK);
         let mut options = OpenOptions::new();
         options
             .read(true)
@@ -245,6 +241,29 @@ impl Folder {
         Ok(Inside { lock, folder: Arc::new(folder), total: None })
     }
 
+    /// Makes the folder, and those above it, if need be. Their names must be on disk before anything is in them.
+    fn make(&self) -> Result<(), Error> {
+        let is_path = |path: &&Path| !path.as_os_str().is_empty() && !path.is_dir();
+        let missing: Vec<&Path> = self.path.ancestors().take_while(is_path).collect();
+        for path in missing.into_iter().rev() {
+            match DirBuilder::new().mode(0o700).create(path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
+                made => made.map_err(|error| Error::snapshot_file(path, &error))?,
+            }
+            let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let synced = self.faults.at(Step::SyncAbove).and_then(|()| File::open(above)?.sync_all());
+            synced.map_err(|error| Error::snapshot_file(above, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Whether a lock is the folder's that lies at the path now.
+    fn is_here(&self, lock: &File) -> bool {
+        let of = |meta: Metadata| (meta.dev(), meta.ino());
+        let there = std::fs::symlink_metadata(self.path.join(LOCK)).map(of);
+        matches!((lock.metadata().map(of), there), (Ok(own), Ok(there)) if own == there)
+    }
+
     fn acquire(&self, lock: &File) -> Result<(), Error> {
         let until = Instant::now() + LOCK_PATIENCE;
         let mut pause = Duration::from_micros(100);
@@ -253,7 +272,7 @@ impl Folder {
                 Ok(()) => return Ok(()),
                 Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < until => std::thread::sleep(pause),
                 Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(Error::snapshot_file(&self.path.join("lock"), &error.into())),
+                Err(error) => return Err(Error::snapshot_file(&self.path.join(LOCK), &error.into())),
             }
             pause = (pause * 2).min(Duration::from_millis(20));
         }

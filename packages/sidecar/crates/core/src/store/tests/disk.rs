@@ -43,6 +43,52 @@ fn the_least_recently_used_file_makes_room() {
 }
 
 #[test]
+fn a_folder_that_was_moved_away_is_another_one() {
+    let (core, scratch) = (crate::tests::core(), Scratch::new());
+    let path = scratch.0.join("store");
+    let one_len = file_len(&paper(&core, "t", None, 2, 0));
+    let open = || Shelves::<Paper>::new(core.clone(), MIB, path.clone(), 2 * one_len);
+    let (one, other) = (open(), open());
+    let write = |shelves: &Shelves<Paper>| shelves.write(&paper(&core, "t", None, 2, 1), false).expect("written");
+    [&one, &other, &one].into_iter().for_each(write);
+    std::fs::rename(&path, scratch.0.join("moved")).expect("moved");
+    std::fs::create_dir(&path).expect("made anew");
+    [&one, &other].into_iter().for_each(write);
+    // Both see what the other one has written, and hold one lock.
+    let lock = std::fs::File::open(path.join("lock")).expect("a lock");
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).expect("locked");
+    std::thread::scope(|scope| {
+        let waiting = [&one, &other].map(|shelves| scope.spawn(|| write(shelves)));
+        assert!(waiting.iter().all(|waiting| !waiting.is_finished()));
+        drop(lock);
+        waiting.into_iter().for_each(|waiting| waiting.join().expect("written"));
+    });
+    for shelves in [&one, &other] {
+        assert_eq!(listed(shelves, "t").len(), 2, "there is room for two");
+    }
+    let names = |path: &Path| names_in(path).iter().filter(|name| name.ends_with(".snapshot")).count();
+    assert_eq!((names(&path), names(&scratch.0.join("moved"))), (2, 2));
+}
+
+#[test]
+fn every_folder_that_is_made_is_on_disk_before_anything_is_in_it() {
+    use crate::store::faults::{Fault, Step};
+    let (core, scratch) = (crate::tests::core(), Scratch::new());
+    let path = scratch.0.join("a/b/../b/c");
+    let one = paper(&core, "t", None, 2, 1);
+    let shelves = shelves(&core, &path);
+    // As often as a folder is made: a, b, c.
+    for made in ["a", "a/b", "a/b/c"] {
+        shelves.folder.faults.plan(Step::SyncAbove, Fault::Errno(libc::EIO));
+        assert_eq!(code(shelves.write(&one, false)), "ERR_SNAPSHOT_FILE");
+        let mode = scratch.0.join(made).metadata().expect(made).permissions().mode();
+        assert_eq!((mode & 0o777, names_in(&scratch.0.join(made)).len()), (0o700, 0), "{made}");
+    }
+    shelves.write(&one, false).expect("written");
+    assert_eq!(names_in(&path).len(), 2);
+}
+
+#[test]
 fn a_neighbour_within_its_share_loses_nothing() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let one_len = file_len(&paper(&core, "t", None, 2, 0));
