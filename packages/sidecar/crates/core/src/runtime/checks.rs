@@ -18,6 +18,9 @@ pub(super) fn check_cwd(cwd: &str) -> Result<(), Error> {
     Err(invalid("cwd", "an absolute guest path of less than 4,096 bytes".to_owned(), format!("{:?}", shorten(cwd))))
 }
 
+/// Variables of an environment: far more than fit into one of an ordinary length.
+pub(super) const MAX_ENV: usize = 1 << 20;
+
 pub(super) fn check_env(env: &[(String, String)]) -> Result<(), Error> {
     let wrong = env.iter().find(|(key, value)| key.is_empty() || key.contains(['=', '\0']) || value.contains('\0'));
     if let Some((key, _)) = wrong {
@@ -26,6 +29,9 @@ pub(super) fn check_env(env: &[(String, String)]) -> Result<(), Error> {
             "names without '=' and NUL that are not empty, values without NUL".to_owned(),
             format!("the entry {:?}", shorten(key)),
         ));
+    }
+    if env.len() > MAX_ENV {
+        return Err(invalid("env", format!("at most {MAX_ENV} variables"), format!("{} variables", env.len())));
     }
     Ok(())
 }

@@ -31,8 +31,8 @@ const ENTRY: usize = 48;
 /// More than a runtime may have processes.
 const MAX_MEMORIES: u32 = 16_384;
 const MAX_INFO: u32 = 1 << 20;
-/// Files in memory are part of the state.
-const MAX_STATE: u64 = 8 << 30;
+/// Files in memory are part of the state. Whoever reads it has it in memory as well.
+const MAX_STATE: u64 = 2 << 30;
 
 /// A memory in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,11 +11,13 @@
 //! is to have. And **no program waits for what cannot come**: an operation that something in the value will complete (a socket, the end of a child, a
 //! signal, a watch of files in memory) goes on waiting, every other one is completed at the revival. Next: `graph.rs`, what descriptions share; `file.rs`, the bytes.
 
+mod few;
 mod file;
 mod graph;
 #[cfg(test)]
 mod rewritten;
 
+pub(crate) use few::at_most;
 pub(crate) use graph::{Graph, Open, SavedGraph, damaged};
 
 use super::bindings::{Bindings, SavedBindings};

@@ -9,24 +9,32 @@
 use super::{Snapshot, SnapshotInfo};
 use crate::core::Core;
 use crate::error::Error;
-use crate::kernel::saved::SavedKernel;
+use crate::kernel::saved::{SavedKernel, at_most};
 use crate::limits::Limits;
 use crate::options::Mode;
 use crate::program::{Remaining, SavedEvaluation, SavedOutput, SavedProgram, SavedVm};
-use crate::runtime::checks::{check_cwd, check_env};
+use crate::runtime::checks::{MAX_ENV, check_cwd, check_env};
 use crate::store::Memory;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 const LENGTH: usize = 8;
+const MAX_LIMITS: usize = 256;
+/// More than a runtime may have processes.
+const MAX_PROGRAMS: usize = 65_536;
+/// More evaluations than anybody lets wait for one program.
+const MAX_QUEUE: usize = 1 << 20;
 
 /// What lies above the kernel and the VMs.
 #[derive(Serialize, Deserialize)]
 struct Above {
+    #[serde(deserialize_with = "at_most::<_, _, MAX_ENV>")]
     env: Vec<(String, String)>,
     cwd: String,
     /// By name: a later version may have more of them.
+    #[serde(deserialize_with = "at_most::<_, _, MAX_LIMITS>")]
     limits: Vec<(String, u64)>,
+    #[serde(deserialize_with = "at_most::<_, _, MAX_PROGRAMS>")]
     programs: Vec<AboveVm>,
 }
 
@@ -45,6 +53,7 @@ struct AboveVm {
     time: Option<Remaining>,
     cpu_ns: u64,
     evaluation: Option<SavedEvaluation>,
+    #[serde(deserialize_with = "at_most::<_, _, MAX_QUEUE>")]
     queue: Vec<SavedEvaluation>,
 }
 

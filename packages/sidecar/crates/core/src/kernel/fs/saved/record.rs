@@ -11,12 +11,20 @@ use crate::kernel::fs::node::{Body, Device, Directory, Ino, Meta, Node};
 use crate::kernel::fs::overlay::Below;
 use crate::kernel::fs::tree::{Dense, Space};
 use crate::kernel::fs::watch::SavedWatch;
+use crate::kernel::saved::at_most;
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync, RedBlackTreeSetSync};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_bytes::Bytes;
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, LazyLock};
+
+/// More than there are standard ones.
+const MAX_GONE: usize = 16_384;
+/// More than a caller's request has room for.
+const MAX_MOUNTS: usize = 1 << 20;
+/// As many as the limit can be.
+const MAX_WATCHES: usize = 65_536;
 
 /// All of it, as it is written and read.
 #[derive(Serialize, Deserialize)]
@@ -25,13 +33,17 @@ struct Record<'a> {
     #[serde(borrow)]
     nodes: Nodes<'a>,
     /// Standard ones that are there no more.
+    #[serde(deserialize_with = "at_most::<_, _, MAX_GONE>")]
     gone: Vec<Ino>,
     last: Ino,
     used: Space,
     #[serde(borrow)]
     raised: Vec<(usize, &'a Bytes, Ino)>,
+    #[serde(deserialize_with = "at_most::<_, _, MAX_MOUNTS>")]
     mounts: Vec<SavedMount>,
+    #[serde(deserialize_with = "at_most::<_, _, MAX_WATCHES>")]
     watches: Vec<SavedWatch>,
+    #[serde(deserialize_with = "at_most::<_, _, MAX_WATCHES>")]
     host_watches: Vec<SavedHostWatch>,
 }
 
