@@ -92,10 +92,15 @@ export interface WireSnapshot {
   stored: 'memory' | 'disk' | 'both';
 }
 
-/** The reply to snapshot.list. */
+/** What snapshot.list gives. */
 export interface SnapshotEntries {
   snapshots: WireSnapshot[];
   damaged: { path: string; reason: string }[];
+}
+
+/** The reply to snapshot.list: with `more`, others follow the last one. */
+export interface SnapshotPage extends SnapshotEntries {
+  more?: boolean;
 }
 
 /** A program that goes on in a runtime that came from a snapshot: a runner, or one that can be attached to. */
@@ -151,7 +156,20 @@ export function snapshotsOver({ request, nextId }: Channel, warnings: Warnings):
       }),
     pause: (pause) => request(Kind.runtimePause, nextId(), pause, snapshot),
     resume: (resume) => request(Kind.runtimeResume, nextId(), resume, restoredPrograms),
-    list: (tenant) => request(Kind.snapshotList, nextId(), { tenant }, snapshotEntries),
+    list: async (tenant) => {
+      const page = (last?: WireSnapshot) => {
+        const after = last && { createdMs: last.createdMs, id: last.id };
+        return request(Kind.snapshotList, nextId(), { tenant, after }, snapshotEntries);
+      };
+      const { snapshots, damaged, more } = await page();
+      // All that a tenant has can be more than a frame holds.
+      for (let goesOn = more; goesOn; ) {
+        const next = await page(snapshots.at(-1) as WireSnapshot);
+        snapshots.push(...next.snapshots);
+        goesOn = next.more;
+      }
+      return { snapshots, damaged };
+    },
     get: (which) => request(Kind.snapshotGet, nextId(), which, snapshot),
     delete: (which) => request(Kind.snapshotDelete, nextId(), which, done),
     export: (which) => request(Kind.snapshotExport, nextId(), which, done),
@@ -177,9 +195,9 @@ export function snapshot(body: unknown): WireSnapshot {
 }
 
 /** The reply to snapshot.list. */
-export function snapshotEntries(body: unknown): SnapshotEntries {
+export function snapshotEntries(body: unknown): SnapshotPage {
   const map = fields(body, 'reply');
-  const { snapshots, damaged } = map as { [name in keyof SnapshotEntries]: unknown };
+  const { snapshots, damaged, more = false } = map as { [name in keyof SnapshotPage]: unknown };
   if (!Array.isArray(snapshots) || !Array.isArray(damaged)) throw protocolError('reply is not lists of snapshots');
   snapshots.forEach(snapshot);
   for (const one of damaged) {
@@ -187,7 +205,9 @@ export function snapshotEntries(body: unknown): SnapshotEntries {
     text(entry, 'reply.damaged', 'path');
     text(entry, 'reply.damaged', 'reason');
   }
-  return map as unknown as SnapshotEntries;
+  // Behind nothing nothing follows: a list that never ends.
+  if (typeof more !== 'boolean' || (more && snapshots.length === 0)) throw wrong('reply', 'more', 'true or false');
+  return map as unknown as SnapshotPage;
 }
 
 /** The reply to snapshot.digest. */

@@ -94,6 +94,19 @@ pub struct RuntimeResume<'a> {
 pub struct SnapshotList<'a> {
     /// Whose.
     pub tenant: &'a str,
+    /// Those that follow this one, which came last in the reply before.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<SnapshotPlace<'a>>,
+}
+
+/// A snapshot's place in a list, which is there when the snapshot is not any more.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct SnapshotPlace<'a> {
+    /// Milliseconds since 1970.
+    pub created_ms: u64,
+    /// Its id.
+    pub id: &'a str,
 }
 
 /// `snapshot.get`, `snapshot.delete`, `snapshot.persist` and `snapshot.digest`.
@@ -189,9 +202,12 @@ pub struct SnapshotEntries<'a> {
     /// The tenant's, the oldest first.
     #[serde(borrow)]
     pub snapshots: Vec<SnapshotEntry<'a>>,
-    /// What lies in its folder and cannot be used.
+    /// What lies in its folder and cannot be used. Told once, with the first ones.
     #[serde(borrow)]
     pub damaged: Vec<DamagedSnapshot<'a>>,
+    /// Whether others follow that did not fit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
 }
 
 /// Something on disk that is no snapshot, or no longer one.

@@ -23,6 +23,11 @@ pub const DEFAULT_TENANT: &str = "default";
 /// How long programs may take to come to rest.
 const QUIET: Duration = Duration::from_secs(5);
 
+/// Bytes of the snapshots in one reply: a quarter of a frame.
+const LIST: usize = 8 << 20;
+/// Bytes of a snapshot in a reply, at most, without its labels' texts.
+const ENTRY: usize = 4_096;
+
 /// A request's place that no error names.
 const NOWHERE: Place = Place { runtime: 0, runner: 0 };
 
@@ -40,7 +45,8 @@ impl Session {
             Request::ProcessAttach(attach) => self.attach(id, &attach)?,
             Request::SnapshotList(list) => {
                 let tenant = list.tenant.to_owned();
-                self.of_store(id, move |store| entries(id, store, &tenant))?;
+                let after = list.after.map(|place| (place.created_ms, place.id.to_owned()));
+                self.of_store(id, move |store| entries(id, store, &tenant, after))?;
             }
             Request::SnapshotGet(named) => {
                 let (tenant, name) = (named.tenant.to_owned(), named.snapshot.to_owned());
@@ -167,12 +173,25 @@ pub fn entry(id: u32, info: &SnapshotInfo, stored: core::Stored) -> Vec<u8> {
     wire::frame(Kind::Reply, id, &told(info, stored), 512)
 }
 
-fn entries(id: u32, store: &Store, tenant: &str) -> Answer {
-    let (snapshots, damaged) = store.list(tenant)?;
+/// As many of a tenant's as one frame holds with room to spare, from the oldest on, or from behind a place.
+fn entries(id: u32, store: &Store, tenant: &str, after: Option<(u64, String)>) -> Answer {
+    let (mut snapshots, mut damaged) = store.list(tenant)?;
+    if let Some(after) = after {
+        snapshots.retain(|(info, _)| (info.created_ms, &info.id) > (after.0, &after.1));
+        damaged.clear();
+    }
+    let all = snapshots.len();
+    let mut bytes = 0;
+    let fitting = snapshots.iter().take_while(|(info, _)| {
+        bytes += ENTRY + info.labels.iter().map(|(name, text)| name.len() + text.len()).sum::<usize>();
+        bytes <= LIST
+    });
+    snapshots.truncate(fitting.count().max(1));
     let damaged: Vec<_> = damaged.into_iter().map(|one| (one.path.display().to_string(), one.reason)).collect();
     let body = SnapshotEntries {
         snapshots: snapshots.iter().map(|(info, stored)| told(info, *stored)).collect(),
         damaged: damaged.iter().map(|(path, reason)| DamagedSnapshot { path, reason }).collect(),
+        more: snapshots.len() < all,
     };
     Ok(wire::frame(Kind::Reply, id, &body, 64 + 512 * snapshots.len()))
 }

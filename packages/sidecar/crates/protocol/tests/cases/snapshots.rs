@@ -47,7 +47,10 @@ pub fn add(all: &mut Vec<Case>) {
     sdk!(all, "runtime-resume", RuntimeResume, 24, RuntimeResume, {
         RuntimeResume { runtime: 1, warn: Some(true), mounts: Some(vec![]), bindings: bindings() }
     });
-    sdk!(all, "snapshot-list", SnapshotList, 25, SnapshotList, SnapshotList { tenant: "default" });
+    sdk!(all, "snapshot-list", SnapshotList, 25, SnapshotList, SnapshotList { tenant: "default", after: None });
+    sdk!(all, "snapshot-list-after", SnapshotList, 25, SnapshotList, {
+        SnapshotList { tenant: "default", after: Some(SnapshotPlace { created_ms: 1_793_232_000_000, id: ID }) }
+    });
     sdk!(all, "snapshot-get", SnapshotGet, 26, SnapshotNamed, named("vor dem Umbau"));
     sdk!(all, "snapshot-delete", SnapshotDelete, 27, SnapshotNamed, named(ID));
     sdk!(all, "snapshot-export", SnapshotExport, 28, SnapshotExport, {
@@ -70,7 +73,10 @@ pub fn add(all: &mut Vec<Case>) {
     reply!(all, "reply-snapshot-import", SnapshotImport, 29, SnapshotEntry, entry(Some("ß"), Stored::Disk));
     reply!(all, "reply-snapshot-list", SnapshotList, 25, SnapshotEntries, {
         let damaged = vec![DamagedSnapshot { path: "/srv/größe", reason: "page 3 of memory 2 is not what it was" }];
-        SnapshotEntries { snapshots: vec![entry(None, Stored::Memory), entry(Some("a"), Stored::Disk)], damaged }
+        SnapshotEntries { snapshots: vec![entry(None, Stored::Memory), entry(Some("a"), Stored::Disk)], damaged, more: false }
+    });
+    reply!(all, "reply-snapshot-list-more", SnapshotList, 25, SnapshotEntries, {
+        SnapshotEntries { snapshots: vec![entry(None, Stored::Memory)], damaged: vec![], more: true }
     });
     reply!(all, "reply-snapshot-digest", SnapshotDigest, 32, SnapshotDigest, SnapshotDigest { digest: IMAGE });
     reply!(all, "reply-runtime-rollback", RuntimeRollback, 21, RestoredPrograms, RestoredPrograms { programs: programs() });
