@@ -17,7 +17,6 @@ use crate::sched::Scheduler;
 use crate::sys;
 use crate::vm::saved::Saved;
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -126,7 +125,7 @@ impl Program {
             output,
             input,
             time: control.deadline.map(Deadline::remaining),
-            cpu_ns: self.meter.cpu_ns().saturating_sub(self.cpu_baseline.load(Ordering::Relaxed)),
+            cpu_ns: self.cpu_ns(),
             evaluation,
             queue: queue.collect(),
             vm,
@@ -209,7 +208,6 @@ impl SavedProgram {
         );
         *program.input.lock() = Input { bytes: self.input.clone(), read: 0 };
         program.output.lock().revive(&self.output);
-        program.meter.charge(self.cpu_ns);
         Ok(program)
     }
 }

@@ -46,13 +46,24 @@ impl Program {
 
     /// CPU milliseconds of what counts for the limit now.
     pub(crate) fn cpu_ms(&self) -> u64 {
-        self.meter.cpu_ns().saturating_sub(self.cpu_baseline.load(Ordering::Relaxed)) / MS
+        self.cpu_ns() / MS
     }
 
     /// Another evaluation begins, with its own CPU time.
     pub(super) fn begin_cpu(&self) {
         self.cpu_baseline.store(self.meter.cpu_ns(), Ordering::Relaxed);
         self.warned_cpu.store(false, Ordering::Relaxed);
+    }
+
+    /// It is a copy of one that had computed for so long, for which its root was charged then. What it took to make it is not its own.
+    pub(crate) fn go_on_from(&self, cpu_ns: u64) {
+        self.cpu_baseline.store(self.meter.cpu_ns(), Ordering::Relaxed);
+        self.charged.store(self.meter.charge(cpu_ns), Ordering::Relaxed);
+    }
+
+    /// CPU time that counts for its limit, in nanoseconds.
+    pub(super) fn cpu_ns(&self) -> u64 {
+        self.meter.cpu_ns().saturating_sub(self.cpu_baseline.load(Ordering::Relaxed))
     }
 
     /// Its memory is about to have so many bytes.

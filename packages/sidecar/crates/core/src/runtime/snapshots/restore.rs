@@ -181,6 +181,7 @@ fn build_one(
         program.meter().begin();
         let made = at_once(Vm::restore(&factory, &saved.vm.saved, &program, memory, restore));
         program.meter().end();
+        program.go_on_from(saved.cpu_ns);
         made
     });
     let (vm, cost) = made.inspect_err(|_| program.process.close())?;

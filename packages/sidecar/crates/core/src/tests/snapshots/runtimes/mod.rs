@@ -9,6 +9,7 @@ mod refusals;
 mod residents;
 mod stored;
 mod trees;
+mod usage;
 
 use super::*;
 use crate::{Held, ProgramInfo, RestoreOptions, Snapshot, SnapshotOptions};
