@@ -167,10 +167,11 @@ impl Kernel {
     }
 
     /// Takes the place of `before` in a runtime: the same caller hears of what happens here, has the same functions and gives its calls numbers that
-    /// go on. Its connections to `before` end with `error`. Fails, and has changed nothing, when the name of a command is taken here.
+    /// go on; so does the CPU time. Its connections to `before` end with `error`. Fails, and has changed nothing, when the name of a command is taken here.
     pub(crate) fn follow(&self, before: &Self, error: &Error) -> Result<(), Error> {
         self.follow_bindings(before)?;
         self.usage.warnings.follow(&before.usage.warnings);
+        self.usage.begin_at(before.usage.cpu_ns());
         self.permissions.follow(&before.permissions);
         self.host_calls.follow(&before.host_calls);
         self.sockets.follow(&before.sockets, error);

@@ -70,4 +70,14 @@ impl Usage {
     pub(crate) fn computed(&self, cpu_ns: u64) {
         self.cpu_ns.fetch_add(cpu_ns, Ordering::Relaxed);
     }
+
+    /// What all processes have computed, in nanoseconds.
+    pub(crate) fn cpu_ns(&self) -> u64 {
+        self.cpu_ns.load(Ordering::Relaxed)
+    }
+
+    /// The processes before these, of the same runtime, had computed for so long.
+    pub(crate) fn begin_at(&self, cpu_ns: u64) {
+        self.computed(cpu_ns);
+    }
 }

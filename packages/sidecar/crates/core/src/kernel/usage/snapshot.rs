@@ -6,7 +6,6 @@ use crate::kernel::{Kernel, Process};
 use crate::outcome::{LimitUse, RuntimeResources};
 use crate::program::Program;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 impl Process {
     /// Descriptors and operations: how many there are, and were at most.
@@ -73,7 +72,7 @@ impl Processes {
 
 /// What a runtime with these live programs has in use. `buffered`: bytes of output that wait for their readers.
 pub(crate) fn gather(kernel: &Kernel, programs: &[Arc<Program>], buffered: u64) -> RuntimeResources {
-    let Usage { limits, peaks, cpu_ns, .. } = &*kernel.usage;
+    let Usage { limits, peaks, .. } = &*kernel.usage;
     let own = Processes::of(programs);
     let ([sockets, pipes], in_sockets) = kernel.sockets.look();
     let processes = kernel.processes.look();
@@ -107,7 +106,7 @@ pub(crate) fn gather(kernel: &Kernel, programs: &[Arc<Program>], buffered: u64) 
         descriptors: own.descriptors.sum,
         operations: own.operations.sum,
         timers: own.timers,
-        cpu_ms: cpu_ns.load(Ordering::Relaxed) / 1_000_000,
+        cpu_ms: kernel.usage.cpu_ns() / 1_000_000,
         buffered_bytes: in_sockets + buffered,
     }
 }

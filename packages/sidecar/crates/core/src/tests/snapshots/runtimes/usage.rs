@@ -35,3 +35,19 @@ fn a_restored_child_is_charged_to_its_root_once() {
     let after = cpu_ms(&runtime);
     assert!((before..before * 2).contains(&after), "{before} ms became {after} ms");
 }
+
+#[test]
+fn what_all_programs_have_computed_outlives_a_rollback() {
+    let core = core();
+    let runtime = runtime(&core);
+    let empty = take(&runtime);
+    let (process, told) = start(&runtime, streaming(exec(BURN)), Dispatch::Worker);
+    until_line(&process, &told, "burnt");
+    let full = take(&runtime);
+    for snapshot in [full, empty] {
+        let before = runtime.resources().cpu_ms;
+        rollback(&runtime, &snapshot);
+        let after = runtime.resources().cpu_ms;
+        assert!(before > 0 && after >= before, "{before} ms became {after} ms");
+    }
+}
