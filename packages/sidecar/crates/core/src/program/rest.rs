@@ -32,7 +32,10 @@ pub(super) async fn rest(program: &Arc<Program>, vm: &mut Vm, is_shell: bool) {
             match program.moment().rest(program, context.waker()) {
                 Rest::Go => return Poll::Ready(()),
                 Rest::Wait => return Poll::Pending,
-                Rest::Save => program.moment().deposit(program, save(program, vm, is_shell)),
+                Rest::Save => {
+                    let saved = save(program, vm, is_shell);
+                    program.aside(|| program.moment().deposit(program, saved));
+                }
             }
         }
     })
@@ -40,10 +43,10 @@ pub(super) async fn rest(program: &Arc<Program>, vm: &mut Vm, is_shell: bool) {
 }
 
 fn save(program: &Program, vm: &mut Vm, is_shell: bool) -> Result<SavedVm, Error> {
-    let began = sys::thread_usage().cpu_ns;
-    let saved = vm.save().map(|saved| SavedVm { saved, is_shell });
-    program.forgive(sys::thread_usage().cpu_ns.saturating_sub(began));
-    saved
+    let saved = program.aside(|| vm.save());
+    // The value has what it has computed until now.
+    program.settle();
+    saved.map(|saved| SavedVm { saved, is_shell })
 }
 
 impl Program {
@@ -57,13 +60,17 @@ impl Program {
         self.moment().block()
     }
 
-    /// CPU time that its thread spends now and that is not its own.
-    fn forgive(&self, cpu_ns: u64) {
+    /// Does what is not its own on its thread: the CPU time does not count for its limit.
+    fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
+        let began = sys::thread_usage().cpu_ns;
+        let done = work();
+        let cpu_ns = sys::thread_usage().cpu_ns.saturating_sub(began);
         self.cpu_baseline.fetch_add(cpu_ns, Ordering::Relaxed);
         if !self.is_root()
             && let Some(root) = self.process.kernel.processes.root_of(self.pid)
         {
             root.cpu_baseline.fetch_add(cpu_ns, Ordering::Relaxed);
         }
+        done
     }
 }

@@ -12,11 +12,18 @@ const MS: u64 = 1_000_000;
 impl Program {
     /// A poll of its task is over. Enforces the limit of CPU time; and nobody holds a lock here, so that warnings are told.
     pub(crate) fn end_slice(&self) {
-        let usage = &self.process.kernel.usage;
-        let (total, spent) = self.meter.end();
-        usage.computed(spent);
+        self.spent(self.meter.end());
+        self.process.kernel.usage.warnings.tell();
+    }
+
+    /// What it has computed in the poll that is under way, on this thread, counts from now on.
+    pub(super) fn settle(&self) {
+        self.spent(self.meter.count());
+    }
+
+    fn spent(&self, (total, spent): (u64, u64)) {
+        self.process.kernel.usage.computed(spent);
         self.check_cpu(total);
-        usage.warnings.tell();
     }
 
     /// A thread of the kernel has computed for the program; the same limit.

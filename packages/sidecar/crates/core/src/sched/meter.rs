@@ -27,15 +27,19 @@ impl Meter {
         self.state.lock().running = Some((thread::current().id(), thread_usage()));
     }
 
-    /// It ends. Returns the CPU time so far and that of the poll, in nanoseconds.
+    /// It ends. Returns the CPU time so far and what of it was not counted before, in nanoseconds.
     pub(crate) fn end(&self) -> (u64, u64) {
         let now = thread_usage();
         let mut state = self.state.lock();
-        let Some((_, before)) = state.running.take() else { return (state.cpu_ns, 0) };
-        let spent = now.cpu_ns.saturating_sub(before.cpu_ns);
-        state.faults += now.faults.saturating_sub(before.faults);
-        state.cpu_ns += spent;
-        (state.cpu_ns, spent)
+        let counted = state.count(now);
+        state.running = None;
+        counted
+    }
+
+    /// Counts what the poll that is under way on this thread has used until now. Returns the same as [`Self::end`].
+    pub(crate) fn count(&self) -> (u64, u64) {
+        let now = thread_usage();
+        self.state.lock().count(now)
     }
 
     /// CPU time that other threads spent for the VM, without touching its memory. Returns the CPU time so far.
@@ -45,7 +49,7 @@ impl Meter {
         state.cpu_ns
     }
 
-    /// CPU time of all finished polls, in nanoseconds.
+    /// CPU time that is counted, in nanoseconds: of all finished polls, and of what is charged.
     pub(crate) fn cpu_ns(&self) -> u64 {
         self.state.lock().cpu_ns
     }
@@ -70,6 +74,17 @@ impl Meter {
     }
 }
 
+impl State {
+    fn count(&mut self, now: ThreadUsage) -> (u64, u64) {
+        let Some((_, before)) = &mut self.running else { return (self.cpu_ns, 0) };
+        let before = std::mem::replace(before, now);
+        let spent = now.cpu_ns.saturating_sub(before.cpu_ns);
+        self.faults += now.faults.saturating_sub(before.faults);
+        self.cpu_ns += spent;
+        (self.cpu_ns, spent)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Meter;
@@ -84,6 +99,20 @@ mod tests {
         });
         meter.end();
         assert!(!meter.no_faults_so_far());
+    }
+
+    #[test]
+    fn what_is_counted_within_a_poll_is_not_counted_at_its_end() {
+        let meter = Meter::default();
+        assert_eq!(meter.count(), (0, 0), "no poll is under way");
+        meter.begin();
+        let began = crate::sys::thread_usage().cpu_ns;
+        while crate::sys::thread_usage().cpu_ns < began + 2_000_000 {}
+        let (early, spent) = meter.count();
+        assert!(early >= 2_000_000 && spent == early && meter.cpu_ns() == early);
+        let (all, rest) = meter.end();
+        assert_eq!((all, meter.cpu_ns()), (early + rest, all));
+        assert_eq!(meter.count(), (all, 0));
     }
 
     #[test]

@@ -37,6 +37,27 @@ fn a_restored_child_is_charged_to_its_root_once() {
 }
 
 #[test]
+fn a_save_gives_no_cpu_time_back() {
+    let core = core();
+    let mut runtime = runtime(&core);
+    let code = format!("globalThis.large = Buffer.alloc(64e6, 1); {BURN} setInterval(() => large.fill(1), 1);");
+    let (process, told) = start(&runtime, streaming(exec(&code)), Dispatch::Worker);
+    until_line(&process, &told, "burnt");
+    for _ in 0..4 {
+        // All of its memory is new at every save.
+        let before = cpu_ms(&runtime);
+        runtime = go_on(&core, &runtime);
+        let after = cpu_ms(&runtime);
+        assert!(after >= before, "{before} ms became {after} ms");
+        let filled = std::time::Instant::now();
+        while cpu_ms(&runtime) < before + 30 {
+            assert!(filled.elapsed() < PATIENCE, "it computes");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+#[test]
 fn what_all_programs_have_computed_outlives_a_rollback() {
     let core = core();
     let runtime = runtime(&core);
