@@ -2,7 +2,7 @@
 
 import * as z from 'zod/mini';
 import { HOST_PATH } from './bounds.js';
-import { isLabels, isReference, MAX_LABELS, NAME, SNAPSHOT_WHOLE } from './snapshots.js';
+import { isLabels, isReference, MAX_LABELS, NAME, SNAPSHOT_NAME, SNAPSHOT_WHOLE } from './snapshots.js';
 
 function whole(option: keyof typeof SNAPSHOT_WHOLE, unit: string) {
   const { min, max } = SNAPSHOT_WHOLE[option];
@@ -18,13 +18,16 @@ function strict<T extends z.core.$ZodLooseShape>(shape: T, error = 'an object wi
   return z.strictObject(shape, { error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : error) });
 }
 
+function text(pattern: RegExp, error: string) {
+  return z.optional(z.string({ error }).check(z.regex(pattern, { error })));
+}
+
 const SHORT = 'text of 1 to 200 characters without NUL and lone surrogates';
-const name = z.optional(z.string({ error: SHORT }).check(z.regex(NAME, { error: SHORT })));
 const timeoutMs = whole('timeoutMs', 'milliseconds');
 const callback = custom((value) => typeof value === 'function', 'a function');
 
 /** `tenant` of `NodeRuntime.create()` and of the calls below. */
-export const tenant = name;
+export const tenant = text(NAME, SHORT);
 
 /** `snapshot` of `NodeRuntime.create()`. */
 export const snapshot = custom(isReference, 'a Snapshot, or the id or name of one (1 to 200 characters)');
@@ -44,7 +47,7 @@ export const snapshotStore = strict(
 /** By the calls that they belong to. */
 export const SNAPSHOT_SCHEMAS = {
   'snapshot()': strict({
-    name,
+    name: text(SNAPSHOT_NAME, `${SHORT} that is no id of a snapshot`),
     labels: custom(
       isLabels,
       `a map of at most ${MAX_LABELS} names (none is __proto__) to text, each of 1,000 characters at most`,

@@ -8,7 +8,7 @@ type Tests = Readonly<Record<string, Test | null>>;
 
 /** Options of `runtime.snapshot()`. */
 export interface SnapshotOptions {
-  /** What it is called, 1 to 200 characters; of several with one name the newest is meant. @default none */
+  /** What it is called, 1 to 200 characters, and not as an id; of several with one name the newest is meant. @default none */
   name?: string;
   /** What you want to remember of it: up to 64 names and texts. @default {} */
   labels?: Readonly<Record<string, string>>;
@@ -68,8 +68,10 @@ export const SNAPSHOT_WHOLE = {
 
 // Half a surrogate pair is no text: on the wire all of them become the same character, and two names would be one.
 
-/** A snapshot's name, and a tenant. */
+/** A tenant, and what a snapshot is asked for by. */
 export const NAME = /^[^\0\p{Cs}]{1,200}$/su;
+/** A snapshot's name: an id means that snapshot and nothing else. */
+export const SNAPSHOT_NAME = /^(?!snap-[a-z0-9]{26}$)[^\0\p{Cs}]{1,200}$/su;
 /** How many labels. */
 export const MAX_LABELS = 64;
 /** A label's name and text. No name is `__proto__`: it would be no entry of a map, but what the map is. */
@@ -82,7 +84,7 @@ const isWhole =
 const isFlag: Test = (value) => typeof value === 'boolean';
 const isFunction: Test = (value) => typeof value === 'function';
 
-/** Whether `value` may be a name or a tenant; for the schemas too. */
+/** Whether `value` may be a tenant, or what a snapshot is asked for by; for the schemas too. */
 export const isName: Test = (value) => typeof value === 'string' && NAME.test(value);
 
 /** Whether `value` may be what `snapshot` says; for the schemas too. */
@@ -125,7 +127,7 @@ export const SNAPSHOT_TESTS = {
   'snapshot()': {
     ...quiet,
     __proto__: null,
-    name: isName,
+    name: (value) => typeof value === 'string' && SNAPSHOT_NAME.test(value),
     labels: isLabels,
     store: (value) => value === 'memory' || value === 'disk',
   } as Tests,

@@ -248,6 +248,7 @@ describe.each(MODES)('$name', (mode) => {
       const wrong = (option: string) => ({ code: 'ERR_INVALID_OPTION', option });
       const any = (value: unknown) => value as never;
       await expect(runtime.snapshot({ name: '' })).rejects.toMatchObject(wrong('name'));
+      await expect(runtime.snapshot({ name: `snap-${'0a'.repeat(13)}` })).rejects.toMatchObject(wrong('name'));
       await expect(runtime.snapshot({ labels: any({ a: 1 }) })).rejects.toMatchObject(wrong('labels'));
       await expect(runtime.snapshot({ store: any('tape') })).rejects.toMatchObject(wrong('store'));
       await expect(runtime.snapshot(any({ tags: {} }))).rejects.toMatchObject(wrong('tags'));

@@ -21,6 +21,7 @@ pub use opened::ArchiveUse;
 pub use permissions::Permissions;
 pub use process::{Process, ProgramInfo};
 pub use processes::Processes;
+pub(crate) use snapshots::is_id;
 pub use snapshots::{Bygone, Cast, Held, RestoreOptions, RestoredRuntime, Snapshot, SnapshotInfo, SnapshotOptions, Starting};
 
 use crate::core::{Seat, Shared};

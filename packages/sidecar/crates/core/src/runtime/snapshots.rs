@@ -16,6 +16,7 @@ mod state;
 mod take;
 
 pub use held::{Bygone, Held};
+pub(crate) use id::is_id;
 pub use restore::{Cast, RestoreOptions, RestoredRuntime, Starting};
 pub use take::SnapshotOptions;
 

@@ -5,6 +5,7 @@
 //! opening checks every byte. Next: `shares.rs`, who gives when it is full; `folder.rs`, the same on disk.
 
 use super::SnapshotInfo;
+use super::names;
 use super::shares::{Holding, victims};
 use super::subject::Subject;
 use crate::error::Error;
@@ -172,8 +173,11 @@ impl<S: Subject> Shelf<S> {
         self.tenants.get_mut(tenant)?.kept.get_mut(id)
     }
 
-    /// The newest of a name, unless there may be a newer one on disk.
+    /// The newest of a name, unless there may be a newer one on disk. What looks like an id is never a name: that one may be on disk.
     fn newest(&self, tenant: &str, name: &str) -> Option<String> {
+        if names::is_id(name) {
+            return None;
+        }
         let name = self.tenants.get(tenant)?.names.get(name).filter(|name| !name.is_outdated)?;
         name.ids.last().map(|(_, _, id)| id.clone())
     }

@@ -1,5 +1,7 @@
 //! What files are called. No path is made of what a caller says: a tenant goes through a hash, an id must look like one, and names are nowhere.
 
+pub(super) use crate::runtime::is_id;
+
 use crate::vm::saved::Digest;
 use sha2::{Digest as _, Sha256};
 
@@ -7,16 +9,8 @@ use sha2::{Digest as _, Sha256};
 const ENDING: &str = ".snapshot";
 /// How the name of a file ends that is being written.
 pub(super) const PART: &str = ".part";
-const PREFIX: &str = "snap-";
-const RANDOM: usize = 26;
 /// Digits of the tenant's hash.
 const TENANT: usize = 32;
-
-/// Whether it is an id: `snap-` and 26 small letters or digits.
-pub(super) fn is_id(text: &str) -> bool {
-    let random = text.strip_prefix(PREFIX).unwrap_or_default().as_bytes();
-    random.len() == RANDOM && random.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-}
 
 /// What stands for a tenant in the names of its files.
 pub(super) fn of_tenant(tenant: &str) -> String {

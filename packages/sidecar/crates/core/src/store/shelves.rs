@@ -1,6 +1,6 @@
 //! Both places together: what is in memory, what is on disk, and which of them a caller means. Next: `memory.rs`, `folder.rs`, `content.rs`.
 //!
-//! An id means one snapshot, a name the newest that has it, and eight or more digits of a digest the one that they fit. Every question has a
+//! An id means one snapshot and nothing else, a name the newest that has it, and eight or more digits of a digest the one that they fit. Every question has a
 //! tenant, and every answer is of that tenant's snapshots alone.
 
 use super::content::{Content, Source, encoded, hex, retold};
@@ -249,7 +249,8 @@ impl<S: Subject> Shelves<S> {
             let fitting = all.values().filter(|one| fits(one));
             fitting.max_by_key(|one| one.info.created_ms).map(|one| one.info.id.clone())
         };
-        if let Some(id) = newest(&|one| one.info.name.as_deref() == Some(name)) {
+        // One that is called as another's id is not meant.
+        if let Some(id) = newest(&|one| one.info.name.as_deref() == Some(name)).filter(|_| !names::is_id(name)) {
             return Ok(id);
         }
         let digits = name.to_ascii_lowercase();

@@ -8,6 +8,12 @@ const PREFIX: &str = "snap-";
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LEN: usize = 26;
 
+/// Whether it looks like one: `snap-` and 26 small letters or digits.
+pub(crate) fn is_id(text: &str) -> bool {
+    let random = text.strip_prefix(PREFIX).unwrap_or_default().as_bytes();
+    random.len() == LEN && random.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+}
+
 /// One that nobody has.
 pub(super) fn fresh() -> Result<String, Error> {
     let mut bytes = [0; 16];
@@ -30,5 +36,9 @@ mod tests {
         assert_eq!(text(33), "snap-00000000000000000000000011");
         assert_eq!(text(u128::MAX), "snap-7zzzzzzzzzzzzzzzzzzzzzzzzz");
         assert_ne!(fresh(), fresh());
+        assert!(is_id(&text(0)) && is_id(&text(u128::MAX)));
+        for other in ["", "snap-", "snap-first", &text(0)[1..], &text(0).to_uppercase(), &format!("{}0", text(0))] {
+            assert!(!is_id(other), "{other}");
+        }
     }
 }

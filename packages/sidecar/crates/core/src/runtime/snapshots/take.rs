@@ -4,6 +4,7 @@ use super::{Held, Snapshot, SnapshotInfo, id};
 use crate::error::Error;
 use crate::kernel::{Kernel, Process};
 use crate::program::{Gathered, SavedProgram, Wanted};
+use crate::runtime::checks::invalid;
 use crate::runtime::{Inner, Runtime};
 use crate::sys;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use std::time::Duration;
 /// What a snapshot is taken with.
 #[derive(Debug, Clone)]
 pub struct SnapshotOptions {
-    /// What its caller calls it.
+    /// What its caller calls it; nothing that looks like an id.
     pub name: Option<String>,
     /// The caller's own.
     pub labels: Vec<(String, String)>,
@@ -38,6 +39,9 @@ impl Runtime {
     /// Takes a snapshot when all its programs have come to rest, between two of their turns. `done` is called once, when they go on again, on any
     /// thread: within this call when no program lives. `ERR_NOT_QUIET`, with its number and its command, when one does not come to rest in time.
     pub fn snapshot(&self, options: SnapshotOptions, done: impl FnOnce(Taken) + Send + 'static) {
+        if let Some(name) = options.name.as_ref().filter(|name| id::is_id(name)) {
+            return done(Err(invalid("name", "text that is no id of a snapshot".to_owned(), format!("{name:?}"))));
+        }
         let home = self.inner.clone();
         let kernel = home.kernel();
         let (timeout, hold) = (options.timeout, options.hold);

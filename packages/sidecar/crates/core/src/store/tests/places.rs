@@ -114,6 +114,23 @@ fn an_id_a_name_a_digest() {
 }
 
 #[test]
+fn nothing_is_found_by_a_name_that_is_an_id() {
+    let (core, scratch) = (crate::tests::core(), Scratch::new());
+    let (shelves, elsewhere) = (shelves(&core, &scratch.0), shelves(&core, &scratch.0));
+    let real = paper(&core, "t", None, 2, 1);
+    let impostor = paper(&core, "t", Some(&real.info.id), 2, 2);
+    elsewhere.write(&real, false).expect("written");
+    shelves.memory.keep(&impostor, None, None).expect("kept");
+    assert!(shelves.memory.held("t", &real.info.id).is_none(), "it is on disk alone");
+    assert_eq!(shelves.get("t", &real.info.id).map(|found| found.info.id.clone()), Ok(real.info.id.clone()));
+    shelves.write(&impostor, false).expect("written");
+    shelves.delete("t", &real.info.id).expect("deleted");
+    assert_eq!(code(shelves.get("t", &real.info.id)), "ERR_SNAPSHOT_NOT_FOUND");
+    assert_eq!(code(shelves.delete("t", &real.info.id)), "ERR_SNAPSHOT_NOT_FOUND");
+    assert_eq!(shelves.get("t", &impostor.info.id).map(|found| found.info.id.clone()), Ok(impostor.info.id.clone()));
+}
+
+#[test]
 fn the_newest_of_a_name_that_was_pushed_out_of_memory_is_on_disk() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let shelves: Shelves<Paper> = Shelves::new(core.clone(), 10 * PAGE as u64, scratch.0.clone(), MIB);

@@ -63,3 +63,13 @@ fn a_rollback_that_fails_has_changed_nothing() {
     assert!(["ERR_RUNTIME_DISPOSED", NARROW[0], NARROW[1]].contains(&error.code()));
     assert_eq!(try_take(&small, SnapshotOptions::default()).err(), Some(Error::RuntimeDisposed));
 }
+
+#[test]
+fn a_name_that_is_an_id() {
+    let core = core();
+    let runtime = runtime(&core);
+    let id = take(&runtime).info().id.clone();
+    let named = |name: &str| try_take(&runtime, SnapshotOptions { name: Some(name.to_owned()), ..SnapshotOptions::default() });
+    assert_eq!(named(&id).err().map(|error| error.code()), Some("ERR_INVALID_REQUEST"));
+    assert!(named("snap-first").is_ok());
+}
