@@ -21,6 +21,7 @@ pub use opened::ArchiveUse;
 pub use permissions::Permissions;
 pub use process::{Process, ProgramInfo};
 pub use processes::Processes;
+use snapshots::Heir;
 pub(crate) use snapshots::is_id;
 pub use snapshots::{Bygone, Cast, Held, RestoreOptions, RestoredRuntime, Snapshot, SnapshotInfo, SnapshotOptions, Starting};
 
@@ -63,6 +64,8 @@ pub(crate) struct Inner {
     opened: Mutex<opened::Table>,
     /// The snapshot that it came from, or last gave.
     ancestor: Mutex<Option<String>>,
+    /// That of the snapshot that it came from.
+    heir: Mutex<Option<Heir>>,
     _seat: Seat,
 }
 
@@ -172,6 +175,7 @@ impl Inner {
             programs: Mutex::default(),
             opened: Mutex::default(),
             ancestor: Mutex::default(),
+            heir: Mutex::default(),
             core,
             _seat: seat,
         });
@@ -275,6 +279,7 @@ impl Inner {
             program.end(reason.clone());
         }
         self.close_opened();
+        *self.heir.lock() = None;
     }
 
     /// Entries of the process table, programs in it, and sockets.

@@ -26,6 +26,7 @@ use crate::limits::Limits;
 use crate::policy::PermissionPolicy;
 use crate::program::SavedProgram;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// What is known of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +60,11 @@ pub struct Snapshot {
     kernel: SavedKernel,
     /// In the order of their numbers.
     programs: Vec<SavedProgram>,
+    heirs: Heir,
 }
+
+/// What a runtime holds, while it lives, of the snapshot that it came from: the store forgets that one last.
+pub(super) type Heir = Arc<()>;
 
 impl std::fmt::Debug for Snapshot {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -76,6 +81,11 @@ impl Snapshot {
     /// The programs that live in it, in the order of their numbers.
     pub fn programs(&self) -> Vec<ProgramInfo> {
         self.programs.iter().map(SavedProgram::info).collect()
+    }
+
+    /// Whether runtimes live that came from it.
+    pub(crate) fn has_heirs(&self) -> bool {
+        Arc::strong_count(&self.heirs) > 1
     }
 
     /// So many runtimes are about to be made of it: what makes many cheap is done first. Nothing depends on it.

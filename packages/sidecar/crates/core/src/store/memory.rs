@@ -1,8 +1,9 @@
 //! Snapshots in memory, by tenant. What is forgotten here lives on for as long as a runtime or a pool maps its pages.
 //!
-//! Sizes are what each holds beyond the image; what several share counts for each, so that the room is never exceeded, and often not used up. A
-//! snapshot that was opened from its file costs its kernel's state and a descriptor, for its pages are the disk's: a few of those are remembered, because
-//! opening checks every byte. Next: `shares.rs`, who gives when it is full; `folder.rs`, the same on disk.
+//! Sizes are what each holds beyond the image; what several share counts for each, so that the room is never exceeded, and often not used up. Of a tenant's
+//! those go first from which no runtime lives: the pages of the others stay anyway, and more may be to come from them, as from a pool's template. A snapshot
+//! that was opened from its file costs its kernel's state and a descriptor, for its pages are the disk's: a few of those are remembered, because opening
+//! checks every byte. Next: `shares.rs`, who gives when it is full; `folder.rs`, the same on disk.
 
 use super::SnapshotInfo;
 use super::names;
@@ -229,7 +230,8 @@ impl<S: Subject> Shelf<S> {
         for (whose, tenant) in &self.tenants {
             for (id, entry) in &tenant.kept {
                 which.push((whose.clone(), id.clone()));
-                holdings.push(Holding { whose: whose.as_str(), bytes: entry.bytes, used: entry.used, protected: false });
+                let used = (entry.snapshot.is_used(), entry.used);
+                holdings.push(Holding { whose: whose.as_str(), bytes: entry.bytes, used, protected: false });
             }
         }
         let gone = victims(&holdings, (&tenant, need), room);

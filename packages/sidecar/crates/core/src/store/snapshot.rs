@@ -20,6 +20,10 @@ impl Subject for Snapshot {
         self.memories()
     }
 
+    fn is_used(&self) -> bool {
+        self.has_heirs()
+    }
+
     fn assemble(core: &Core, info: SnapshotInfo, state: &[u8], memories: Vec<Memory>) -> Result<Arc<Self>, Error> {
         Self::assemble(core, info, state, memories)
     }

@@ -27,6 +27,9 @@ pub(crate) trait Subject: Send + Sync + Sized + 'static {
     /// The memories, in the order of the programs' numbers.
     fn memories(&self) -> Vec<Memory>;
 
+    /// Whether what came from it lives: then it is forgotten last.
+    fn is_used(&self) -> bool;
+
     /// Makes it again. `state` is checked as if a guest had written it.
     fn assemble(core: &Core, info: SnapshotInfo, state: &[u8], memories: Vec<Memory>) -> Result<Arc<Self>, Error>;
 }

@@ -119,6 +119,7 @@ impl Core {
         }
         let built = build(shared, &inner, snapshot, processes, &over)?;
         *inner.ancestor.lock() = Some(snapshot.info.id.clone());
+        *inner.heir.lock() = Some(snapshot.heirs.clone());
         inner.programs.lock().live.extend(built.iter().map(|built| (built.program.pid, built.program.clone())));
         for (Built { program, .. }, saved) in built.iter().zip(&snapshot.programs) {
             if saved.is_root() {

@@ -53,6 +53,7 @@ impl Runtime {
             old
         };
         *inner.ancestor.lock() = Some(snapshot.info.id.clone());
+        *inner.heir.lock() = Some(snapshot.heirs.clone());
         let by_lineage: HashMap<u64, &Arc<Program>> = old.values().map(|program| (program.lineage, program)).collect();
         for (program, saved) in built.iter().map(|built| &built.program).zip(&snapshot.programs) {
             if !saved.is_root() {

@@ -6,7 +6,7 @@
 //! ```
 //! The store writes files (`store/`).
 
-use super::{Snapshot, SnapshotInfo};
+use super::{Heir, Snapshot, SnapshotInfo};
 use crate::core::Core;
 use crate::error::Error;
 use crate::kernel::saved::{SavedKernel, at_most};
@@ -151,6 +151,6 @@ impl Snapshot {
         if !kernel.pids().eq(programs.iter().map(|program| program.pid)) {
             return Err(damaged("its kernel has other programs"));
         }
-        Ok(Arc::new(Self { info, env: above.env, cwd: above.cwd, limits, kernel, programs }))
+        Ok(Arc::new(Self { info, env: above.env, cwd: above.cwd, limits, kernel, programs, heirs: Heir::default() }))
     }
 }

@@ -1,6 +1,6 @@
 //! Taking a snapshot. It begins at once and is answered later, on whatever thread the last program comes to rest. Next: `held.rs`.
 
-use super::{Held, Snapshot, SnapshotInfo, id};
+use super::{Heir, Held, Snapshot, SnapshotInfo, id};
 use crate::error::Error;
 use crate::kernel::{Kernel, Process};
 use crate::program::{Gathered, SavedProgram, Wanted};
@@ -96,6 +96,6 @@ impl Inner {
         })?;
         *ancestor = Some(info.id.clone());
         let (env, cwd, limits) = (self.env.clone(), self.cwd.clone(), self.limits);
-        Ok(Arc::new(Snapshot { info, env, cwd, limits, kernel: saved, programs }))
+        Ok(Arc::new(Snapshot { info, env, cwd, limits, kernel: saved, programs, heirs: Heir::default() }))
     }
 }

@@ -46,6 +46,10 @@ impl Subject for Paper {
         self.memories.clone()
     }
 
+    fn is_used(&self) -> bool {
+        self.info.labels.iter().any(|(name, _)| name == "used")
+    }
+
     fn assemble(_: &Core, info: SnapshotInfo, state: &[u8], memories: Vec<Memory>) -> Result<Arc<Self>, Error> {
         if !state.starts_with(STATE) {
             return Err(Error::SnapshotDamaged { path: "state".to_owned(), reason: "it is no state".to_owned() });

@@ -183,6 +183,25 @@ fn tenants_know_nothing_of_each_other() {
 }
 
 #[test]
+fn what_runtimes_live_from_is_forgotten_last() {
+    let (core, scratch) = (crate::tests::core(), Scratch::new());
+    let shelves: Shelves<Paper> = Shelves::new(core.clone(), 8 * PAGE as u64, scratch.0.clone(), MIB);
+    let plain = paper(&core, "t", None, 4, 1);
+    let info = SnapshotInfo { id: fresh_id(), labels: vec![("used".to_owned(), String::new())], ..plain.info.clone() };
+    let used = Arc::new(Paper { info, state: STATE.to_vec(), memories: plain.memories.clone() });
+    let here = |paper: &Paper| shelves.memory.held("t", &paper.info.id).is_some();
+    for paper in [&used, &plain] {
+        shelves.memory.keep(paper, None, None).expect("kept");
+    }
+    let next = paper(&core, "t", None, 4, 2);
+    shelves.memory.keep(&next, None, None).expect("kept");
+    assert_eq!((here(&used), here(&plain), here(&next)), (true, false, true));
+    let large = paper(&core, "t", None, 6, 3);
+    shelves.memory.keep(&large, None, None).expect("it is no reason to refuse another");
+    assert_eq!((here(&used), here(&next), here(&large)), (false, false, true));
+}
+
+#[test]
 fn what_is_forgotten_lives_on_where_it_is_used() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let shelves: Shelves<Paper> = Shelves::new(core.clone(), 8 * PAGE as u64, scratch.0.clone(), MIB);

@@ -163,3 +163,18 @@ fn states_that_somebody_made_up() {
     assert_eq!(fewer.err().map(|error| error.code()), Some("ERR_SNAPSHOT_DAMAGED"));
     assert_eq!(runner.eval("console.log(1)"), "1");
 }
+
+#[test]
+fn a_snapshot_has_heirs_while_runtimes_live_that_came_from_it() {
+    let core = core();
+    let source = runtime(&core);
+    let (first, second) = (take(&source), take(&source));
+    assert!(!first.has_heirs(), "whom it was taken of did not come from it");
+    let copied = copy(&core, &first).runtime;
+    assert!(first.has_heirs() && !second.has_heirs());
+    rollback(&copied, &second);
+    assert!(!first.has_heirs() && second.has_heirs());
+    let later = take(&copied);
+    copied.dispose();
+    assert!(!second.has_heirs() && !later.has_heirs());
+}
