@@ -75,6 +75,16 @@ export function responseInvalid(port: number, reason: string, cause: unknown) {
   return make('ERR_RESPONSE_INVALID', message, { reason, port }, cause);
 }
 
+/** The program has ended: nobody reads what is written to it. */
+export function noReader(pid: number) {
+  return make('EPIPE', `EPIPE: broken pipe, write '${pid}'`, { syscall: 'write', path: String(pid) });
+}
+
+/** The process that an entry of a list spoke of is gone. */
+export function noProcess(pid: number) {
+  return make('ESRCH', `ESRCH: no such process, attach '${pid}'`, { syscall: 'attach', path: String(pid) });
+}
+
 /** The guest's server closed the connection in the middle of its answer. */
 export function connectionLost(port: number, cause: unknown) {
   const message = `ECONNRESET: connection closed before the answer was complete, read 'localhost:${port}'`;

@@ -4,17 +4,20 @@ import type { RunnerCreate } from '../channel/messages.js';
 import type { RestoredProgram } from '../channel/snapshots.js';
 import type { BootTimingListener } from '../options/types.js';
 import { reportGuestStart } from '../runtime/boot-timing.js';
+import type { Numbers } from '../runtime/numbers.js';
 import type { SidecarConnection } from '../sidecar/connection.js';
 import { ResidentRunner } from './resident-runner.js';
 
 /** Handles by their numbers. One that has been disposed, or whose process has ended, is forgotten when somebody asks for all. */
 export class Runners {
   readonly #connection: SidecarConnection;
+  readonly #numbers: Numbers;
   readonly #onBootTiming: BootTimingListener | undefined;
   readonly #all = new Map<number, ResidentRunner>();
 
-  constructor(connection: SidecarConnection, onBootTiming: BootTimingListener | undefined) {
+  constructor(connection: SidecarConnection, numbers: Numbers, onBootTiming: BootTimingListener | undefined) {
     this.#connection = connection;
+    this.#numbers = numbers;
     this.#onBootTiming = onBootTiming;
   }
 
@@ -24,6 +27,7 @@ export class Runners {
     if (this.#onBootTiming !== undefined) reportGuestStart(this.#onBootTiming, timings);
     // Forgets those that are gone whenever there are twice as many: constant work for each on average.
     if (this.#all.size >= 8 && (this.#all.size & (this.#all.size - 1)) === 0) this.#forget((one) => !one.isDisposed);
+    this.#numbers.take(pid);
     const runner = new ResidentRunner(this.#connection, number, pid, this.#onBootTiming);
     this.#all.set(number, runner);
     return runner;

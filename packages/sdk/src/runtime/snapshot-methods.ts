@@ -15,6 +15,7 @@ import { SnapshotStore } from '../snapshots/store.js';
 import type { Provisioned } from './create.js';
 import { FileMethods } from './file-methods.js';
 import type { Sleeper } from './idle.js';
+import type { Numbers } from './numbers.js';
 
 /** What a runtime is doing. */
 export type RuntimeState = 'running' | 'paused' | 'disposed';
@@ -22,6 +23,7 @@ export type RuntimeState = 'running' | 'paused' | 'disposed';
 /** What this class needs of the runtime that it is a part of. */
 export interface Whole {
   provisioned: Provisioned;
+  numbers: Numbers;
   runners: Runners;
   onLimitWarning: LimitWarningListener | undefined;
 }
@@ -84,11 +86,13 @@ export abstract class SnapshotMethods extends FileMethods {
       throw invalidOption('rollback()', { option: 'snapshot', expected, received: show(snapshot) });
     }
     this.assertAlive();
-    const { provisioned, runners } = this.whole();
+    const { provisioned, numbers, runners } = this.whole();
     const { connection, runtime, tenant } = provisioned;
     const id = typeof snapshot === 'string' ? snapshot : snapshot.id;
     try {
-      runners.adopt(await connection.snapshots.rollback({ runtime, snapshot: id }));
+      const brought = await connection.snapshots.rollback({ runtime, snapshot: id });
+      numbers.rolledBack(brought);
+      runners.adopt(brought);
     } catch (error) {
       throw explained(error, snapshot, tenant);
     }
