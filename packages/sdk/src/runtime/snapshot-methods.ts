@@ -90,9 +90,7 @@ export abstract class SnapshotMethods extends FileMethods {
     const { connection, runtime, tenant } = provisioned;
     const id = typeof snapshot === 'string' ? snapshot : snapshot.id;
     try {
-      const brought = await connection.snapshots.rollback({ runtime, snapshot: id });
-      numbers.rolledBack(brought);
-      runners.adopt(brought);
+      numbers.rolledBack(await runners.renew(connection.snapshots.rollback({ runtime, snapshot: id })));
     } catch (error) {
       throw explained(error, snapshot, tenant);
     }
@@ -235,6 +233,6 @@ export abstract class SnapshotMethods extends FileMethods {
     const { household, runtime, mounts, bindings } = provisioned;
     const warn = onLimitWarning === undefined ? undefined : true;
     const given = bindings && wireBindings(bindings.all);
-    runners.adopt(await household.connection.snapshots.resume({ runtime, warn, mounts, bindings: given }));
+    await runners.renew(household.connection.snapshots.resume({ runtime, warn, mounts, bindings: given }));
   }
 }

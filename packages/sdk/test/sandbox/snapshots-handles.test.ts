@@ -3,11 +3,12 @@
 import { describe, expect, test } from 'vitest';
 import type { GuestProcess, NodeRuntime } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
-import { inFolderOfItsOwn, until } from './snapshot-helpers.js';
+import { ask, inFolderOfItsOwn, runnerOf, until } from './snapshot-helpers.js';
 
 inFolderOfItsOwn();
 
 const STAY = 'setInterval(() => {}, 1_000);';
+const EXITED = { code: 'ERR_RUNNER_EXITED' };
 const LOUD = `process.on('SIGTERM', () => console.log('signal')); process.stdin.on('data', (data) => console.log('got ' + data)); console.log('up'); ${STAY}`;
 
 /** A program that says what reaches it, when it listens; and what it has said. */
@@ -84,5 +85,59 @@ describe.each(MODES)('$name', (mode) => {
       }
       expect(await program.kill('SIGKILL')).toBe(true);
       expect(await program.wait()).toBe(137);
+    }));
+
+  test('runners are those that the rollback has left, whoever has their numbers now', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const empty = await runtime.snapshot();
+      const first = await runtime.createResidentRunner();
+      await first.exec('globalThis.n = 1');
+      const snapshot = await runtime.snapshot();
+      await runtime.rollback(empty);
+      const program = await runtime.spawn(STAY);
+      expect([program.pid, await runtime.residentRunners()]).toEqual([first.pid, []]);
+      await runtime.rollback(empty);
+      const second = await runtime.createResidentRunner();
+      expect([second.pid, await runtime.residentRunners()]).toEqual([first.pid, [second]]);
+      await isOver(program);
+      await runtime.rollback(snapshot);
+      expect(await ask(await runnerOf(runtime), 'n')).toBe('1');
+      await expect(second.exec('1')).rejects.toMatchObject({ code: expect.stringMatching(/ERR_RUNNER_EXITED|ERR_ROLLED_BACK/) });
+      await until(() =>
+        first.exec('1').then(
+          () => true,
+          ({ code }) => code === EXITED.code,
+        ),
+      );
+      expect(await ask(await runnerOf(runtime), 'n')).toBe('1');
+    }));
+
+  test('a runner that ends in every use of a slot is there again in the next', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const made = await runtime.createResidentRunner();
+      await made.exec('globalThis.n = 7');
+      const template = await runtime.snapshot();
+      for (let use = 0; use < 4; use++) {
+        const runner = await runnerOf(runtime);
+        expect(await ask(runner, 'n')).toBe('7');
+        await runner.exec('process.exit(3)');
+        await expect(runner.exec('1')).rejects.toMatchObject(EXITED);
+        await runtime.rollback(template);
+      }
+    }));
+
+  test('a runner that is created while the runtime goes back is one of them, or has ended', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const snapshot = await runtime.snapshot();
+      for (let round = 0; round < 20; round++) {
+        const creating = runtime.createResidentRunner().catch(() => undefined);
+        const [runner] = await Promise.all([creating, runtime.rollback(snapshot)]);
+        const alive = await runner?.exec('1').then(
+          ({ exitCode }) => exitCode === 0,
+          () => false,
+        );
+        expect(await runtime.residentRunners()).toEqual(alive ? [runner] : []);
+        await runner?.dispose();
+      }
     }));
 });
