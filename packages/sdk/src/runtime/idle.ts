@@ -3,6 +3,7 @@
 // In use is what has been asked and is not answered yet, and what is open: a program that runs, a stream, a watch, a connection. A resident runner that waits for
 // its next snippet is not in use, and sleeps with the runtime. Next: `wakeful.ts`, how calls come through here.
 
+import { callListener } from '../call-listener.js';
 import { isColdframeError } from '../errors/error.js';
 import type { IdleOptions } from '../options/idle.js';
 import type { SidecarConnection } from '../sidecar/connection.js';
@@ -155,7 +156,7 @@ export class IdlePolicy<P extends Saved = Saved> {
   // No call has failed, so no call can tell it.
   readonly #tell = (error: unknown): void => {
     const { onError } = this.#options;
-    if (onError !== undefined) onError(error);
+    if (onError !== undefined) callListener(() => onError(error));
     else process.emitWarning(error instanceof Error ? error : String(error));
   };
 }

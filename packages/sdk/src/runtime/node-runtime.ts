@@ -258,9 +258,17 @@ export class NodeRuntime extends SnapshotMethods implements AsyncDisposable {
   }
 
   async #dispose(): Promise<void> {
-    await this.#network?.close();
-    await this.#provisioned.policy?.end();
-    await disposeRuntime(this.#connection, this.#runtime, this.#provisioned.household.leave());
+    const { household, policy } = this.#provisioned;
+    // It ends whatever fails before.
+    try {
+      await this.#network?.close();
+    } finally {
+      try {
+        await policy?.end();
+      } finally {
+        await disposeRuntime(this.#connection, this.#runtime, household.leave());
+      }
+    }
   }
 
   async #start(call: 'exec' | 'run' | 'execFile', code: string, options: RunOptions | undefined): Promise<Outcome> {

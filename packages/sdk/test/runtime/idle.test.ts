@@ -160,6 +160,40 @@ test('without a listener what fails is a warning of the process', async () => {
   warn.mockRestore();
 });
 
+test('what the listener throws is an uncaught exception, and stops neither the policy, nor a call, nor its end', async () => {
+  const others = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  const heard: unknown[] = [];
+  process.on('uncaughtException', (error) => heard.push(error));
+  try {
+    const mine = new Error('mine');
+    const onError = () => {
+      throw mine;
+    };
+    const fake = new Fake({ onError });
+    fake.hold = true;
+    fake.failing.set('pause', new Error('ENOSPC'));
+    await pass(1_000);
+    const done = fake.policy.use();
+    const ready = fake.policy.ready();
+    await fake.go();
+    await ready;
+    done();
+    fake.hold = true;
+    await pass(2_000);
+    const end = fake.policy.end();
+    await fake.go();
+    await end;
+    expect([fake.log, heard]).toEqual([
+      ['pause', 'pause'],
+      [mine, mine],
+    ]);
+  } finally {
+    process.removeAllListeners('uncaughtException');
+    for (const other of others) process.on('uncaughtException', other);
+  }
+});
+
 test("with 'dispose' it is disposed of", async () => {
   const { policy, log } = new Fake({ action: 'dispose' });
   await pass(1_000);

@@ -21,6 +21,15 @@ const MODES = [
 
 const asleep = (runtime: NodeRuntime) => until(() => runtime.state === 'paused', 10_000, 'it sleeps');
 
+/** Resolves while it tries to go to sleep, which may be over soon. */
+async function onItsWay(runtime: NodeRuntime): Promise<void> {
+  const end = Date.now() + 20_000;
+  while (runtime.state !== 'paused') {
+    if (Date.now() > end) throw new Error('it does not try');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
 describe.each(MODES)('$name', (mode) => {
   const using = async (
     options: NodeRuntimeOptions,
@@ -176,6 +185,34 @@ test('when the folder cannot be written the runtime stays awake, and that is tol
   await until(() => errors.length > 0, 10_000, 'it is told');
   expect(errors[0]).toMatchObject({ code: 'ERR_SNAPSHOT_FILE' });
   expect((await runner.exec('console.log(++n)')).stdout).toBe('2\n');
+});
+
+test('a listener that throws keeps no runtime alive: it is disposed of while it cannot be put to sleep', async () => {
+  const others = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  let heard = 0;
+  process.on('uncaughtException', () => heard++);
+  try {
+    await using sidecar = await Sidecar.spawn({ snapshots: { directory: '/proc/nowhere' } });
+    const onError = () => {
+      throw new Error('mine');
+    };
+    for (let round = 0; round < 10; round++) {
+      const runtime = await NodeRuntime.create({ sidecar, idle: { afterMs: 1, action: 'pause', onError } });
+      const runner = await runtime.createResidentRunner();
+      await onItsWay(runtime);
+      if (round % 2 === 0) {
+        expect((await runner.exec('console.log(1)')).stdout).toBe('1\n');
+        await onItsWay(runtime);
+      }
+      await runtime.dispose();
+    }
+    expect((await sidecar.getResourceSnapshot()).runtimes).toBe(0);
+    expect(heard).toBeGreaterThan(0);
+  } finally {
+    process.removeAllListeners('uncaughtException');
+    for (const other of others) process.on('uncaughtException', other);
+  }
 });
 
 test('neither an idle policy nor a pool keeps the process alive', async () => {
