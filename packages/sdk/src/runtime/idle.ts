@@ -20,6 +20,8 @@ export interface Sleeper<P extends Saved = Saved> {
   pause(): Promise<P>;
   resume(): Promise<void>;
   dispose(): Promise<void>;
+  /** Whether it is disposed of, or its sidecar is gone: there is nothing left to put to sleep. */
+  isOver(): boolean;
 }
 
 // After a failure it waits longer, up to so many times as long.
@@ -103,35 +105,36 @@ export class IdlePolicy<P extends Saved = Saved> {
   }
 
   #watch(): void {
-    if (this.#over || this.#runtime === undefined) return;
+    const runtime = this.#runtime;
+    if (this.#over || this.isAsleep || runtime === undefined) return;
     clearTimeout(this.#timer);
     const { afterMs, action } = this.#options;
     const ms = Math.min(2_147_483_647, afterMs * this.#patience);
-    this.#timer = setTimeout(() => void (action === 'pause' ? this.#sleep() : this.#leave()), ms);
+    this.#timer = setTimeout(() => (action === 'pause' ? this.#sleep(runtime) : this.#leave(runtime)), ms);
     this.#timer.unref();
   }
 
-  async #leave(): Promise<void> {
+  #leave(runtime: Sleeper<P>): void {
     this.#over = true;
-    await this.#runtime?.dispose().catch(this.#tell);
+    runtime.dispose().catch(this.#tell);
   }
 
-  // When it fails the runtime is as it was, and whoever called meanwhile goes on with it.
-  #sleep(): Promise<void> {
+  // When it fails the runtime is as it was, and whoever called meanwhile goes on with it. When there is nothing left of it, that is for its calls to say.
+  #sleep(runtime: Sleeper<P>): void {
+    if (runtime.isOver()) return;
     const sleep = async (): Promise<void> => {
       try {
-        this.#saved = await this.#runtime?.pause();
+        this.#saved = await runtime.pause();
         this.#patience = 1;
       } catch (error) {
         this.#patience = Math.min(LONGEST, this.#patience * 2);
-        this.#tell(error);
+        if (!runtime.isOver()) this.#tell(error);
       } finally {
         this.#going = undefined;
       }
-      if (this.#saved === undefined && this.#uses === 0) this.#watch();
+      if (this.#uses === 0) this.#watch();
     };
     this.#going = sleep();
-    return this.#going;
   }
 
   async #wake(): Promise<void> {

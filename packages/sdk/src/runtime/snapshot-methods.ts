@@ -186,7 +186,12 @@ export abstract class SnapshotMethods extends FileMethods {
 
   /** @internal What its policy can do with it. */
   protected sleeper(): Sleeper<Snapshot> {
-    return { pause: () => this.#pause({}), resume: () => this.#wake(), dispose: () => this.dispose() };
+    return {
+      pause: () => this.#pause({}),
+      resume: () => this.#wake(),
+      dispose: () => this.dispose(),
+      isOver: () => this.isDisposed() || this.whole().provisioned.household.connection.isOver(),
+    };
   }
 
   /** @internal Ends it. */

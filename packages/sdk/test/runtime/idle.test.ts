@@ -19,6 +19,7 @@ class Fake {
   readonly errors: unknown[] = [];
   readonly failing = new Map<string, Error>();
   hold = false;
+  over = false;
   readonly policy: IdlePolicy;
   #held: (() => void)[] = [];
 
@@ -35,6 +36,7 @@ class Fake {
         await this.step('dispose');
         await this.policy.end();
       },
+      isOver: () => this.over,
     });
   }
 
@@ -143,8 +145,12 @@ test('when it cannot be woken the call fails, it sleeps on, and the next call tr
   await pass(1_000);
   const torn = new Error('torn');
   fake.failing.set('resume', torn);
+  const done = fake.policy.use();
   await expect(fake.policy.ready()).rejects.toBe(torn);
-  expect(fake.policy.isAsleep).toBe(true);
+  done();
+  // It does not try to put to sleep what sleeps.
+  await pass(60_000);
+  expect([fake.policy.isAsleep, fake.errors, vi.getTimerCount()]).toEqual([true, [], 0]);
   fake.failing.clear();
   await fake.policy.ready();
   expect(fake.log).toEqual(['pause', 'resume', 'resume', 'delete']);
@@ -209,6 +215,21 @@ test('its end stops the clock and takes away what it sleeps on', async () => {
   await pass(1_000);
   await asleep.policy.end();
   expect([awake.log, asleep.log, vi.getTimerCount()]).toEqual([[], ['pause', 'delete'], 0]);
+});
+
+test('when the runtime or its sidecar is gone it tries no more, and tells nobody', async () => {
+  const before = new Fake();
+  before.over = true;
+  await pass(60_000);
+  const during = new Fake();
+  during.hold = true;
+  during.failing.set('pause', new Error('gone'));
+  await pass(1_000);
+  during.over = true;
+  await during.go();
+  during.policy.begin();
+  await pass(60_000);
+  expect([before.log, during.log, during.errors, vi.getTimerCount()]).toEqual([[], ['pause'], [], 0]);
 });
 
 test('what the app has put to sleep itself stays there', async () => {

@@ -117,6 +117,27 @@ describe.each(MODES)('$name', (mode) => {
       await snapshot.delete();
     }));
 
+  test('a policy ends with its runtime, also while the app puts it to sleep, and with its sidecar', () =>
+    using({}, async (runtime, sidecar) => {
+      const errors: unknown[] = [];
+      const idle = { afterMs: 1, action: 'pause', onError: (error: unknown) => errors.push(error) } as const;
+      for (let round = 0; round < 5; round++) {
+        const other = await NodeRuntime.create({ sidecar, idle });
+        await other.createResidentRunner();
+        const pausing = other.pause().then(
+          (snapshot) => snapshot.delete(),
+          (error) => expect(error).toMatchObject({ code: 'ERR_RUNTIME_DISPOSED' }),
+        );
+        await Promise.all([pausing, other.dispose()]);
+      }
+      const last = await NodeRuntime.create({ sidecar, idle: { ...idle, afterMs: 20 } });
+      await runtime.dispose();
+      await sidecar.dispose();
+      await sleep(200);
+      await last.dispose();
+      expect(errors).toEqual([]);
+    }));
+
   test('copies and snapshots of one that sleeps, and copies sleep by themselves', () =>
     using({}, async (runtime) => {
       await runtime.writeFile('/workspace/file', 'kept');
