@@ -144,31 +144,44 @@ export abstract class SnapshotMethods extends FileMethods {
    */
   async pause(options: QuietOptions = {}): Promise<Snapshot> {
     if (!acceptable('pause()', options)) await explain('pause()', options);
-    if (this.#asleep !== undefined && !this.isDisposed()) return this.#asleep;
-    this.assertAlive();
-    const { policy } = this.whole().provisioned;
-    // From here on it is the app's, also when the policy has put it to sleep already.
-    this.#asleep = policy === undefined ? this.#pause(options) : policy.stop().then((saved) => saved ?? this.#pause(options));
+    const [before, waking] = [this.#asleep, this.#waking];
+    // From here on it is the app's, also when the policy has put it to sleep already; and it sleeps again after what is waking it, or still.
+    let asleep: Promise<Snapshot>;
+    if (before === undefined || this.isDisposed()) {
+      this.assertAlive();
+      asleep = this.#fallAsleep(options);
+    } else if (waking === undefined) {
+      return before;
+    } else {
+      this.#waking = undefined;
+      asleep = waking.then(
+        () => this.#fallAsleep(options),
+        () => before,
+      );
+    }
+    this.#asleep = asleep;
     try {
-      return await this.#asleep;
+      return await asleep;
     } catch (error) {
-      this.#asleep = undefined;
-      policy?.begin();
+      this.#goOn(asleep);
       throw error;
     }
   }
 
   /**
-   * Has it go on where `pause()` stopped it. Does nothing when it is not paused.
+   * Has it go on where `pause()`, or its idle policy, stopped it. Does nothing when it is awake.
    *
    * @throws as `rollback()`
    */
   async resume(): Promise<void> {
     if (this.isDisposed()) this.assertAlive();
-    if (this.#asleep === undefined) return;
-    this.#waking ??= this.#resume(this.#asleep).finally(() => {
-      this.#waking = undefined;
-    });
+    if (this.#asleep === undefined) return this.whole().provisioned.policy?.ready();
+    if (this.#waking === undefined) {
+      const waking = this.#resume(this.#asleep).finally(() => {
+        if (this.#waking === waking) this.#waking = undefined;
+      });
+      this.#waking = waking;
+    }
     await this.#waking;
   }
 
@@ -215,6 +228,19 @@ export abstract class SnapshotMethods extends FileMethods {
     if (this.#asleep !== undefined) throw runtimePaused(runtime);
   }
 
+  // What its policy has put it to sleep on, or what it is put to sleep on now.
+  #fallAsleep(options: QuietOptions): Promise<Snapshot> {
+    const { policy } = this.whole().provisioned;
+    return policy === undefined ? this.#pause(options) : policy.stop().then((saved) => saved ?? this.#pause(options));
+  }
+
+  // It is awake, unless it has been asked to sleep again since.
+  #goOn(asleep: Promise<Snapshot>): void {
+    if (this.#asleep !== asleep) return;
+    this.#asleep = undefined;
+    this.whole().provisioned.policy?.begin();
+  }
+
   async #pause({ timeoutMs }: QuietOptions): Promise<Snapshot> {
     const { provisioned } = this.whole();
     const { household, runtime } = provisioned;
@@ -227,10 +253,8 @@ export abstract class SnapshotMethods extends FileMethods {
 
   async #resume(asleep: Promise<Snapshot>): Promise<void> {
     // A pause that fails has changed nothing.
-    if ((await asleep.catch(() => undefined)) === undefined) return;
-    await this.#wake();
-    this.#asleep = undefined;
-    this.whole().provisioned.policy?.begin();
+    if ((await asleep.catch(() => undefined)) !== undefined) await this.#wake();
+    this.#goOn(asleep);
   }
 
   async #wake(): Promise<void> {

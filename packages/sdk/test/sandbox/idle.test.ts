@@ -117,6 +117,16 @@ describe.each(MODES)('$name', (mode) => {
       await snapshot.delete();
     }));
 
+  test('resume() wakes one that the policy has put to sleep', () =>
+    using({}, async (runtime) => {
+      await runtime.writeFile('/workspace/file', 'kept');
+      await asleep(runtime);
+      await runtime.resume();
+      expect(runtime.state).toBe('running');
+      await asleep(runtime);
+      expect(Buffer.from(await runtime.readFile('/workspace/file')).toString()).toBe('kept');
+    }));
+
   test('a policy ends with its runtime, also while the app puts it to sleep, and with its sidecar', () =>
     using({}, async (runtime, sidecar) => {
       const errors: unknown[] = [];
