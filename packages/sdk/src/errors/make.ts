@@ -41,9 +41,13 @@ export function runtimePaused(runtime: number) {
   return make('ERR_RUNTIME_PAUSED', 'The runtime is paused: call resume() first', { runtime });
 }
 
-/** A snapshot went with the sidecar in whose memory it lay. */
-export function snapshotGone(snapshot: string, tenant: string, cause: unknown) {
-  const message = `The snapshot ${snapshot} lay in the memory of a sidecar that is gone, and not on disk: persist() it before, or take it with { store: 'disk' }`;
+/** A snapshot is not there any more, now that the sidecar is gone that it was taken in: its memory, or its folder, which another sidecar need not have. */
+export function snapshotGone(snapshot: string, tenant: string, stored: 'memory' | 'disk' | 'both', cause: unknown) {
+  const where =
+    stored === 'memory'
+      ? "lay in the memory of a sidecar that is gone, and not on disk: persist() it before, or take it with { store: 'disk' }"
+      : 'was written to the folder of a sidecar that is gone, and is not in this one: it has been deleted, or the folder is another (snapshots.directory)';
+  const message = `The snapshot ${snapshot} ${where}`;
   return make('ERR_SNAPSHOT_NOT_FOUND', message, { snapshot, tenant }, cause);
 }
 
