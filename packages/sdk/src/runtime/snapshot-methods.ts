@@ -136,9 +136,10 @@ export abstract class SnapshotMethods extends FileMethods {
   }
 
   /**
-   * Puts it to sleep: its state is written to the sidecar's folder, and its memory given back. What waits for its programs goes on waiting; other calls
-   * fail with `ERR_RUNTIME_PAUSED` until `resume()`. `NodeRuntime.create({ snapshot })` with the snapshot's id has it go on elsewhere: in another sidecar,
-   * after a restart of the machine. When it fails, the runtime goes on as if nothing had been asked.
+   * Puts it to sleep: its state is written to the sidecar's folder, and its memory given back. What waits for its programs goes on waiting; from this call on other
+   * calls fail with `ERR_RUNTIME_PAUSED`, through every handle, until `resume()`. What a signal or a runner's `dispose()` ends meanwhile has ended when it wakes up.
+   * `NodeRuntime.create({ snapshot })` with the snapshot's id has it go on elsewhere: in another sidecar, after a restart of the machine. When it fails, the runtime
+   * goes on as if nothing had been asked. While `resume()` is under way, it has the runtime sleep again.
    *
    * @throws as `snapshot()`
    */
