@@ -78,9 +78,9 @@ export class IdlePolicy<P extends Saved = Saved> {
     };
   }
 
-  /** Nothing when it is awake; otherwise a promise that it is. Whoever asks while it wakes waits for the same waking. */
+  /** Nothing when it is awake, or the app has taken over: then it is the sidecar that answers. Otherwise a promise that it is awake, which all share who ask while it wakes. */
   ready(): Promise<void> | undefined {
-    if (!this.isAsleep) return undefined;
+    if (!this.isAsleep || (this.#over && this.#waking === undefined)) return undefined;
     this.#waking ??= this.#wake().finally(() => {
       this.#waking = undefined;
     });
@@ -93,10 +93,14 @@ export class IdlePolicy<P extends Saved = Saved> {
     await this.#remove(saved);
   }
 
-  /** Does nothing more until `begin()`; gives what it sleeps on, if it does. */
-  async stop(): Promise<P | undefined> {
+  /** Does nothing more from now on, until `begin()`. When it is not awake this gives a promise: what it sleeps on, if it does in the end. */
+  stop(): Promise<P | undefined> | undefined {
     this.#over = true;
     clearTimeout(this.#timer);
+    return this.isAsleep ? this.#handOver() : undefined;
+  }
+
+  async #handOver(): Promise<P | undefined> {
     await this.#going;
     await this.#waking?.catch(() => {});
     const saved = this.#saved;

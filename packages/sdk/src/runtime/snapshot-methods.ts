@@ -231,8 +231,8 @@ export abstract class SnapshotMethods extends FileMethods {
 
   // What its policy has put it to sleep on, or what it is put to sleep on now.
   #fallAsleep(options: QuietOptions): Promise<Snapshot> {
-    const { policy } = this.whole().provisioned;
-    return policy === undefined ? this.#pause(options) : policy.stop().then((saved) => saved ?? this.#pause(options));
+    const stopping = this.whole().provisioned.policy?.stop();
+    return stopping === undefined ? this.#pause(options) : stopping.then((saved) => saved ?? this.#pause(options));
   }
 
   // It is awake, unless it has been asked to sleep again since.

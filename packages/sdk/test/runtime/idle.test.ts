@@ -235,7 +235,10 @@ test('when the runtime or its sidecar is gone it tries no more, and tells nobody
 test('what the app has put to sleep itself stays there', async () => {
   const fake = new Fake();
   await pass(1_000);
-  expect(await fake.policy.stop()).toBeDefined();
+  const stopped = fake.policy.stop();
+  // Who calls now does not wake it.
+  expect(fake.policy.ready()).toBeUndefined();
+  expect(await stopped).toBeDefined();
   expect([fake.log, fake.policy.ready()]).toEqual([['pause'], undefined]);
   fake.policy.begin();
   await pass(1_000);
