@@ -37,6 +37,8 @@ export class IdlePolicy<P extends Saved = Saved> {
   #going: Promise<void> | undefined;
   #saved: P | undefined;
   #waking: Promise<void> | undefined;
+  // What it slept on last is being taken away.
+  #removing: Promise<void> | undefined;
   #patience = 1;
   #over = false;
 
@@ -90,7 +92,7 @@ export class IdlePolicy<P extends Saved = Saved> {
   /** The app has disposed of it: what it sleeps on goes. */
   async end(): Promise<void> {
     const saved = await this.stop();
-    await this.#remove(saved);
+    await Promise.all([this.#removing, this.#remove(saved)]);
   }
 
   /** Does nothing more from now on, until `begin()`. When it is not awake this gives a promise: what it sleeps on, if it does in the end. */
@@ -147,7 +149,7 @@ export class IdlePolicy<P extends Saved = Saved> {
     if (saved === undefined) return;
     await this.#runtime?.resume();
     this.#saved = undefined;
-    void this.#remove(saved);
+    this.#removing = this.#remove(saved);
     if (this.#uses === 0) this.#watch();
   }
 

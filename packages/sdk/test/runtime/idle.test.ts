@@ -217,6 +217,27 @@ test('its end stops the clock and takes away what it sleeps on', async () => {
   expect([awake.log, asleep.log, vi.getTimerCount()]).toEqual([[], ['pause', 'delete'], 0]);
 });
 
+test('its end waits until what it slept on before has been taken away', async () => {
+  const fake = new Fake();
+  await pass(1_000);
+  const done = fake.policy.use();
+  let go = () => {};
+  vi.spyOn(fake, 'step').mockImplementation(async (name) => {
+    fake.log.push(name);
+    if (name === 'delete') await new Promise<void>((resolve) => (go = resolve));
+  });
+  await fake.policy.ready();
+  let ended = false;
+  const end = fake.policy.end().then(() => {
+    ended = true;
+  });
+  done();
+  await settle();
+  expect([fake.log, ended]).toEqual([['pause', 'resume', 'delete'], false]);
+  go();
+  await end;
+});
+
 test('when the runtime or its sidecar is gone it tries no more, and tells nobody', async () => {
   const before = new Fake();
   before.over = true;
