@@ -45,7 +45,7 @@ export interface RequestFacts {
 
 /** What goes wrong with snapshots. */
 export interface SnapshotFacts {
-  /** The tenant has no such snapshot: it never had, it was deleted or made room, or it lay in the memory of a sidecar that is gone. */
+  /** The tenant has no such snapshot: it never had, it was deleted or made room, it lies in another folder, or lay in the memory of a sidecar that is gone. */
   ERR_SNAPSHOT_NOT_FOUND: { snapshot: string; tenant?: string };
   /** A file of a snapshot is torn, or not what it was. */
   ERR_SNAPSHOT_DAMAGED: { path: string; reason: string };

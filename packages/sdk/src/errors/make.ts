@@ -46,9 +46,13 @@ export function rolledBack() {
   return make('ERR_ROLLED_BACK', 'The runtime was rolled back to a snapshot', {});
 }
 
-/** A snapshot went with the sidecar in whose memory it lay. */
-export function snapshotGone(snapshot: string, tenant: string, cause: unknown) {
-  const message = `The snapshot ${snapshot} lay in the memory of a sidecar that is gone, and not on disk: persist() it before, or take it with { store: 'disk' }`;
+/** A snapshot is not there any more, now that the sidecar is gone that it was taken in: its memory, or its folder, which another sidecar need not have. */
+export function snapshotGone(snapshot: string, tenant: string, stored: 'memory' | 'disk' | 'both', cause: unknown) {
+  const where =
+    stored === 'memory'
+      ? "lay in the memory of a sidecar that is gone, and not on disk: persist() it before, or take it with { store: 'disk' }"
+      : 'was written to the folder of a sidecar that is gone, and is not in this one: it has been deleted, or the folder is another (snapshots.directory)';
+  const message = `The snapshot ${snapshot} ${where}`;
   return make('ERR_SNAPSHOT_NOT_FOUND', message, { snapshot, tenant }, cause);
 }
 
@@ -78,6 +82,16 @@ export function responseTooLarge(port: number, maxResponseBytes: number) {
 export function responseInvalid(port: number, reason: string, cause: unknown) {
   const message = `What port ${port} answered is not a response: ${reason}`;
   return make('ERR_RESPONSE_INVALID', message, { reason, port }, cause);
+}
+
+/** The program has ended: nobody reads what is written to it. */
+export function noReader(pid: number) {
+  return make('EPIPE', `EPIPE: broken pipe, write '${pid}'`, { syscall: 'write', path: String(pid) });
+}
+
+/** The process that an entry of a list spoke of is gone. */
+export function noProcess(pid: number) {
+  return make('ESRCH', `ESRCH: no such process, attach '${pid}'`, { syscall: 'attach', path: String(pid) });
 }
 
 /** The guest's server closed the connection in the middle of its answer. */

@@ -11,6 +11,7 @@ export interface IdleOptions {
   action: 'pause' | 'dispose';
   /**
    * Told why it could not be put to sleep (it goes on, and the next attempt waits twice as long), or what has been left on disk could not be removed.
+   * What it throws is an uncaught exception.
    * @default a warning of the process
    */
   onError?: (error: unknown) => void;

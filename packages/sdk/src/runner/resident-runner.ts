@@ -1,6 +1,7 @@
 // The public handle of a resident runner: a guest process that stays, and evaluates snippets one after the other.
 
 import { asyncDispose } from '../async-dispose.js';
+import { isColdframeError } from '../errors/error.js';
 import { invalidOption, runnerDisposed } from '../errors/make.js';
 import { acceptable, explain } from '../options/check.js';
 import { show } from '../options/show.js';
@@ -10,6 +11,9 @@ import { unlessGone } from '../runtime/dispose.js';
 import { evaluate } from '../runtime/evaluation.js';
 import { ExecResult } from '../runtime/result.js';
 import type { Outcome, SidecarConnection } from '../sidecar/connection.js';
+
+// Its process is gone: a call's failure, or what became of a snippet that waited its turn.
+const EXITED = 'ERR_RUNNER_EXITED';
 
 /**
  * A guest process with one global state. Snippets wait for each other.
@@ -26,6 +30,7 @@ export class ResidentRunner implements AsyncDisposable {
   readonly #runner: number;
   readonly #onBootTiming: BootTimingListener | undefined;
   #disposal: Promise<void> | undefined;
+  #exited = false;
 
   /** @internal */
   constructor(connection: SidecarConnection, runner: number, pid: number, onBootTiming: BootTimingListener | undefined) {
@@ -47,19 +52,31 @@ export class ResidentRunner implements AsyncDisposable {
       throw invalidOption('ResidentRunner.exec()', { option: 'code', expected: 'text', received: show(code) });
     }
     if (this.#disposal !== undefined) throw runnerDisposed(this.#runner);
-    const outcome = await this.#begin(code, options);
-    if (this.#onBootTiming !== undefined) reportGuestRun(this.#onBootTiming, outcome.timings);
-    return new ExecResult(outcome);
+    try {
+      const outcome = await this.#begin(code, options);
+      if (outcome.failure?.code === EXITED) this.#exited = true;
+      if (this.#onBootTiming !== undefined) reportGuestRun(this.#onBootTiming, outcome.timings);
+      return new ExecResult(outcome);
+    } catch (error) {
+      if (isColdframeError(error, EXITED)) this.#exited = true;
+      throw error;
+    }
   }
 
-  /** @internal */
-  get isDisposed(): boolean {
-    return this.#disposal !== undefined;
+  /** @internal Whether it has been disposed, or its process is known to have ended. */
+  get isOver(): boolean {
+    return this.#exited || this.#disposal !== undefined;
   }
 
   /** Ends the process; snippets under way resolve with exit code 137 and `error.code` `ERR_CANCELED`. May be called more than once. */
   dispose(): Promise<void> {
-    this.#disposal ??= unlessGone(this.#connection.disposeRunner(this.#runner));
+    if (this.#disposal === undefined) {
+      this.#disposal = unlessGone(this.#connection.disposeRunner(this.#runner));
+      // Its process lives on then, and can be disposed of again.
+      this.#disposal.catch(() => {
+        this.#disposal = undefined;
+      });
+    }
     return this.#disposal;
   }
 

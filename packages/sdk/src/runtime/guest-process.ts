@@ -4,12 +4,13 @@ import { constants } from 'node:os';
 import type { ProcessStart } from '../channel/messages.js';
 import { deferred } from '../deferred.js';
 import { isColdframeError } from '../errors/error.js';
-import { invalidOption } from '../errors/make.js';
+import { invalidOption, noReader } from '../errors/make.js';
 import { show } from '../options/show.js';
 import type { AttachOptions } from '../options/snapshots.js';
 import type { CommandOptions, SignalName } from '../options/types.js';
 import type { Outcome, SidecarConnection } from '../sidecar/connection.js';
 import { type Begin, evaluate } from './evaluation.js';
+import type { Holder, Numbers } from './numbers.js';
 import { OutputStream } from './output-stream.js';
 import { ExecResult } from './result.js';
 
@@ -29,21 +30,17 @@ export class GuestProcess {
   readonly stderr: AsyncIterable<Uint8Array>;
   readonly #connection: SidecarConnection;
   readonly #runtime: number;
+  readonly #holder: Holder;
   readonly #streams: readonly OutputStream[];
   readonly #result: Promise<ExecResult>;
   #exitCode: number | undefined;
 
-  private constructor(
-    connection: SidecarConnection,
-    runtime: number,
-    pid: number,
-    streams: readonly [OutputStream, OutputStream],
-    outcome: Promise<Outcome>,
-  ) {
+  private constructor({ connection, runtime }: Home, pid: number, { streams, outcome, holder }: Followed) {
     this.pid = pid;
     [this.stdout, this.stderr] = streams;
     this.#connection = connection;
     this.#runtime = runtime;
+    this.#holder = holder;
     this.#streams = streams;
     this.#result = outcome.then((ended) => {
       const result = new ExecResult(ended);
@@ -55,28 +52,32 @@ export class GuestProcess {
   }
 
   /** @internal */
-  static async start(connection: SidecarConnection, program: ProcessStart, options: CommandOptions): Promise<GuestProcess> {
-    const begun = deferred<number>();
-    const { streams, outcome } = follow(connection, options, (id, stream, onOutput) =>
-      connection.start(id, { ...program, stream, live: true }, onOutput, begun.resolve),
+  static start(home: Home, program: ProcessStart, options: CommandOptions): Promise<GuestProcess> {
+    return GuestProcess.#begin(home, options, (id, stream, onOutput, onStarted) =>
+      home.connection.start(id, { ...program, stream, live: true }, onOutput, onStarted),
     );
-    outcome.catch(begun.reject);
-    return new GuestProcess(connection, program.runtime, await begun.promise, streams, outcome);
   }
 
   /** @internal A program that came with a snapshot. */
-  static async attach(
-    connection: SidecarConnection,
-    { runtime, pid }: { runtime: number; pid: number },
-    options: AttachOptions,
-  ): Promise<GuestProcess> {
-    const begun = deferred<number>();
-    const { streams, outcome } = follow(connection, options, (id, stream, onOutput) =>
-      connection.snapshots.attach(id, { runtime, pid, stream }, onOutput, begun.resolve),
+  static attach(home: Home, pid: number, options: AttachOptions): Promise<GuestProcess> {
+    return GuestProcess.#begin(home, options, (id, stream, onOutput, onStarted) =>
+      home.connection.snapshots.attach(id, { runtime: home.runtime, pid, stream }, onOutput, onStarted),
     );
-    outcome.catch(begun.reject);
-    await begun.promise;
-    return new GuestProcess(connection, runtime, pid, streams, outcome);
+  }
+
+  static async #begin(home: Home, options: AttachOptions, begin: BeginLive): Promise<GuestProcess> {
+    const begun = deferred<number>();
+    const followed = follow(home.connection, options, (id, stream, onOutput) => begin(id, stream, onOutput, begun.resolve));
+    followed.outcome.catch(begun.reject);
+    const pid = await begun.promise;
+    const { holder, ended } = followed;
+    home.numbers.take(pid, holder);
+    // When the connection fails instead, that is what its handle says.
+    ended.then(
+      () => home.numbers.end(pid, holder),
+      () => {},
+    );
+    return new GuestProcess(home, pid, followed);
   }
 
   /** How it ended, all of it: output as far as it was captured (`limits.outputBytes`), exit code, `error`. */
@@ -109,11 +110,13 @@ export class GuestProcess {
     if (!(bytes instanceof Uint8Array)) {
       throw invalidOption('writeStdin()', { option: 'data', expected: 'text or a Uint8Array', received: show(data) });
     }
+    if (this.#holder.over) throw noReader(this.pid);
     await this.#connection.writeProcess({ runtime: this.#runtime, pid: this.pid, data: bytes });
   }
 
   /** Ends its stdin; a program that reads no more is not disturbed. */
   async closeStdin(): Promise<void> {
+    if (this.#holder.over) return;
     try {
       await this.#connection.writeProcess({ runtime: this.#runtime, pid: this.pid, data: NOTHING, end: true });
     } catch (error) {
@@ -132,6 +135,7 @@ export class GuestProcess {
     if (number === undefined || !Number.isInteger(number) || number < 0 || number > 64) {
       throw invalidOption('kill()', { option: 'signal', expected: "a signal such as 'SIGTERM'", received: show(signal) });
     }
+    if (this.#holder.over) return false;
     try {
       await this.#connection.signalProcess({ runtime: this.#runtime, pid: this.pid, signal: number });
       return true;
@@ -142,21 +146,42 @@ export class GuestProcess {
   }
 }
 
+/** Where a program runs. */
+export interface Home {
+  connection: SidecarConnection;
+  runtime: number;
+  numbers: Numbers;
+}
+
+// A program that is being seen through.
+interface Followed {
+  streams: readonly [OutputStream, OutputStream];
+  outcome: Promise<Outcome>;
+  holder: Holder;
+  // Sooner than `outcome`, which waits until all output has been read; and what became of it also when the caller has given it up.
+  ended: Promise<unknown>;
+}
+
+type BeginLive = (...args: [...Parameters<Begin>, onStarted: (pid: number) => void]) => ReturnType<Begin>;
+
 // Sees a program through, with streams for the output that has no handler.
-function follow(
-  connection: SidecarConnection,
-  options: AttachOptions,
-  begin: Begin,
-): { streams: readonly [OutputStream, OutputStream]; outcome: Promise<Outcome> } {
+function follow(connection: SidecarConnection, options: AttachOptions, begin: Begin): Followed {
   const dropOther = (): void => {
     for (const stream of streams) stream.drop();
   };
   const streams = [new OutputStream(dropOther), new OutputStream(dropOther)] as const;
   const { signal, onStdout = (data) => streams[0].push(data), onStderr = (data) => streams[1].push(data) } = options;
-  const outcome = Promise.resolve(evaluate(connection, { signal, onStdout, onStderr }, begin));
+  const ended = deferred<unknown>();
+  ended.promise.catch(() => {});
+  const whole: Begin = (...args) => {
+    const coming = begin(...args);
+    ended.resolve(coming);
+    return coming;
+  };
+  const outcome = Promise.resolve(evaluate(connection, { signal, onStdout, onStderr }, whole));
   const end = (): void => {
     for (const stream of streams) stream.end();
   };
   outcome.then(end, end);
-  return { streams, outcome };
+  return { streams, outcome, holder: { over: false }, ended: ended.promise };
 }

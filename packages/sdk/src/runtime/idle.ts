@@ -3,6 +3,7 @@
 // In use is what has been asked and is not answered yet, and what is open: a program that runs, a stream, a watch, a connection. A resident runner that waits for
 // its next snippet is not in use, and sleeps with the runtime. Next: `wakeful.ts`, how calls come through here.
 
+import { callListener } from '../call-listener.js';
 import { isColdframeError } from '../errors/error.js';
 import type { IdleOptions } from '../options/idle.js';
 import type { SidecarConnection } from '../sidecar/connection.js';
@@ -19,6 +20,8 @@ export interface Sleeper<P extends Saved = Saved> {
   pause(): Promise<P>;
   resume(): Promise<void>;
   dispose(): Promise<void>;
+  /** Whether it is disposed of, or its sidecar is gone: there is nothing left to put to sleep. */
+  isOver(): boolean;
 }
 
 // After a failure it waits longer, up to so many times as long.
@@ -34,6 +37,8 @@ export class IdlePolicy<P extends Saved = Saved> {
   #going: Promise<void> | undefined;
   #saved: P | undefined;
   #waking: Promise<void> | undefined;
+  // What it slept on last is being taken away.
+  #removing: Promise<void> | undefined;
   #patience = 1;
   #over = false;
 
@@ -75,9 +80,9 @@ export class IdlePolicy<P extends Saved = Saved> {
     };
   }
 
-  /** Nothing when it is awake; otherwise a promise that it is. Whoever asks while it wakes waits for the same waking. */
+  /** Nothing when it is awake, or the app has taken over: then it is the sidecar that answers. Otherwise a promise that it is awake, which all share who ask while it wakes. */
   ready(): Promise<void> | undefined {
-    if (!this.isAsleep) return undefined;
+    if (!this.isAsleep || (this.#over && this.#waking === undefined)) return undefined;
     this.#waking ??= this.#wake().finally(() => {
       this.#waking = undefined;
     });
@@ -87,13 +92,17 @@ export class IdlePolicy<P extends Saved = Saved> {
   /** The app has disposed of it: what it sleeps on goes. */
   async end(): Promise<void> {
     const saved = await this.stop();
-    await this.#remove(saved);
+    await Promise.all([this.#removing, this.#remove(saved)]);
   }
 
-  /** Does nothing more until `begin()`; gives what it sleeps on, if it does. */
-  async stop(): Promise<P | undefined> {
+  /** Does nothing more from now on, until `begin()`. When it is not awake this gives a promise: what it sleeps on, if it does in the end. */
+  stop(): Promise<P | undefined> | undefined {
     this.#over = true;
     clearTimeout(this.#timer);
+    return this.isAsleep ? this.#handOver() : undefined;
+  }
+
+  async #handOver(): Promise<P | undefined> {
     await this.#going;
     await this.#waking?.catch(() => {});
     const saved = this.#saved;
@@ -102,35 +111,36 @@ export class IdlePolicy<P extends Saved = Saved> {
   }
 
   #watch(): void {
-    if (this.#over || this.#runtime === undefined) return;
+    const runtime = this.#runtime;
+    if (this.#over || this.isAsleep || runtime === undefined) return;
     clearTimeout(this.#timer);
     const { afterMs, action } = this.#options;
     const ms = Math.min(2_147_483_647, afterMs * this.#patience);
-    this.#timer = setTimeout(() => void (action === 'pause' ? this.#sleep() : this.#leave()), ms);
+    this.#timer = setTimeout(() => (action === 'pause' ? this.#sleep(runtime) : this.#leave(runtime)), ms);
     this.#timer.unref();
   }
 
-  async #leave(): Promise<void> {
+  #leave(runtime: Sleeper<P>): void {
     this.#over = true;
-    await this.#runtime?.dispose().catch(this.#tell);
+    runtime.dispose().catch(this.#tell);
   }
 
-  // When it fails the runtime is as it was, and whoever called meanwhile goes on with it.
-  #sleep(): Promise<void> {
+  // When it fails the runtime is as it was, and whoever called meanwhile goes on with it. When there is nothing left of it, that is for its calls to say.
+  #sleep(runtime: Sleeper<P>): void {
+    if (runtime.isOver()) return;
     const sleep = async (): Promise<void> => {
       try {
-        this.#saved = await this.#runtime?.pause();
+        this.#saved = await runtime.pause();
         this.#patience = 1;
       } catch (error) {
         this.#patience = Math.min(LONGEST, this.#patience * 2);
-        this.#tell(error);
+        if (!runtime.isOver()) this.#tell(error);
       } finally {
         this.#going = undefined;
       }
-      if (this.#saved === undefined && this.#uses === 0) this.#watch();
+      if (this.#uses === 0) this.#watch();
     };
     this.#going = sleep();
-    return this.#going;
   }
 
   async #wake(): Promise<void> {
@@ -139,7 +149,7 @@ export class IdlePolicy<P extends Saved = Saved> {
     if (saved === undefined) return;
     await this.#runtime?.resume();
     this.#saved = undefined;
-    void this.#remove(saved);
+    this.#removing = this.#remove(saved);
     if (this.#uses === 0) this.#watch();
   }
 
@@ -155,7 +165,7 @@ export class IdlePolicy<P extends Saved = Saved> {
   // No call has failed, so no call can tell it.
   readonly #tell = (error: unknown): void => {
     const { onError } = this.#options;
-    if (onError !== undefined) onError(error);
+    if (onError !== undefined) callListener(() => onError(error));
     else process.emitWarning(error instanceof Error ? error : String(error));
   };
 }

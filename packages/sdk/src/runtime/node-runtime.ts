@@ -20,9 +20,10 @@ import { type Provisioned, provision } from './create.js';
 import { disposeRuntime } from './dispose.js';
 import { evaluate } from './evaluation.js';
 import type { FilePlace } from './file-methods.js';
-import { GuestProcess } from './guest-process.js';
+import { GuestProcess, type Home } from './guest-process.js';
+import { Numbers } from './numbers.js';
 import { type LostListener, type PermissionListener, RuntimePermissions } from './permissions.js';
-import { type ProcessEntry, entriesOf as processEntries } from './processes.js';
+import { listProcesses, type ProcessEntry } from './processes.js';
 import { bytesOf, checkText, programOf } from './program.js';
 import { type ResourceSnapshot, snapshotOf } from './resources.js';
 import { ExecResult, RunResult } from './result.js';
@@ -40,6 +41,7 @@ export class NodeRuntime extends SnapshotMethods implements AsyncDisposable {
   readonly #provisioned: Provisioned;
   readonly #connection: SidecarConnection;
   readonly #runtime: number;
+  readonly #home: Home;
   readonly #options: Inherited;
   readonly #cwd: string;
   readonly #permissions: RuntimePermissions;
@@ -53,11 +55,12 @@ export class NodeRuntime extends SnapshotMethods implements AsyncDisposable {
     this.#provisioned = provisioned;
     this.#connection = connection;
     this.#runtime = runtime;
+    this.#home = { connection, runtime, numbers: new Numbers() };
     this.#options = options;
     const { permissions = restored && policyOf(restored.permissions) } = options;
     this.#permissions = new RuntimePermissions(connection, runtime, permissions);
     this.#cwd = options.cwd ?? restored?.cwd ?? DEFAULT_CWD;
-    this.#runners = new Runners(connection, options.onBootTiming);
+    this.#runners = new Runners(connection, this.#home.numbers, options.onBootTiming);
     if (restored !== undefined) this.#runners.adopt(restored.programs);
     provisioned.policy?.begin(this.sleeper());
   }
@@ -131,7 +134,7 @@ export class NodeRuntime extends SnapshotMethods implements AsyncDisposable {
     const { args, env, cwd, stdin, timeout: timeoutMs } = options;
     const { text, execArgv } = programOf('exec', code, options);
     const program = { runtime: this.#runtime, mode: 'exec', code: text, args, execArgv, env, cwd, timeoutMs } as const;
-    return GuestProcess.start(this.#connection, { ...program, stdin: bytesOf(stdin) }, options);
+    return GuestProcess.start(this.#home, { ...program, stdin: bytesOf(stdin) }, options);
   }
 
   /**
@@ -140,7 +143,7 @@ export class NodeRuntime extends SnapshotMethods implements AsyncDisposable {
    * @throws as `execCommand()`
    */
   async spawnCommand(command: string, args: readonly string[] = [], options: CommandOptions = {}): Promise<GuestProcess> {
-    return GuestProcess.start(this.#connection, await this.#command('spawnCommand()', command, args, options), options);
+    return GuestProcess.start(this.#home, await this.#command('spawnCommand()', command, args, options), options);
   }
 
   /**
@@ -150,8 +153,7 @@ export class NodeRuntime extends SnapshotMethods implements AsyncDisposable {
    */
   async processes(): Promise<ProcessEntry[]> {
     this.assertAlive();
-    const runtime = this.#runtime;
-    return processEntries(this.#connection, runtime, await this.#connection.listProcesses({ runtime }));
+    return listProcesses(this.#home);
   }
 
   /**
@@ -256,9 +258,17 @@ export class NodeRuntime extends SnapshotMethods implements AsyncDisposable {
   }
 
   async #dispose(): Promise<void> {
-    await this.#network?.close();
-    await this.#provisioned.policy?.end();
-    await disposeRuntime(this.#connection, this.#runtime, this.#provisioned.household.leave());
+    const { household, policy } = this.#provisioned;
+    // It ends whatever fails before.
+    try {
+      await this.#network?.close();
+    } finally {
+      try {
+        await policy?.end();
+      } finally {
+        await disposeRuntime(this.#connection, this.#runtime, household.leave());
+      }
+    }
   }
 
   async #start(call: 'exec' | 'run' | 'execFile', code: string, options: RunOptions | undefined): Promise<Outcome> {
@@ -319,8 +329,13 @@ export class NodeRuntime extends SnapshotMethods implements AsyncDisposable {
 
   /** @internal */
   protected override whole(): Whole {
-    const { onLimitWarning } = this.#options;
-    return { provisioned: this.#provisioned, runners: this.#runners, onLimitWarning, network: this.#network };
+    return {
+      provisioned: this.#provisioned,
+      numbers: this.#home.numbers,
+      runners: this.#runners,
+      onLimitWarning: this.#options.onLimitWarning,
+      network: this.#network,
+    };
   }
 
   /** @internal */

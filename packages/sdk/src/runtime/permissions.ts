@@ -1,6 +1,7 @@
 // A runtime's policy as it is in force, and who listens to decisions. The sidecar is asked to tell of them while somebody does, and keeps
 // a bounded number for us; each message is answered only when every listener has had it.
 
+import { callListener } from '../call-listener.js';
 import type { PermissionsEvents } from '../channel/permission-messages.js';
 import { invalidOption } from '../errors/make.js';
 import { acceptable, explain } from '../options/check.js';
@@ -88,18 +89,8 @@ export class RuntimePermissions {
   readonly #tell = ({ events, lost }: Pick<PermissionsEvents, 'events' | 'lost'>): void => {
     for (const { timeUs, ...rest } of events) {
       const event: PermissionEvent = { ...rest, time: timeUs / 1_000 };
-      for (const { listener } of this.#ears) call(() => listener(event));
+      for (const { listener } of this.#ears) callListener(() => listener(event));
     }
-    if (lost > 0) for (const { onLost } of this.#ears) call(() => onLost?.(lost));
+    if (lost > 0) for (const { onLost } of this.#ears) callListener(() => onLost?.(lost));
   };
-}
-
-function call(work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    process.nextTick(() => {
-      throw error;
-    });
-  }
 }

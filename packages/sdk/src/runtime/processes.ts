@@ -1,10 +1,9 @@
 // The list of a runtime's processes, as the caller sees it.
 
-import type { ProcessTable } from '../channel/messages.js';
+import { noProcess } from '../errors/make.js';
 import { acceptable, explain } from '../options/check.js';
 import type { AttachOptions } from '../options/snapshots.js';
-import type { SidecarConnection } from '../sidecar/connection.js';
-import { GuestProcess } from './guest-process.js';
+import { GuestProcess, type Home } from './guest-process.js';
 
 /** One process of a runtime: a program that was started from here, a runner, or a child of one. */
 export interface ProcessEntry {
@@ -18,18 +17,19 @@ export interface ProcessEntry {
   readonly command: string;
   /**
    * A handle on a program that came with a snapshot and that nobody else hears: what it wrote so far comes first. A child belongs to its parent, a runner has
-   * a handle of its own, and so has what was started from here.
+   * a handle of its own, and so has what was started from here. An entry from before a rollback is of a process that is gone: ask for a new list.
    *
    * @throws `EPERM` (a child, a runner), `EBUSY` (somebody has a handle), `ESRCH`; what `exec()` throws about options, runtime and sidecar
    */
   attach(options?: AttachOptions): Promise<GuestProcess>;
 }
 
-export function entriesOf(
-  connection: SidecarConnection,
-  runtime: number,
-  { pids, ppids, groups, commands }: ProcessTable,
-): ProcessEntry[] {
+/** The processes that live in a runtime. */
+export async function listProcesses(home: Home): Promise<ProcessEntry[]> {
+  const { connection, runtime, numbers } = home;
+  // As it was when the list was asked for: a rollback on its way back here may be behind it.
+  const { generation } = numbers;
+  const { pids, ppids, groups, commands } = await connection.listProcesses({ runtime });
   return pids.map((pid, at) => ({
     pid,
     ppid: ppids[at] as number,
@@ -37,7 +37,8 @@ export function entriesOf(
     command: commands[at] as string,
     attach: async (options = {}) => {
       if (!acceptable('attach()', options)) await explain('attach()', options);
-      return GuestProcess.attach(connection, { runtime, pid }, options);
+      if (numbers.generation !== generation) throw noProcess(pid);
+      return GuestProcess.attach(home, pid, options);
     },
   }));
 }

@@ -16,6 +16,7 @@ import { SnapshotStore } from '../snapshots/store.js';
 import type { Provisioned } from './create.js';
 import { FileMethods } from './file-methods.js';
 import type { Sleeper } from './idle.js';
+import type { Numbers } from './numbers.js';
 
 /** What a runtime is doing. */
 export type RuntimeState = 'running' | 'paused' | 'disposed';
@@ -23,6 +24,7 @@ export type RuntimeState = 'running' | 'paused' | 'disposed';
 /** What this class needs of the runtime that it is a part of. */
 export interface Whole {
   provisioned: Provisioned;
+  numbers: Numbers;
   runners: Runners;
   onLimitWarning: LimitWarningListener | undefined;
   /** What it has of a network, if that was used. */
@@ -87,12 +89,12 @@ export abstract class SnapshotMethods extends FileMethods {
       throw invalidOption('rollback()', { option: 'snapshot', expected, received: show(snapshot) });
     }
     this.assertAlive();
-    const { provisioned, runners } = this.whole();
+    const { provisioned, numbers, runners } = this.whole();
     const { connection, runtime, tenant } = provisioned;
     const id = typeof snapshot === 'string' ? snapshot : snapshot.id;
     try {
       const roll = () => connection.snapshots.rollback({ runtime, snapshot: id });
-      runners.adopt(await this.network().change(rolledBack(), roll));
+      numbers.rolledBack(await runners.renew(this.network().change(rolledBack(), roll)));
     } catch (error) {
       throw explained(error, snapshot, tenant);
     }
@@ -138,39 +140,53 @@ export abstract class SnapshotMethods extends FileMethods {
   }
 
   /**
-   * Puts it to sleep: its state is written to the sidecar's folder, and its memory given back. What waits for its programs goes on waiting; other calls
-   * fail with `ERR_RUNTIME_PAUSED` until `resume()`. `NodeRuntime.create({ snapshot })` with the snapshot's id has it go on elsewhere: in another sidecar,
-   * after a restart of the machine. When it fails, the runtime goes on as if nothing had been asked.
+   * Puts it to sleep: its state is written to the sidecar's folder, and its memory given back. What waits for its programs goes on waiting; from this call on other
+   * calls fail with `ERR_RUNTIME_PAUSED`, through every handle, until `resume()`. What a signal or a runner's `dispose()` ends meanwhile has ended when it wakes up.
+   * `NodeRuntime.create({ snapshot })` with the snapshot's id has it go on elsewhere: in another sidecar, after a restart of the machine. When it fails, the runtime
+   * goes on as if nothing had been asked. While `resume()` is under way, it has the runtime sleep again.
    *
    * @throws as `snapshot()`
    */
   async pause(options: QuietOptions = {}): Promise<Snapshot> {
     if (!acceptable('pause()', options)) await explain('pause()', options);
-    if (this.#asleep !== undefined && !this.isDisposed()) return this.#asleep;
-    this.assertAlive();
-    const { policy } = this.whole().provisioned;
-    // From here on it is the app's, also when the policy has put it to sleep already.
-    this.#asleep = policy === undefined ? this.#pause(options) : policy.stop().then((saved) => saved ?? this.#pause(options));
+    const [before, waking] = [this.#asleep, this.#waking];
+    // From here on it is the app's, also when the policy has put it to sleep already; and it sleeps again after what is waking it, or still.
+    let asleep: Promise<Snapshot>;
+    if (before === undefined || this.isDisposed()) {
+      this.assertAlive();
+      asleep = this.#fallAsleep(options);
+    } else if (waking === undefined) {
+      return before;
+    } else {
+      this.#waking = undefined;
+      asleep = waking.then(
+        () => this.#fallAsleep(options),
+        () => before,
+      );
+    }
+    this.#asleep = asleep;
     try {
-      return await this.#asleep;
+      return await asleep;
     } catch (error) {
-      this.#asleep = undefined;
-      policy?.begin();
+      this.#goOn(asleep);
       throw error;
     }
   }
 
   /**
-   * Has it go on where `pause()` stopped it. Does nothing when it is not paused.
+   * Has it go on where `pause()`, or its idle policy, stopped it. Does nothing when it is awake.
    *
    * @throws as `rollback()`
    */
   async resume(): Promise<void> {
     if (this.isDisposed()) this.assertAlive();
-    if (this.#asleep === undefined) return;
-    this.#waking ??= this.#resume(this.#asleep).finally(() => {
-      this.#waking = undefined;
-    });
+    if (this.#asleep === undefined) return this.whole().provisioned.policy?.ready();
+    if (this.#waking === undefined) {
+      const waking = this.#resume(this.#asleep).finally(() => {
+        if (this.#waking === waking) this.#waking = undefined;
+      });
+      this.#waking = waking;
+    }
     await this.#waking;
   }
 
@@ -188,7 +204,12 @@ export abstract class SnapshotMethods extends FileMethods {
 
   /** @internal What its policy can do with it. */
   protected sleeper(): Sleeper<Snapshot> {
-    return { pause: () => this.#pause({}), resume: () => this.#wake(), dispose: () => this.dispose() };
+    return {
+      pause: () => this.#pause({}),
+      resume: () => this.#wake(),
+      dispose: () => this.dispose(),
+      isOver: () => this.isDisposed() || this.whole().provisioned.household.connection.isOver(),
+    };
   }
 
   /** @internal Ends it. */
@@ -212,6 +233,19 @@ export abstract class SnapshotMethods extends FileMethods {
     if (this.#asleep !== undefined) throw runtimePaused(runtime);
   }
 
+  // What its policy has put it to sleep on, or what it is put to sleep on now.
+  #fallAsleep(options: QuietOptions): Promise<Snapshot> {
+    const stopping = this.whole().provisioned.policy?.stop();
+    return stopping === undefined ? this.#pause(options) : stopping.then((saved) => saved ?? this.#pause(options));
+  }
+
+  // It is awake, unless it has been asked to sleep again since.
+  #goOn(asleep: Promise<Snapshot>): void {
+    if (this.#asleep !== asleep) return;
+    this.#asleep = undefined;
+    this.whole().provisioned.policy?.begin();
+  }
+
   async #pause({ timeoutMs }: QuietOptions): Promise<Snapshot> {
     const { provisioned } = this.whole();
     const { household, connection, runtime } = provisioned;
@@ -223,12 +257,12 @@ export abstract class SnapshotMethods extends FileMethods {
 
   async #resume(asleep: Promise<Snapshot>): Promise<void> {
     // A pause that fails has changed nothing.
-    if ((await asleep.catch(() => undefined)) === undefined) return;
-    const { provisioned, network } = this.whole();
-    network?.renew(runtimePaused(provisioned.runtime));
-    await this.#wake();
-    this.#asleep = undefined;
-    provisioned.policy?.begin();
+    if ((await asleep.catch(() => undefined)) !== undefined) {
+      const { provisioned, network } = this.whole();
+      network?.renew(runtimePaused(provisioned.runtime));
+      await this.#wake();
+    }
+    this.#goOn(asleep);
   }
 
   async #wake(): Promise<void> {
@@ -236,6 +270,6 @@ export abstract class SnapshotMethods extends FileMethods {
     const { household, runtime, mounts, bindings } = provisioned;
     const warn = onLimitWarning === undefined ? undefined : true;
     const given = bindings && wireBindings(bindings.all);
-    runners.adopt(await household.connection.snapshots.resume({ runtime, warn, mounts, bindings: given }));
+    await runners.renew(household.connection.snapshots.resume({ runtime, warn, mounts, bindings: given }));
   }
 }

@@ -3,6 +3,7 @@
 import { isColdframeError } from '../errors/error.js';
 import { snapshotGone } from '../errors/make.js';
 import type { Household } from '../sidecar/household.js';
+import type { Snapshot } from './snapshot.js';
 
 /** Where a snapshot was taken or found. */
 export interface Known {
@@ -24,9 +25,10 @@ export function knownOf(value: unknown): Known | undefined {
 /** Whether `value` is a `Snapshot` of this copy of the package. */
 export const isSnapshot = (value: unknown): boolean => knownOf(value) !== undefined;
 
-/** `error`, or what it means when the snapshot went with the sidecar in whose memory it lay. */
+/** `error`, or what it means when the sidecar is gone in whose memory the snapshot lay, or in whose folder. */
 export function explained(error: unknown, snapshot: unknown, tenant: string): unknown {
   const known = knownOf(snapshot);
   if (known === undefined || known.household.isOpen() || !isColdframeError(error, 'ERR_SNAPSHOT_NOT_FOUND')) return error;
-  return snapshotGone((snapshot as { id: string }).id, tenant, error);
+  const { id, stored } = snapshot as Snapshot;
+  return snapshotGone(id, tenant, stored, error);
 }

@@ -19,6 +19,7 @@ class Fake {
   readonly errors: unknown[] = [];
   readonly failing = new Map<string, Error>();
   hold = false;
+  over = false;
   readonly policy: IdlePolicy;
   #held: (() => void)[] = [];
 
@@ -35,6 +36,7 @@ class Fake {
         await this.step('dispose');
         await this.policy.end();
       },
+      isOver: () => this.over,
     });
   }
 
@@ -143,8 +145,12 @@ test('when it cannot be woken the call fails, it sleeps on, and the next call tr
   await pass(1_000);
   const torn = new Error('torn');
   fake.failing.set('resume', torn);
+  const done = fake.policy.use();
   await expect(fake.policy.ready()).rejects.toBe(torn);
-  expect(fake.policy.isAsleep).toBe(true);
+  done();
+  // It does not try to put to sleep what sleeps.
+  await pass(60_000);
+  expect([fake.policy.isAsleep, fake.errors, vi.getTimerCount()]).toEqual([true, [], 0]);
   fake.failing.clear();
   await fake.policy.ready();
   expect(fake.log).toEqual(['pause', 'resume', 'resume', 'delete']);
@@ -158,6 +164,40 @@ test('without a listener what fails is a warning of the process', async () => {
   await pass(1_000);
   expect(warn).toHaveBeenCalledWith(full);
   warn.mockRestore();
+});
+
+test('what the listener throws is an uncaught exception, and stops neither the policy, nor a call, nor its end', async () => {
+  const others = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  const heard: unknown[] = [];
+  process.on('uncaughtException', (error) => heard.push(error));
+  try {
+    const mine = new Error('mine');
+    const onError = () => {
+      throw mine;
+    };
+    const fake = new Fake({ onError });
+    fake.hold = true;
+    fake.failing.set('pause', new Error('ENOSPC'));
+    await pass(1_000);
+    const done = fake.policy.use();
+    const ready = fake.policy.ready();
+    await fake.go();
+    await ready;
+    done();
+    fake.hold = true;
+    await pass(2_000);
+    const end = fake.policy.end();
+    await fake.go();
+    await end;
+    expect([fake.log, heard]).toEqual([
+      ['pause', 'pause'],
+      [mine, mine],
+    ]);
+  } finally {
+    process.removeAllListeners('uncaughtException');
+    for (const other of others) process.on('uncaughtException', other);
+  }
 });
 
 test("with 'dispose' it is disposed of", async () => {
@@ -177,10 +217,49 @@ test('its end stops the clock and takes away what it sleeps on', async () => {
   expect([awake.log, asleep.log, vi.getTimerCount()]).toEqual([[], ['pause', 'delete'], 0]);
 });
 
+test('its end waits until what it slept on before has been taken away', async () => {
+  const fake = new Fake();
+  await pass(1_000);
+  const done = fake.policy.use();
+  let go = () => {};
+  vi.spyOn(fake, 'step').mockImplementation(async (name) => {
+    fake.log.push(name);
+    if (name === 'delete') await new Promise<void>((resolve) => (go = resolve));
+  });
+  await fake.policy.ready();
+  let ended = false;
+  const end = fake.policy.end().then(() => {
+    ended = true;
+  });
+  done();
+  await settle();
+  expect([fake.log, ended]).toEqual([['pause', 'resume', 'delete'], false]);
+  go();
+  await end;
+});
+
+test('when the runtime or its sidecar is gone it tries no more, and tells nobody', async () => {
+  const before = new Fake();
+  before.over = true;
+  await pass(60_000);
+  const during = new Fake();
+  during.hold = true;
+  during.failing.set('pause', new Error('gone'));
+  await pass(1_000);
+  during.over = true;
+  await during.go();
+  during.policy.begin();
+  await pass(60_000);
+  expect([before.log, during.log, during.errors, vi.getTimerCount()]).toEqual([[], ['pause'], [], 0]);
+});
+
 test('what the app has put to sleep itself stays there', async () => {
   const fake = new Fake();
   await pass(1_000);
-  expect(await fake.policy.stop()).toBeDefined();
+  const stopped = fake.policy.stop();
+  // Who calls now does not wake it.
+  expect(fake.policy.ready()).toBeUndefined();
+  expect(await stopped).toBeDefined();
   expect([fake.log, fake.policy.ready()]).toEqual([['pause'], undefined]);
   fake.policy.begin();
   await pass(1_000);

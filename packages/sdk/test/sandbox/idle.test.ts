@@ -21,6 +21,15 @@ const MODES = [
 
 const asleep = (runtime: NodeRuntime) => until(() => runtime.state === 'paused', 10_000, 'it sleeps');
 
+/** Resolves while it tries to go to sleep, which may be over soon. */
+async function onItsWay(runtime: NodeRuntime): Promise<void> {
+  const end = Date.now() + 20_000;
+  while (runtime.state !== 'paused') {
+    if (Date.now() > end) throw new Error('it does not try');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
 describe.each(MODES)('$name', (mode) => {
   const using = async (
     options: NodeRuntimeOptions,
@@ -108,6 +117,37 @@ describe.each(MODES)('$name', (mode) => {
       await snapshot.delete();
     }));
 
+  test('resume() wakes one that the policy has put to sleep', () =>
+    using({}, async (runtime) => {
+      await runtime.writeFile('/workspace/file', 'kept');
+      await asleep(runtime);
+      await runtime.resume();
+      expect(runtime.state).toBe('running');
+      await asleep(runtime);
+      expect(Buffer.from(await runtime.readFile('/workspace/file')).toString()).toBe('kept');
+    }));
+
+  test('a policy ends with its runtime, also while the app puts it to sleep, and with its sidecar', () =>
+    using({}, async (runtime, sidecar) => {
+      const errors: unknown[] = [];
+      const idle = { afterMs: 1, action: 'pause', onError: (error: unknown) => errors.push(error) } as const;
+      for (let round = 0; round < 5; round++) {
+        const other = await NodeRuntime.create({ sidecar, idle });
+        await other.createResidentRunner();
+        const pausing = other.pause().then(
+          (snapshot) => snapshot.delete(),
+          (error) => expect(error).toMatchObject({ code: 'ERR_RUNTIME_DISPOSED' }),
+        );
+        await Promise.all([pausing, other.dispose()]);
+      }
+      const last = await NodeRuntime.create({ sidecar, idle: { ...idle, afterMs: 20 } });
+      await runtime.dispose();
+      await sidecar.dispose();
+      await sleep(200);
+      await last.dispose();
+      expect(errors).toEqual([]);
+    }));
+
   test('copies and snapshots of one that sleeps, and copies sleep by themselves', () =>
     using({}, async (runtime) => {
       await runtime.writeFile('/workspace/file', 'kept');
@@ -176,6 +216,35 @@ test('when the folder cannot be written the runtime stays awake, and that is tol
   await until(() => errors.length > 0, 10_000, 'it is told');
   expect(errors[0]).toMatchObject({ code: 'ERR_SNAPSHOT_FILE' });
   expect((await runner.exec('console.log(++n)')).stdout).toBe('2\n');
+});
+
+test('a listener that throws keeps no runtime alive: it is disposed of while it cannot be put to sleep', async () => {
+  const others = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  let heard = 0;
+  process.on('uncaughtException', () => heard++);
+  try {
+    await using sidecar = await Sidecar.spawn({ snapshots: { directory: '/proc/nowhere' } });
+    const onError = () => {
+      throw new Error('mine');
+    };
+    for (let round = 0; round < 10; round++) {
+      const runtime = await NodeRuntime.create({ sidecar, idle: { afterMs: 1, action: 'pause', onError } });
+      const runner = await runtime.createResidentRunner();
+      await onItsWay(runtime);
+      if (round % 2 === 0) {
+        expect((await runner.exec('console.log(1)')).stdout).toBe('1\n');
+        await onItsWay(runtime);
+      }
+      await runtime.dispose();
+    }
+    // Its programs end when they notice.
+    while ((await sidecar.getResourceSnapshot()).runtimes > 0) await sleep(5);
+    expect(heard).toBeGreaterThan(0);
+  } finally {
+    process.removeAllListeners('uncaughtException');
+    for (const other of others) process.on('uncaughtException', other);
+  }
 });
 
 test('neither an idle policy nor a pool keeps the process alive', async () => {

@@ -77,6 +77,28 @@ describe.each(MODES)('$name', (mode) => {
       await first.delete();
     }));
 
+  test('what was asked for last counts when it is put to sleep and woken at once', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const runner = await runtime.createResidentRunner();
+      await runner.exec('globalThis.n = 1');
+      const first = await runtime.pause();
+      const resumed = runtime.resume();
+      const [second, same] = await Promise.all([runtime.pause(), runtime.pause(), resumed]);
+      expect([runtime.state, second === same, second.id === first.id]).toEqual(['paused', true, false]);
+      await expect(runner.exec('1')).rejects.toMatchObject(paused);
+      const steps = [runtime.resume(), runtime.pause(), runtime.resume()] as const;
+      const [, third] = await Promise.all(steps);
+      expect([runtime.state, await ask(runner, 'n++')]).toEqual(['running', '1']);
+      for (const snapshot of [first, second, third]) await snapshot.delete();
+      const fourth = await runtime.pause();
+      await fourth.delete();
+      // It cannot be woken, and sleeps on.
+      const waking = expect(runtime.resume()).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_NOT_FOUND' });
+      expect(await runtime.pause()).toBe(fourth);
+      await waking;
+      expect(runtime.state).toBe('paused');
+    }));
+
   test('what is ended in its sleep has ended when it wakes up', () =>
     withRuntime(mode, {}, async (runtime) => {
       const [stays, goes] = [await runtime.createResidentRunner(), await runtime.createResidentRunner()];

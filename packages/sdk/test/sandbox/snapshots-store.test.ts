@@ -151,6 +151,28 @@ test('a sidecar that is killed takes nothing of what was written along', async (
   await copy.dispose();
 });
 
+test('one whose sidecar is gone says where it lay: in memory, or in a folder that another sidecar may have', async () => {
+  const directory = join(folder.path(), 'of another');
+  const open = () => Sidecar.spawn({ snapshots: { directory } });
+  const [first, second, plain] = [await open(), await open(), await Sidecar.spawn()];
+  try {
+    const runtime = await NodeRuntime.create({ sidecar: first });
+    const [written, lost] = [await runtime.snapshot({ store: 'disk' }), await runtime.snapshot()];
+    await first.dispose();
+    const message = (text: string) => ({ ...notFound, message: expect.stringContaining(text) });
+    await expect(NodeRuntime.create({ snapshot: lost })).rejects.toMatchObject(message("take it with { store: 'disk' }"));
+    for (const sidecar of [undefined, plain]) {
+      const making = NodeRuntime.create({ snapshot: written, ...(sidecar && { sidecar }) });
+      await expect(making).rejects.toMatchObject(message('the folder is another (snapshots.directory)'));
+    }
+    const copy = await NodeRuntime.create({ snapshot: written, sidecar: second });
+    await expect(copy.rollback(lost)).rejects.toMatchObject(message('lay in the memory'));
+    await copy.rollback(written);
+  } finally {
+    await Promise.all([first, second, plain].map((sidecar) => sidecar.dispose()));
+  }
+});
+
 test('memory that is full is a limit by name, and so is a folder', async () => {
   const directory = join(folder.path(), 'small');
   const sidecar = await Sidecar.embedded({ snapshots: { directory, memoryBytes: 100_000, maxBytes: 100_000 } });
