@@ -168,11 +168,13 @@ impl Files {
     /// Writes to a file that is open, at `offset`, or at its end if it was opened so; of an archive the next bytes.
     pub fn write_open(&self, number: u32, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let outside = self.outside()?;
-        match &*self.inner.opened(number)? {
+        let written = match &*self.inner.opened(number)? {
             Opened::File(file) => outside.write_open(file, offset, bytes),
             Opened::Archive(archive) => outside.write_archive(&mut archive.lock(), bytes),
             Opened::Watch(_) => Err(unknown(number)),
-        }
+        };
+        self.inner.tell_warnings();
+        written
     }
 
     /// Closes a file, an archive or a watch. An archive that is unpacked must be complete unless it is given up.

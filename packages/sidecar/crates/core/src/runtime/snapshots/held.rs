@@ -31,18 +31,26 @@ pub struct Bygone {
     opened: u32,
     /// The last number of a call of the caller.
     called: u32,
+    /// CPU time of all programs so far.
+    cpu_ns: u64,
     audit: Option<Arc<dyn PermissionListener>>,
 }
 
 impl Bygone {
     fn of(home: &Inner, kernel: &Kernel) -> Self {
-        Self { opened: home.last_opened(), called: kernel.host_calls.last(), audit: kernel.permissions.listener() }
+        Self {
+            opened: home.last_opened(),
+            called: kernel.host_calls.last(),
+            cpu_ns: kernel.usage.cpu_ns(),
+            audit: kernel.permissions.listener(),
+        }
     }
 
     /// `home` takes the place.
     pub(super) fn give(self, home: &Inner, kernel: &Kernel) {
         home.opened_before(self.opened);
         kernel.host_calls.go_on_from(self.called);
+        kernel.usage.begin_at(self.cpu_ns);
         if self.audit.is_some() {
             kernel.permissions.listen(self.audit);
         }
