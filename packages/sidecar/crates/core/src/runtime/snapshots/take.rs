@@ -51,8 +51,9 @@ impl Runtime {
                 let number = gathered.number;
                 let taken = home.value(&kernel, gathered, options);
                 Box::new(move || {
-                    let held = |snapshot| (snapshot, hold.then(|| Held::new(home, kernel, number)));
-                    done(taken.map(held));
+                    // Who is held goes on when no value came of it.
+                    let held = hold.then(|| Held::new(home, kernel, number));
+                    done(taken.map(|snapshot| (snapshot, held)));
                 })
             }
         };
