@@ -188,6 +188,26 @@ test('memory that is full is a limit by name, and so is a folder', async () => {
   }
 });
 
+test('memory that is full keeps what a living runtime came from for as long as it can', async () => {
+  const sidecar = await Sidecar.embedded({ snapshots: { directory: join(folder.path(), 'heirs'), memoryBytes: 5_000_000 } });
+  try {
+    const runtime = await NodeRuntime.create({ sidecar });
+    await runtime.writeFile('/workspace/a', new Uint8Array(1_000_000).fill(1));
+    const template = await runtime.snapshot();
+    const copy = await NodeRuntime.create({ sidecar, snapshot: template });
+    const taken = [];
+    for (let round = 0; round < 6; round++) taken.push((await runtime.snapshot()).id);
+    const kept = (await sidecar.snapshots.list()).map(({ id }) => id);
+    expect(kept).toContain(template.id);
+    expect(kept).not.toContain(taken[0]);
+    await copy.dispose();
+    for (let round = 0; round < 6; round++) await runtime.snapshot();
+    await expect(sidecar.snapshots.get(template.id)).rejects.toMatchObject(notFound);
+  } finally {
+    await sidecar.dispose();
+  }
+});
+
 test('what is torn in the folder is told and skipped', async () => {
   const directory = join(folder.path(), 'torn');
   const open = () => Sidecar.embedded({ snapshots: { directory } });
