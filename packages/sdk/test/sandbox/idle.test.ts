@@ -140,7 +140,8 @@ describe.each(MODES)('$name', (mode) => {
         );
         await Promise.all([pausing, other.dispose()]);
       }
-      const last = await NodeRuntime.create({ sidecar, idle: { ...idle, afterMs: 20 } });
+      // What it may have left on disk by then is no other test's.
+      const last = await NodeRuntime.create({ sidecar, idle: { ...idle, afterMs: 20 }, tenant: 'the last' });
       await runtime.dispose();
       await sidecar.dispose();
       await sleep(200);
