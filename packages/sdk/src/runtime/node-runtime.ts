@@ -17,7 +17,7 @@ import { Runners } from '../runner/runners.js';
 import type { Outcome, SidecarConnection } from '../sidecar/connection.js';
 import { reportGuestRun, reportGuestStart } from './boot-timing.js';
 import { type Provisioned, provision } from './create.js';
-import { disposeRuntime } from './dispose.js';
+import { disposeRuntime, unlessGone } from './dispose.js';
 import { evaluate } from './evaluation.js';
 import type { FilePlace } from './file-methods.js';
 import { GuestProcess, type Home } from './guest-process.js';
@@ -264,7 +264,9 @@ export class NodeRuntime extends SnapshotMethods implements AsyncDisposable {
       await this.#network?.close();
     } finally {
       try {
-        await policy?.end();
+        // An attempt to put it to sleep waits for its programs to rest. Nobody waits for that now.
+        const ended = policy?.isAsleep ? unlessGone(household.connection.disposeRuntime(this.#runtime)) : undefined;
+        await Promise.all([ended, policy?.end()]);
       } finally {
         await disposeRuntime(this.#connection, this.#runtime, household.leave());
       }

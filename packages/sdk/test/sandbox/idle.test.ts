@@ -30,6 +30,11 @@ async function onItsWay(runtime: NodeRuntime): Promise<void> {
   }
 }
 
+/** Resolves when the sidecar has so many runtimes. */
+async function left(sidecar: Sidecar, runtimes: number): Promise<void> {
+  while ((await sidecar.getResourceSnapshot()).runtimes !== runtimes) await sleep(5);
+}
+
 describe.each(MODES)('$name', (mode) => {
   const using = async (
     options: NodeRuntimeOptions,
@@ -149,6 +154,19 @@ describe.each(MODES)('$name', (mode) => {
       expect(errors).toEqual([]);
     }));
 
+  test('dispose() does not wait for an attempt to put to sleep what does not rest', () =>
+    using({}, async (runtime, sidecar) => {
+      const other = await NodeRuntime.create({ sidecar, idle: { afterMs: 20, action: 'pause' } });
+      const runner = await other.createResidentRunner();
+      await runner.exec('setTimeout(() => { for (;;); }, 0).unref()');
+      await onItsWay(other);
+      // An attempt takes five seconds.
+      const call = runtime.exec('setTimeout(() => {}, 2_000)').then(() => 'two seconds');
+      expect(await Promise.race([other.dispose().then(() => 'disposed'), call])).toBe('disposed');
+      await call;
+      await left(sidecar, 1);
+    }));
+
   test('copies and snapshots of one that sleeps, and copies sleep by themselves', () =>
     using({}, async (runtime) => {
       await runtime.writeFile('/workspace/file', 'kept');
@@ -239,8 +257,7 @@ test('a listener that throws keeps no runtime alive: it is disposed of while it 
       }
       await runtime.dispose();
     }
-    // Its programs end when they notice.
-    while ((await sidecar.getResourceSnapshot()).runtimes > 0) await sleep(5);
+    await left(sidecar, 0);
     expect(heard).toBeGreaterThan(0);
   } finally {
     process.removeAllListeners('uncaughtException');
