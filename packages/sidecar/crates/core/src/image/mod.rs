@@ -70,7 +70,7 @@ impl Image {
             gathering: Gathering::default(),
             hot: Arc::default(),
             id: id.into(),
-            pool: Pool::new(budget, warm_slots),
+            pool: Pool::new(budget, warm_slots, false),
         }))
     }
 
@@ -85,7 +85,7 @@ impl Image {
             gathering: Gathering::default(),
             hot,
             id: self.id.clone(),
-            pool: Pool::new(self.budget().clone(), warm_slots),
+            pool: Pool::new(self.budget().clone(), warm_slots, true),
         })
     }
 
