@@ -171,6 +171,14 @@ impl SavedProgram {
         self.ppid == kernel::INIT
     }
 
+    /// Bytes that it takes beside its VM.
+    pub(crate) fn own_bytes(&self) -> u64 {
+        let of_evaluation = |evaluation: &SavedEvaluation| size_of::<SavedEvaluation>() + evaluation.code.len();
+        let evaluations: usize = self.evaluation.iter().chain(&self.queue).map(of_evaluation).sum();
+        let texts = self.command.len() + self.input.len();
+        self.output.own_bytes() + (size_of::<Self>() + evaluations + texts) as u64
+    }
+
     /// What is known of it.
     pub(crate) fn info(&self) -> ProgramInfo {
         ProgramInfo {
