@@ -1,5 +1,6 @@
 //! A slot goes back to its image byte for byte, whatever was written into it, and never carries another image's bytes.
 
+mod leftovers;
 mod saves;
 mod slots;
 

@@ -272,7 +272,7 @@ fn what_is_cloned_often_is_mapped_in_one_run_until_nobody_does() {
     let (saved, model) = machine.save();
     let scattered = saved.extents().len();
     assert!(scattered >= 9, "{scattered} runs");
-    let held: u64 = saved.own_extents(&image.image).iter().map(|extent| extent.len as u64).sum();
+    let held = saved.own_bytes(&image.image);
     let gathered = || saved.to_map().mapped.len() <= 2 && saved.to_map().written.is_empty();
     let mut clones: Vec<Machine> = (0..16).map(|_| Machine::new(&saved, model.clone())).collect();
     for _ in 0..10_000 {
@@ -284,8 +284,7 @@ fn what_is_cloned_often_is_mapped_in_one_run_until_nobody_does() {
     assert!(gathered(), "{} runs", saved.to_map().mapped.len());
     clones.push(Machine::new(&saved, model.clone()));
     assert_eq!(saved.extents().len(), scattered, "what it is made of stays");
-    let own: u64 = saved.own_extents(&image.image).iter().map(|extent| extent.len as u64).sum();
-    assert_eq!(own, held, "and what it is said to hold");
+    assert_eq!(saved.own_bytes(&image.image), held, "and what it is said to hold");
     // One that lives in the one run is saved and goes back as any other does.
     let last = clones.last_mut().expect("the last");
     last.write(30 * PAGE, 5, 1);
