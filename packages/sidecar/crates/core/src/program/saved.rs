@@ -4,7 +4,7 @@
 //! told belongs to both. An evaluation under way stays with the original, where it is waited for: in the copy it runs to its end, and
 //! nobody hears of it, unless the copy takes the original's place (`resume`). Next: `runtime/snapshots/`.
 
-use super::evaluations::Request;
+use super::evaluations::{Queued, Request};
 use super::output::SavedOutput;
 use super::{Deadline, Input, Parts, Program, nanos};
 use crate::error::Error;
@@ -110,10 +110,10 @@ impl Program {
             streams: [own.stdout, own.stderr],
         });
         let waiting = control.evaluations.queue().filter(|_| keeps_queue);
-        let queue = waiting.map(|request| SavedEvaluation {
+        let queue = waiting.map(|Queued { request, deadline, .. }| SavedEvaluation {
             id: request.id,
             code: request.code.clone(),
-            time: request.timeout.map(|timeout| Remaining { left_ns: nanos(timeout), of_ns: nanos(timeout) }),
+            time: deadline.map(Deadline::remaining),
             streams: [request.streams.stdout, request.streams.stderr],
         });
         SavedProgram {
@@ -146,11 +146,9 @@ impl Program {
         if !resume {
             return;
         }
-        let queue = saved.queue.iter().map(|waiting| Request {
-            id: waiting.id,
-            code: waiting.code.clone(),
-            timeout: waiting.time.map(|time| Duration::from_nanos(time.of_ns)),
-            streams: streams(waiting.streams),
+        let queue = saved.queue.iter().map(|waiting| {
+            let request = Request { id: waiting.id, code: waiting.code.clone(), streams: streams(waiting.streams) };
+            self.queued(request, waiting.time.map(Remaining::deadline))
         });
         self.control.lock().evaluations.append(queue);
         self.output.lock().set_streams(streams(saved.streams));
