@@ -75,6 +75,23 @@ pub(crate) fn overlay(below: &[Extent], above: &[Extent]) -> Vec<Extent> {
     result
 }
 
+/// What of `extents` lies in none of `runs`. Both are sorted and each by itself does not overlap.
+pub(super) fn outside(extents: &[Extent], runs: &[Run]) -> Vec<Extent> {
+    let mut left = Vec::with_capacity(extents.len());
+    let mut runs = runs;
+    for extent in extents {
+        let behind = runs.iter().take_while(|run| run.offset + run.len <= extent.at).count();
+        runs = &runs[behind..];
+        let mut from = extent.at;
+        for run in runs.iter().take_while(|run| run.offset < extent.end()) {
+            left.extend(extent.cut(from, run.offset));
+            from = run.offset + run.len;
+        }
+        left.extend(extent.cut(from, usize::MAX));
+    }
+    left
+}
+
 /// Joins runs: those with at most `gap` bytes between them, then those that are nearest until there are no more than `most`.
 pub(crate) fn join(runs: &[Run], gap: usize, most: usize) -> Vec<Run> {
     let between = |pair: &[Run]| pair[1].offset - pair[0].offset - pair[0].len;
@@ -203,6 +220,19 @@ mod tests {
             }
             prop_assert_eq!(flat(&whole, &pieces), expected);
             prop_assert!(whole.windows(2).all(|pair| pair[0].end() <= pair[1].at));
+        }
+
+        #[test]
+        fn outside_of_some_runs_is_all_but_these(
+            parts in prop::collection::btree_map(0..PAGES, 1..12_usize, 0..8), runs in prop::collection::vec((0..PAGES, 1..9_usize), 0..8)
+        ) {
+            let pieces = pieces();
+            let parts: Vec<_> = parts.into_iter().collect();
+            let extents = layer(&pieces[0], &parts);
+            let runs = union(runs.iter().map(|(at, len)| Run { offset: at * PAGE, len: len * PAGE }).collect());
+            let is_in = |page: usize| runs.iter().any(|run| (run.offset..run.offset + run.len).contains(&(page * PAGE)));
+            let expected: Vec<_> = flat(&extents, &pieces).into_iter().enumerate().map(|(page, it)| it.filter(|_| !is_in(page))).collect();
+            prop_assert_eq!(flat(&outside(&extents, &runs), &pieces), expected);
         }
 
         #[test]

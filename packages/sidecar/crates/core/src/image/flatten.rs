@@ -41,7 +41,7 @@ impl Image {
         let charge = self.budget().charge(0, 1)?;
         let file = sys::memory_file().and_then(|file| self.copy(extents, runs, &file).map(|len| (file, len)));
         let (file, len) = file.map_err(|error| Error::Snapshot { reason: format!("it could not be put together: {error}") })?;
-        let piece = Piece::charged(file, len, self.budget(), charge);
+        let piece = Piece::in_memory(file, len, self.budget(), charge);
         let mut copied = Vec::with_capacity(runs.len());
         let mut offset = 0;
         for run in runs {

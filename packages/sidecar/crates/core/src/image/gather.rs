@@ -100,7 +100,7 @@ impl Image {
         let charge = self.budget().charge(0, 1)?;
         let failed = |error: io::Error| Error::Snapshot { reason: format!("it could not be put together: {error}") };
         let len = plan.write(&copy).map_err(failed)?;
-        let piece = Piece::charged(copy, len, self.budget(), charge);
+        let piece = Piece::in_memory(copy, len, self.budget(), charge);
         // What lies where in the memory lies there in the file as well, so that runs that touch are one.
         let extent = |run: &Run| Extent { at: run.offset, len: run.len, piece: piece.clone(), offset: run.offset as u64 };
         let gathered: Vec<Extent> = plan.mapped.iter().map(extent).collect();

@@ -1,7 +1,9 @@
-//! Who gathers images in the background, has copies of the installation's image ready for that, and lets go of what is not used any more.
+//! Who gathers images in the background, has copies of the installation's image ready for that, and lets go of what is not used any more: gathered images, those copies, and the clean
+//! slots of saved images.
 //!
 //! One thread, started when there is something to do and ended when nothing is kept. So that copies stay few, only so many images are kept gathered at a
-//! time, and none for longer than nobody makes memories of it. Next: `mod.rs`.
+//! time, and none for longer than nobody makes memories of it. The same goes for slots; and when a memory cannot be had otherwise, those that were unused for longest are given up at
+//! once (`memory/budget.rs` asks). Next: `mod.rs`.
 
 use super::{Extent, Image};
 use crate::sys;
@@ -13,6 +15,10 @@ use std::time::Duration;
 
 /// Images that are kept gathered at most: each takes the image's length in memory.
 const MOST: usize = 16;
+/// Saved images that have clean slots at most. A slot holds what a memory does, and saves the next copy two system calls.
+const MOST_WITH_SLOTS: usize = 64;
+/// So many of them give up their slots at once when there are too many, or too little room: about a millisecond's work.
+const GIVE_UP: usize = 16;
 /// Things to do that may wait: what does not fit is not done.
 const MOST_ASKED: usize = 32;
 /// What was not used for so long is let go of.
@@ -36,6 +42,8 @@ struct State {
     asked: VecDeque<Job>,
     gathered: Vec<Weak<Image>>,
     copies: Vec<Copy>,
+    /// Saved images that may have clean slots.
+    with_slots: Vec<Weak<Image>>,
     running: bool,
     closed: bool,
 }
@@ -106,17 +114,52 @@ impl Keeper {
             return false;
         }
         state.asked.push_back(job);
-        if state.running {
-            self.changed.notify_one();
-            return true;
-        }
-        let keeper = self.clone();
-        let thread = std::thread::Builder::new().name("coldframe-keeper".to_owned()).stack_size(128 << 10);
-        state.running = thread.spawn(move || keeper.run()).is_ok();
-        if !state.running {
+        self.changed.notify_one();
+        if !self.start(&mut state) {
             state.asked.clear();
         }
         state.running
+    }
+
+    /// Whether the thread runs now.
+    fn start(self: &Arc<Self>, state: &mut State) -> bool {
+        if !state.running && !state.closed {
+            let keeper = self.clone();
+            let thread = std::thread::Builder::new().name("coldframe-keeper".to_owned()).stack_size(128 << 10);
+            state.running = thread.spawn(move || keeper.run()).is_ok();
+        }
+        state.running
+    }
+
+    /// `image`, a saved one, has clean slots from now on.
+    pub(crate) fn keeps_slots(self: &Arc<Self>, image: &Arc<Image>) {
+        let mut state = self.state.lock();
+        state.with_slots.push(Arc::downgrade(image));
+        self.start(&mut state);
+        let too_many = state.with_slots.len() > MOST_WITH_SLOTS;
+        drop(state);
+        if too_many {
+            self.give_up_slots();
+        }
+    }
+
+    /// The saved images that have not used their slots for longest give them up. False: there are none.
+    pub(crate) fn give_up_slots(&self) -> bool {
+        self.let_go_of_slots(GIVE_UP, Duration::ZERO)
+    }
+
+    fn let_go_of_slots(&self, most: usize, unused: Duration) -> bool {
+        let now = sys::monotonic_ns();
+        let is_unused = |image: &Arc<Image>| u128::from(now.saturating_sub(image.pool().used_ns())) >= unused.as_nanos();
+        let mut state = self.state.lock();
+        let mut images: Vec<Arc<Image>> = state.with_slots.iter().filter_map(Weak::upgrade).collect();
+        images.sort_by_cached_key(|image| image.pool().used_ns());
+        let kept = images.split_off(images.iter().take(most).take_while(|image| is_unused(image)).count());
+        state.with_slots = kept.iter().map(Arc::downgrade).collect();
+        // Not under the lock: the last one who holds an image clears its pool.
+        drop(state);
+        images.iter().for_each(|image| image.pool().clear(image.len()));
+        !images.is_empty()
     }
 
     /// The thread ends when it has done what it is at.
@@ -169,7 +212,7 @@ impl Keeper {
             if let Some(job) = state.asked.pop_front() {
                 return Some(job);
             }
-            if state.gathered.is_empty() && state.copies.is_empty() {
+            if state.gathered.is_empty() && state.copies.is_empty() && state.with_slots.is_empty() {
                 state.running = false;
                 return None;
             }
@@ -193,6 +236,7 @@ impl Keeper {
         let now = sys::monotonic_ns();
         self.state.lock().copies.retain(|copy| u128::from(now.saturating_sub(copy.since_ns)) < unused.as_nanos());
         self.let_go_of_images(unused);
+        self.let_go_of_slots(usize::MAX, unused);
     }
 
     fn let_go_of_images(&self, unused: Duration) {

@@ -3,7 +3,7 @@
 //!
 //! The slots live inside the image: a slot that was mapped from one image cannot even be offered to another. An image never changes; a
 //! saved one keeps alive the files of those it was made from, not the images themselves. Next: `memory/pool.rs`; `memory/save.rs` makes the saved ones,
-//! `layout.rs` and `gather.rs` make them cheap to map, `hot.rs` cheap to begin in.
+//! `layout.rs` and `gather.rs` make them cheap to map, `hot.rs` cheap to begin in; `leftovers.rs` says which files a save should be done with.
 
 mod extents;
 mod flatten;
@@ -12,6 +12,7 @@ mod gather;
 mod hot;
 mod keeper;
 mod layout;
+mod leftovers;
 mod piece;
 
 pub(crate) use extents::{Extent, bytes, join, join_for_copying, overlay, union, whole_pages};
@@ -19,6 +20,7 @@ pub use format::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
 pub(crate) use hot::{Copies, Hot, TURNS};
 pub(crate) use keeper::Keeper;
 pub(crate) use layout::Layout;
+pub(crate) use leftovers::leftovers;
 pub(crate) use piece::Piece;
 
 use crate::error::Error;
@@ -70,7 +72,7 @@ impl Image {
             gathering: Gathering::default(),
             hot: Arc::default(),
             id: id.into(),
-            pool: Pool::new(budget, warm_slots),
+            pool: Pool::new(budget, warm_slots, false),
         }))
     }
 
@@ -85,7 +87,7 @@ impl Image {
             gathering: Gathering::default(),
             hot,
             id: self.id.clone(),
-            pool: Pool::new(self.budget().clone(), warm_slots),
+            pool: Pool::new(self.budget().clone(), warm_slots, true),
         })
     }
 
@@ -191,6 +193,13 @@ impl Image {
         let base = image.extents();
         let is_the_images = |extent: &Extent| base.iter().any(|other| other.holds(extent));
         self.extents().iter().filter(|extent| !is_the_images(extent)).cloned().collect()
+    }
+
+    /// Bytes that a saved memory holds beyond the image that it began as, some of them together with others. Of a file in memory that is all of it, however little of it
+    /// this memory is made of: no byte of it goes before the last of those who share it.
+    pub(crate) fn own_bytes(&self, image: &Self) -> u64 {
+        let extents = self.own_extents(image);
+        leftovers::by_piece(&extents).values().map(|of| of.piece.held().max(of.bytes)).sum()
     }
 }
 

@@ -15,6 +15,8 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct Piece {
     file: File,
     len: u64,
+    /// Bytes of memory that it takes for as long as anybody needs a page of it. None for a file on disk.
+    held: u64,
     budget: Arc<Budget>,
     /// Once it could be mapped: what is refused now may be granted later.
     view: OnceLock<View>,
@@ -38,15 +40,29 @@ impl Drop for View {
 }
 
 impl Piece {
-    /// A file of which `len` bytes are used.
+    /// A file on disk of which `len` bytes are used.
     pub(crate) fn new(file: File, len: u64, budget: &Arc<Budget>) -> Result<Arc<Self>, Error> {
         let charge = budget.charge(0, 1)?;
-        Ok(Self::charged(file, len, budget, charge))
+        Ok(Self::made(file, (len, 0), budget, charge))
     }
 
-    /// The same, with a charge for its descriptor that exists already.
-    pub(crate) fn charged(file: File, len: u64, budget: &Arc<Budget>, charge: Charge) -> Arc<Self> {
-        Arc::new(Self { file, len, budget: budget.clone(), view: OnceLock::new(), _charge: charge })
+    /// A file in memory of `len` bytes, all of them written. `charge` is for its descriptor.
+    pub(crate) fn in_memory(file: File, len: u64, budget: &Arc<Budget>, charge: Charge) -> Arc<Self> {
+        Self::made(file, (len, len), budget, charge)
+    }
+
+    /// The same for one with holes: `held` bytes are written.
+    pub(crate) fn with_holes(file: File, (len, held): (u64, u64), budget: &Arc<Budget>, charge: Charge) -> Arc<Self> {
+        Self::made(file, (len, held), budget, charge)
+    }
+
+    fn made(file: File, (len, held): (u64, u64), budget: &Arc<Budget>, charge: Charge) -> Arc<Self> {
+        Arc::new(Self { file, len, held, budget: budget.clone(), view: OnceLock::new(), _charge: charge })
+    }
+
+    /// Bytes of memory that it takes until nobody needs any of it.
+    pub(crate) fn held(&self) -> u64 {
+        self.held
     }
 
     pub(crate) fn descriptor(&self) -> RawFd {

@@ -51,6 +51,8 @@ pub(crate) struct Budget {
     mappings: Count,
     descriptors: Count,
     keeper: Arc<Keeper>,
+    /// Held by who has clean slots given up: whoever comes meanwhile has a part of what becomes free.
+    making_room: Mutex<()>,
 }
 
 #[derive(Debug)]
@@ -93,7 +95,7 @@ pub(crate) struct Charge {
 impl Charge {
     /// Takes more mappings.
     pub(crate) fn add_mappings(&mut self, more: u64) -> Result<(), Error> {
-        self.budget.mappings.take(more)?;
+        self.budget.take_mappings(more)?;
         self.mappings += more;
         Ok(())
     }
@@ -129,25 +131,47 @@ impl Budget {
             mappings: Count::new("memory mappings", mappings),
             descriptors: Count::new("memory descriptors", descriptors),
             keeper: Arc::default(),
+            making_room: Mutex::new(()),
         })
     }
 
-    /// Who gathers images that are mapped often.
+    /// Who gathers images that are mapped often, and knows which ones have clean slots.
     pub(crate) fn keeper(&self) -> &Arc<Keeper> {
         &self.keeper
     }
 
     /// Takes mappings and descriptors.
     pub(crate) fn charge(self: &Arc<Self>, mappings: u64, descriptors: u64) -> Result<Charge, Error> {
-        self.mappings.take(mappings)?;
+        self.take_mappings(mappings)?;
         let mut charge = Charge { budget: self.clone(), mappings, descriptors: 0 };
         self.descriptors.take(descriptors)?;
         charge.descriptors = descriptors;
         Ok(charge)
     }
 
+    fn take_mappings(&self, mappings: u64) -> Result<(), Error> {
+        self.with_room_made(|| self.mappings.take(mappings))
+    }
+
+    /// Takes what there is, or what saved images have in slots that wait: somebody who begins is worth more than a copy that may never be made.
+    fn with_room_made<T>(&self, take: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
+        take().or_else(|_| {
+            let _alone = self.making_room.lock();
+            loop {
+                match take() {
+                    Err(_) if self.keeper.give_up_slots() => {}
+                    taken => return taken,
+                }
+            }
+        })
+    }
+
     /// Takes an address range for a memory.
     pub(crate) fn take_range(&self) -> Result<usize, Error> {
+        self.with_room_made(|| self.range())
+    }
+
+    fn range(&self) -> Result<usize, Error> {
         self.reservations.take(1)?;
         if let Some(base) = self.free.lock().pop() {
             return Ok(base);

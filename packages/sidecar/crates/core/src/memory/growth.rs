@@ -12,7 +12,7 @@
 
 use super::Charge;
 use crate::error::Error;
-use crate::image::{Extent, Image, Piece};
+use crate::image::{Extent, Image, Piece, bytes, join};
 use crate::sys::{self, Run};
 use std::fs::File;
 use std::io;
@@ -99,8 +99,9 @@ impl Growth {
         sys::seal(&open.file)?;
         let parts = sys::touched_parts(&open.file, open.len)?;
         // Every part is a mapping in each memory made of it; reading the hole between two costs a page now and then.
-        let parts = crate::image::join(&parts, HOLE, PARTS);
-        let piece = Piece::charged(open.file, open.len as u64, image.budget(), open.descriptor);
+        let parts = join(&parts, HOLE, PARTS);
+        let held = bytes(&parts) as u64;
+        let piece = Piece::with_holes(open.file, (open.len as u64, held), image.budget(), open.descriptor);
         self.frozen.extend(parts.iter().map(|part| Extent {
             at: open.at + part.offset,
             len: part.len,

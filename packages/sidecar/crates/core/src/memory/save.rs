@@ -1,7 +1,7 @@
 //! Saving a memory while its guest rests: the pages it has written, as an image of their own.
 //!
 //! 1. Find them: the page map names the private pages (`sys`). A file that the growth lies in is all new and needs no search.
-//! 2. Copy them, with a few clean pages where that joins two runs, into a new file in memory; [`sys::write_out`] has the kernel read them.
+//! 2. Copy them, with a few clean pages where that joins two runs and with what is left of files that are mostly overwritten (`image/leftovers.rs`), into a new file in memory; [`sys::write_out`] has the kernel read them.
 //! 3. Freeze the file of the growth as it is: the guest goes on with a copy-on-write view of it (`growth.rs`).
 //! 4. Lay both over what the memory was mapped from. That is the saved image: mapped, reset to and cloned like any other (`image/mod.rs`).
 //! 5. When much was copied, map the copy in place of the original: the next save then finds only what was written since.
@@ -11,7 +11,7 @@
 use super::lodging::{Lodged, Lodging};
 use super::{Gate, RESERVATION};
 use crate::error::Error;
-use crate::image::{Extent, Image, Piece, bytes, extra_mappings, join_for_copying, overlay};
+use crate::image::{Extent, Image, Piece, bytes, extra_mappings, join_for_copying, leftovers, overlay, union};
 use crate::sys::{self, PAGE, PageMap, Run};
 use std::io;
 use std::sync::Arc;
@@ -47,6 +47,7 @@ impl Lodging {
         let base = lodged.slot.base();
         let runs = runs_to_copy(base, lodged)?;
         check_memory(bytes(&runs), lodged.image.budget())?;
+        let runs = with_leftovers(runs, lodged);
         let copied = copy(&self.gate, base, &runs, lodged.image.budget()).map_err(|error| failed(&self.gate, error))?;
         #[cfg(test)]
         let before: usize = lodged.growth.frozen().iter().map(|extent| extent.len).sum();
@@ -73,6 +74,16 @@ impl Lodging {
             frozen: frozen - before,
         })
     }
+}
+
+/// Adds what is left of files of which most has been overwritten, if the machine has room for that too: these are the guest's bytes as much as what it has written.
+fn with_leftovers(runs: Vec<Run>, lodged: &Lodged) -> Vec<Run> {
+    let below = overlay(&lodged.image.extents(), lodged.growth.frozen());
+    let left = leftovers(&below, &runs);
+    if left.is_empty() || check_memory(bytes(&runs) + bytes(&left), lodged.image.budget()).is_err() {
+        return runs;
+    }
+    union([runs, left].concat())
 }
 
 /// Whether the machine has room for a large copy: it would rather end a process than say later that it has not.
@@ -117,7 +128,7 @@ fn copy(gate: &Gate, base: usize, runs: &[Run], budget: &Arc<super::Budget>) -> 
     }
     drop(gate.enter().map_err(|_| Failure::Ended)?);
     sys::seal(&file)?;
-    let piece = Piece::charged(file, offset, budget, charge);
+    let piece = Piece::in_memory(file, offset, budget, charge);
     let mut extents = Vec::with_capacity(runs.len());
     let mut offset = 0;
     for run in runs {

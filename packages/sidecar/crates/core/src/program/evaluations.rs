@@ -1,7 +1,7 @@
 //! The snippets of a resident program: one at a time, in the order in which they came.
 //!
 //! An evaluation that takes too long is interrupted: the guest unwinds it and lives on. One that does not get to a poll in time takes
-//! the program with it. Next: `run.rs`.
+//! the program with it. The time that its caller gives it runs while it waits for its turn as well: whoever gives one wants an answer by then. Next: `run.rs`.
 
 use super::{Deadline, INTERRUPT_GRACE, Program, nanos, timeout_error};
 use crate::error::Error;
@@ -15,12 +15,19 @@ use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::Duration;
 
-/// A snippet that waits for its turn.
+/// A snippet.
 pub(crate) struct Request {
     pub(crate) id: u32,
     pub(crate) code: String,
-    pub(crate) timeout: Option<Duration>,
     pub(crate) streams: Streams,
+}
+
+/// One that waits for its turn.
+pub(super) struct Queued {
+    pub(super) request: Request,
+    /// The caller's; without one the runtime's limit counts from when it begins.
+    pub(super) deadline: Option<Deadline>,
+    alarm: Option<Alarm>,
 }
 
 /// The one under way.
@@ -38,14 +45,14 @@ pub(crate) struct Current {
 /// All of them.
 #[derive(Default)]
 pub(crate) struct Evaluations {
-    queue: VecDeque<Request>,
+    queue: VecDeque<Queued>,
     current: Option<Current>,
 }
 
 /// Those that a program leaves behind when it ends.
 pub(crate) struct Unfinished {
     current: Option<Current>,
-    queue: VecDeque<Request>,
+    queue: VecDeque<Queued>,
 }
 
 impl Evaluations {
@@ -69,12 +76,12 @@ impl Evaluations {
     }
 
     /// Those that wait.
-    pub(super) fn queue(&self) -> impl Iterator<Item = &Request> {
+    pub(super) fn queue(&self) -> impl Iterator<Item = &Queued> {
         self.queue.iter()
     }
 
-    pub(super) fn append(&mut self, requests: impl Iterator<Item = Request>) {
-        self.queue.extend(requests);
+    pub(super) fn append(&mut self, queued: impl Iterator<Item = Queued>) {
+        self.queue.extend(queued);
     }
 
     /// Whether one could begin.
@@ -91,7 +98,7 @@ impl Evaluations {
 impl Program {
     /// Queues a snippet. If the program waits for something to do, what wakes it: the caller must, for this is also what keeps
     /// its task alive.
-    pub(crate) fn evaluate(&self, request: Request) -> Result<Option<Waker>, Error> {
+    pub(crate) fn evaluate(&self, request: Request, timeout: Option<Duration>) -> Result<Option<Waker>, Error> {
         let mut control = self.control.lock();
         if control.silent {
             // Another program has taken its place, and the caller holds on to this one.
@@ -100,7 +107,8 @@ impl Program {
         if let Some(exit_code) = control.exited {
             return Err(control.refused.clone().unwrap_or(Error::RunnerExited { exit_code }));
         }
-        control.evaluations.queue.push_back(request);
+        let queued = self.queued(request, timeout.map(Deadline::after));
+        control.evaluations.queue.push_back(queued);
         Ok(control.waiting.take())
     }
 
@@ -110,10 +118,15 @@ impl Program {
         if control.evaluations.current.is_some() {
             return None;
         }
-        let request = control.evaluations.queue.pop_front()?;
+        let Queued { request, deadline, alarm } = control.evaluations.queue.pop_front()?;
         let began = sys::monotonic_ns();
-        let deadline = request.timeout.map(|timeout| Deadline { at: began.saturating_add(nanos(timeout)), timeout });
-        control.evaluations.current = Some(self.evaluation(request.id, began, deadline, false));
+        control.evaluations.current = Some(match deadline {
+            Some(_) => Current { id: request.id, began, unheard: false, deadline, failure: None, alarms: Vec::from_iter(alarm) },
+            None => {
+                let wall = Some(self.limits().wall_ms).filter(|wall_ms| *wall_ms > 0).map(Duration::from_millis);
+                self.evaluation(request.id, began, wall.map(Deadline::after), false)
+            }
+        });
         drop(control);
         self.begin_cpu();
         self.output.lock().set_streams(request.streams);
@@ -130,23 +143,42 @@ impl Program {
         Current { id, began, unheard, deadline, failure: None, alarms: alarm.into_iter().collect() }
     }
 
-    /// Ends the evaluation `id`: at once if it waits for its turn, at the guest's next poll if it is under way.
+    /// One that waits from now on, with its alarm.
+    pub(super) fn queued(&self, request: Request, deadline: Option<Deadline>) -> Queued {
+        let id = request.id;
+        let alarm = deadline.map(|Deadline { at, timeout }| {
+            self.alarm(at, move |program| program.end_evaluation(id, &timeout_error(timeout)))
+        });
+        Queued { request, deadline, alarm }
+    }
+
+    /// Ends the evaluation `id`, because its caller wants no more of it.
     pub(crate) fn cancel_evaluation(&self, id: u32) {
+        self.end_evaluation(id, &Error::Canceled);
+    }
+
+    /// Ends the evaluation `id`: at once if it waits for its turn, at the guest's next poll if it is under way.
+    fn end_evaluation(&self, id: u32, reason: &Error) {
         let _held = self.voice.hold();
         let mut control = self.control.lock();
-        let queued = control.evaluations.queue.iter().position(|request| request.id == id);
-        if let Some(queued) = queued {
-            control.evaluations.queue.remove(queued);
+        let at = control.evaluations.queue.iter().position(|queued| queued.request.id == id);
+        if let Some(queued) = at.and_then(|at| control.evaluations.queue.remove(at)) {
             drop(control);
-            self.voice.tell(|sink| sink.evaluated(id, Outcome::never_ran(Error::Canceled)));
+            self.forget(queued.alarm);
+            self.voice.tell(|sink| sink.evaluated(id, Outcome::never_ran(reason.clone())));
             return;
         }
         // One of which nobody hears only happens to have that number.
         let is_meant = control.evaluations.heard_id() == id;
         drop(control);
         if is_meant {
-            self.interrupt(id, &Error::Canceled);
+            self.interrupt(id, reason);
         }
+    }
+
+    /// These alarms are not needed any more.
+    fn forget(&self, alarms: impl IntoIterator<Item = Alarm>) {
+        alarms.into_iter().for_each(|alarm| self.scheduler.timers().cancel(alarm));
     }
 
     /// As [`Program::interrupt`], for whichever evaluation is under way. Says whether there was one.
@@ -189,9 +221,7 @@ impl Program {
         let _held = self.voice.hold();
         let Some(current) = self.control.lock().evaluations.current.take() else { return };
         self.must_interrupt.store(false, Ordering::Release);
-        for alarm in current.alarms {
-            self.scheduler.timers().cancel(alarm);
-        }
+        self.forget(current.alarms);
         let failure = current.failure.or(failure);
         let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
         let timings = Timings { guest_run_ns: sys::monotonic_ns() - current.began, ..Timings::default() };
@@ -212,10 +242,9 @@ impl Program {
         };
         if let Some((Unfinished { current, queue }, reason)) = unfinished {
             let heard = current.iter().filter(|current| !current.unheard).map(|current| current.id);
-            let ids: Vec<u32> = heard.chain(queue.iter().map(|request| request.id)).collect();
-            for alarm in current.into_iter().flat_map(|current| current.alarms) {
-                self.scheduler.timers().cancel(alarm);
-            }
+            let ids: Vec<u32> = heard.chain(queue.iter().map(|queued| queued.request.id)).collect();
+            self.forget(current.into_iter().flat_map(|current| current.alarms));
+            self.forget(queue.into_iter().filter_map(|queued| queued.alarm));
             for id in ids {
                 self.voice.tell(|sink| sink.evaluated(id, Outcome::never_ran(reason.clone())));
             }
@@ -226,9 +255,7 @@ impl Program {
     /// The program has ended: the evaluation under way ends with it, those behind it never run.
     pub(super) fn tell_unfinished(&self, unfinished: Unfinished, exit_code: i32, failure: Option<&Error>) {
         if let Some(current) = unfinished.current {
-            for alarm in current.alarms {
-                self.scheduler.timers().cancel(alarm);
-            }
+            self.forget(current.alarms);
             let failure = current.failure.or_else(|| failure.cloned());
             let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
             let timings = Timings { guest_run_ns: sys::monotonic_ns() - current.began, ..Timings::default() };
@@ -238,8 +265,9 @@ impl Program {
             }
         }
         let never = failure.filter(|error| is_refusal(error)).cloned().unwrap_or(Error::RunnerExited { exit_code });
-        for request in unfinished.queue {
-            self.voice.tell(|sink| sink.evaluated(request.id, Outcome::never_ran(never.clone())));
+        for queued in unfinished.queue {
+            self.forget(queued.alarm);
+            self.voice.tell(|sink| sink.evaluated(queued.request.id, Outcome::never_ran(never.clone())));
         }
     }
 }

@@ -125,6 +125,13 @@ struct Deadline {
     timeout: Duration,
 }
 
+impl Deadline {
+    /// After so long from now.
+    fn after(timeout: Duration) -> Self {
+        Self { at: sys::monotonic_ns().saturating_add(nanos(timeout)), timeout }
+    }
+}
+
 #[derive(Default)]
 struct Input {
     bytes: Vec<u8>,
@@ -230,6 +237,7 @@ impl Program {
     pub(crate) fn begin_slice(&self, slice: Duration) {
         self.slice_end.store(sys::monotonic_ns() + nanos(slice), Ordering::Relaxed);
         self.meter.begin();
+        self.scheduler.begins(&self.this);
     }
 
     /// Whether the poll ended because the slice was over.
@@ -404,7 +412,7 @@ impl Program {
 
     /// Ends the program after `timeout` from now.
     pub(crate) fn end_after(&self, timeout: Duration) {
-        self.end_at(Deadline { at: sys::monotonic_ns().saturating_add(nanos(timeout)), timeout });
+        self.end_at(Deadline::after(timeout));
     }
 
     fn end_at(&self, deadline: Deadline) {

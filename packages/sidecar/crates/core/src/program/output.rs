@@ -51,6 +51,11 @@ impl SavedOutput {
     pub(crate) fn most(&self) -> u64 {
         self.stdout.0.len().max(self.stderr.0.len()) as u64
     }
+
+    /// Bytes of both.
+    pub(super) fn own_bytes(&self) -> u64 {
+        (self.stdout.0.len() + self.stderr.0.len()) as u64
+    }
 }
 
 /// Output of one program, or of one evaluation.

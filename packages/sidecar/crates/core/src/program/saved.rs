@@ -4,7 +4,7 @@
 //! told belongs to both. An evaluation under way stays with the original, where it is waited for: in the copy it runs to its end, and
 //! nobody hears of it, unless the copy takes the original's place (`resume`). Next: `runtime/snapshots/`.
 
-use super::evaluations::Request;
+use super::evaluations::{Queued, Request};
 use super::output::SavedOutput;
 use super::{Deadline, Input, Parts, Program, nanos};
 use crate::error::Error;
@@ -109,10 +109,10 @@ impl Program {
             streams: [own.stdout, own.stderr],
         });
         let waiting = control.evaluations.queue().filter(|_| keeps_queue);
-        let queue = waiting.map(|request| SavedEvaluation {
+        let queue = waiting.map(|Queued { request, deadline, .. }| SavedEvaluation {
             id: request.id,
             code: request.code.clone(),
-            time: request.timeout.map(|timeout| Remaining { left_ns: nanos(timeout), of_ns: nanos(timeout) }),
+            time: deadline.map(Deadline::remaining),
             streams: [request.streams.stdout, request.streams.stderr],
         });
         SavedProgram {
@@ -145,11 +145,9 @@ impl Program {
         if !resume {
             return;
         }
-        let queue = saved.queue.iter().map(|waiting| Request {
-            id: waiting.id,
-            code: waiting.code.clone(),
-            timeout: waiting.time.map(|time| Duration::from_nanos(time.of_ns)),
-            streams: streams(waiting.streams),
+        let queue = saved.queue.iter().map(|waiting| {
+            let request = Request { id: waiting.id, code: waiting.code.clone(), streams: streams(waiting.streams) };
+            self.queued(request, waiting.time.map(Remaining::deadline))
         });
         self.control.lock().evaluations.append(queue);
         self.output.lock().set_streams(streams(saved.streams));
@@ -168,6 +166,14 @@ impl SavedProgram {
     /// Whether the caller outside started it.
     pub(crate) fn is_root(&self) -> bool {
         self.ppid == kernel::INIT
+    }
+
+    /// Bytes that it takes beside its VM.
+    pub(crate) fn own_bytes(&self) -> u64 {
+        let of_evaluation = |evaluation: &SavedEvaluation| size_of::<SavedEvaluation>() + evaluation.code.len();
+        let evaluations: usize = self.evaluation.iter().chain(&self.queue).map(of_evaluation).sum();
+        let texts = self.command.len() + self.input.len();
+        self.output.own_bytes() + (size_of::<Self>() + evaluations + texts) as u64
     }
 
     /// What is known of it.

@@ -12,6 +12,7 @@ const MS: u64 = 1_000_000;
 impl Program {
     /// A poll of its task is over. Enforces the limit of CPU time; and nobody holds a lock here, so that warnings are told.
     pub(crate) fn end_slice(&self) {
+        self.scheduler.made_way(self);
         self.spent(self.meter.end());
         self.process.kernel.usage.warnings.tell();
     }
@@ -26,6 +27,11 @@ impl Program {
         self.check_cpu(total);
     }
 
+    /// Its slice goes on, and perhaps for ever: the same limit, from another thread.
+    pub(crate) fn look(&self) {
+        self.check_cpu(self.meter.cpu_ns_now());
+    }
+
     /// A thread of the kernel has computed for the program; the same limit.
     pub(crate) fn charge(&self, cpu_ns: u64) {
         self.process.kernel.usage.computed(cpu_ns);
@@ -35,7 +41,7 @@ impl Program {
     /// What a child computes counts for the program under which it began as well.
     fn check_cpu(&self, total: u64) {
         if !self.is_root() {
-            let before = self.charged.swap(total, Ordering::Relaxed);
+            let before = self.charged.fetch_max(total, Ordering::Relaxed);
             if let Some(root) = self.process.kernel.processes.root_of(self.pid) {
                 root.check_cpu(root.meter.charge(total.saturating_sub(before)));
             }

@@ -46,6 +46,12 @@ impl Process {
         self.program.home().is_some_and(|home| Arc::ptr_eq(&home, &runtime.inner))
     }
 
+    /// Whether it has been told to end.
+    #[cfg(test)]
+    pub(crate) fn is_ending(&self) -> bool {
+        self.program.is_ending()
+    }
+
     /// What is known of it.
     pub fn info(&self) -> ProgramInfo {
         let program = &self.program;
@@ -59,7 +65,7 @@ impl Process {
     }
 
     /// Evaluates a snippet in a resident process; evaluations run one after the other. `eval` is the caller's number for it,
-    /// not 0. Fails at once with `ERR_RUNNER_EXITED` when the process has ended.
+    /// not 0. `timeout` counts from now, and not from when it begins. Fails at once with `ERR_RUNNER_EXITED` when the process has ended.
     pub fn evaluate(
         &self,
         eval: u32,
@@ -71,9 +77,8 @@ impl Process {
         if eval == 0 || self.program.mode() != Mode::Resident {
             return Err(invalid("eval", "a number other than 0, in a resident process".to_owned(), eval.to_string()));
         }
-        let timeout = timeout.or_else(|| self.program.home().and_then(|home| home.wall()));
-        let request = Request { id: eval, code, timeout, streams };
-        let Some(waker) = self.program.evaluate(request)? else { return Ok(()) };
+        let request = Request { id: eval, code, streams };
+        let Some(waker) = self.program.evaluate(request, timeout)? else { return Ok(()) };
         match (dispatch, self.program.task()) {
             (Dispatch::Inline(budget), Some(task)) => task.wake_inline(budget),
             _ => waker.wake(),

@@ -3,7 +3,7 @@
 //! A VM's memory is touched only while its task is polled (by the guest, or by host code on its behalf), so the difference of the
 //! polling thread's counters around each poll is all there is. See `memory/slot.rs` for what the faults are good for.
 
-use crate::sys::{ThreadUsage, thread_usage};
+use crate::sys::{ThreadClock, ThreadUsage, thread_usage};
 use parking_lot::Mutex;
 use std::thread::{self, ThreadId};
 
@@ -18,13 +18,23 @@ struct State {
     faults: u64,
     cpu_ns: u64,
     /// Set while a poll is under way.
-    running: Option<(ThreadId, ThreadUsage)>,
+    running: Option<Poll>,
+}
+
+/// A poll that is under way.
+#[derive(Debug, Clone, Copy)]
+struct Poll {
+    thread: ThreadId,
+    /// What the thread had used before.
+    before: ThreadUsage,
+    clock: Option<ThreadClock>,
 }
 
 impl Meter {
     /// A poll begins on this thread.
     pub(crate) fn begin(&self) {
-        self.state.lock().running = Some((thread::current().id(), thread_usage()));
+        let poll = Poll { thread: thread::current().id(), before: thread_usage(), clock: ThreadClock::of_this_thread() };
+        self.state.lock().running = Some(poll);
     }
 
     /// It ends. Returns the CPU time so far and what of it was not counted before, in nanoseconds.
@@ -54,11 +64,18 @@ impl Meter {
         self.state.lock().cpu_ns
     }
 
+    /// CPU time so far, with that of the poll that is under way: for whoever looks from another thread.
+    pub(crate) fn cpu_ns_now(&self) -> u64 {
+        let state = self.state.lock();
+        let now = state.running.and_then(|poll| Some(poll.clock?.now_ns()?.saturating_sub(poll.before.cpu_ns)));
+        state.cpu_ns + now.unwrap_or(0)
+    }
+
     /// Page faults so far; those of the poll that is under way are among them on the thread that polls.
     pub(crate) fn faults(&self) -> u64 {
         let state = self.state.lock();
-        let now = state.running.filter(|(thread, _)| *thread == thread::current().id());
-        state.faults + now.map_or(0, |(_, before)| thread_usage().faults.saturating_sub(before.faults))
+        let now = state.running.filter(|poll| poll.thread == thread::current().id());
+        state.faults + now.map_or(0, |poll| thread_usage().faults.saturating_sub(poll.before.faults))
     }
 
     /// Whether it is certain that no page fault has happened since the memory was taken from its pool: asked inside a poll on
@@ -66,8 +83,8 @@ impl Meter {
     pub(crate) fn no_faults_so_far(&self) -> bool {
         let state = self.state.lock();
         match state.running {
-            Some((thread, before)) if thread == thread::current().id() => {
-                state.faults == 0 && thread_usage().faults == before.faults
+            Some(poll) if poll.thread == thread::current().id() => {
+                state.faults == 0 && thread_usage().faults == poll.before.faults
             }
             _ => false,
         }
@@ -76,8 +93,8 @@ impl Meter {
 
 impl State {
     fn count(&mut self, now: ThreadUsage) -> (u64, u64) {
-        let Some((_, before)) = &mut self.running else { return (self.cpu_ns, 0) };
-        let before = std::mem::replace(before, now);
+        let Some(poll) = &mut self.running else { return (self.cpu_ns, 0) };
+        let before = std::mem::replace(&mut poll.before, now);
         let spent = now.cpu_ns.saturating_sub(before.cpu_ns);
         self.faults += now.faults.saturating_sub(before.faults);
         self.cpu_ns += spent;

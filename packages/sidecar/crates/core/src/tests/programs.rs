@@ -162,3 +162,51 @@ fn shutdown_ends_whatever_runs() {
     assert_eq!(code(&exited(&told)), Some("ERR_RUNTIME_DISPOSED"));
     assert_eq!(core.resources().processes, 0);
 }
+
+/// Computes on the guest's thread, in its slice, until the guest is told to end.
+struct Stubborn {
+    ear: Arc<Ear>,
+    process: std::sync::OnceLock<Process>,
+    was_told: std::sync::atomic::AtomicBool,
+}
+
+impl Sink for Stubborn {
+    fn output(&self, _eval: u32, _fd: u8, _data: Vec<u8>) {
+        let began = std::time::Instant::now();
+        let is_ending = || self.process.get().is_some_and(Process::is_ending);
+        while !is_ending() && began.elapsed() < PATIENCE / 2 {
+            std::hint::spin_loop();
+        }
+        self.was_told.store(is_ending(), std::sync::atomic::Ordering::Relaxed);
+    }
+    fn evaluated(&self, eval: u32, outcome: Outcome) {
+        self.ear.evaluated(eval, outcome);
+    }
+    fn ready(&self, timings: Timings) {
+        self.ear.ready(timings);
+    }
+    fn exited(&self, outcome: Outcome) {
+        self.ear.exited(outcome);
+    }
+}
+
+#[test]
+fn cpu_time_ends_a_program_that_never_makes_way() {
+    let core = core();
+    let limits = Limits { cpu_ms: 100, ..Limits::default() };
+    let runtime = core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime");
+    for mode in [Mode::Exec, Mode::Resident] {
+        let (ear, told) = Ear::new();
+        let stubborn = Arc::new(Stubborn { ear, process: Default::default(), was_told: Default::default() });
+        let code = "process.stdout.write('x'); await new Promise((done) => setTimeout(done, 60_000))";
+        let streams = Streams { stdout: true, stderr: false };
+        let options = ProcessOptions { mode, streams, ..exec(if mode == Mode::Exec { code } else { "" }) };
+        let process = runtime.start(options, stubborn.clone(), Dispatch::Worker).expect("start");
+        if mode == Mode::Resident {
+            process.evaluate(1, code.to_owned(), None, streams, Dispatch::Worker).expect("evaluate");
+        }
+        assert!(stubborn.process.set(process).is_ok());
+        assert_eq!(super::code(&exited(&told)), Some("ERR_CPU_LIMIT"), "{mode:?}");
+        assert!(stubborn.was_told.load(std::sync::atomic::Ordering::Relaxed), "{mode:?}: while it computed");
+    }
+}

@@ -62,6 +62,30 @@ fn snippets_run_in_order_and_can_be_taken_back() {
 }
 
 #[test]
+fn a_time_that_its_caller_gives_runs_while_a_snippet_waits_for_its_turn() {
+    let core = core();
+    let limits = crate::Limits { wall_ms: 60_000, ..crate::Limits::default() };
+    let runtime = core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime");
+    let (process, told) = resident(&runtime);
+    let ask = |id: u32, code: &str, timeout: Option<u64>| {
+        let timeout = timeout.map(Duration::from_millis);
+        process.evaluate(id, code.to_owned(), timeout, Streams::default(), Dispatch::Worker).expect("evaluate")
+    };
+    ask(1, "await new Promise((done) => setTimeout(done, 60_000))", None);
+    ask(2, "console.log('never')", Some(20));
+    ask(3, "console.log(3)", None);
+    ask(4, "console.log(4); await new Promise((done) => setTimeout(done, 60_000))", Some(1_000));
+    let late = evaluated(&told, 2);
+    assert_eq!((code(&late), late.exit_code, text(&late.stdout)), (Some("ERR_TIMEOUT"), 124, String::new()));
+    process.cancel_evaluation(1);
+    assert_eq!(code(&evaluated(&told, 1)), Some("ERR_CANCELED"));
+    assert_eq!(text(&evaluated(&told, 3).stdout), "3\n", "without a time of its own it has the limit's when it begins");
+    let interrupted = evaluated(&told, 4);
+    assert_eq!((code(&interrupted), text(&interrupted.stdout)), (Some("ERR_TIMEOUT"), "4\n".to_owned()));
+    assert_eq!(text(&evaluate(&process, &told, 5, "console.log(5)", None, Dispatch::Worker).stdout), "5\n");
+}
+
+#[test]
 fn exit_ends_the_program_and_everything_behind_it() {
     let core = core();
     let (process, told) = resident(&runtime(&core));

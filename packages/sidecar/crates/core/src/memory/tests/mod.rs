@@ -1,6 +1,8 @@
 //! A slot goes back to its image byte for byte, whatever was written into it, and never carries another image's bytes.
 
+mod leftovers;
 mod saves;
+mod slots;
 
 use super::{Budget, GUARD, Gate, Pool, RESERVATION, Slot};
 use crate::image::{HEADER_LEN, Header, Image};

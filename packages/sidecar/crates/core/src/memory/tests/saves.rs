@@ -6,16 +6,16 @@ use crate::memory::{Lodging, Policy};
 use std::collections::VecDeque;
 
 /// Small enough that a test meets every way of saving.
-const SMALL: Policy = Policy { plain: 4 << 16, rebase: 20 * PAGE, scattered: 24, large: 30 * PAGE, spare: 0 };
+pub(super) const SMALL: Policy = Policy { plain: 4 << 16, rebase: 20 * PAGE, scattered: 24, large: 30 * PAGE, spare: 0 };
 /// What memories of these tests grow to at most.
-const MOST: usize = 64 << 16;
+pub(super) const MOST: usize = 64 << 16;
 
 fn budget() -> Arc<Budget> {
     Budget::with(60_000, 1_000, SMALL)
 }
 
 /// Mappings and descriptors that are left; whoever works in the background may be about to give some back.
-fn assert_all_given_back(budget: &Budget, left: (u64, u64)) {
+pub(super) fn assert_all_given_back(budget: &Budget, left: (u64, u64)) {
     let began = std::time::Instant::now();
     while (budget.mappings(), budget.descriptors()) != left && began.elapsed() < std::time::Duration::from_secs(20) {
         std::thread::yield_now();
@@ -24,13 +24,13 @@ fn assert_all_given_back(budget: &Budget, left: (u64, u64)) {
 }
 
 /// A guest without an engine: a memory, and what must be in it.
-struct Machine {
-    lodging: Arc<Lodging>,
-    model: Vec<u8>,
+pub(super) struct Machine {
+    pub(super) lodging: Arc<Lodging>,
+    pub(super) model: Vec<u8>,
 }
 
 impl Machine {
-    fn new(image: &Arc<Image>, model: Vec<u8>) -> Self {
+    pub(super) fn new(image: &Arc<Image>, model: Vec<u8>) -> Self {
         let slot = image.pool().take(image).expect("a slot");
         let machine = Self { lodging: Lodging::new(slot, image.clone(), Arc::default(), Arc::default()), model };
         assert!(machine.lodging.prepare());
@@ -38,7 +38,7 @@ impl Machine {
         machine
     }
 
-    fn fresh(image: &TestImage) -> Self {
+    pub(super) fn fresh(image: &TestImage) -> Self {
         Self::new(&image.image, image.image.memory())
     }
 
@@ -55,25 +55,25 @@ impl Machine {
         unsafe { std::slice::from_raw_parts_mut(place.base as *mut u8, place.size) }
     }
 
-    fn check(&self) {
+    pub(super) fn check(&self) {
         let differing = self.bytes().iter().zip(&self.model).position(|(is, must)| is != must);
         assert_eq!(differing, None, "offset of the first wrong byte");
     }
 
-    fn write(&mut self, at: usize, len: usize, value: u8) {
+    pub(super) fn write(&mut self, at: usize, len: usize, value: u8) {
         let at = at % self.model.len();
         let end = (at + len).min(self.model.len());
         self.bytes_mut()[at..end].fill(value);
         self.model[at..end].fill(value);
     }
 
-    fn grow(&mut self, pages: usize) {
+    pub(super) fn grow(&mut self, pages: usize) {
         let size = (self.model.len() + (pages << 16)).min(MOST);
         self.lodging.grow_to(size).expect("growth");
         self.model.resize(size, 0);
     }
 
-    fn save(&self) -> (Arc<Image>, Vec<u8>) {
+    pub(super) fn save(&self) -> (Arc<Image>, Vec<u8>) {
         let save = self.lodging.save().expect("a save");
         assert_eq!(save.image.len(), self.model.len());
         (save.image, self.model.clone())
@@ -272,7 +272,7 @@ fn what_is_cloned_often_is_mapped_in_one_run_until_nobody_does() {
     let (saved, model) = machine.save();
     let scattered = saved.extents().len();
     assert!(scattered >= 9, "{scattered} runs");
-    let held: u64 = saved.own_extents(&image.image).iter().map(|extent| extent.len as u64).sum();
+    let held = saved.own_bytes(&image.image);
     let gathered = || saved.to_map().mapped.len() <= 2 && saved.to_map().written.is_empty();
     let mut clones: Vec<Machine> = (0..16).map(|_| Machine::new(&saved, model.clone())).collect();
     for _ in 0..10_000 {
@@ -284,8 +284,7 @@ fn what_is_cloned_often_is_mapped_in_one_run_until_nobody_does() {
     assert!(gathered(), "{} runs", saved.to_map().mapped.len());
     clones.push(Machine::new(&saved, model.clone()));
     assert_eq!(saved.extents().len(), scattered, "what it is made of stays");
-    let own: u64 = saved.own_extents(&image.image).iter().map(|extent| extent.len as u64).sum();
-    assert_eq!(own, held, "and what it is said to hold");
+    assert_eq!(saved.own_bytes(&image.image), held, "and what it is said to hold");
     // One that lives in the one run is saved and goes back as any other does.
     let last = clones.last_mut().expect("the last");
     last.write(30 * PAGE, 5, 1);

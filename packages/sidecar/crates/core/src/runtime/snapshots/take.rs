@@ -32,6 +32,17 @@ impl Default for SnapshotOptions {
     }
 }
 
+/// What every snapshot takes, whatever is in it: the values that it is made of, what the store keeps of it, and room for what an allocator adds.
+const LEAST: u64 = 4 << 10;
+
+/// Bytes of what lies above the kernel and the programs.
+fn above_bytes(env: &[(String, String)], cwd: &str, options: &SnapshotOptions) -> u64 {
+    let pairs = env.iter().chain(&options.labels);
+    let pairs: usize = pairs.map(|(name, value)| size_of::<(String, String)>() + name.len() + value.len()).sum();
+    let texts = cwd.len() + options.tenant.len() + options.name.as_ref().map_or(0, String::len);
+    LEAST + (pairs + texts) as u64
+}
+
 /// What a snapshot came to.
 type Taken = Result<(Arc<Snapshot>, Option<Held>), Error>;
 
@@ -71,7 +82,7 @@ impl Inner {
         let rested = gathered.programs?;
         let id = id::fresh()?;
         let mut ancestor = self.ancestor.lock();
-        let mut size = 0;
+        let mut size = above_bytes(&self.env, &self.cwd, &options);
         for (_, vm) in &rested {
             size += vm.saved.own_bytes(&*self.core.factory_of(vm.is_shell)?);
         }
@@ -79,6 +90,7 @@ impl Inner {
         let saved = kernel.save(&processes);
         size += saved.own_bytes();
         let programs: Vec<SavedProgram> = rested.into_iter().map(|(program, vm)| program.save(vm, options.hold)).collect();
+        size += programs.iter().map(SavedProgram::own_bytes).sum::<u64>();
         let info = SnapshotInfo {
             parent: ancestor.clone(),
             id,

@@ -177,6 +177,28 @@ pub(crate) fn thread_usage() -> ThreadUsage {
     ThreadUsage { faults: (usage.ru_minflt + usage.ru_majflt) as u64, cpu_ns: nanos(usage.ru_utime) + nanos(usage.ru_stime) }
 }
 
+/// The clock of a thread's CPU time, which any thread may read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ThreadClock(libc::clockid_t);
+
+impl ThreadClock {
+    /// That of the calling thread. No system call.
+    pub(crate) fn of_this_thread() -> Option<Self> {
+        let mut clock = 0;
+        // SAFETY: the calling thread lives, and `clock` is a valid place to write to.
+        let result = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
+        (result == 0).then_some(Self(clock))
+    }
+
+    /// What it shows, in nanoseconds. `None` when the thread has ended.
+    pub(crate) fn now_ns(self) -> Option<u64> {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: `time` is a valid place to write to; an unknown clock is an error.
+        let result = unsafe { libc::clock_gettime(self.0, &mut time) };
+        (result == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+    }
+}
+
 /// Fills `buffer` from the kernel's generator.
 pub(crate) fn entropy(mut buffer: &mut [u8]) -> io::Result<()> {
     while !buffer.is_empty() {
@@ -242,5 +264,16 @@ mod tests {
         assert!(thread_usage().faults > before);
         // SAFETY: the reservation is not used any more.
         unsafe { release(base, PAGE) };
+    }
+
+    #[test]
+    fn the_clock_of_a_thread_is_read_from_another() {
+        let clock = ThreadClock::of_this_thread().expect("a clock");
+        let spent = thread_usage().cpu_ns;
+        std::thread::scope(|scope| {
+            scope.spawn(|| assert!(clock.now_ns().is_some_and(|now| now >= spent)));
+        });
+        let ended = std::thread::spawn(ThreadClock::of_this_thread).join().expect("it ends").expect("a clock");
+        assert_eq!(ended.now_ns(), None);
     }
 }

@@ -46,9 +46,9 @@ impl Saved {
         self.memory.expect(copies);
     }
 
-    /// Bytes that it holds beyond the image of `factory`; some of them it may share with other saved VMs. A file of it is a few pages longer.
+    /// Bytes that it holds beyond the image of `factory`; some of them it may share with other saved VMs, and some may be used by none of them any more.
     pub(crate) fn own_bytes(&self, factory: &Factory) -> u64 {
-        self.memory.own_extents(&factory.image).iter().map(|extent| extent.len as u64).sum()
+        self.memory.own_bytes(&factory.image)
     }
 
     /// How long ago it was saved, by the wall clock, in milliseconds; 0 when that clock was set back.

@@ -7,6 +7,7 @@ mod families;
 mod limits;
 mod refusals;
 mod residents;
+mod sizes;
 mod stored;
 mod trees;
 mod usage;

@@ -1,0 +1,28 @@
+//! What a snapshot is said to take: all that it keeps beside the memory of its programs is in it.
+
+use super::*;
+
+#[test]
+fn captured_output_environment_and_labels_are_in_the_size() {
+    let core = core();
+    let large = "x".repeat(200_000);
+    let options = RuntimeOptions { env: vec![("LARGE".to_owned(), large.clone())], ..RuntimeOptions::default() };
+    let runtime = core.create_runtime(options).expect("a runtime");
+    let bare = core.create_runtime(RuntimeOptions::default()).expect("another");
+    let size = |runtime: &Runtime, options: SnapshotOptions| try_take(runtime, options).expect("a snapshot").0.info().size;
+    let labelled = || SnapshotOptions { labels: vec![("l".to_owned(), large.clone())], ..SnapshotOptions::default() };
+    let nothing = size(&bare, SnapshotOptions::default());
+    assert!(nothing >= 4 << 10, "one of nothing takes something too: {nothing}");
+    assert!(size(&bare, labelled()) >= nothing + 200_000);
+    assert!(size(&runtime, SnapshotOptions::default()) >= nothing + 200_000);
+    // Captured and not yet told, for as long as the evaluation goes on.
+    let mut runner = runner(&bare);
+    let before = size(&bare, SnapshotOptions::default());
+    runner.begin("process.stdout.write('o'.repeat(3 << 20)); process.stderr.write('e'.repeat(2 << 20)); await new Promise((f) => setTimeout(f, 1e6))");
+    let began = std::time::Instant::now();
+    let mut after = before;
+    while after < before + (5 << 20) {
+        assert!(began.elapsed() < PATIENCE, "{after} and {before} before");
+        after = size(&bare, SnapshotOptions::default());
+    }
+}
