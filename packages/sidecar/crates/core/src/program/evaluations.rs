@@ -55,6 +55,13 @@ pub(crate) struct Unfinished {
     queue: VecDeque<Queued>,
 }
 
+impl Deadline {
+    /// After so long from now.
+    pub(super) fn after(timeout: Duration) -> Self {
+        Self { at: sys::monotonic_ns().saturating_add(nanos(timeout)), timeout }
+    }
+}
+
 impl Evaluations {
     /// The id of the one under way, or 0.
     pub(crate) fn current_id(&self) -> u32 {

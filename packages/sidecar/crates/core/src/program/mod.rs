@@ -125,13 +125,6 @@ struct Deadline {
     timeout: Duration,
 }
 
-impl Deadline {
-    /// After so long from now.
-    fn after(timeout: Duration) -> Self {
-        Self { at: sys::monotonic_ns().saturating_add(nanos(timeout)), timeout }
-    }
-}
-
 #[derive(Default)]
 struct Input {
     bytes: Vec<u8>,
