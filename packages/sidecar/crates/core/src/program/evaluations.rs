@@ -153,9 +153,8 @@ impl Program {
     /// One that waits from now on, with its alarm.
     pub(super) fn queued(&self, request: Request, deadline: Option<Deadline>) -> Queued {
         let id = request.id;
-        let alarm = deadline.map(|Deadline { at, timeout }| {
-            self.alarm(at, move |program| program.end_evaluation(id, &timeout_error(timeout)))
-        });
+        let alarm = deadline
+            .map(|Deadline { at, timeout }| self.alarm(at, move |program| program.end_evaluation(id, &timeout_error(timeout))));
         Queued { request, deadline, alarm }
     }
 

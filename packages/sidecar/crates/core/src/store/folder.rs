@@ -243,8 +243,8 @@ impl Folder {
 
     /// Makes the folder, and those above it, if need be. Their names must be on disk before anything is in them.
     fn make(&self) -> Result<(), Error> {
-        let is_path = |path: &&Path| !path.as_os_str().is_empty() && !path.is_dir();
-        let missing: Vec<&Path> = self.path.ancestors().take_while(is_path).collect();
+        let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+        let missing: Vec<&Path> = self.path.ancestors().take_while(is_missing).collect();
         for path in missing.into_iter().rev() {
             match DirBuilder::new().mode(0o700).create(path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
