@@ -18,11 +18,17 @@ fn captured_output_environment_and_labels_are_in_the_size() {
     // Captured and not yet told, for as long as the evaluation goes on.
     let mut runner = runner(&bare);
     let before = size(&bare, SnapshotOptions::default());
-    runner.begin("process.stdout.write('o'.repeat(3 << 20)); process.stderr.write('e'.repeat(2 << 20)); await new Promise((f) => setTimeout(f, 1e6))");
+    runner.begin(
+        "const b = Buffer.alloc(1 << 16, 97); for (let i = 0; i < 40; i++) { process.stdout.write(b); process.stderr.write(b); } await new Promise((f) => setTimeout(f, 1e6))",
+    );
     let began = std::time::Instant::now();
     let mut after = before;
     while after < before + (5 << 20) {
         assert!(began.elapsed() < PATIENCE, "{after} and {before} before");
         after = size(&bare, SnapshotOptions::default());
-    }
+    } // Handed in and not read.
+    let fed = core.create_runtime(RuntimeOptions::default()).expect("a third");
+    let unread = ProcessOptions { stdin: vec![1; 8 << 20], ..exec("setTimeout(() => {}, 1e6)") };
+    let (_process, _told) = start(&fed, unread, Dispatch::Worker);
+    assert!(size(&fed, SnapshotOptions::default()) >= 8 << 20);
 }
