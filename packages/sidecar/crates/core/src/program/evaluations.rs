@@ -3,7 +3,8 @@
 //! An evaluation that takes too long is interrupted: the guest unwinds it and lives on. One that does not get to a poll in time takes
 //! the program with it. The time that its caller gives it runs while it waits for its turn as well: whoever gives one wants an answer by then. Next: `run.rs`.
 
-use super::{Deadline, INTERRUPT_GRACE, Program, nanos, timeout_error};
+use super::deadline::Deadline;
+use super::{INTERRUPT_GRACE, Program, nanos};
 use crate::error::Error;
 use crate::options::Streams;
 use crate::outcome::{Outcome, Sink, Timings};
@@ -53,13 +54,6 @@ pub(crate) struct Evaluations {
 pub(crate) struct Unfinished {
     current: Option<Current>,
     queue: VecDeque<Queued>,
-}
-
-impl Deadline {
-    /// After so long from now.
-    pub(super) fn after(timeout: Duration) -> Self {
-        Self { at: sys::monotonic_ns().saturating_add(nanos(timeout)), timeout }
-    }
 }
 
 impl Evaluations {
@@ -144,7 +138,7 @@ impl Program {
     pub(super) fn evaluation(&self, id: u32, began: u64, deadline: Option<Deadline>, unheard: bool) -> Current {
         let alarm = deadline.map(|Deadline { at, timeout }| {
             self.alarm(at, move |program| {
-                program.interrupt(id, &timeout_error(timeout));
+                program.interrupt(id, &Deadline::error(timeout));
             })
         });
         Current { id, began, unheard, deadline, failure: None, alarms: alarm.into_iter().collect() }
@@ -154,7 +148,7 @@ impl Program {
     pub(super) fn queued(&self, request: Request, deadline: Option<Deadline>) -> Queued {
         let id = request.id;
         let alarm = deadline
-            .map(|Deadline { at, timeout }| self.alarm(at, move |program| program.end_evaluation(id, &timeout_error(timeout))));
+            .map(|Deadline { at, timeout }| self.alarm(at, move |program| program.end_evaluation(id, &Deadline::error(timeout))));
         Queued { request, deadline, alarm }
     }
 

@@ -2,9 +2,10 @@
 //!
 //! A program is started once and ends once: by the caller outside, or as the child of another. Whoever wants it ended says why ([`Program::end`], the first reason counts); its
 //! task notices at the guest's next poll, or before it would run it again, and after [`KILL_GRACE`] its memory is taken away. `run.rs` is
-//! the program's life, `evaluations.rs` the snippets of a resident one, `output.rs` what it writes, `usage.rs` what it uses, `moment.rs` and `rest.rs` how
+//! the program's life, `evaluations.rs` the snippets of a resident one, `deadline.rs` the limits of its time, `output.rs` what it writes, `usage.rs` what it uses, `moment.rs` and `rest.rs` how
 //! the programs of a runtime are saved at one moment, `saved.rs` a program as a value.
 
+mod deadline;
 mod evaluations;
 mod lineage;
 mod moment;
@@ -30,6 +31,7 @@ use crate::outcome::Sink;
 use crate::runtime::Inner;
 use crate::sched::{Alarm, Meter, Scheduler, Task, Timers};
 use crate::sys;
+use deadline::Deadline;
 use evaluations::Evaluations;
 use output::{Effect, Output};
 use parking_lot::Mutex;
@@ -42,8 +44,6 @@ use voice::Voice;
 
 /// How long a program that must end may take to get to its next poll: then its memory is taken away.
 const KILL_GRACE: Duration = Duration::from_millis(20);
-/// How often a limit of time is looked at again that has passed while the program was held.
-const HELD: Duration = Duration::from_millis(50);
 /// The same for an evaluation that is interrupted. Longer, because the program with all its state is lost when it is not enough.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(30);
 
@@ -114,15 +114,6 @@ struct Control {
     alarms: Vec<Alarm>,
     /// When its time is over.
     deadline: Option<Deadline>,
-}
-
-/// An end of time: of a program, or of an evaluation.
-#[derive(Debug, Clone, Copy)]
-struct Deadline {
-    /// Nanoseconds of the monotonic clock.
-    at: u64,
-    /// What was allowed.
-    timeout: Duration,
 }
 
 #[derive(Default)]
@@ -403,32 +394,6 @@ impl Program {
         }
     }
 
-    /// Ends the program after `timeout` from now.
-    pub(crate) fn end_after(&self, timeout: Duration) {
-        self.end_at(Deadline::after(timeout));
-    }
-
-    fn end_at(&self, deadline: Deadline) {
-        let alarm = self.alarm(deadline.at, move |program| program.end(timeout_error(deadline.timeout)));
-        let mut control = self.control.lock();
-        control.alarms.push(alarm);
-        control.deadline = Some(deadline);
-    }
-
-    /// A limit of time. It goes off later when the program is held then, on its way to sleep: its copy has what remained.
-    fn alarm(&self, at: u64, then: impl FnOnce(&Self) + Send + 'static) -> Alarm {
-        let this = self.this.clone();
-        self.scheduler.timers().set(at, move || {
-            let Some(program) = this.upgrade() else { return };
-            if program.process.kernel.moment.holds() {
-                let again = program.alarm(sys::monotonic_ns() + nanos(HELD), then);
-                program.control.lock().alarms.push(again);
-            } else {
-                then(&program);
-            }
-        })
-    }
-
     fn wake(&self, waiting: Option<Waker>) {
         let writing = std::mem::take(&mut self.output.lock().waiting);
         self.process.crypto.jobs.wake();
@@ -496,8 +461,4 @@ impl Program {
 /// A duration in nanoseconds.
 fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
-fn timeout_error(timeout: Duration) -> Error {
-    Error::Timeout { timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX) }
 }

@@ -4,9 +4,10 @@
 //! told belongs to both. An evaluation under way stays with the original, where it is waited for: in the copy it runs to its end, and
 //! nobody hears of it, unless the copy takes the original's place (`resume`). Next: `runtime/snapshots/`.
 
+use super::deadline::Deadline;
 use super::evaluations::{Queued, Request};
 use super::output::SavedOutput;
-use super::{Deadline, Input, Parts, Program, nanos};
+use super::{Input, Parts, Program};
 use crate::error::Error;
 use crate::kernel::{self, Process};
 use crate::limits::Limits;
@@ -18,7 +19,6 @@ use crate::sys;
 use crate::vm::saved::Saved;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 
 /// A saved VM, and which image it is of.
 #[derive(Debug, Clone)]
@@ -72,18 +72,6 @@ pub(crate) struct Place {
     pub(crate) process: Process,
     /// Whom it speaks to, until it is told otherwise.
     pub(crate) sink: Arc<dyn Sink>,
-}
-
-impl Deadline {
-    fn remaining(self) -> Remaining {
-        Remaining { left_ns: self.at.saturating_sub(sys::monotonic_ns()), of_ns: nanos(self.timeout) }
-    }
-}
-
-impl Remaining {
-    fn deadline(self) -> Deadline {
-        Deadline { at: sys::monotonic_ns().saturating_add(self.left_ns), timeout: Duration::from_nanos(self.of_ns) }
-    }
 }
 
 fn streams([stdout, stderr]: [bool; 2]) -> Streams {
