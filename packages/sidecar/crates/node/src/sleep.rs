@@ -6,9 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use coldframe_core::{
-    Bygone, Error, Held, Outcome, Process, RestoreOptions, Sink, Snapshot, SnapshotInfo, SnapshotOptions, Stored,
-};
+use coldframe_core::{Bygone, Error, Held, Outcome, Process, RestoreOptions, Sink, Snapshot, SnapshotOptions, Stored};
 use napi::Env;
 use napi::bindgen_prelude::Result;
 
@@ -87,7 +85,7 @@ fn pause(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<
             let work: Later = match written {
                 Ok(()) => Box::new(move |this, env| {
                     let left = held.map(Held::vanish).unwrap_or_default();
-                    this.fall_asleep(number, &info, left);
+                    this.fall_asleep(number, info.id.clone(), left);
                     Ok(entry(env, info, Stored::Disk)?)
                 }),
                 Err(error) => Box::new(move |this, _| Err(this.stay_awake(number, held, error).into())),
@@ -169,11 +167,9 @@ impl Embedded {
         sleeps.or_else(falls)
     }
 
-    fn fall_asleep(&self, number: u32, info: &SnapshotInfo, (sinks, bygone): (HashMap<u64, Arc<dyn Sink>>, Bygone)) {
-        let id = info.id.clone();
+    fn fall_asleep(&self, number: u32, id: String, (sinks, bygone): (HashMap<u64, Arc<dyn Sink>>, Bygone)) {
         let Some(Falling { live: Live { runners, tenant, .. }, gone, .. }) = self.falling.borrow_mut().remove(&number) else {
             // It was disposed of meanwhile.
-            self.unprotect(Some(Arc::from(&*info.tenant)), id);
             return self.end_sleepers(number, sinks);
         };
         let mut requests = Vec::new();
@@ -201,7 +197,6 @@ impl Embedded {
     ) -> std::result::Result<Vec<Restored>, Error> {
         let asleep = self.asleep.borrow_mut().remove(&number).ok_or(Error::RuntimeDisposed)?;
         if asleep.waking == Some(true) {
-            self.unprotect(asleep.tenant, asleep.id);
             self.end_sleepers(number, asleep.sinks);
             return Err(Error::RuntimeDisposed);
         }
@@ -215,7 +210,10 @@ impl Embedded {
                     self.outlet.send(Event::Failure(request, place, Error::RuntimePaused));
                 }
                 // From now on it may make room for others.
-                self.unprotect(asleep.tenant, asleep.id);
+                let tenant = asleep.tenant.as_deref().unwrap_or(DEFAULT_TENANT).to_owned();
+                if let Some(store) = &*self.store.borrow() {
+                    store.later(move |store| drop(store.protect(&tenant, &asleep.id, false)));
+                }
                 Ok(programs)
             }
             Err(error) => {
@@ -247,18 +245,10 @@ impl Embedded {
                 let asleep = all.remove(&number);
                 drop(all);
                 if let Some(asleep) = asleep {
-                    self.unprotect(asleep.tenant, asleep.id);
                     self.end_sleepers(number, asleep.sinks);
                 }
                 true
             }
-        }
-    }
-
-    /// Nobody sleeps on that snapshot any more: others may have its room.
-    fn unprotect(&self, tenant: Option<Arc<str>>, id: String) {
-        if let Some(store) = &*self.store.borrow() {
-            store.later(move |store| drop(store.protect(tenant.as_deref().unwrap_or(DEFAULT_TENANT), &id, false)));
         }
     }
 

@@ -93,7 +93,7 @@ impl Session {
                 notes.leave(move |session| match written {
                     Ok(()) => {
                         let left = held.map(Held::vanish).unwrap_or_default();
-                        session.fall_asleep(number, &info, left);
+                        session.fall_asleep(number, info.id.clone(), left);
                         session.answers.answer(id, || entry(id, &info, core::Stored::Disk));
                     }
                     Err(error) => session.stay_awake(id, number, held, &error),
@@ -138,11 +138,9 @@ impl Session {
         self.answers.fail(id, error, Place { runtime: number, runner: 0 });
     }
 
-    fn fall_asleep(&mut self, number: u32, info: &core::SnapshotInfo, (sinks, bygone): (HashMap<u64, Arc<dyn Sink>>, Bygone)) {
-        let id = info.id.clone();
+    fn fall_asleep(&mut self, number: u32, id: String, (sinks, bygone): (HashMap<u64, Arc<dyn Sink>>, Bygone)) {
         let Some(Falling { live: Live { runners, tenant, .. }, .. }) = self.falling.remove(&number) else {
             // It was disposed of meanwhile.
-            self.unprotect(Some(Arc::from(&*info.tenant)), id);
             return self.end_sleepers(number, sinks);
         };
         let mut requests = Vec::new();
@@ -201,7 +199,6 @@ impl Session {
     ) -> Result<Vec<RestoredProgram>, Error> {
         let asleep = self.asleep.remove(&number).ok_or(Error::RuntimeDisposed)?;
         if asleep.waking == Some(true) {
-            self.unprotect(asleep.tenant, asleep.id);
             self.end_sleepers(number, asleep.sinks);
             return Err(Error::RuntimeDisposed);
         }
@@ -215,7 +212,7 @@ impl Session {
                     self.answers.fail(request, &Error::RuntimePaused, Place { runtime: number, runner: 0 });
                 }
                 // From now on it may make room for others.
-                self.unprotect(asleep.tenant, asleep.id);
+                self.store.later(move |store| drop(store.protect(asleep.tenant(), &asleep.id, false)));
                 Ok(programs)
             }
             Err(error) => {
@@ -233,17 +230,11 @@ impl Session {
             Some(Asleep { waking: Some(_), .. }) => return false,
             Some(_) => {
                 if let Some(asleep) = self.asleep.remove(&number) {
-                    self.unprotect(asleep.tenant.clone(), asleep.id);
                     self.end_sleepers(number, asleep.sinks);
                 }
             }
         }
         true
-    }
-
-    /// Nobody sleeps on that snapshot any more: others may have its room.
-    fn unprotect(&self, tenant: Option<Arc<str>>, id: String) {
-        self.store.later(move |store| drop(store.protect(tenant.as_deref().unwrap_or(DEFAULT_TENANT), &id, false)));
     }
 
     /// Tells those who wait for the programs of a runtime that was disposed of in its sleep.
