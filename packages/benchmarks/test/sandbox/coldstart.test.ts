@@ -60,7 +60,7 @@ test('comparing: a table, and a failure only when a limit is given and exceeded'
   await command('coldstart', ['--out', b], few);
   const { code, stdout } = await command('compare', [a, b]);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^row +A p50 ms +B p50 ms +B \/ A +± +verdict\n/);
+  expect(stdout).toMatch(/^row \(ms, unless it says KiB\) +A p50 +B p50 +B \/ A +± +verdict\n/);
   expect(stdout).toMatch(/shared-sidecar sequential 2 cold +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+ +(faster|slower|same)\n/);
   expect((await command('compare', [a, b, '--fail-above', '0.001'])).code).toBe(1);
   expect((await command('compare', [a, b, '--fail-above', '1000'])).code).toBe(0);

@@ -10,10 +10,11 @@ fn captured_output_environment_and_labels_are_in_the_size() {
     let runtime = core.create_runtime(options).expect("a runtime");
     let bare = core.create_runtime(RuntimeOptions::default()).expect("another");
     let size = |runtime: &Runtime, options: SnapshotOptions| try_take(runtime, options).expect("a snapshot").0.info().size;
-    let labelled = || SnapshotOptions { labels: vec![("l".to_owned(), large.clone())], ..SnapshotOptions::default() };
+    let labels = || (0..60).map(|number| (number.to_string(), "x".repeat(1_000))).collect();
+    let labelled = || SnapshotOptions { labels: labels(), ..SnapshotOptions::default() };
     let nothing = size(&bare, SnapshotOptions::default());
     assert!(nothing >= 4 << 10, "one of nothing takes something too: {nothing}");
-    assert!(size(&bare, labelled()) >= nothing + 200_000);
+    assert!(size(&bare, labelled()) >= nothing + 60_000);
     assert!(size(&runtime, SnapshotOptions::default()) >= nothing + 200_000);
     // Captured and not yet told, for as long as the evaluation goes on.
     let mut runner = runner(&bare);
@@ -26,7 +27,8 @@ fn captured_output_environment_and_labels_are_in_the_size() {
     while after < before + (5 << 20) {
         assert!(began.elapsed() < PATIENCE, "{after} and {before} before");
         after = size(&bare, SnapshotOptions::default());
-    } // Handed in and not read.
+    }
+    // Handed in and not read.
     let fed = core.create_runtime(RuntimeOptions::default()).expect("a third");
     let unread = ProcessOptions { stdin: vec![1; 8 << 20], ..exec("setTimeout(() => {}, 1e6)") };
     let (_process, _told) = start(&fed, unread, Dispatch::Worker);
