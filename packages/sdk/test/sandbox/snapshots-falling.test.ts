@@ -52,6 +52,22 @@ describe.each(MODES)('$name', (mode) => {
       await snapshot.delete();
     }));
 
+  test('two on their way at once do not forget what was ended meanwhile', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const other = await runtime.clone();
+      const controller = new AbortController();
+      const running = runtime.exec('setInterval(() => {}, 1_000)', { signal: controller.signal });
+      await until(async () => (await runtime.processes()).length === 1);
+      const pausing = [runtime.pause(), other.pause()];
+      controller.abort('enough');
+      await expect(running).rejects.toBe('enough');
+      const snapshots = await Promise.all(pausing);
+      await runtime.resume();
+      await until(async () => (await runtime.processes()).length === 0);
+      await other.dispose();
+      await Promise.all(snapshots.map((snapshot) => snapshot.delete()));
+    }));
+
   test('a rollback that is under way comes before it, or not at all', () =>
     withRuntime(mode, {}, async (runtime) => {
       await runtime.writeFile('/workspace/state', 'before');

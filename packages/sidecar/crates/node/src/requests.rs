@@ -81,7 +81,8 @@ impl Requests {
     /// A runtime is on its way to sleep: who cancels one of its requests is heard when that has come to something.
     pub fn hold(&self, runtime: &Runtime) {
         for waiting in self.table.borrow_mut().values_mut() {
-            waiting.held = waiting.process.as_ref().is_some_and(|process| process.is_of(runtime));
+            // Those of another that is on its way too stay held.
+            waiting.held |= waiting.process.as_ref().is_some_and(|process| process.is_of(runtime));
         }
     }
 
