@@ -90,10 +90,12 @@ describe.each(MODES)('$name', (mode) => {
       const after = runtime.exec('setTimeout(() => {}, 60_000)');
       const other = await runtime.createResidentRunner();
       const busy = other.exec('setTimeout(() => {}, 60_000)');
+      const behind = other.exec('console.log("never")');
       await until(async () => (await runtime.processes()).length === 4);
       await runtime.rollback(snapshot);
       expect(await after).toMatchObject({ exitCode: 137, error: { code: 'ERR_ROLLED_BACK' } });
       expect(await busy).toMatchObject({ exitCode: 137, error: { code: 'ERR_ROLLED_BACK' } });
+      expect(await behind).toMatchObject({ exitCode: 137, stdout: '', error: { code: 'ERR_ROLLED_BACK' } });
       await expect(other.exec('1')).rejects.toMatchObject({ code: expect.stringMatching(/ERR_RUNNER_EXITED|ERR_ROLLED_BACK/) });
       expect(await ask(runner, 'n')).toBe('1');
       expect(Buffer.from(await runtime.readFile('/workspace/a')).toString()).toBe('before');

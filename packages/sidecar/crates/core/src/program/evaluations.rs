@@ -106,7 +106,7 @@ impl Program {
             return Err(Error::RolledBack);
         }
         if let Some(exit_code) = control.exited {
-            return Err(control.refused.clone().unwrap_or(Error::RunnerExited { exit_code }));
+            return Err(control.why.clone().unwrap_or(Error::RunnerExited { exit_code }));
         }
         let queued = self.queued(request, timeout.map(Deadline::after));
         control.evaluations.queue.push_back(queued);
@@ -264,7 +264,7 @@ impl Program {
                 self.voice.tell(|sink| sink.evaluated(current.id, outcome));
             }
         }
-        let never = failure.filter(|error| is_refusal(error)).cloned().unwrap_or(Error::RunnerExited { exit_code });
+        let never = failure.filter(|error| says_why(error)).cloned().unwrap_or(Error::RunnerExited { exit_code });
         for queued in unfinished.queue {
             self.forget(queued.alarm);
             self.voice.tell(|sink| sink.evaluated(queued.request.id, Outcome::never_ran(never.clone())));
@@ -272,7 +272,8 @@ impl Program {
     }
 }
 
-/// Whether it says why a program was never there: who asks something of it wants to know that, and not with which code it ended.
-pub(super) fn is_refusal(error: &Error) -> bool {
-    matches!(error, Error::ResourceExhausted { .. })
+/// Whether it says why a program is not there: it never was, or never has been in the state that was gone back to. Who asks something of it wants to know
+/// that, and not with which code it ended.
+pub(super) fn says_why(error: &Error) -> bool {
+    matches!(error, Error::ResourceExhausted { .. } | Error::RolledBack)
 }

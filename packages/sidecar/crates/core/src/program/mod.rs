@@ -104,8 +104,8 @@ struct Control {
     failure: Option<Error>,
     /// It has ended and its sink was told.
     exited: Option<i32>,
-    /// It could not be made, for want of this.
-    refused: Option<Error>,
+    /// Why it is not there, if that says more than its exit code.
+    why: Option<Error>,
     /// Its sink is another program's now.
     silent: bool,
     evaluations: Evaluations,
@@ -415,7 +415,7 @@ impl Program {
         let status = Status::of(exit_code, failure.as_ref());
         let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
         control.exited = Some(exit_code);
-        control.refused = failure.clone().filter(evaluations::is_refusal);
+        control.why = failure.clone().filter(evaluations::says_why);
         let silent = control.silent;
         let alarms = std::mem::take(&mut control.alarms);
         let evaluations = control.evaluations.close();

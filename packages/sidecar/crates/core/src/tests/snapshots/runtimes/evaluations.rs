@@ -87,13 +87,18 @@ fn who_is_not_in_the_snapshot_hears_that_it_was_rolled_back() {
     let source = runtime(&core);
     let empty = take(&source);
     let (_process, told) = start(&source, exec("setTimeout(() => {}, 60_000)"), Dispatch::Worker);
-    let runner = runner(&source);
+    let mut runner = runner(&source);
+    let (current, queued) = (runner.begin("for (;;) {}"), runner.begin("console.log('never')"));
     let (file, _) =
         source.files().open("/workspace/f", crate::OpenOptions { write: true, ..Default::default() }).expect("a file");
     let (programs, ears) = rollback(&source, &empty);
     assert!(programs.is_empty() && ears.is_empty());
     assert_eq!(code(&exited(&told)), Some("ERR_ROLLED_BACK"));
+    assert_eq!(code(&runner.ended(current)), Some("ERR_ROLLED_BACK"));
+    assert_eq!(code(&runner.ended(queued)), Some("ERR_ROLLED_BACK"), "also what had not begun");
     assert_eq!(code(&exited(&runner.told)), Some("ERR_ROLLED_BACK"));
+    let asked = runner.process.evaluate(77, String::new(), None, Streams::default(), Dispatch::Worker);
+    assert_eq!(asked, Err(Error::RolledBack));
     assert_eq!(source.files().write_open(file, 0, b"x"), Err(Error::RolledBack), "its open file is closed");
     assert_eq!(source.files().stat("/workspace/f", true).map_err(|error| error.code()), Err("ENOENT"));
     assert_eq!(text(&outcome(&source, exec("console.log(1)")).stdout), "1\n");
