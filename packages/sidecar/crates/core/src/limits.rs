@@ -4,6 +4,7 @@
 //! happens at each limit, and a test holds the two and the SDK's options against each other. What is kept of their use is in `kernel/usage/`.
 
 use crate::error::Error;
+use std::time::Duration;
 
 macro_rules! limits {
     ($($(#[$doc:meta])* $field:ident $name:literal = $default:expr, hardened $hardened:expr, $least:literal to $most:expr;)*) => {
@@ -111,6 +112,11 @@ impl Limits {
         let mut limits = profile.map_or(Ok(Self::DEFAULT), Self::of_profile)?;
         values.into_iter().try_for_each(|(name, value)| limits.set(name, value))?;
         Ok(limits)
+    }
+
+    /// How long a program, or an evaluation, may take that was given no timeout.
+    pub(crate) fn wall(&self) -> Option<Duration> {
+        (self.wall_ms > 0).then(|| Duration::from_millis(self.wall_ms))
     }
 
     /// Whether a program can begin at all: its memory must hold the image and a little more.

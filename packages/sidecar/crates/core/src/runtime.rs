@@ -41,7 +41,6 @@ use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 /// Where programs start unless told otherwise.
 const DEFAULT_CWD: &str = "/workspace";
@@ -150,7 +149,7 @@ impl Runtime {
             kernel.processes.remove(pid);
         })?;
         drop(pass);
-        if let Some(timeout) = options.timeout.or_else(|| inner.wall().filter(|_| options.mode != Mode::Resident)) {
+        if let Some(timeout) = options.timeout.or_else(|| inner.limits().wall().filter(|_| options.mode != Mode::Resident)) {
             program.end_after(timeout);
         }
         sink.started(pid);
@@ -296,12 +295,6 @@ impl Inner {
 
     fn limits(&self) -> &Limits {
         &self.limits
-    }
-
-    /// How long a program may take that was given no timeout.
-    fn wall(&self) -> Option<Duration> {
-        let wall_ms = self.limits().wall_ms;
-        (wall_ms > 0).then(|| Duration::from_millis(wall_ms))
     }
 
     /// Bytes of memory that a program begins with.

@@ -123,10 +123,7 @@ impl Program {
         let began = sys::monotonic_ns();
         control.evaluations.current = Some(match deadline {
             Some(_) => Current { id: request.id, began, unheard: false, deadline, failure: None, alarms: Vec::from_iter(alarm) },
-            None => {
-                let wall = Some(self.limits().wall_ms).filter(|wall_ms| *wall_ms > 0).map(Duration::from_millis);
-                self.evaluation(request.id, began, wall.map(Deadline::after), false)
-            }
+            None => self.evaluation(request.id, began, self.limits().wall().map(Deadline::after), false),
         });
         drop(control);
         self.begin_cpu();
