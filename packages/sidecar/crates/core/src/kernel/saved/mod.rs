@@ -171,7 +171,7 @@ impl Kernel {
     pub(crate) fn follow(&self, before: &Self, error: &Error) -> Result<(), Error> {
         self.follow_bindings(before)?;
         self.usage.warnings.follow(&before.usage.warnings);
-        self.usage.begin_at(before.usage.cpu_ns());
+        self.usage.computed(before.usage.cpu_ns());
         self.permissions.follow(&before.permissions);
         self.host_calls.follow(&before.host_calls);
         self.sockets.follow(&before.sockets, error);

@@ -66,7 +66,7 @@ impl Usage {
         self.gauge(resource).give_back(amount, resource.limit(&self.limits).1);
     }
 
-    /// A process has computed.
+    /// Processes have computed.
     pub(crate) fn computed(&self, cpu_ns: u64) {
         self.cpu_ns.fetch_add(cpu_ns, Ordering::Relaxed);
     }
@@ -74,10 +74,5 @@ impl Usage {
     /// What all processes have computed, in nanoseconds.
     pub(crate) fn cpu_ns(&self) -> u64 {
         self.cpu_ns.load(Ordering::Relaxed)
-    }
-
-    /// The processes before these, of the same runtime, had computed for so long.
-    pub(crate) fn begin_at(&self, cpu_ns: u64) {
-        self.computed(cpu_ns);
     }
 }

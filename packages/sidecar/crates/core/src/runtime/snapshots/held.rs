@@ -50,7 +50,7 @@ impl Bygone {
     pub(super) fn give(self, home: &Inner, kernel: &Kernel) {
         home.opened_before(self.opened);
         kernel.host_calls.go_on_from(self.called);
-        kernel.usage.begin_at(self.cpu_ns);
+        kernel.usage.computed(self.cpu_ns);
         if self.audit.is_some() {
             kernel.permissions.listen(self.audit);
         }
