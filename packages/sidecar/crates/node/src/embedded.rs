@@ -230,7 +230,7 @@ impl Embedded {
     fn dispose_runtime(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
         self.core(env)?;
         let number = arguments.number(0, "runtime")?;
-        let falling = self.falling.borrow_mut().remove(&number).map(Falling::into_live);
+        let falling = self.falling.borrow_mut().remove(&number).map(|falling| falling.live);
         let live = falling.or_else(|| self.runtimes.borrow_mut().remove(number));
         let Some(live) = live else {
             return if self.dispose_asleep(number) { Ok(None) } else { Err(self.no_runtime(env, number)) };

@@ -33,13 +33,6 @@ pub struct Falling {
     gone: Vec<u32>,
 }
 
-impl Falling {
-    /// The runtime itself.
-    pub fn into_live(self) -> Live {
-        self.live
-    }
-}
-
 /// A runtime that sleeps.
 pub struct Asleep {
     /// Its snapshot.

@@ -124,8 +124,7 @@ impl Session {
         };
         let tenant = live.tenant().to_owned();
         self.with_snapshot(id, (&tenant, rollback.snapshot), move |session, snapshot| {
-            let is_paused = session.falling.contains_key(&number) || session.asleep.contains_key(&number);
-            let gone = if is_paused { Error::RuntimePaused } else { Error::RuntimeDisposed };
+            let gone = if session.is_paused(number) { Error::RuntimePaused } else { Error::RuntimeDisposed };
             let live = session.runtimes.get_mut(number).ok_or(gone)?;
             let mut casting = Casting::new(number, false, &session.answers, &session.runners);
             let copies = live.runtime.rollback(snapshot, &mut |info, old| casting.sink(info, old));

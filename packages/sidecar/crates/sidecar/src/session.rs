@@ -225,7 +225,7 @@ impl Session {
     }
 
     fn dispose_runtime(&mut self, id: u32, number: u32) {
-        let falling = self.falling.remove(&number).map(Falling::into_live);
+        let falling = self.falling.remove(&number).map(|falling| falling.live);
         match falling.or_else(|| self.runtimes.remove(number)) {
             Some(live) => {
                 for runner in live.runners {
@@ -461,7 +461,7 @@ impl Session {
     }
 
     pub(crate) fn no_runtime(&self, number: u32) -> Failure<'static> {
-        if self.asleep.contains_key(&number) || self.falling.contains_key(&number) {
+        if self.is_paused(number) {
             return wire::failure(&Error::RuntimePaused, Some(("runtime", number)));
         }
         if self.runtimes.has_been(number) {
@@ -472,10 +472,8 @@ impl Session {
     }
 
     fn no_runner(&self, number: u32) -> Failure<'static> {
-        let asleep = self.asleep.iter().find(|(_, asleep)| asleep.runners().contains(&number)).map(|(runtime, _)| runtime);
-        let falling = || self.falling.iter().find(|(_, falling)| falling.runners().contains(&number)).map(|(runtime, _)| runtime);
-        if let Some(runtime) = asleep.or_else(falling) {
-            return wire::failure(&Error::RuntimePaused, Some(("runtime", *runtime)));
+        if let Some(runtime) = self.paused_with(number) {
+            return wire::failure(&Error::RuntimePaused, Some(("runtime", runtime)));
         }
         if self.runners.lock().has_been(number) {
             return wire::failure(&Error::RunnerExited { exit_code: Error::Canceled.exit_code() }, Some(("runner", number)));

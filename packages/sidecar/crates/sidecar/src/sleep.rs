@@ -16,6 +16,13 @@ use crate::snapshots::{DEFAULT_TENANT, answer, entry, timeout};
 use crate::table::Place;
 use crate::{files, host, wire};
 
+/// A runtime on its way to sleep.
+pub struct Falling {
+    pub live: Live,
+    /// The processes of its runners, by their numbers. The table has their numbers only.
+    runners: Vec<(u32, Process)>,
+}
+
 /// A runtime that sleeps on disk.
 pub struct Asleep {
     /// Its snapshot.
@@ -31,34 +38,10 @@ pub struct Asleep {
     waking: Option<bool>,
 }
 
-impl Falling {
-    /// The runtime itself.
-    pub fn into_live(self) -> Live {
-        self.live
-    }
-
-    /// Its runners.
-    pub fn runners(&self) -> &[u32] {
-        &self.live.runners
-    }
-}
-
 impl Asleep {
-    /// Its runners.
-    pub fn runners(&self) -> &[u32] {
-        &self.runners
-    }
-
     fn tenant(&self) -> &str {
         self.tenant.as_deref().unwrap_or(DEFAULT_TENANT)
     }
-}
-
-/// A runtime on its way to sleep.
-pub struct Falling {
-    live: Live,
-    /// The processes of its runners, by their numbers. The table has their numbers only.
-    runners: Vec<(u32, Process)>,
 }
 
 impl Session {
@@ -101,6 +84,18 @@ impl Session {
             });
         });
         Ok(())
+    }
+
+    /// Whether a runtime sleeps, or is on its way there.
+    pub(crate) fn is_paused(&self, number: u32) -> bool {
+        self.asleep.contains_key(&number) || self.falling.contains_key(&number)
+    }
+
+    /// The runtime that sleeps, or is on its way there, with that runner.
+    pub(crate) fn paused_with(&self, runner: u32) -> Option<u32> {
+        let asleep = self.asleep.iter().map(|(runtime, asleep)| (runtime, &asleep.runners));
+        let falling = self.falling.iter().map(|(runtime, falling)| (runtime, &falling.live.runners));
+        asleep.chain(falling).find(|(_, runners)| runners.contains(&runner)).map(|(runtime, _)| *runtime)
     }
 
     /// The runtime of that number, also one on its way to sleep: for what belongs to something that is open in it.
