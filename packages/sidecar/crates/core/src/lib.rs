@@ -7,6 +7,7 @@
 //! This crate knows nothing of sockets to the SDK, of JSON or of Node-API: `crates/sidecar` and `crates/node` are its two shells.
 
 mod core;
+mod digest;
 mod error;
 mod host;
 mod image;

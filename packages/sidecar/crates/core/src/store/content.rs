@@ -7,7 +7,7 @@ use super::subject::{Memory, Subject};
 use crate::core::Core;
 use crate::error::Error;
 use crate::image::Piece;
-use crate::vm::saved::{Digest, LaidOut, Saved};
+use crate::vm::saved::{LaidOut, Saved};
 use sha2::{Digest as _, Sha256};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -181,9 +181,4 @@ pub(super) fn encoded(head: &Head) -> Result<Vec<u8>, Error> {
 /// The head of the same content, told of otherwise.
 pub(super) fn retold(head: &Head, info: SnapshotInfo) -> Result<Vec<u8>, Error> {
     encoded(&Head { info, ..head.clone() })
-}
-
-/// A digest as text.
-pub(super) fn hex(digest: &Digest) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

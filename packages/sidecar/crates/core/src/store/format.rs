@@ -17,9 +17,10 @@
 //! whatever they are called.
 
 use super::SnapshotInfo;
+use crate::digest::Digest;
 use crate::image::ABI_VERSION;
 use crate::sys::PAGE;
-use crate::vm::saved::{Digest, Refusal};
+use crate::vm::saved::Refusal;
 use sha2::{Digest as _, Sha256};
 
 /// The version of this format.

@@ -2,7 +2,7 @@
 
 pub(super) use crate::runtime::is_id;
 
-use crate::vm::saved::Digest;
+use crate::digest::{Digest, hex};
 use sha2::{Digest as _, Sha256};
 
 /// How the name of a snapshot's file ends.
@@ -18,7 +18,7 @@ pub(super) fn of_tenant(tenant: &str) -> String {
     hash.update(b"coldframe tenant\0");
     hash.update(tenant);
     let hash: Digest = hash.finalize().into();
-    super::content::hex(&hash)[..TENANT].to_owned()
+    hex(&hash)[..TENANT].to_owned()
 }
 
 /// The file of a snapshot. `None`: that is no id, so it has no file.

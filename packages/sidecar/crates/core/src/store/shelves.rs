@@ -3,7 +3,7 @@
 //! An id means one snapshot and nothing else, a name the newest that has it, and eight or more digits of a digest the one that they fit. Every question has a
 //! tenant, and every answer is of that tenant's snapshots alone.
 
-use super::content::{Content, Source, encoded, hex, retold};
+use super::content::{Content, Source, encoded, retold};
 use super::folder::{Folder, Found, Stamp};
 use super::index::{Index, Known, is_absent};
 use super::memory::{Kept, Memory};
@@ -11,8 +11,8 @@ use super::once::{Once, Work};
 use super::subject::Subject;
 use super::{DamagedSnapshot, Listing, SnapshotInfo, Stored, names};
 use crate::core::Core;
+use crate::digest::{Digest, hex};
 use crate::error::Error;
-use crate::vm::saved::Digest;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};

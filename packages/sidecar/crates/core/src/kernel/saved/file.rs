@@ -2,6 +2,7 @@
 //! made it, so that the rest of the kernel can rely on its own rules, and what is read takes no more memory than a small multiple of its bytes.
 
 use super::{SavedKernel, SavedProcess, damaged};
+use crate::digest::hex;
 use crate::error::Error;
 use crate::kernel::fs::standard;
 use crate::kernel::net::Id;
@@ -30,7 +31,6 @@ impl SavedKernel {
         }
         let (files, bytes) = bytes.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
         if files != standard() {
-            let hex = |digest: &[u8]| digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
             return Err(Error::SnapshotForeign { what: "the standard files", needed: hex(files), found: hex(standard()) });
         }
         let read = postcard::take_from_bytes::<Self>(bytes);

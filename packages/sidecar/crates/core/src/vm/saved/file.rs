@@ -4,7 +4,8 @@
 //! may change the file may change the programs in it, as with any file that a program maps; the folder must be the user's own. Next: `format.rs`.
 
 use super::Saved;
-use super::format::{Digest, FIXED, Head, Part, Refusal, head_len, processor};
+use super::format::{FIXED, Head, Part, Refusal, head_len, processor};
+use crate::digest::{Digest, hex};
 use crate::error::Error;
 use crate::image::{Extent, Image, Piece, overlay};
 use crate::vm::Factory;
@@ -137,7 +138,6 @@ impl Saved {
 }
 
 fn check_origin(head: &Head, image: &Image) -> Result<(), Error> {
-    let hex = |digest: &Digest| digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let image = &image.header().hash;
     if head.image != *image {
         return Err(Error::SnapshotForeign { what: "the image", needed: hex(&head.image), found: hex(image) });

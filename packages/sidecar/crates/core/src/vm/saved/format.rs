@@ -19,6 +19,7 @@
 //! What is in no run is as in the image. So a file stands for itself: the parent is told for the tree's sake and need not exist. The
 //! name covers the digests, and with them every byte: equal names are equal snapshots.
 
+use crate::digest::Digest;
 use crate::error::Error;
 use crate::image::{ABI_VERSION, whole_pages};
 use crate::sys::PAGE;
@@ -36,8 +37,6 @@ const RUN: usize = 48;
 const MAX_RUNS: u32 = 65_536;
 /// What an owner may add.
 const MAX_ADDED: u32 = 256 << 20;
-
-pub(crate) type Digest = [u8; 32];
 
 /// A run of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ mod file;
 mod format;
 
 pub(crate) use file::LaidOut;
-pub(crate) use format::{Digest, Refusal};
+pub(crate) use format::Refusal;
 
 use super::abi::{Event, Restore};
 use super::clock::Clock;
