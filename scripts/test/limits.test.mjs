@@ -72,6 +72,7 @@ const IN_OTHER_WORDS = {
   inodes: ['limits.inodes'],
   hostFiles: ['Resource::HostFiles'],
   outputBytes: ['self.limit'],
+  wallMs: ['limits().wall()'],
 };
 
 test('the options of the SDK are the same limits with the same bounds', () => {

@@ -43,6 +43,8 @@ export interface RuntimeClone {
 export interface RuntimePause {
   runtime: number;
   timeoutMs?: number | undefined;
+  /** What it sleeps on may make room for others when the sidecar has ended. */
+  temporary?: boolean | undefined;
 }
 
 /** runtime.resume. */

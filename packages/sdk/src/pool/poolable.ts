@@ -11,8 +11,6 @@ export interface PausedState {
 export interface PoolableRuntime {
   /** Whether it can be used now. */
   readonly state: 'running' | 'paused' | 'disposed';
-  /** Gives its memory back; its state lies on disk. */
-  pause(): Promise<PausedState>;
   /** Takes it back into memory. */
   resume(): Promise<void>;
   /** Ends it. */
@@ -40,6 +38,8 @@ export interface SlotSource<R extends PoolableRuntime> {
   make(): Promise<R>;
   /** Brings one back to what it was when it was made. */
   restore(runtime: R): Promise<void>;
+  /** Gives its memory back; its state lies on disk until it goes on, and is nobody's when that cannot be any more. */
+  pause(runtime: R): Promise<PausedState>;
   /** Whether those that were made so far are gone; and then why, and whether none can be made any more. Told once. */
   lost(): Promise<Loss> | undefined;
   /** Nobody needs a runtime any more that is not being made from what is there already. */

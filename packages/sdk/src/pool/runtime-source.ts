@@ -10,6 +10,7 @@ import type { RuntimePoolOptions } from '../options/pool.js';
 import { show } from '../options/show.js';
 import { DEFAULT_TENANT } from '../options/snapshots.js';
 import { NodeRuntime } from '../runtime/node-runtime.js';
+import { pauseForNow } from '../runtime/snapshot-methods.js';
 import type { Opening, SidecarConnection } from '../sidecar/connection.js';
 import { openingOf } from '../sidecar/connections.js';
 import type { Household } from '../sidecar/household.js';
@@ -85,6 +86,10 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
       this.#lacks(place, error);
       throw error;
     }
+  }
+
+  pause(runtime: NodeRuntime): Promise<Snapshot> {
+    return pauseForNow(runtime);
   }
 
   lost(): Promise<Loss> | undefined {

@@ -31,7 +31,7 @@ export class Steps<R extends PoolableRuntime> {
   /** Only what is as the template is goes to disk: nothing that a tenant has done is ever written. */
   async pause(slot: Slot<R>): Promise<void> {
     if (slot.dirty) await this.restore(slot);
-    slot.saved = await soon((slot.runtime as R).pause(), (saved) => saved.delete());
+    slot.saved = await soon(this.#source.pause(slot.runtime as R), (saved) => saved.delete());
     this.#counters.add('pauses');
   }
 

@@ -102,6 +102,11 @@ export class IdlePolicy<P extends Saved = Saved> {
     return this.isAsleep ? this.#handOver() : undefined;
   }
 
+  /** What `stop()` gave is its own again: the app has not taken over. */
+  takeBack(saved: P | undefined): void {
+    this.#saved = saved;
+  }
+
   async #handOver(): Promise<P | undefined> {
     await this.#going;
     await this.#waking?.catch(() => {});

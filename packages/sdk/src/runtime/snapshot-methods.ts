@@ -31,12 +31,23 @@ export interface Whole {
   network: RuntimeNetwork | undefined;
 }
 
+/** As `runtime.pause()`, for somebody to whom what it sleeps on is of no use when its sidecar has ended: it may make room for others then. */
+export let pauseForNow: (runtime: SnapshotMethods) => Promise<Snapshot>;
+
+interface Sleep extends QuietOptions {
+  temporary?: boolean;
+}
+
 /** The calls of a runtime that are about its state as a value. */
 export abstract class SnapshotMethods extends FileMethods {
   // What it sleeps on, from the moment on at which it is asked to.
   #asleep: Promise<Snapshot> | undefined;
   #waking: Promise<void> | undefined;
   #store: SnapshotStore | undefined;
+
+  static {
+    pauseForNow = (runtime) => runtime.#putToSleep({ temporary: true });
+  }
 
   /** @internal */
   protected abstract whole(): Whole;
@@ -149,18 +160,22 @@ export abstract class SnapshotMethods extends FileMethods {
    */
   async pause(options: QuietOptions = {}): Promise<Snapshot> {
     if (!acceptable('pause()', options)) await explain('pause()', options);
+    return this.#putToSleep({ timeoutMs: options.timeoutMs });
+  }
+
+  async #putToSleep(how: Sleep): Promise<Snapshot> {
     const [before, waking] = [this.#asleep, this.#waking];
     // From here on it is the app's, also when the policy has put it to sleep already; and it sleeps again after what is waking it, or still.
     let asleep: Promise<Snapshot>;
     if (before === undefined || this.isDisposed()) {
       this.assertAlive();
-      asleep = this.#fallAsleep(options);
+      asleep = this.#fallAsleep(how);
     } else if (waking === undefined) {
       return before;
     } else {
       this.#waking = undefined;
       asleep = waking.then(
-        () => this.#fallAsleep(options),
+        () => this.#fallAsleep(how),
         () => before,
       );
     }
@@ -205,7 +220,7 @@ export abstract class SnapshotMethods extends FileMethods {
   /** @internal What its policy can do with it. */
   protected sleeper(): Sleeper<Snapshot> {
     return {
-      pause: () => this.#pause({}),
+      pause: () => this.#pause({ temporary: true }),
       resume: () => this.#wake(),
       dispose: () => this.dispose(),
       isOver: () => this.isDisposed() || this.whole().provisioned.household.connection.isOver(),
@@ -233,10 +248,20 @@ export abstract class SnapshotMethods extends FileMethods {
     if (this.#asleep !== undefined) throw runtimePaused(runtime);
   }
 
-  // What its policy has put it to sleep on, or what it is put to sleep on now.
-  #fallAsleep(options: QuietOptions): Promise<Snapshot> {
-    const stopping = this.whole().provisioned.policy?.stop();
-    return stopping === undefined ? this.#pause(options) : stopping.then((saved) => saved ?? this.#pause(options));
+  // Also when its policy has put it to sleep already: then it goes on sleeping, on what stays from now on.
+  async #fallAsleep(how: Sleep): Promise<Snapshot> {
+    const { policy } = this.whole().provisioned;
+    const stopping = policy?.stop();
+    // At once if possible: what is called next comes after it.
+    if (stopping === undefined) return this.#pause(how);
+    const saved = await stopping;
+    try {
+      return await this.#pause(how);
+    } catch (error) {
+      policy?.takeBack(saved);
+      if (this.isDisposed()) await policy?.end();
+      throw error;
+    }
   }
 
   // It is awake, unless it has been asked to sleep again since.
@@ -246,10 +271,10 @@ export abstract class SnapshotMethods extends FileMethods {
     this.whole().provisioned.policy?.begin();
   }
 
-  async #pause({ timeoutMs }: QuietOptions): Promise<Snapshot> {
+  async #pause({ timeoutMs, temporary }: Sleep): Promise<Snapshot> {
     const { provisioned } = this.whole();
     const { household, connection, runtime } = provisioned;
-    const wire = await connection.snapshots.pause({ runtime, timeoutMs });
+    const wire = await connection.snapshots.pause({ runtime, timeoutMs, temporary });
     connection.dropCalls(runtime);
     const { Snapshot } = await import('../snapshots/snapshot.js');
     return new Snapshot(household, wire);

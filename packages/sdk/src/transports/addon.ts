@@ -231,7 +231,7 @@ export interface AddonCore {
     mounts: readonly string[] | undefined,
     bindings: readonly string[] | undefined,
   ): RuntimeCopy[] | undefined;
-  pauseRuntime(id: number, runtime: number, timeoutMs: number | undefined): WireSnapshot | undefined;
+  pauseRuntime(id: number, runtime: number, timeoutMs: number | undefined, temporary: boolean): WireSnapshot | undefined;
   resumeRuntime(
     id: number,
     runtime: number,

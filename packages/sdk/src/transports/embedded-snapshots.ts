@@ -56,7 +56,8 @@ export function snapshotsIn({ call, nextId, wait, warnings }: Hands): SnapshotLi
       for (const copy of copies) if (copy.runtime !== undefined) warnings.listen(copy.runtime, onWarning);
       return copies;
     },
-    pause: ({ runtime, timeoutMs }) => ask<WireSnapshot>((core, id) => core.pauseRuntime(id, runtime, timeoutMs)),
+    pause: ({ runtime, timeoutMs, temporary = false }) =>
+      ask<WireSnapshot>((core, id) => core.pauseRuntime(id, runtime, timeoutMs, temporary)),
     resume: ({ runtime, warn = false, mounts, bindings }) =>
       ask<RestoredProgram[]>((core, id) => core.resumeRuntime(id, runtime, warn, flatMounts(mounts), flatBindings(bindings))),
     list: (tenant) => ask<SnapshotEntries>((core, id) => core.listSnapshots(id, tenant)),

@@ -3,7 +3,7 @@
 
 import { vi } from 'vitest';
 import { fromWire } from '../../src/errors/make.js';
-import type { Loss, PoolableRuntime, SlotSource } from '../../src/pool/poolable.js';
+import type { Loss, PausedState, PoolableRuntime, SlotSource } from '../../src/pool/poolable.js';
 import { type PoolRules, SlotPool } from '../../src/pool/slot-pool.js';
 
 export type Step = 'make' | 'restore' | 'pause' | 'resume' | 'dispose' | 'delete';
@@ -32,17 +32,6 @@ export class FakeRuntime implements PoolableRuntime {
   /** A method that gives no promise. */
   look(): readonly string[] {
     return this.marks;
-  }
-
-  async pause(): Promise<{ delete(): Promise<void> }> {
-    await this.#source.step('pause', this);
-    if (this.state === 'running') this.state = 'paused';
-    this.#source.onDisk.add(this.number);
-    const remove = async (): Promise<void> => {
-      await this.#source.step('delete', this);
-      this.#source.onDisk.delete(this.number);
-    };
-    return { delete: remove };
   }
 
   async resume(): Promise<void> {
@@ -187,6 +176,17 @@ export class FakeSource implements SlotSource<FakeRuntime> {
   async restore(runtime: FakeRuntime): Promise<void> {
     await this.step('restore', runtime);
     runtime.marks = [];
+  }
+
+  async pause(runtime: FakeRuntime): Promise<PausedState> {
+    await this.step('pause', runtime);
+    if (runtime.state === 'running') runtime.state = 'paused';
+    this.onDisk.add(runtime.number);
+    const remove = async (): Promise<void> => {
+      await this.step('delete', runtime);
+      this.onDisk.delete(runtime.number);
+    };
+    return { delete: remove };
   }
 
   abandon(): void {

@@ -48,5 +48,5 @@ pub use runtime::{
     ArchiveUse, Bygone, Cast, Files, Held, Network, Permissions, Process, Processes, ProgramInfo, RestoreOptions,
     RestoredRuntime, Runtime, Snapshot, SnapshotInfo, SnapshotOptions, Starting,
 };
-pub use store::{DamagedSnapshot, Store, StoreOptions, Stored};
+pub use store::{DamagedSnapshot, Stay, Store, StoreOptions, Stored};
 pub use vm::{CPU_FEATURES, engine_config};

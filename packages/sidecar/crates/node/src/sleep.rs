@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use coldframe_core::{Bygone, Error, Held, Outcome, Process, RestoreOptions, Sink, Snapshot, SnapshotOptions, Stored};
+use coldframe_core::{
+    Bygone, Error, Held, Outcome, Process, RestoreOptions, Sink, Snapshot, SnapshotOptions, Stay, Store, Stored,
+};
 use napi::Env;
 use napi::bindgen_prelude::Result;
 
@@ -51,10 +53,22 @@ pub struct Asleep {
     waking: Option<bool>,
 }
 
-/// `id, runtime, timeoutMs`.
+impl Asleep {
+    /// Tenant and id of what it sleeps on.
+    fn place(&self) -> (String, String) {
+        (self.tenant.as_deref().unwrap_or(DEFAULT_TENANT).to_owned(), self.id.clone())
+    }
+}
+
+/// `id, runtime, timeoutMs, temporary`.
 fn pause(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
     let id = this.new_id(env, &arguments)?;
     let number = arguments.number(1, "runtime")?;
+    let stay = if arguments.required(3, "temporary", "true or false")? { Stay::WhileOpen } else { Stay::Always };
+    let sleeping = this.asleep.borrow().get(&number).filter(|asleep| asleep.waking.is_none()).map(|asleep| asleep.place());
+    if let Some((tenant, name)) = sleeping {
+        return this.pause_sleeping(env, id, tenant, name, stay);
+    }
     let runtime = this.runtime(env, number)?;
     let options = SnapshotOptions {
         tenant: this.tenant(number),
@@ -72,7 +86,7 @@ fn pause(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<
             Err(error) => return then(&outlet, Box::new(move |this, _| Err(this.stay_awake(number, None, error).into()))),
         };
         store.later(move |store| {
-            let written = store.write_protected(&snapshot);
+            let written = store.write(&snapshot, stay);
             let info = snapshot.info().clone();
             drop(snapshot);
             let work: Later = match written {
@@ -98,7 +112,7 @@ fn resume(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option
     let bindings = host::bindings(env, &arguments, 4)?;
     let source = this.asleep.borrow_mut().get_mut(&number).filter(|asleep| asleep.waking.is_none()).map(|asleep| {
         asleep.waking = Some(false);
-        (asleep.tenant.as_deref().unwrap_or(DEFAULT_TENANT).to_owned(), asleep.id.clone())
+        asleep.place()
     });
     let Some((tenant, name)) = source else {
         this.runtime(env, number)?;
@@ -122,6 +136,17 @@ fn resume(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option
 }
 
 impl Embedded {
+    /// One that sleeps is put to sleep: what it sleeps on is the answer, and stays from now on if that is wanted.
+    fn pause_sleeping(&self, env: &Env, id: u32, tenant: String, name: String, stay: Stay) -> Result<Option<Raw>> {
+        let work = move |store: &Store| {
+            if stay == Stay::Always {
+                store.protect(&tenant, &name, stay)?;
+            }
+            store.find(&tenant, &name)
+        };
+        self.of_store(env, id, work, |env, (info, stored)| entry(env, info, stored))
+    }
+
     fn set_falling(&self, number: u32) {
         let Some(live) = self.runtimes.borrow_mut().remove(number) else { return };
         self.requests.hold(&live.runtime);
@@ -205,7 +230,7 @@ impl Embedded {
                 // From now on it may make room for others.
                 let tenant = asleep.tenant.as_deref().unwrap_or(DEFAULT_TENANT).to_owned();
                 if let Some(store) = &*self.store.borrow() {
-                    store.later(move |store| drop(store.protect(&tenant, &asleep.id, false)));
+                    store.later(move |store| drop(store.protect(&tenant, &asleep.id, Stay::No)));
                 }
                 Ok(programs)
             }

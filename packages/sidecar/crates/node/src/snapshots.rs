@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coldframe_core::{Error, Snapshot, SnapshotInfo, SnapshotOptions, Store, Stored};
+use coldframe_core::{Error, Snapshot, SnapshotInfo, SnapshotOptions, Stay, Store, Stored};
 use napi::Env;
 use napi::bindgen_prelude::{Object, Result};
 
@@ -66,7 +66,7 @@ impl Embedded {
     }
 
     /// A request that the store answers, on a thread of its own.
-    fn of_store<T: Send + 'static>(
+    pub(crate) fn of_store<T: Send + 'static>(
         &self,
         env: &Env,
         id: u32,
@@ -143,7 +143,7 @@ fn take(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<R
         match taken {
             Ok((snapshot, _)) if on_disk => store.later(move |store| {
                 let kept = store.keep(&snapshot).and_then(|()| {
-                    store.write(&snapshot).inspect_err(|_| {
+                    store.write(&snapshot, Stay::No).inspect_err(|_| {
                         let _ = store.delete(&snapshot.info().tenant, &snapshot.info().id);
                     })
                 });

@@ -69,6 +69,9 @@ pub struct RuntimePause {
     /// How long programs may take to come to a quiet point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// What it sleeps on is of no use without this sidecar: when that has ended, it may make room for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temporary: Option<bool>,
 }
 
 /// `runtime.resume`.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use coldframe_core as core;
-use coldframe_core::{Bygone, Error, Held, Outcome, Process, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions};
+use coldframe_core::{Bygone, Error, Held, Outcome, Process, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions, Stay};
 use coldframe_protocol::messages::{Kind, RestoredProgram, RestoredPrograms, RuntimePause, RuntimeResume};
 
 use crate::casting::{Part, part};
@@ -48,10 +48,8 @@ impl Session {
     /// `runtime.pause`.
     pub(crate) fn pause(&mut self, id: u32, pause: &RuntimePause) -> Result<(), Violation> {
         let number = pause.runtime;
-        let Some(live) = self.runtimes.get(number) else {
-            self.refuse(id, &self.no_runtime(number));
-            return Ok(());
-        };
+        let stay = if pause.temporary == Some(true) { Stay::WhileOpen } else { Stay::Always };
+        let Some(live) = self.runtimes.get(number) else { return self.pause_sleeping(id, number, stay) };
         let options = SnapshotOptions {
             tenant: live.tenant().to_owned(),
             timeout: timeout(pause.timeout_ms),
@@ -70,7 +68,7 @@ impl Session {
                 Err(error) => return notes.leave(move |session| session.stay_awake(id, number, None, &error)),
             };
             store.later(move |store| {
-                let written = store.write_protected(&snapshot);
+                let written = store.write(&snapshot, stay);
                 let info = snapshot.info().clone();
                 drop(snapshot);
                 notes.leave(move |session| match written {
@@ -84,6 +82,21 @@ impl Session {
             });
         });
         Ok(())
+    }
+
+    /// One that sleeps is put to sleep: what it sleeps on is the answer, and stays from now on if that is wanted.
+    fn pause_sleeping(&mut self, id: u32, number: u32, stay: Stay) -> Result<(), Violation> {
+        let Some(asleep) = self.asleep.get(&number).filter(|asleep| asleep.waking.is_none()) else {
+            self.refuse(id, &self.no_runtime(number));
+            return Ok(());
+        };
+        let (tenant, name) = (asleep.tenant().to_owned(), asleep.id.clone());
+        self.of_store(id, move |store| {
+            if stay == Stay::Always {
+                store.protect(&tenant, &name, stay)?;
+            }
+            store.find(&tenant, &name).map(|(info, stored)| entry(id, &info, stored))
+        })
     }
 
     /// Whether a runtime sleeps, or is on its way there.
@@ -207,7 +220,7 @@ impl Session {
                     self.answers.fail(request, &Error::RuntimePaused, Place { runtime: number, runner: 0 });
                 }
                 // From now on it may make room for others.
-                self.store.later(move |store| drop(store.protect(asleep.tenant(), &asleep.id, false)));
+                self.store.later(move |store| drop(store.protect(asleep.tenant(), &asleep.id, Stay::No)));
                 Ok(programs)
             }
             Err(error) => {

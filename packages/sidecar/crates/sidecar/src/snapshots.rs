@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use coldframe_core as core;
-use coldframe_core::{Snapshot, SnapshotInfo, SnapshotOptions, Store};
+use coldframe_core::{Snapshot, SnapshotInfo, SnapshotOptions, Stay, Store};
 use coldframe_protocol::Request;
 use coldframe_protocol::messages::{
     DamagedSnapshot, Empty, Kind, Pairs, SnapshotDigest, SnapshotEntries, SnapshotEntry, SnapshotTake, Stored,
@@ -84,7 +84,7 @@ impl Session {
     }
 
     /// A request that the store answers, on a thread of its own.
-    fn of_store(&self, id: u32, work: impl FnOnce(&Store) -> Answer + Send + 'static) -> Result<(), Violation> {
+    pub(crate) fn of_store(&self, id: u32, work: impl FnOnce(&Store) -> Answer + Send + 'static) -> Result<(), Violation> {
         if self.begin(id, 0)? {
             let answers = self.answers.clone();
             self.store.later(move |store| answer(&answers, id, work(store)));
@@ -136,7 +136,7 @@ impl Session {
         runtime.snapshot(options, move |taken| match taken {
             Ok((snapshot, _)) if on_disk => store.later(move |store| {
                 let kept = store.keep(&snapshot).and_then(|()| {
-                    store.write(&snapshot).inspect_err(|_| {
+                    store.write(&snapshot, Stay::No).inspect_err(|_| {
                         let _ = store.delete(&snapshot.info().tenant, &snapshot.info().id);
                     })
                 });

@@ -221,10 +221,10 @@ fn files_that_may_not_grow_are_an_error_with_its_name_and_the_rest_lives() {
     assert_eq!(came.read::<Outcome<'_>>().exit_code, 134);
     let came = parent.ask(Kind::ProcessStart, 2, &program(runtime, WRITE));
     assert_eq!(came.read::<Outcome<'_>>().exit_code, 0);
-    let came = parent.ask(Kind::RuntimePause, 3, &RuntimePause { runtime, timeout_ms: None });
+    let came = parent.ask(Kind::RuntimePause, 3, &RuntimePause { runtime, timeout_ms: None, temporary: None });
     assert_eq!((came.failure().code.as_ref(), fact(&came.failure(), "errno")), ("ERR_SNAPSHOT_FILE", text("EFBIG")));
     parent.send(Kind::ProcessStart, 4, &program(runtime, "setTimeout(() => {}, 1e6)"));
-    let came = parent.ask(Kind::RuntimePause, 5, &RuntimePause { runtime, timeout_ms: None });
+    let came = parent.ask(Kind::RuntimePause, 5, &RuntimePause { runtime, timeout_ms: None, temporary: None });
     assert_eq!(came.failure().code, "ERR_SNAPSHOT");
     let came = parent.ask(Kind::ProcessStart, 6, &program(runtime, "console.log('alive')"));
     assert_eq!(came.read::<Outcome<'_>>().stdout, b"alive\n");

@@ -3,6 +3,7 @@
 //! ```text
 //! lock                                      who holds it may make, rename and remove files
 //! TENANT.snap-ID.snapshot                   a snapshot; TENANT is a hash. Its modification time is when it was last used; mode 0400: it must stay
+//! sleepers                                  a byte of it is locked for each file that must stay while a process lives (`sleepers.rs`)
 //! snap-ID.TIME-SERIAL.part                  is being written by whoever holds its lock; nobody does: of one that died
 //! ```
 //! A file and not a folder for each, because a flush costs milliseconds and a file needs two: its bytes before it gets its name, then the folder. All
@@ -10,9 +11,11 @@
 //! and vanish by being removed, which harms nobody who has mapped them. Readers take no lock and expect files to vanish. The locks are `flock`s, which the system
 //! releases when a process dies, however it dies. Next: `shares.rs`, which files make room; `content.rs`, what is in them.
 
+use super::Stay;
 use super::faults::{Faults, Step};
 use super::names::{self, PART};
 use super::shares::{Holding, victims};
+use super::sleepers::Sleepers;
 use crate::error::Error;
 use parking_lot::Mutex;
 use rustix::fs::{FlockOperation, Timespec, Timestamps, flock, futimens};
@@ -36,6 +39,7 @@ pub(super) struct Folder {
     room: u64,
     inside: Mutex<Option<Inside>>,
     is_swept: AtomicBool,
+    sleepers: Sleepers,
     pub(super) faults: Faults,
 }
 
@@ -73,7 +77,8 @@ impl Stamp {
 impl Folder {
     /// Nothing is touched.
     pub(super) fn new(path: PathBuf, room: u64) -> Self {
-        Self { path, room, inside: Mutex::default(), is_swept: AtomicBool::new(false), faults: Faults::default() }
+        let sleepers = Sleepers::new(&path);
+        Self { path, room, inside: Mutex::default(), is_swept: AtomicBool::new(false), sleepers, faults: Faults::default() }
     }
 
     /// Where it is.
@@ -107,7 +112,7 @@ impl Folder {
         &self,
         (tenant, id): (&str, &str),
         len: u64,
-        protect: bool,
+        stay: Stay,
         fill: impl FnOnce(&mut File, &Path) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let path = self.file(tenant, id).ok_or_else(|| Error::SnapshotNotFound { snapshot: id.to_owned() })?;
@@ -119,12 +124,17 @@ impl Folder {
         let write = || {
             fill(&mut file, &part)?;
             self.faults.at(Step::Write).inspect_err(|_| self.faults.tear(&file)).map_err(failed)?;
-            if protect {
+            if stay == Stay::Always {
                 file.set_permissions(Permissions::from_mode(PROTECTED)).map_err(failed)?;
             }
             self.faults.at(Step::Sync).and_then(|()| file.sync_data()).map_err(failed)?;
             let folder = self.locked(|inside| {
                 self.make_room(inside, tenant, len, &path)?;
+                if stay == Stay::WhileOpen {
+                    self.sleepers.hold(&path).map_err(|error| Error::snapshot_file(&path, &error))?;
+                } else {
+                    self.sleepers.let_go(&path);
+                }
                 self.changing(inside, len, || {
                     self.faults.at(Step::Rename)?;
                     std::fs::rename(&part, &path)
@@ -138,6 +148,7 @@ impl Folder {
                 .map_err(|error| Error::snapshot_file(&self.path, &error))
         };
         write().inspect_err(|_| {
+            self.sleepers.let_go(&path);
             if !self.faults.is_dead() {
                 let _ = std::fs::remove_file(&part);
                 let is_it = std::fs::symlink_metadata(&path).and_then(|meta| Ok(meta.ino() == file.metadata()?.ino()));
@@ -150,6 +161,7 @@ impl Folder {
 
     /// Removes a file. Whether there was one.
     pub(super) fn remove(&self, path: &Path) -> Result<bool, Error> {
+        self.sleepers.let_go(path);
         if let Err(error) = std::fs::symlink_metadata(path) {
             return if is_absent(&error) { Ok(false) } else { Err(Error::snapshot_file(path, &error)) };
         }
@@ -178,10 +190,24 @@ impl Folder {
         let _ = futimens(file, &Timestamps { last_access: now, last_modification: now });
     }
 
-    /// Says whether a file must stay when room is needed.
-    pub(super) fn protect(&self, path: &Path, file: &File, protect: bool) -> Result<(), Error> {
-        let mode = Permissions::from_mode(if protect { PROTECTED } else { WRITABLE });
-        let change = || file.set_permissions(mode).and_then(|()| if protect { file.sync_all() } else { Ok(()) });
+    /// Says for how long a file must stay when room is needed. What held it before does so until that is settled.
+    pub(super) fn protect(&self, path: &Path, file: &File, stay: Stay) -> Result<(), Error> {
+        let change = || match stay {
+            Stay::Always => {
+                file.set_permissions(Permissions::from_mode(PROTECTED))?;
+                file.sync_all()?;
+                self.sleepers.let_go(path);
+                Ok(())
+            }
+            Stay::WhileOpen => {
+                self.sleepers.hold(path)?;
+                file.set_permissions(Permissions::from_mode(WRITABLE))
+            }
+            Stay::No => {
+                self.sleepers.let_go(path);
+                file.set_permissions(Permissions::from_mode(WRITABLE))
+            }
+        };
         change().map_err(|error| Error::snapshot_file(path, &error))
     }
 
@@ -204,7 +230,7 @@ impl Folder {
             Some(found) => {
                 self.acquire(&found.lock)?;
                 // The folder may have been removed, or moved away and made anew: others hold another lock there.
-                if self.is_here(&found.lock) { found } else { self.enter()? }
+                if lies_at(&self.path.join(LOCK), &found.lock) { found } else { self.enter()? }
             }
             None => self.enter()?,
         };
@@ -257,13 +283,6 @@ impl Folder {
         Ok(())
     }
 
-    /// Whether a lock is the folder's that lies at the path now.
-    fn is_here(&self, lock: &File) -> bool {
-        let of = |meta: Metadata| (meta.dev(), meta.ino());
-        let there = std::fs::symlink_metadata(self.path.join(LOCK)).map(of);
-        matches!((lock.metadata().map(of), there), (Ok(own), Ok(there)) if own == there)
-    }
-
     fn acquire(&self, lock: &File) -> Result<(), Error> {
         let until = Instant::now() + LOCK_PATIENCE;
         let mut pause = Duration::from_micros(100);
@@ -313,10 +332,13 @@ impl Folder {
             return Ok(());
         }
         let (mut holdings, mut paths) = (Vec::new(), Vec::new());
+        let is_needed = self.sleepers.look().map_err(|error| Error::snapshot_file(&self.path, &error))?;
         self.scan(|name, entry| {
             let Some((whose, _)) = names::parse(name).filter(|_| entry.path() != path) else { return };
             let Ok(meta) = std::fs::symlink_metadata(entry.path()) else { return };
-            let (used, protected) = ((meta.mtime(), meta.mtime_nsec()), meta.mode() & 0o200 == 0);
+            // Where nobody can say whether it is needed, it is.
+            let protected = meta.mode() & 0o200 == 0 || is_needed(&entry.path()).unwrap_or(true);
+            let used = (meta.mtime(), meta.mtime_nsec());
             holdings.push(Holding { whose: whose.to_owned(), bytes: meta.len(), used, protected });
             paths.push(entry.path());
         })?;
@@ -357,6 +379,13 @@ fn remove_if_dead(path: &Path) {
     if file.is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()) {
         let _ = std::fs::remove_file(path);
     }
+}
+
+/// Whether an open file is the one that lies at `path` now.
+pub(super) fn lies_at(path: &Path, file: &File) -> bool {
+    let of = |meta: Metadata| (meta.dev(), meta.ino());
+    let there = std::fs::symlink_metadata(path).map(of);
+    matches!((file.metadata().map(of), there), (Ok(own), Ok(there)) if own == there)
 }
 
 fn is_absent(error: &io::Error) -> bool {

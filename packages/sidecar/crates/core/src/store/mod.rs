@@ -21,6 +21,7 @@ mod once;
 mod options;
 mod shares;
 mod shelves;
+mod sleepers;
 mod snapshot;
 mod subject;
 mod threads;
@@ -48,6 +49,17 @@ pub enum Stored {
     Disk,
     /// In both.
     Both,
+}
+
+/// For how long a snapshot on disk stays when others need room, as what a runtime sleeps on must. It can be deleted all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stay {
+    /// Not at all.
+    No,
+    /// While this store is open, at most as long as its process lives: afterwards nobody needs it.
+    WhileOpen,
+    /// Until that is taken back.
+    Always,
 }
 
 /// A file that should be a snapshot and cannot be used, or the folder itself.
@@ -109,8 +121,8 @@ impl Store {
     }
 
     /// Writes a snapshot to disk, whole or not at all, unless it is there. Whoever writes the same meanwhile waits for it.
-    pub fn write(&self, snapshot: &Arc<Snapshot>) -> Result<(), Error> {
-        self.shelves.write(snapshot, false)
+    pub fn write(&self, snapshot: &Arc<Snapshot>, stay: Stay) -> Result<(), Error> {
+        self.shelves.write(snapshot, stay)
     }
 
     /// Writes one that is in memory to disk, by its id, its name or its digest.
@@ -118,14 +130,9 @@ impl Store {
         self.shelves.persist(tenant, name)
     }
 
-    /// Writes a snapshot as [`Store::write`] does, and it stays when others need room: see [`Store::protect`].
-    pub fn write_protected(&self, snapshot: &Arc<Snapshot>) -> Result<(), Error> {
-        self.shelves.write(snapshot, true)
-    }
-
-    /// Says whether what is on disk must stay when others need room, as that of a runtime that sleeps must. It can be deleted all the same.
-    pub fn protect(&self, tenant: &str, name: &str, protect: bool) -> Result<(), Error> {
-        self.shelves.protect(tenant, name, protect)
+    /// Says for how long what is on disk must stay when others need room.
+    pub fn protect(&self, tenant: &str, name: &str, stay: Stay) -> Result<(), Error> {
+        self.shelves.protect(tenant, name, stay)
     }
 
     /// The snapshot of an id, a name or a digest: from memory, or opened and checked.

@@ -1,5 +1,6 @@
 //! One at a time for each snapshot. Whoever wants what is being done already waits and has the same answer; whoever wants something else waits, and does it then.
 
+use super::Stay;
 use crate::error::Error;
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
@@ -18,10 +19,8 @@ pub(super) struct Once {
 /// What is done with a snapshot, as far as one answer can be another's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
-    /// It is written.
-    Write,
-    /// ... and stays when others need room.
-    WriteProtected,
+    /// It is written, and stays for so long when others need room.
+    Write(Stay),
     /// Anything else: its answer is nobody else's.
     Own,
 }
@@ -128,17 +127,17 @@ mod tests {
 
     #[test]
     fn an_answer_is_for_those_who_want_the_same() {
-        for same in [Work::Write, Work::WriteProtected] {
+        for same in [Stay::No, Stay::WhileOpen, Stay::Always].map(Work::Write) {
             let (answer, done) = beside(same, same);
             assert!(answer.is_err());
             assert_eq!(done, [1]);
         }
         for (first, second) in [
-            (Work::Own, Work::Write),
+            (Work::Own, Work::Write(Stay::No)),
             (Work::Own, Work::Own),
-            (Work::Write, Work::Own),
-            (Work::Write, Work::WriteProtected),
-            (Work::WriteProtected, Work::Write),
+            (Work::Write(Stay::No), Work::Own),
+            (Work::Write(Stay::No), Work::Write(Stay::Always)),
+            (Work::Write(Stay::Always), Work::Write(Stay::WhileOpen)),
         ] {
             assert_eq!(beside(first, second), (Ok(()), vec![1, 2]), "{first:?}, {second:?}");
         }

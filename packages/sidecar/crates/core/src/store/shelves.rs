@@ -9,7 +9,7 @@ use super::index::{Index, Known, is_absent};
 use super::memory::{Kept, Memory};
 use super::once::{Once, Work};
 use super::subject::Subject;
-use super::{DamagedSnapshot, Listing, SnapshotInfo, Stored, names};
+use super::{DamagedSnapshot, Listing, SnapshotInfo, Stay, Stored, names};
 use crate::core::Core;
 use crate::digest::{Digest, hex};
 use crate::error::Error;
@@ -48,29 +48,28 @@ impl<S: Subject> Shelves<S> {
         }
     }
 
-    /// Writes a snapshot to disk, unless it is there. With `protect` it stays when others need room.
-    pub(super) fn write(&self, snapshot: &S, protect: bool) -> Result<(), Error> {
+    /// Writes a snapshot to disk, unless it is there.
+    pub(super) fn write(&self, snapshot: &S, stay: Stay) -> Result<(), Error> {
         let info = snapshot.info();
-        let work = if protect { Work::WriteProtected } else { Work::Write };
-        self.writes.join(&info.tenant, &info.id, work, || self.write_now(snapshot, protect))
+        self.writes.join(&info.tenant, &info.id, Work::Write(stay), || self.write_now(snapshot, stay))
     }
 
     /// Writes one that is here to disk. One that is deleted meanwhile is not here.
     pub(super) fn persist(&self, tenant: &str, name: &str) -> Result<(), Error> {
         let id = self.id_of(tenant, name)?;
-        self.writes.join(tenant, &id, Work::Write, || self.write_now(&*self.get(tenant, &id)?, false))
+        self.writes.join(tenant, &id, Work::Write(Stay::No), || self.write_now(&*self.get(tenant, &id)?, Stay::No))
     }
 
-    fn write_now(&self, snapshot: &S, protect: bool) -> Result<(), Error> {
+    fn write_now(&self, snapshot: &S, stay: Stay) -> Result<(), Error> {
         let info = snapshot.info();
         let (tenant, id) = (&*info.tenant, &*info.id);
         if self.is_written(tenant, id) {
-            return if protect { self.protect(tenant, id, true) } else { Ok(()) };
+            return if stay == Stay::No { Ok(()) } else { self.protect(tenant, id, stay) };
         }
         let content = Content::of(&self.core, snapshot)?;
         let head = encoded(content.head())?;
         let len = head.len() as u64 + content.body_len();
-        self.folder.write((tenant, id), len, protect, |file, path| {
+        self.folder.write((tenant, id), len, stay, |file, path| {
             let written = file.write_all(&head).and_then(|()| content.write_body(file));
             written.map_err(|error| Error::snapshot_file(path, &error))
         })?;
@@ -153,15 +152,15 @@ impl<S: Subject> Shelves<S> {
         })
     }
 
-    /// Says whether a file stays when others need room.
-    pub(super) fn protect(&self, tenant: &str, name: &str, protect: bool) -> Result<(), Error> {
+    /// Says for how long a file stays when others need room.
+    pub(super) fn protect(&self, tenant: &str, name: &str, stay: Stay) -> Result<(), Error> {
         let id = self.id_of(tenant, name)?;
         let path = self.folder.file(tenant, &id).ok_or_else(|| not_found(name))?;
         let source = Source::open_own(&path, tenant, &id);
         if is_absent(&source) {
             return Err(not_found(name));
         }
-        self.folder.protect(&path, &source?.file, protect)
+        self.folder.protect(&path, &source?.file, stay)
     }
 
     /// The digest of what a snapshot holds. Reads all of one that was never written.
@@ -224,7 +223,7 @@ impl<S: Subject> Shelves<S> {
                 Ok(Some(_)) if self.is_written(tenant, &id) => return Ok(()),
                 Ok(_) | Err(_) => {}
             }
-            self.folder.write((tenant, &id), len, false, |file, part| {
+            self.folder.write((tenant, &id), len, Stay::No, |file, part| {
                 source.copy(&head, file).map_err(|error| match error.kind() {
                     std::io::ErrorKind::UnexpectedEof => {
                         Error::SnapshotDamaged { path: path.display().to_string(), reason: "it became shorter".to_owned() }

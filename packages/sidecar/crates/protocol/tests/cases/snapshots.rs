@@ -43,7 +43,14 @@ pub fn add(all: &mut Vec<Case>) {
         let (timeout_ms, settle, warn) = (Some(1), Some(true), Some(true));
         RuntimeClone { runtime: 1, count: 65_536, timeout_ms, settle, warn, mounts: Some(vec![mount]), bindings: bindings() }
     });
-    sdk!(all, "runtime-pause", RuntimePause, 23, RuntimePause, RuntimePause { runtime: 1, timeout_ms: Some(300) });
+    sdk!(
+        all,
+        "runtime-pause",
+        RuntimePause,
+        23,
+        RuntimePause,
+        RuntimePause { runtime: 1, timeout_ms: Some(300), temporary: Some(true) }
+    );
     sdk!(all, "runtime-resume", RuntimeResume, 24, RuntimeResume, {
         RuntimeResume { runtime: 1, warn: Some(true), mounts: Some(vec![]), bindings: bindings() }
     });

@@ -26,12 +26,12 @@ fn costs() {
     let scratch = Scratch(std::env::current_dir().expect("a folder").join(format!("store-costs-{}", std::process::id())));
     let core = crate::tests::core();
     let shelves = Arc::new(Shelves::<Paper>::new(core.clone(), 1 << 32, scratch.0.clone(), 1 << 34));
-    shelves.write(&paper(&core, "t", None, 2, 0), false).expect("written");
+    shelves.write(&paper(&core, "t", None, 2, 0), Stay::No).expect("written");
     for (pages, rounds) in [(50, 60), (2_560, 10), (25_600, 3)] {
         let papers: Vec<_> = (0..rounds).map(|round| paper(&core, "t", None, pages, round as u8)).collect();
         let kib = pages * 4;
         println!("{kib} KiB, keep:   {}", time(rounds, |round| shelves.memory.keep(&papers[round], None, None).expect("kept")));
-        println!("{kib} KiB, write:  {}", time(rounds, |round| shelves.write(&papers[round], false).expect("written")));
+        println!("{kib} KiB, write:  {}", time(rounds, |round| shelves.write(&papers[round], Stay::No).expect("written")));
         for paper in &papers {
             shelves.memory.forget("t", &paper.info.id);
         }
@@ -47,7 +47,7 @@ fn costs() {
             let (send, receive) = mpsc::channel();
             for _ in 0..10 {
                 let (send, shelves, one) = (send.clone(), shelves.clone(), paper(&core, "t", None, 50, 1));
-                threads.run(move || send.send(shelves.write(&one, false)).expect("told"));
+                threads.run(move || send.send(shelves.write(&one, Stay::No)).expect("told"));
             }
             (0..10).for_each(|_| receive.recv().expect("told").expect("written"));
         })

@@ -2,7 +2,7 @@
 
 use super::*;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// Tells the child where to write.
@@ -19,9 +19,50 @@ fn child() {
     println!("ready");
     for round in 0_u8.. {
         let one = paper(&core, "t", None, 40, round);
-        shelves.write(&one, false).expect("written");
+        shelves.write(&one, Stay::No).expect("written");
         println!("wrote {}", one.info.id);
     }
+}
+
+/// Not a test: what another child does until it is killed.
+#[test]
+#[ignore = "runs in a process of its own"]
+fn sleeper() {
+    let Some(path) = std::env::var_os(FOLDER) else { return };
+    let core = crate::tests::core();
+    let shelves = shelves(&core, Path::new(&path));
+    shelves.write(&paper(&core, "t", None, 40, 0), Stay::WhileOpen).expect("written");
+    println!("ready");
+    let _ = std::io::stdin().read_line(&mut String::new());
+}
+
+fn start(name: &str, scratch: &Scratch) -> (Child, impl Iterator<Item = String>) {
+    let mut child = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--ignored", "--exact", &format!("store::tests::crash::{name}"), "--nocapture", "--test-threads=1"])
+        .env(FOLDER, &scratch.0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("started");
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map_while(Result::ok);
+    assert!(lines.by_ref().any(|line| line.ends_with("ready")));
+    (child, lines)
+}
+
+#[test]
+fn what_a_process_needs_is_nobody_s_when_it_was_killed() {
+    let (core, scratch) = (crate::tests::core(), Scratch::new());
+    let (mut child, _lines) = start("sleeper", &scratch);
+    let one = paper(&core, "u", None, 40, 1);
+    let room = 60 * PAGE as u64;
+    let shelves = Shelves::<Paper>::new(core, MIB, scratch.0.clone(), room);
+    assert_eq!(code(shelves.write(&one, Stay::No)), "ERR_RESOURCE_EXHAUSTED");
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    assert_eq!(listed(&shelves, "t").len(), 1, "it can still be had");
+    shelves.write(&one, Stay::No).expect("written");
+    assert_eq!(listed(&shelves, "t").len(), 0);
 }
 
 #[test]
@@ -29,15 +70,7 @@ fn killed_while_writing() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let mut told = 0;
     for round in 0..ROUNDS {
-        let mut child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["--ignored", "--exact", "store::tests::crash::child", "--nocapture", "--test-threads=1"])
-            .env(FOLDER, &scratch.0)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("started");
-        let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map_while(Result::ok);
-        assert!(lines.by_ref().any(|line| line.ends_with("ready")));
+        let (mut child, mut lines) = start("child", &scratch);
         // Somewhere in one of the first writes, or right after one.
         let mut wrote: Vec<String> = lines.by_ref().take(round as usize % 3).collect();
         std::thread::sleep(Duration::from_micros(round * 397 % 9_000));

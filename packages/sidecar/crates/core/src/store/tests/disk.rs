@@ -14,32 +14,65 @@ fn the_least_recently_used_file_makes_room() {
     let shelves: Shelves<Paper> = Shelves::new(core.clone(), MIB, scratch.0.clone(), 3 * one_len);
     let papers: Vec<_> = (0..5).map(|byte| paper(&core, "t", None, 2, byte)).collect();
     for paper in &papers[..3] {
-        shelves.write(paper, false).expect("written");
+        shelves.write(paper, Stay::No).expect("written");
     }
     let ids = |shelves: &Shelves<Paper>| listed(shelves, "t").into_iter().map(|(id, _)| id).collect::<Vec<_>>();
     shelves.get("t", &papers[0].info.id).expect("used");
-    shelves.write(&papers[3], false).expect("written");
+    shelves.write(&papers[3], Stay::No).expect("written");
     assert_eq!(ids(&shelves), [0, 2, 3].map(|at| papers[at].info.id.clone()), "the second was used longest ago");
     // Another store knows by the files alone.
     let other: Shelves<Paper> = Shelves::new(core.clone(), MIB, scratch.0.clone(), 3 * one_len);
     other.get("t", &papers[2].info.id).expect("used");
     // What is protected stays, also for another process, until it is not any more.
-    shelves.protect("t", &papers[0].info.id, true).expect("protected");
-    other.write(&papers[4], true).expect("written");
+    shelves.protect("t", &papers[0].info.id, Stay::Always).expect("protected");
+    other.write(&papers[4], Stay::Always).expect("written");
     assert_eq!(ids(&shelves), [0, 2, 4].map(|at| papers[at].info.id.clone()));
-    other.write(&papers[1], false).expect("written");
+    other.write(&papers[1], Stay::No).expect("written");
     assert_eq!(ids(&shelves), [0, 1, 4].map(|at| papers[at].info.id.clone()));
-    shelves.protect("t", &papers[1].info.id, true).expect("protected");
+    shelves.protect("t", &papers[1].info.id, Stay::Always).expect("protected");
     let full = Error::ResourceExhausted { resource: "snapshot bytes", limit: 3 * one_len };
-    assert_eq!(other.write(&papers[2], false), Err(full.clone()));
-    other.protect("t", &papers[4].info.id, false).expect("given free");
-    other.write(&papers[2], false).expect("written");
+    assert_eq!(other.write(&papers[2], Stay::No), Err(full.clone()));
+    other.protect("t", &papers[4].info.id, Stay::No).expect("given free");
+    other.write(&papers[2], Stay::No).expect("written");
     assert_eq!(ids(&shelves), [0, 1, 2].map(|at| papers[at].info.id.clone()));
     shelves.delete("t", &papers[0].info.id).expect("what is protected can be deleted");
     let large = paper(&core, "t", None, 40, 1);
-    assert_eq!(shelves.write(&large, false), Err(full));
+    assert_eq!(shelves.write(&large, Stay::No), Err(full));
     assert_eq!(ids(&shelves).len(), 2);
     assert!(scratch.names().iter().all(|name| !name.ends_with(".part")));
+}
+
+#[test]
+fn what_only_one_process_needs_stays_while_it_lives() {
+    let (core, scratch) = (crate::tests::core(), Scratch::new());
+    let one_len = file_len(&paper(&core, "t", None, 2, 0));
+    let open = || Shelves::<Paper>::new(core.clone(), MIB, scratch.0.clone(), one_len);
+    let (shelves, other) = (open(), open());
+    let (first, second) = (paper(&core, "t", None, 2, 1), paper(&core, "t", None, 2, 2));
+    let is_there = |paper: &Paper| listed(&other, "t").iter().any(|(id, _)| *id == paper.info.id);
+    let assert_stays = || {
+        assert_eq!(code(other.write(&second, Stay::No)), "ERR_RESOURCE_EXHAUSTED");
+        assert_eq!(code(open().write(&second, Stay::WhileOpen)), "ERR_RESOURCE_EXHAUSTED", "also for one that begins");
+        assert!(is_there(&first));
+    };
+    shelves.write(&first, Stay::WhileOpen).expect("written");
+    assert_stays();
+    assert_eq!(code(shelves.write(&second, Stay::No)), "ERR_RESOURCE_EXHAUSTED", "it knows that itself");
+    // Needed for good, which outlives it, and then for as long as it lives again.
+    shelves.protect("t", &first.info.id, Stay::Always).expect("protected");
+    assert_stays();
+    shelves.protect("t", &first.info.id, Stay::WhileOpen).expect("protected");
+    assert_stays();
+    // What is deleted and comes again is another one.
+    shelves.delete("t", &first.info.id).expect("deleted");
+    shelves.write(&first, Stay::No).expect("written");
+    other.write(&second, Stay::No).expect("nobody needs the first");
+    assert!(!is_there(&first));
+    shelves.write(&first, Stay::WhileOpen).expect("written");
+    assert!(!is_there(&second));
+    drop(shelves);
+    other.write(&second, Stay::No).expect("nobody needs the first any more");
+    assert!(is_there(&second) && !is_there(&first));
 }
 
 #[test]
@@ -49,8 +82,9 @@ fn a_folder_that_was_moved_away_is_another_one() {
     let one_len = file_len(&paper(&core, "t", None, 2, 0));
     let open = || Shelves::<Paper>::new(core.clone(), MIB, path.clone(), 2 * one_len);
     let (one, other) = (open(), open());
-    let write = |shelves: &Shelves<Paper>| shelves.write(&paper(&core, "t", None, 2, 1), false).expect("written");
+    let write = |shelves: &Shelves<Paper>| shelves.write(&paper(&core, "t", None, 2, 1), Stay::No).expect("written");
     [&one, &other, &one].into_iter().for_each(write);
+    one.write(&paper(&core, "u", None, 2, 1), Stay::WhileOpen).expect("written");
     std::fs::rename(&path, scratch.0.join("moved")).expect("moved");
     std::fs::create_dir(&path).expect("made anew");
     [&one, &other].into_iter().for_each(write);
@@ -80,11 +114,11 @@ fn every_folder_that_is_made_is_on_disk_before_anything_is_in_it() {
     // As often as a folder is made: a, b, c.
     for made in ["a", "a/b", "a/b/c"] {
         shelves.folder.faults.plan(Step::SyncAbove, Fault::Errno(libc::EIO));
-        assert_eq!(code(shelves.write(&one, false)), "ERR_SNAPSHOT_FILE");
+        assert_eq!(code(shelves.write(&one, Stay::No)), "ERR_SNAPSHOT_FILE");
         let mode = scratch.0.join(made).metadata().expect(made).permissions().mode();
         assert_eq!((mode & 0o777, names_in(&scratch.0.join(made)).len()), (0o700, 0), "{made}");
     }
-    shelves.write(&one, false).expect("written");
+    shelves.write(&one, Stay::No).expect("written");
     assert_eq!(names_in(&path).len(), 2);
 }
 
@@ -94,9 +128,9 @@ fn a_neighbour_within_its_share_loses_nothing() {
     let one_len = file_len(&paper(&core, "t", None, 2, 0));
     let shelves: Shelves<Paper> = Shelves::new(core.clone(), MIB, scratch.0.clone(), 4 * one_len);
     let quiet = paper(&core, "quiet", None, 2, 1);
-    shelves.write(&quiet, false).expect("written");
+    shelves.write(&quiet, Stay::No).expect("written");
     for byte in 0..12 {
-        shelves.write(&paper(&core, "loud", None, 2, byte), false).expect("written");
+        shelves.write(&paper(&core, "loud", None, 2, byte), Stay::No).expect("written");
     }
     assert_eq!((listed(&shelves, "quiet").len(), listed(&shelves, "loud").len()), (1, 3));
 }
@@ -113,7 +147,7 @@ fn stores_that_share_a_folder_get_along() {
                 let mut failures = Vec::new();
                 for round in 0..20_u8 {
                     let one = paper(&core, "t", Some("shared"), 2, round ^ number as u8);
-                    failures.extend(shelves.write(&one, false).err().map(|error| error.to_string()));
+                    failures.extend(shelves.write(&one, Stay::No).err().map(|error| error.to_string()));
                     // Anybody's may be gone at any time, and is whole when it is not.
                     for name in [&*one.info.id, "shared"] {
                         match shelves.get("t", name) {
@@ -149,7 +183,7 @@ fn what_is_not_ours_is_reported_and_can_be_deleted() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let shelves = shelves(&core, &scratch.0);
     let good = paper(&core, "t", None, 2, 1);
-    shelves.write(&good, false).expect("written");
+    shelves.write(&good, Stay::No).expect("written");
     let whole = std::fs::read(shelves.folder.file("t", &good.info.id).expect("a name")).expect("read");
     let place = |id: &str| shelves.folder.file("t", id).expect("a name");
     let mut expected = Vec::new();
@@ -180,10 +214,10 @@ fn what_is_not_ours_is_reported_and_can_be_deleted() {
         state: good.state.clone(),
         memories: good.memories.clone(),
     });
-    shelves.write(&theirs, false).expect("written");
+    shelves.write(&theirs, Stay::No).expect("written");
     expected.push((theirs.info.id.clone(), "ERR_SNAPSHOT_FOREIGN"));
     let loose = paper(&core, "t", None, 2, 1);
-    shelves.write(&loose, false).expect("written");
+    shelves.write(&loose, Stay::No).expect("written");
     std::fs::set_permissions(place(&loose.info.id), std::fs::Permissions::from_mode(0o662)).expect("changed");
     expected.push((loose.info.id.clone(), "ERR_SNAPSHOT_DAMAGED"));
     for name in ["notes.txt", "snap-x.snapshot", &format!("{}.snap-.snapshot", "0".repeat(32))] {
@@ -212,12 +246,12 @@ fn a_file_that_is_damaged_is_written_again() {
     let one = paper(&core, "t", None, 2, 1);
     let path = {
         let shelves = shelves(&core, &scratch.0);
-        shelves.write(&one, false).expect("written");
+        shelves.write(&one, Stay::No).expect("written");
         shelves.folder.file("t", &one.info.id).expect("a name")
     };
     std::fs::OpenOptions::new().write(true).open(&path).and_then(|file| file.set_len(5_000)).expect("torn");
     let shelves = shelves(&core, &scratch.0);
     assert_eq!(code(shelves.get("t", &one.info.id)), "ERR_SNAPSHOT_DAMAGED");
-    shelves.write(&one, false).expect("written");
+    shelves.write(&one, Stay::No).expect("written");
     assert!(same(&core, &shelves.get("t", &one.info.id).expect("opened"), &one));
 }

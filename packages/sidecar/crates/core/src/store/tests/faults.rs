@@ -20,18 +20,18 @@ fn whatever_step_fails_nothing_is_left_behind() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let shelves = shelves(&core, &scratch.0);
     let kept = paper(&core, "t", None, 2, 1);
-    shelves.write(&kept, false).expect("written");
+    shelves.write(&kept, Stay::No).expect("written");
     let before = scratch.names();
     let one = paper(&core, "t", None, 3, 2);
     for step in [Step::Create, Step::Write, Step::Sync, Step::Rename, Step::SyncFolder] {
         for (number, name) in [(libc::ENOSPC, "ENOSPC"), (libc::EIO, "EIO"), (libc::EDQUOT, "EDQUOT")] {
             shelves.folder.faults.plan(step, Fault::Errno(number));
-            assert_eq!(errno(shelves.write(&one, false)), name, "{step:?}");
+            assert_eq!(errno(shelves.write(&one, Stay::No)), name, "{step:?}");
             assert_eq!(scratch.names(), before, "{step:?}");
             assert_eq!(code(shelves.get("t", &one.info.id)), "ERR_SNAPSHOT_NOT_FOUND");
         }
     }
-    shelves.write(&one, false).expect("written");
+    shelves.write(&one, Stay::No).expect("written");
     assert!(same(&core, &shelves.get("t", &one.info.id).expect("opened"), &one));
     assert!(same(&core, &shelves.get("t", &kept.info.id).expect("opened"), &kept));
 }
@@ -56,7 +56,7 @@ fn what_a_dead_writer_left_is_removed_and_what_a_living_one_writes_is_not() {
     for step in [Step::Write, Step::Sync, Step::Rename] {
         let dying = shelves(&core, &scratch.0);
         dying.folder.faults.plan(step, Fault::Death);
-        assert_ne!(code(dying.write(&one, false)), "no error");
+        assert_ne!(code(dying.write(&one, Stay::No)), "no error");
         assert_eq!(scratch.names().iter().filter(|name| name.ends_with(".part")).count(), 1);
         // A writer that lives holds the lock of what it writes.
         let living = scratch.0.join("x.part");
@@ -69,7 +69,7 @@ fn what_a_dead_writer_left_is_removed_and_what_a_living_one_writes_is_not() {
     // Died when it had its name: it is whole.
     let dying = shelves(&core, &scratch.0);
     dying.folder.faults.plan(Step::SyncFolder, Fault::Death);
-    assert_ne!(code(dying.write(&one, false)), "no error");
+    assert_ne!(code(dying.write(&one, Stay::No)), "no error");
     assert!(same(&core, &shelves(&core, &scratch.0).get("t", &one.info.id).expect("opened"), &one));
 }
 
@@ -81,7 +81,7 @@ fn a_file_in_the_folders_place() {
     for path in [path.clone(), path.join("below")] {
         let shelves = shelves(&core, &path);
         let one = paper(&core, "t", Some("n"), 2, 1);
-        assert!(["ENOTDIR", "EEXIST"].contains(&errno(shelves.write(&one, false))));
+        assert!(["ENOTDIR", "EEXIST"].contains(&errno(shelves.write(&one, Stay::No))));
         shelves.memory.keep(&one, None, None).expect("kept");
         let (all, damaged) = shelves.list("t");
         assert_eq!((all.len(), damaged.len(), damaged[0].code), (1, 1, "ERR_SNAPSHOT_FILE"), "what is in memory is there");
@@ -120,15 +120,15 @@ fn a_full_disk() {
     let path = disk.0.0.join("store");
     let shelves = shelves(&core, &path);
     let small = paper(&core, "t", None, 4, 1);
-    shelves.write(&small, false).expect("written");
+    shelves.write(&small, Stay::No).expect("written");
     let before = names_in(&path);
     let large = paper(&core, "t", None, 80, 2);
     for _ in 0..3 {
-        assert_eq!(errno(shelves.write(&large, false)), "ENOSPC");
+        assert_eq!(errno(shelves.write(&large, Stay::No)), "ENOSPC");
         assert_eq!(names_in(&path), before);
     }
     // There is room again, and it goes on.
-    shelves.write(&paper(&core, "t", None, 6, 3), false).expect("written");
+    shelves.write(&paper(&core, "t", None, 6, 3), Stay::No).expect("written");
     let export = disk.0.0.join("exported");
     shelves.memory.keep(&large, None, None).expect("kept");
     assert_eq!(errno(shelves.export("t", &large.info.id, &export)), "ENOSPC");
@@ -141,13 +141,13 @@ fn a_folder_that_is_read_only() {
     let core = crate::tests::core();
     let path = disk.0.0.join("store");
     let one = paper(&core, "t", Some("n"), 4, 1);
-    shelves(&core, &path).write(&one, false).expect("written");
+    shelves(&core, &path).write(&one, Stay::No).expect("written");
     disk.remount("ro");
     let shelves = shelves(&core, &path);
     assert_eq!(listed(&shelves, "t"), vec![(one.info.id.clone(), Stored::Disk)]);
     assert!(same(&core, &shelves.get("t", "n").expect("what is there can be used"), &one));
-    assert_eq!(errno(shelves.write(&paper(&core, "t", None, 2, 2), false)), "EROFS");
+    assert_eq!(errno(shelves.write(&paper(&core, "t", None, 2, 2), Stay::No)), "EROFS");
     assert_eq!(errno(shelves.delete("t", "n")), "EROFS");
-    assert_eq!(errno(shelves.protect("t", "n", true)), "EROFS");
+    assert_eq!(errno(shelves.protect("t", "n", Stay::Always)), "EROFS");
     assert_eq!(listed(&shelves, "t").len(), 1);
 }

@@ -15,7 +15,7 @@ fn what_is_exported_can_be_imported() {
     let (of_memory, of_disk) = (scratch.0.join("of-memory"), scratch.0.join("of-disk"));
     from.memory.keep(&one, None, None).expect("kept");
     from.export("secret-tenant", "n", &of_memory).expect("exported");
-    from.write(&one, false).expect("written");
+    from.write(&one, Stay::No).expect("written");
     std::fs::write(&of_disk, "what was there").expect("a file");
     from.export("secret-tenant", "n", &of_disk).expect("exported in its place");
     let bytes = std::fs::read(&of_memory).expect("read");
@@ -42,7 +42,7 @@ fn what_is_exported_can_be_imported() {
     });
     to.memory.keep(&twin, None, None).expect("kept");
     assert_eq!(to.import("third", &of_disk), Err(Error::SnapshotExists { id: info.id.clone() }));
-    to.write(&twin, false).expect("written");
+    to.write(&twin, Stay::No).expect("written");
     to.memory.forget("third", &info.id);
     assert_eq!(to.import("third", &of_disk), Err(Error::SnapshotExists { id: info.id.clone() }));
     // The same content in memory is written as well: what was imported outlives the process.
@@ -64,7 +64,7 @@ fn places_where_no_file_can_be() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let shelves = shelves(&core, &scratch.0.join("store"));
     let one = paper(&core, "t", Some("n"), 2, 1);
-    shelves.write(&one, false).expect("written");
+    shelves.write(&one, Stay::No).expect("written");
     let folder = scratch.0.join("folder");
     std::fs::create_dir_all(folder.join("x")).expect("a folder");
     for path in [
@@ -94,7 +94,7 @@ fn a_damaged_file_hides_nothing_that_is_in_memory() {
     let shelves = shelves(&core, &scratch.0.join("store"));
     let one = paper(&core, "t", Some("n"), 2, 1);
     shelves.memory.keep(&one, None, None).expect("kept");
-    shelves.write(&one, false).expect("written");
+    shelves.write(&one, Stay::No).expect("written");
     let digest = shelves.digest("t", "n").expect("a digest");
     let own = shelves.folder.file("t", &one.info.id).expect("a name");
     std::fs::write(&own, "torn").expect("damaged");
@@ -198,7 +198,7 @@ fn whatever_is_different_is_seen() {
     let exported = scratch.0.join("exported");
     let own = {
         let shelves = shelves(&core, &scratch.0.join("store"));
-        shelves.write(&one, false).expect("written");
+        shelves.write(&one, Stay::No).expect("written");
         shelves.export("t", "n", &exported).expect("exported");
         shelves.folder.file("t", &one.info.id).expect("a name")
     };
@@ -283,7 +283,7 @@ fn a_state_that_is_none_is_damaged() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let shelves = shelves(&core, &scratch.0);
     let one = Arc::new(Paper { info: paper(&core, "t", None, 1, 0).info.clone(), state: b"wrong".to_vec(), memories: vec![] });
-    shelves.write(&one, false).expect("written");
+    shelves.write(&one, Stay::No).expect("written");
     let path = shelves.folder.file("t", &one.info.id).expect("a name").display().to_string();
     let refused = shelves.get("t", &one.info.id).map(|_| ());
     assert_eq!(refused, Err(Error::SnapshotDamaged { path, reason: "it is no state".to_owned() }));

@@ -11,7 +11,7 @@ mod places;
 
 use super::shelves::Shelves;
 use super::subject::{Memory, Subject};
-use super::{SnapshotInfo, Stored};
+use super::{SnapshotInfo, Stay, Stored};
 use crate::core::Core;
 use crate::error::Error;
 use crate::image::{Extent, Piece, overlay};

@@ -13,17 +13,21 @@ const ROOM: u64 = 12;
 #[derive(Debug, Clone)]
 enum Deed {
     Keep { tenant: usize, name: Option<usize>, pages: usize },
-    Write { which: usize, protect: bool },
+    Write { which: usize, stay: Stay },
     WriteNew { tenant: usize, name: Option<usize>, pages: usize },
     Fail { which: usize, step: usize },
     Die { which: usize, step: usize },
     Get { which: usize, by: usize },
     Forget { which: usize },
     Delete { which: usize },
-    Protect { which: usize, protect: bool },
+    Protect { which: usize, stay: Stay },
     Move { which: usize, to: usize },
     Vanish { which: usize },
     Reopen,
+}
+
+fn stays() -> impl Strategy<Value = Stay> {
+    prop_oneof![Just(Stay::No), Just(Stay::WhileOpen), Just(Stay::Always)]
 }
 
 fn deed() -> impl Strategy<Value = Deed> {
@@ -31,13 +35,13 @@ fn deed() -> impl Strategy<Value = Deed> {
     prop_oneof![
         4 => new().prop_map(|(tenant, name, pages)| Deed::Keep { tenant, name, pages }),
         4 => new().prop_map(|(tenant, name, pages)| Deed::WriteNew { tenant, name, pages }),
-        4 => (any::<usize>(), prop::bool::weighted(0.15)).prop_map(|(which, protect)| Deed::Write { which, protect }),
+        4 => (any::<usize>(), prop_oneof![6 => Just(Stay::No), 1 => stays()]).prop_map(|(which, stay)| Deed::Write { which, stay }),
         1 => (any::<usize>(), 0..5_usize).prop_map(|(which, step)| Deed::Fail { which, step }),
         1 => (any::<usize>(), 0..5_usize).prop_map(|(which, step)| Deed::Die { which, step }),
         6 => (any::<usize>(), 0..3_usize).prop_map(|(which, by)| Deed::Get { which, by }),
         1 => any::<usize>().prop_map(|which| Deed::Forget { which }),
         2 => any::<usize>().prop_map(|which| Deed::Delete { which }),
-        1 => (any::<usize>(), any::<bool>()).prop_map(|(which, protect)| Deed::Protect { which, protect }),
+        1 => (any::<usize>(), stays()).prop_map(|(which, stay)| Deed::Protect { which, stay }),
         2 => (any::<usize>(), 0..3_usize).prop_map(|(which, to)| Deed::Move { which, to }),
         1 => any::<usize>().prop_map(|which| Deed::Vanish { which }),
         1 => Just(Deed::Reopen),
@@ -50,7 +54,7 @@ struct Fact {
     /// It may be there: it was entered, and not deleted since.
     in_memory: bool,
     on_disk: bool,
-    is_protected: bool,
+    stay: Stay,
 }
 
 struct World {
@@ -75,25 +79,33 @@ impl World {
 
     fn reopen(&mut self) {
         self.shelves = Shelves::new(self.core.clone(), self.memory_room, self.scratch.0.clone(), self.disk_room);
-        self.facts.iter_mut().for_each(|fact| fact.in_memory = false);
+        for fact in &mut self.facts {
+            fact.in_memory = false;
+            // As if its process had ended: nobody needs what only that needed.
+            if fact.stay == Stay::WhileOpen {
+                fact.stay = Stay::No;
+            }
+        }
     }
 
     fn make(&mut self, tenant: usize, name: Option<usize>, pages: usize) -> usize {
         let paper = paper(&self.core, TENANTS[tenant], name.map(|name| NAMES[name]), pages, self.facts.len() as u8);
-        self.facts.push(Fact { paper, in_memory: false, on_disk: false, is_protected: false });
+        self.facts.push(Fact { paper, in_memory: false, on_disk: false, stay: Stay::No });
         self.facts.len() - 1
     }
 
-    fn write(&mut self, at: usize, protect: bool) {
+    fn write(&mut self, at: usize, stay: Stay) {
         let paper = self.facts[at].paper.clone();
-        match self.shelves.write(&paper, protect) {
+        match self.shelves.write(&paper, stay) {
             Ok(()) => {
                 self.facts[at].on_disk = true;
-                self.facts[at].is_protected |= protect;
+                if stay != Stay::No {
+                    self.facts[at].stay = stay;
+                }
                 assert!(self.shelves.get(&paper.info.tenant, &paper.info.id).is_ok(), "what was just written is there");
             }
             Err(error) => {
-                let protected = |fact: &&Fact| fact.is_protected && fact.on_disk;
+                let protected = |fact: &&Fact| fact.stay != Stay::No && fact.on_disk;
                 let stays: u64 = self.facts.iter().filter(protected).map(|fact| 4 * PAGE as u64 + fact.paper.info.size).sum();
                 let need = 4 * PAGE as u64 + paper.info.size;
                 assert!(error.code() == "ERR_RESOURCE_EXHAUSTED" && stays + need > self.disk_room, "{error}: {stays} and {need}");
@@ -112,12 +124,12 @@ impl World {
             }
             Deed::WriteNew { tenant, name, pages } => {
                 let at = self.make(tenant, name, pages);
-                self.write(at, false);
+                self.write(at, Stay::No);
             }
             Deed::Reopen => self.reopen(),
-            Deed::Write { which, protect } => {
+            Deed::Write { which, stay } => {
                 if let Some(at) = some(which, &self.facts) {
-                    self.write(at, protect);
+                    self.write(at, stay);
                 }
             }
             Deed::Fail { which, step } | Deed::Die { which, step } => {
@@ -127,11 +139,13 @@ impl World {
                     self.shelves.find(&paper.info.tenant, &paper.info.id).is_ok_and(|(_, stored)| stored != Stored::Memory);
                 let dies = matches!(deed, Deed::Die { .. });
                 self.shelves.folder.faults.plan(STEPS[step], if dies { Fault::Death } else { Fault::Errno(libc::ENOSPC) });
-                let done = self.shelves.write(&paper, false);
+                let done = self.shelves.write(&paper, Stay::No);
                 assert!(there || done.is_err());
                 // One that died with its file named has a whole one.
                 self.facts[at].on_disk = there || (dies && STEPS[step] == Step::SyncFolder && code(done) == "ERR_SNAPSHOT_FILE");
-                self.facts[at].is_protected &= self.facts[at].on_disk;
+                if !self.facts[at].on_disk {
+                    self.facts[at].stay = Stay::No;
+                }
                 self.reopen();
             }
             Deed::Get { which, by } => {
@@ -162,13 +176,13 @@ impl World {
                 let deleted = code(self.shelves.delete(&info.tenant, &info.id));
                 let could = self.facts[at].in_memory || self.facts[at].on_disk;
                 assert_eq!(deleted, if could { "no error" } else { "ERR_SNAPSHOT_NOT_FOUND" });
-                (self.facts[at].in_memory, self.facts[at].on_disk, self.facts[at].is_protected) = (false, false, false);
+                (self.facts[at].in_memory, self.facts[at].on_disk, self.facts[at].stay) = (false, false, Stay::No);
             }
-            Deed::Protect { which, protect } => {
+            Deed::Protect { which, stay } => {
                 let Some(at) = some(which, &self.facts) else { return };
                 let info = &self.facts[at].paper.info;
-                if self.shelves.protect(&info.tenant, &info.id, protect).is_ok() {
-                    self.facts[at].is_protected = protect;
+                if self.shelves.protect(&info.tenant, &info.id, stay).is_ok() {
+                    self.facts[at].stay = stay;
                 }
             }
             Deed::Move { which, to } => self.travel(which, to),
@@ -176,7 +190,7 @@ impl World {
                 let Some(at) = some(which, &self.facts) else { return };
                 let info = &self.facts[at].paper.info;
                 let _ = std::fs::remove_file(self.shelves.folder.file(&info.tenant, &info.id).expect("a name"));
-                (self.facts[at].on_disk, self.facts[at].is_protected) = (false, false);
+                (self.facts[at].on_disk, self.facts[at].stay) = (false, Stay::No);
             }
         }
     }
@@ -198,7 +212,7 @@ impl World {
                 assert_eq!(found, info);
                 let at = twin.unwrap_or_else(|| {
                     let paper = Arc::new(Paper { info, state: paper.state.clone(), memories: paper.memories.clone() });
-                    self.facts.push(Fact { paper, in_memory: false, on_disk: false, is_protected: false });
+                    self.facts.push(Fact { paper, in_memory: false, on_disk: false, stay: Stay::No });
                     self.facts.len() - 1
                 });
                 self.facts[at].on_disk |= stored != Stored::Memory;
@@ -225,9 +239,11 @@ impl World {
             };
             // It may have made room for others, and only that.
             assert!(fact.in_memory || !in_memory, "{info:?}");
-            assert!((fact.on_disk || !on_disk) && (on_disk || !fact.on_disk || !fact.is_protected), "{info:?}");
+            assert!((fact.on_disk || !on_disk) && (on_disk || !fact.on_disk || fact.stay == Stay::No), "{info:?}");
             (fact.in_memory, fact.on_disk) = (in_memory, on_disk);
-            fact.is_protected &= on_disk;
+            if !on_disk {
+                fact.stay = Stay::No;
+            }
         }
         assert!(there.is_empty(), "{there:?}");
         assert!(self.shelves.memory.total() <= self.memory_room);

@@ -14,7 +14,7 @@ fn nothing_is_touched_before_it_is_needed() {
     assert_eq!(code(shelves.get("t", "nobody")), "ERR_SNAPSHOT_NOT_FOUND");
     assert_eq!(code(shelves.delete("t", "nobody")), "ERR_SNAPSHOT_NOT_FOUND");
     assert!(!scratch.0.join("deep").exists());
-    shelves.write(&one, false).expect("written");
+    shelves.write(&one, Stay::No).expect("written");
     assert_eq!(listed(&shelves, "t"), vec![(one.info.id.clone(), Stored::Both)]);
     let mode = |path: &Path| std::os::unix::fs::PermissionsExt::mode(&path.metadata().expect("there").permissions()) & 0o777;
     assert_eq!((mode(&path), mode(&shelves.folder.file("t", &one.info.id).expect("a name"))), (0o700, 0o600));
@@ -41,10 +41,10 @@ fn what_is_on_disk_is_there_in_another_process() {
         });
         let shelves = shelves(&core, &scratch.0);
         for paper in [&one, &two, &three] {
-            shelves.write(paper, false).expect("written");
+            shelves.write(paper, Stay::No).expect("written");
         }
         // A second time it is there.
-        shelves.write(&two, false).expect("written");
+        shelves.write(&two, Stay::No).expect("written");
         let bytes = bytes_of(&core, &two);
         (two, bytes)
     };
@@ -73,7 +73,7 @@ fn an_id_a_name_a_digest() {
         shelves.memory.keep(&papers[at], None, None).expect("kept");
     }
     for at in [0, 2] {
-        shelves.write(&papers[at], false).expect("written");
+        shelves.write(&papers[at], Stay::No).expect("written");
     }
     let newest = |shelves: &Shelves<Paper>| shelves.get("t", "name").map(|paper| paper.info.id.clone());
     let held = |shelves: &Shelves<Paper>| shelves.memory.held("t", "name").map(|paper| paper.info.id.clone());
@@ -107,7 +107,7 @@ fn an_id_a_name_a_digest() {
         memories: first.memories.clone(),
     });
     for paper in [&second, &first] {
-        shelves.write(paper, false).expect("written");
+        shelves.write(paper, Stay::No).expect("written");
     }
     let digest = shelves.digest("t", &first.info.id).expect("a digest");
     assert_eq!(shelves.find("t", &digest.to_uppercase()).map(|found| found.0.id), Ok(second.info.id.clone()));
@@ -119,11 +119,11 @@ fn nothing_is_found_by_a_name_that_is_an_id() {
     let (shelves, elsewhere) = (shelves(&core, &scratch.0), shelves(&core, &scratch.0));
     let real = paper(&core, "t", None, 2, 1);
     let impostor = paper(&core, "t", Some(&real.info.id), 2, 2);
-    elsewhere.write(&real, false).expect("written");
+    elsewhere.write(&real, Stay::No).expect("written");
     shelves.memory.keep(&impostor, None, None).expect("kept");
     assert!(shelves.memory.held("t", &real.info.id).is_none(), "it is on disk alone");
     assert_eq!(shelves.get("t", &real.info.id).map(|found| found.info.id.clone()), Ok(real.info.id.clone()));
-    shelves.write(&impostor, false).expect("written");
+    shelves.write(&impostor, Stay::No).expect("written");
     shelves.delete("t", &real.info.id).expect("deleted");
     assert_eq!(code(shelves.get("t", &real.info.id)), "ERR_SNAPSHOT_NOT_FOUND");
     assert_eq!(code(shelves.delete("t", &real.info.id)), "ERR_SNAPSHOT_NOT_FOUND");
@@ -138,7 +138,7 @@ fn the_newest_of_a_name_that_was_pushed_out_of_memory_is_on_disk() {
     for paper in [&newer, &older] {
         shelves.memory.keep(paper, None, None).expect("kept");
     }
-    shelves.write(&newer, false).expect("written");
+    shelves.write(&newer, Stay::No).expect("written");
     assert!(shelves.memory.held("t", &older.info.id).is_some());
     shelves.memory.keep(&paper(&core, "t", None, 5, 3), None, None).expect("kept");
     assert!(shelves.memory.held("t", &newer.info.id).is_none(), "it was used longest ago");
@@ -152,7 +152,7 @@ fn tenants_know_nothing_of_each_other() {
     let shelves = shelves(&core, &scratch.0);
     let (kept, written) = (paper(&core, "one", Some("n"), 2, 1), paper(&core, "one", Some("m"), 2, 2));
     shelves.memory.keep(&kept, None, None).expect("kept");
-    shelves.write(&written, false).expect("written");
+    shelves.write(&written, Stay::No).expect("written");
     let digest = shelves.digest("one", "m").expect("a digest");
     for other in ["two", "", "One", "one/", "../one", "one\0"] {
         assert_eq!(listed(&shelves, other), vec![]);
@@ -161,7 +161,7 @@ fn tenants_know_nothing_of_each_other() {
             assert_eq!(code(shelves.find(other, name)), "ERR_SNAPSHOT_NOT_FOUND");
             assert_eq!(code(shelves.digest(other, name)), "ERR_SNAPSHOT_NOT_FOUND");
             assert_eq!(code(shelves.delete(other, name)), "ERR_SNAPSHOT_NOT_FOUND");
-            assert_eq!(code(shelves.protect(other, name, true)), "ERR_SNAPSHOT_NOT_FOUND");
+            assert_eq!(code(shelves.protect(other, name, Stay::Always)), "ERR_SNAPSHOT_NOT_FOUND");
             assert_eq!(code(shelves.export(other, name, &scratch.0.join("x"))), "ERR_SNAPSHOT_NOT_FOUND");
             assert!(shelves.memory.held(other, name).is_none());
         }

@@ -1,13 +1,15 @@
-//! Linux: `mmap`, `getrusage`, clocks. `page_map.rs` finds the pages that were written, `memory_file.rs` is files in memory.
+//! Linux: `mmap`, `getrusage`, clocks. `page_map.rs` finds the pages that were written, `memory_file.rs` is files in memory, `byte_lock.rs` locks that end with their process.
 //!
 //! A VM's memory is a private mapping of the image. A page that the guest has written is an anonymous page, and the kernel's page
 //! map says which pages are: nothing tracks writes in the fast path. See `Documentation/admin-guide/mm/pagemap.rst`.
 
 mod available;
+mod byte_lock;
 mod memory_file;
 mod page_map;
 
 pub(crate) use available::available_memory;
+pub(crate) use byte_lock::{LAST_BYTE, is_byte_locked, lock_byte, unlock_all, unlock_byte};
 pub(crate) use memory_file::{memory_file, seal, touched_parts, write_out};
 pub(crate) use page_map::PageMap;
 

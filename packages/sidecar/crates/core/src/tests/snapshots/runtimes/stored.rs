@@ -2,6 +2,7 @@
 
 use super::families::{TALK, TALKED, parent, streaming, until_line};
 use super::*;
+use crate::Stay;
 use crate::{Store, StoreOptions, Stored};
 
 /// A store in a folder that is gone when the test ends.
@@ -39,7 +40,7 @@ fn a_runner_goes_on_after_a_restart() {
         runner.eval("const fs = process.getBuiltinModule('fs'); globalThis.n = 41; globalThis.big = Buffer.alloc(3 << 20, 7); fs.mkdirSync('/tmp/a'); fs.writeFileSync('/tmp/a/b', 'text'); globalThis.fd = fs.openSync('/tmp/a/b')");
         let (snapshot, _) = try_take(&source, options("asleep")).expect("a snapshot");
         let store = kept.open(&core);
-        store.write(&snapshot).expect("written");
+        store.write(&snapshot, Stay::No).expect("written");
         let digest = store.digest("t", "asleep").expect("a digest");
         // What is in memory, and what comes from its file, is the same content.
         let opened = store.get("t", "asleep").expect("opened");
@@ -60,7 +61,7 @@ fn a_runner_goes_on_after_a_restart() {
     // What came from a file can be written again, and is a child of it.
     let (second, _) = try_take(&copied, options("later")).expect("a snapshot");
     assert_eq!(second.info().parent.as_ref(), Some(&id));
-    store.write(&second).expect("written");
+    store.write(&second, Stay::No).expect("written");
     store.delete("t", &id).expect("deleted");
     drop((snapshot, copied, runner));
     let (_runtime, mut runner) = copy(&core, &store.get("t", "later").expect("opened")).runner();
@@ -93,7 +94,7 @@ fn a_family_goes_on_after_a_restart() {
         until_line(&process, &told, "ready");
         let (snapshot, _) = try_take(&source, options("family")).expect("a snapshot");
         assert_eq!(snapshot.programs().len(), 2);
-        kept.open(&core).write(&snapshot).expect("written");
+        kept.open(&core).write(&snapshot, Stay::No).expect("written");
     }
     let core = core();
     let snapshot = kept.open(&core).get("t", "family").expect("opened");
