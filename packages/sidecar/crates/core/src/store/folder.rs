@@ -332,18 +332,18 @@ impl Folder {
             return Ok(());
         }
         let (mut holdings, mut paths) = (Vec::new(), Vec::new());
-        let is_needed = self.sleepers.look().map_err(|error| Error::snapshot_file(&self.path, &error))?;
         self.scan(|name, entry| {
             let Some((whose, _)) = names::parse(name).filter(|_| entry.path() != path) else { return };
             let Ok(meta) = std::fs::symlink_metadata(entry.path()) else { return };
-            // Where nobody can say whether it is needed, it is.
-            let protected = meta.mode() & 0o200 == 0 || is_needed(&entry.path()).unwrap_or(true);
-            let used = (meta.mtime(), meta.mtime_nsec());
+            let (used, protected) = ((meta.mtime(), meta.mtime_nsec()), meta.mode() & 0o200 == 0);
             holdings.push(Holding { whose: whose.to_owned(), bytes: meta.len(), used, protected });
             paths.push(entry.path());
         })?;
         let whose = names::of_tenant(tenant);
-        let gone = victims(&holdings, (&whose, len), self.room).ok_or_else(|| self.full())?;
+        let is_needed = self.sleepers.look().map_err(|error| Error::snapshot_file(&self.path, &error))?;
+        // Where nobody can say whether it is needed, it is.
+        let can_go = |index: usize| !is_needed(&paths[index]).unwrap_or(true);
+        let gone = victims(&holdings, (&whose, len), self.room, can_go).ok_or_else(|| self.full())?;
         let mut total = holdings.iter().map(|one| one.bytes).sum::<u64>();
         for index in gone {
             match std::fs::remove_file(&paths[index]) {

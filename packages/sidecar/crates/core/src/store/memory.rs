@@ -234,7 +234,7 @@ impl<S: Subject> Shelf<S> {
                 holdings.push(Holding { whose: whose.as_str(), bytes: entry.bytes, used, protected: false });
             }
         }
-        let gone = victims(&holdings, (&tenant, need), room);
+        let gone = victims(&holdings, (&tenant, need), room, |_| true);
         let gone = gone.ok_or(Error::ResourceExhausted { resource: "snapshot bytes", limit: room })?;
         Ok(gone.into_iter().filter_map(|index| self.remove(&which[index].0, &which[index].1, true)).collect())
     }

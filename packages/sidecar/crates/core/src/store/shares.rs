@@ -19,11 +19,13 @@ pub(super) struct Holding<T, W> {
     pub(super) protected: bool,
 }
 
-/// Which of `holdings` must go so that `need` more bytes of `whose` fit into `room`: their indices. `None`: it cannot be made to fit.
+/// Which of `holdings` must go so that `need` more bytes of `whose` fit into `room`: their indices. `None`: it cannot be made to fit. `can_go` is asked
+/// about those only whose turn it is, and may take its time.
 pub(super) fn victims<T: Eq + Hash + Clone + Ord, W: Ord + Clone>(
     holdings: &[Holding<T, W>],
     (whose, need): (&T, u64),
     room: u64,
+    mut can_go: impl FnMut(usize) -> bool,
 ) -> Option<Vec<usize>> {
     let mut total = holdings.iter().map(|one| one.bytes).fold(need, u64::saturating_add);
     if total <= room {
@@ -58,6 +60,9 @@ pub(super) fn victims<T: Eq + Hash + Clone + Ord, W: Ord + Clone>(
             x.bytes.cmp(&y.bytes).then_with(|| (*a == whose).cmp(&(*b == whose))).then_with(|| a.cmp(b))
         })?;
         let index = most.may_go.pop()?;
+        if !can_go(index) {
+            continue;
+        }
         most.bytes -= holdings[index].bytes;
         total -= holdings[index].bytes;
         gone.push(index);
@@ -68,6 +73,10 @@ pub(super) fn victims<T: Eq + Hash + Clone + Ord, W: Ord + Clone>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn any(_: usize) -> bool {
+        true
+    }
     use proptest::prelude::*;
 
     fn holding(whose: u8, bytes: u64, used: u64) -> Holding<u8, u64> {
@@ -77,28 +86,44 @@ mod tests {
     #[test]
     fn the_least_recently_used_goes_first() {
         let held = [holding(1, 10, 3), holding(1, 10, 1), holding(1, 10, 2)];
-        assert_eq!(victims(&held, (&1, 10), 40), Some(vec![]));
-        assert_eq!(victims(&held, (&1, 5), 30), Some(vec![1]));
-        assert_eq!(victims(&held, (&1, 15), 30), Some(vec![1, 2]));
-        assert_eq!(victims(&held, (&1, 31), 30), None);
+        assert_eq!(victims(&held, (&1, 10), 40, any), Some(vec![]));
+        assert_eq!(victims(&held, (&1, 5), 30, any), Some(vec![1]));
+        assert_eq!(victims(&held, (&1, 15), 30, any), Some(vec![1, 2]));
+        assert_eq!(victims(&held, (&1, 31), 30, any), None);
     }
 
     #[test]
     fn who_uses_most_gives() {
         // The neighbour's are older and stay.
         let held = [holding(1, 10, 1), holding(2, 20, 8), holding(2, 20, 9)];
-        assert_eq!(victims(&held, (&1, 5), 50), Some(vec![1]));
-        assert_eq!(victims(&held, (&3, 5), 50), Some(vec![1]));
+        assert_eq!(victims(&held, (&1, 5), 50, any), Some(vec![1]));
+        assert_eq!(victims(&held, (&3, 5), 50, any), Some(vec![1]));
     }
 
     #[test]
     fn what_is_protected_stays() {
         let mut held = [holding(1, 20, 1), holding(1, 20, 2), holding(2, 5, 1)];
         held[0].protected = true;
-        assert_eq!(victims(&held, (&2, 10), 50), Some(vec![1]));
+        assert_eq!(victims(&held, (&2, 10), 50, any), Some(vec![1]));
         held[1].protected = true;
-        assert_eq!(victims(&held, (&2, 10), 50), Some(vec![2]));
-        assert_eq!(victims(&held, (&2, 11), 50), None);
+        assert_eq!(victims(&held, (&2, 10), 50, any), Some(vec![2]));
+        assert_eq!(victims(&held, (&2, 11), 50, any), None);
+    }
+
+    #[test]
+    fn those_only_are_asked_about_whose_turn_it_is() {
+        let held = [holding(1, 20, 1), holding(1, 20, 2), holding(1, 20, 3), holding(2, 5, 1)];
+        let ask = |need: u64, stays: &[usize]| {
+            let mut asked = Vec::new();
+            let gone = victims(&held, (&2, need), 70, |index| {
+                asked.push(index);
+                !stays.contains(&index)
+            });
+            (gone, asked)
+        };
+        assert_eq!(ask(5, &[0]), (Some(vec![]), vec![]));
+        assert_eq!(ask(15, &[0]), (Some(vec![1]), vec![0, 1]));
+        assert_eq!(ask(15, &[0, 1, 2]), (None, vec![0, 1, 2, 3]));
     }
 
     proptest! {
@@ -107,7 +132,7 @@ mod tests {
             held in prop::collection::vec((0..5_u8, 1..50_u64, 0..100_u64), 0..40), whose in 0..5_u8, need in 1..60_u64, room in 60..400_u64
         ) {
             let held: Vec<_> = held.into_iter().map(|(whose, bytes, used)| holding(whose, bytes, used)).collect();
-            let gone = victims(&held, (&whose, need), room).expect("nothing is protected");
+            let gone = victims(&held, (&whose, need), room, any).expect("nothing is protected");
             let uses = |tenant: u8, left: bool| held.iter().enumerate()
                 .filter(|(index, one)| one.whose == tenant && !(left && gone.contains(index)))
                 .map(|(_, one)| one.bytes).sum::<u64>();
