@@ -276,6 +276,11 @@ mod tests {
             scope.spawn(|| assert!(clock.now_ns().is_some_and(|now| now >= spent)));
         });
         let ended = std::thread::spawn(ThreadClock::of_this_thread).join().expect("it ends").expect("a clock");
+        // It is joined when it has run its last instruction, and gone a moment later.
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        while ended.now_ns().is_some() && std::time::Instant::now() < until {
+            std::thread::yield_now();
+        }
         assert_eq!(ended.now_ns(), None);
     }
 }
