@@ -153,8 +153,10 @@ function reportCreation(
     reportModuleLoad(listener, opened);
   }
   const openMs = owned && opened !== undefined ? (opened.spawnMs ?? 0) + opened.sessionMs : 0;
-  const configureMs = configureNs / 1e6;
-  listener({ phase: 'vm_create', durationMs: Math.max(0, totalMs - openMs - configureMs) });
+  // A sidecar that is being opened has the request already, and may be done with it before this process hears of either: no time counts twice.
+  const restMs = Math.max(0, totalMs - openMs);
+  const configureMs = Math.min(configureNs / 1e6, restMs);
+  listener({ phase: 'vm_create', durationMs: restMs - configureMs });
   listener({ phase: 'vm_configure', durationMs: configureMs });
   listener({ phase: 'runtime_create_total', durationMs: totalMs });
 }
