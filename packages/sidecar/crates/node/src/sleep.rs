@@ -228,9 +228,9 @@ impl Embedded {
                     self.outlet.send(Event::Failure(request, place, Error::RuntimePaused));
                 }
                 // From now on it may make room for others.
-                let tenant = asleep.tenant.as_deref().unwrap_or(DEFAULT_TENANT).to_owned();
+                let (tenant, id) = asleep.place();
                 if let Some(store) = &*self.store.borrow() {
-                    store.later(move |store| drop(store.protect(&tenant, &asleep.id, Stay::No)));
+                    store.later(move |store| drop(store.protect(&tenant, &id, Stay::No)));
                 }
                 Ok(programs)
             }

@@ -161,9 +161,12 @@ impl Folder {
 
     /// Removes a file. Whether there was one.
     pub(super) fn remove(&self, path: &Path) -> Result<bool, Error> {
-        self.sleepers.let_go(path);
         if let Err(error) = std::fs::symlink_metadata(path) {
-            return if is_absent(&error) { Ok(false) } else { Err(Error::snapshot_file(path, &error)) };
+            if !is_absent(&error) {
+                return Err(Error::snapshot_file(path, &error));
+            }
+            self.sleepers.let_go(path);
+            return Ok(false);
         }
         let removed = self.locked(|inside| {
             inside.total = None;
@@ -177,6 +180,8 @@ impl Folder {
                 Err(error) => Err(Error::snapshot_file(path, &error)),
             }
         })?;
+        // What could not be removed is needed as before.
+        self.sleepers.let_go(path);
         let Some(folder) = removed else { return Ok(false) };
         // What was deleted must not come back.
         folder.sync_all().map_err(|error| Error::snapshot_file(&self.path, &error))?;

@@ -73,11 +73,11 @@ pub(super) fn victims<T: Eq + Hash + Clone + Ord, W: Ord + Clone>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn any(_: usize) -> bool {
         true
     }
-    use proptest::prelude::*;
 
     fn holding(whose: u8, bytes: u64, used: u64) -> Holding<u8, u64> {
         Holding { whose, bytes, used, protected: false }

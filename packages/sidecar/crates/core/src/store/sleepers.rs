@@ -47,10 +47,7 @@ impl Sleepers {
     /// From now on `file` is needed.
     pub(super) fn hold(&self, file: &Path) -> io::Result<()> {
         let mut own = self.own.lock();
-        if own.as_ref().is_none_or(|own| !lies_at(&self.path, &own.file)) {
-            // Of another folder, which was moved away or removed, nothing is needed here.
-            *own = Some(Own { file: self.open(true)?, bytes: HashSet::new() });
-        }
+        self.follow(&mut own, true)?;
         let Some(own) = &mut *own else { return Ok(()) };
         let byte = byte_of(file);
         lock_byte(&own.file, byte)?;
@@ -71,17 +68,30 @@ impl Sleepers {
     /// What says of files whether somebody needs them.
     pub(super) fn look(&self) -> io::Result<impl Fn(&Path) -> io::Result<bool>> {
         let mut own = self.own.lock();
-        if own.as_ref().is_none_or(|own| !lies_at(&self.path, &own.file)) {
-            *own = match self.open(false) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-                opened => Some(Own { file: opened?, bytes: HashSet::new() }),
-            };
-        }
+        self.follow(&mut own, false)?;
         Ok(move |file: &Path| {
             let Some(own) = &*own else { return Ok(false) };
             let byte = byte_of(file);
             Ok(own.bytes.contains(&byte) || is_byte_locked(&own.file, byte)?)
         })
+    }
+
+    /// Opens the file that lies there now, unless that is open. If somebody has removed the one before, or its folder, what was held is held in this one too.
+    fn follow(&self, own: &mut Option<Own>, create: bool) -> io::Result<()> {
+        if own.as_ref().is_some_and(|own| lies_at(&self.path, &own.file)) {
+            return Ok(());
+        }
+        let held = own.as_ref().map(|own| own.bytes.clone()).unwrap_or_default();
+        let file = match self.open(create || !held.is_empty()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                *own = None;
+                return Ok(());
+            }
+            opened => opened?,
+        };
+        held.iter().try_for_each(|byte| lock_byte(&file, *byte))?;
+        *own = Some(Own { file, bytes: held });
+        Ok(())
     }
 
     fn open(&self, create: bool) -> io::Result<File> {

@@ -1,4 +1,4 @@
-//! A process that is killed while it writes leaves nothing or a whole snapshot.
+//! A process that is killed while it writes leaves nothing or a whole snapshot, and what it alone needed is nobody's.
 
 use super::*;
 use std::io::{BufRead, BufReader};
@@ -9,13 +9,19 @@ use std::time::Duration;
 const FOLDER: &str = "COLDFRAME_TEST_CRASH";
 const ROUNDS: u64 = 30;
 
+/// What a child works with; nothing where no child was started.
+fn in_child() -> Option<(Core, Shelves<Paper>)> {
+    let path = std::env::var_os(FOLDER)?;
+    let core = crate::tests::core();
+    let shelves = shelves(&core, Path::new(&path));
+    Some((core, shelves))
+}
+
 /// Not a test: what the child does until it is killed.
 #[test]
 #[ignore = "runs in a process of its own"]
 fn child() {
-    let Some(path) = std::env::var_os(FOLDER) else { return };
-    let core = crate::tests::core();
-    let shelves = shelves(&core, Path::new(&path));
+    let Some((core, shelves)) = in_child() else { return };
     println!("ready");
     for round in 0_u8.. {
         let one = paper(&core, "t", None, 40, round);
@@ -28,9 +34,7 @@ fn child() {
 #[test]
 #[ignore = "runs in a process of its own"]
 fn sleeper() {
-    let Some(path) = std::env::var_os(FOLDER) else { return };
-    let core = crate::tests::core();
-    let shelves = shelves(&core, Path::new(&path));
+    let Some((core, shelves)) = in_child() else { return };
     shelves.write(&paper(&core, "t", None, 40, 0), Stay::WhileOpen).expect("written");
     println!("ready");
     let _ = std::io::stdin().read_line(&mut String::new());

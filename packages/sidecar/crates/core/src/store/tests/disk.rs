@@ -58,6 +58,10 @@ fn what_only_one_process_needs_stays_while_it_lives() {
     shelves.write(&first, Stay::WhileOpen).expect("written");
     assert_stays();
     assert_eq!(code(shelves.write(&second, Stay::No)), "ERR_RESOURCE_EXHAUSTED", "it knows that itself");
+    // Somebody has tidied up: it still knows itself, and the others do when it has looked.
+    std::fs::remove_file(scratch.0.join("sleepers")).expect("removed");
+    assert_eq!(code(shelves.write(&second, Stay::No)), "ERR_RESOURCE_EXHAUSTED");
+    assert_stays();
     // Needed for good, which outlives it, and then for as long as it lives again.
     shelves.protect("t", &first.info.id, Stay::Always).expect("protected");
     assert_stays();
