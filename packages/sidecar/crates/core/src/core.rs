@@ -1,6 +1,5 @@
 //! The core: what all runtimes of a process share.
 
-use crate::error::Error;
 use crate::images::Images;
 use crate::kernel::processes::Image;
 use crate::memory::Budget;
@@ -8,8 +7,9 @@ use crate::options::{CoreOptions, RuntimeOptions};
 use crate::outcome::Resources;
 use crate::runtime::{Inner, Runtime};
 use crate::sched::Scheduler;
-use crate::sys;
 use crate::vm::Factory;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -4,10 +4,10 @@
 //! Two images and not one, because most runtimes never start a command: theirs stays small, and starts touch nothing of the shell. Both share the
 //! process's address ranges for memories. Next: `image/mod.rs`, `vm/mod.rs`.
 
-use crate::error::Error;
 use crate::image::Image;
 use crate::memory::Budget;
 use crate::vm::Factory;
+use coldframe_error::Error;
 use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -7,8 +7,6 @@
 //! This crate knows nothing of sockets to the SDK, of JSON or of Node-API: `crates/sidecar` and `crates/node` are its two shells.
 
 mod core;
-mod digest;
-mod error;
 mod host;
 mod image;
 mod images;
@@ -23,14 +21,14 @@ mod program;
 mod runtime;
 mod sched;
 mod store;
-mod sys;
 mod vm;
 
 #[cfg(test)]
 mod tests;
 
+pub use coldframe_error::{Error, Fact};
+pub use coldframe_ids::Digest;
 pub use core::Core;
-pub use error::{Error, Fact};
 pub use host::{BindingOptions, Host, HostAnswer, HostCall, HostFailure};
 pub use image::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
 pub use limits::Limits;

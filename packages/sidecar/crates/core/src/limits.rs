@@ -3,7 +3,7 @@
 //! This table is the only place with these numbers: the shells hand on names and values, `docs/limits.md` shows the table and says what
 //! happens at each limit, and a test holds the two and the SDK's options against each other. What is kept of their use is in `kernel/usage/`.
 
-use crate::error::Error;
+use coldframe_error::Error;
 use std::time::Duration;
 
 macro_rules! limits {

@@ -1,6 +1,6 @@
 //! What the caller outside does with a runtime's loopback: whom it reaches, and what it hears. Next: `runtime/network.rs`, the calls.
 
-use crate::error::Error;
+use coldframe_error::Error;
 
 /// Bytes that may be on their way in each direction of a connection from outside without credit (`docs/internals/protocol.md`).
 pub const STREAM_WINDOW: u64 = 256 << 10;

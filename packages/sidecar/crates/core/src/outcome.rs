@@ -1,6 +1,6 @@
 //! What the core tells its caller.
 
-use crate::error::Error;
+use coldframe_error::Error;
 
 /// How one program (or one evaluation in a runner) ended.
 #[derive(Debug, Clone)]

@@ -5,6 +5,10 @@
 //! `Option` costs nothing and no number means "none". Ids that stay inside one crate live there.
 //! On the wire and in snapshots every id is a plain number.
 
+mod digest;
+
+pub use digest::Digest;
+
 use std::fmt;
 use std::num::NonZeroU32;
 

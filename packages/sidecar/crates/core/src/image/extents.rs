@@ -9,7 +9,7 @@
 //! another one; so a save takes a few clean pages along where that joins two runs ([`join`]). Next: `mod.rs`.
 
 use super::Piece;
-use crate::sys::{PAGE, Run};
+use coldframe_sys::{PAGE, Run};
 use std::sync::Arc;
 
 /// Part of a memory. All numbers are whole pages, in bytes.
@@ -166,7 +166,7 @@ mod tests {
 
     fn pieces() -> Vec<Arc<Piece>> {
         let budget = Budget::new();
-        (0..4).map(|_| Piece::new(crate::sys::memory_file().expect("memfd"), 1 << 20, &budget).expect("piece")).collect()
+        (0..4).map(|_| Piece::new(coldframe_sys::memory_file().expect("memfd"), 1 << 20, &budget).expect("piece")).collect()
     }
 
     /// For each page which piece and which page of it, if any.

@@ -5,8 +5,8 @@
 //! keep its files alive. The small ones are copied, so a save does it only when the list has become long (`Policy::scattered`). Next: `mod.rs`.
 
 use super::{Extent, Image, Piece, extra_mappings, join_for_copying, overlay};
-use crate::error::Error;
-use crate::sys::{self, PAGE, Run};
+use coldframe_error::Error;
+use coldframe_sys::{self as sys, PAGE, Run};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;

@@ -14,7 +14,8 @@
 //! The image names its module, so that a rebuild can replace both without a moment at which they do not fit. The hash is written
 //! by `crates/imager` and identifies the image; it is not computed again at start, which would touch every page.
 
-use crate::sys::PAGE;
+use coldframe_ids::Digest;
+use coldframe_sys::PAGE;
 
 /// Bytes before the memory: one page.
 pub const HEADER_LEN: usize = PAGE;
@@ -45,7 +46,7 @@ pub struct Header {
     /// Everything below is immortal.
     pub frozen_end: u32,
     /// SHA-256 of the memory.
-    pub hash: [u8; 32],
+    pub hash: Digest,
     /// The precompiled module's file, in the same folder.
     pub module_file: String,
 }
@@ -64,7 +65,7 @@ impl Header {
         for number in [self.state_ptr, self.inbox_ptr, self.inbox_len, self.frozen_end] {
             page.extend_from_slice(&number.to_le_bytes());
         }
-        page.extend_from_slice(&self.hash);
+        page.extend_from_slice(self.hash.as_bytes());
         page.extend_from_slice(self.module_file.as_bytes());
         page.resize(DATA_AT, 0);
         page.extend_from_slice(&self.data_start.to_le_bytes());
@@ -100,7 +101,7 @@ impl Header {
         if file_len != HEADER_LEN as u64 + data_len {
             return Err(format!("the file has {file_len} bytes; its header says {}", HEADER_LEN as u64 + data_len));
         }
-        let hash = field(40, 32)?.try_into().map_err(|_| "the file is shorter than its header".to_owned())?;
+        let hash = Digest::read(field(40, Digest::LEN)?).ok_or("the file is shorter than its header")?;
         let name = field(72, NAME_LEN)?.split(|byte| *byte == 0).next().unwrap_or_default();
         let module_file = String::from_utf8(name.to_vec()).map_err(|_| "its module's name is not text".to_owned())?;
         if module_file.is_empty() || module_file.contains('/') {
@@ -138,7 +139,7 @@ mod tests {
             inbox_ptr: 2_048,
             inbox_len: 65_536,
             frozen_end: 70_000,
-            hash: [9; 32],
+            hash: Digest::new([9; 32]),
             module_file: "guest-0123.cwasm".to_owned(),
         }
     }

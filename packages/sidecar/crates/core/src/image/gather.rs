@@ -9,8 +9,8 @@
 //! is none, or much to write, it is done in the background. Next: `keeper.rs`.
 
 use super::{Extent, Image, Layout, Piece, bytes, extra_mappings, join, join_for_copying, overlay};
-use crate::error::Error;
-use crate::sys::{self, PAGE, Run};
+use coldframe_error::Error;
+use coldframe_sys::{self as sys, PAGE, Run};
 use parking_lot::RwLock;
 use std::fs::File;
 use std::io;

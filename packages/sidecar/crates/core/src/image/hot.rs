@@ -6,7 +6,7 @@
 //! What one VM's saves are made of differs little, so they share this for a while ([`Copies`]). Next: `memory/lodging.rs`.
 
 use super::{Image, bytes, join};
-use crate::sys::{PAGE, Run};
+use coldframe_sys::{PAGE, Run};
 use parking_lot::RwLock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -6,7 +6,7 @@
 //! once (`memory/budget.rs` asks). Next: `mod.rs`.
 
 use super::{Extent, Image};
-use crate::sys;
+use coldframe_sys as sys;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::fs::File;

@@ -5,7 +5,7 @@
 //! (`memory/slot.rs`), by whoever runs it and not by who makes it, and only the others are mapped. Next: `gather.rs`, for what is cloned often.
 
 use super::{Extent, Image, overlay};
-use crate::sys::{PAGE, Run};
+use coldframe_sys::{PAGE, Run};
 use std::sync::Arc;
 
 /// A run that is longer is mapped.

@@ -8,7 +8,7 @@
 
 use super::extents::outside;
 use super::{Extent, Piece, bytes};
-use crate::sys::Run;
+use coldframe_sys::Run;
 use std::collections::HashMap;
 use std::sync::Arc;
 

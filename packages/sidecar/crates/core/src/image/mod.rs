@@ -23,10 +23,9 @@ pub(crate) use layout::Layout;
 pub(crate) use leftovers::leftovers;
 pub(crate) use piece::Piece;
 
-use crate::digest::hex;
-use crate::error::Error;
 use crate::memory::{Budget, Pool};
-use crate::sys::{self, PAGE, Run};
+use coldframe_error::Error;
+use coldframe_sys::{self as sys, PAGE, Run};
 use gather::Gathering;
 use parking_lot::RwLock;
 use std::fs::File;
@@ -63,7 +62,7 @@ impl Image {
         let header = Header::decode(&page, len).map_err(fail)?;
         let piece = Piece::new(file, len, &budget)?;
         let extent = Extent { at: header.data_start as usize, len: header.data_len as usize, piece, offset: HEADER_LEN as u64 };
-        let id = hex(&header.hash);
+        let id = header.hash.to_string();
         Ok(Arc::new(Self {
             len: header.memory_len as usize,
             header: Arc::new(header),

@@ -3,11 +3,11 @@
 //! Slots map it copy-on-write; whoever copies out of it reads through a view, which is mapped at the first use, because most pieces need none.
 //! Next: `extents.rs`, which says what of it lies where in a memory.
 
-use crate::error::Error;
 use crate::memory::{Budget, Charge};
-use crate::sys;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 use std::fs::File;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, OnceLock};
 
 /// See the module.
@@ -65,8 +65,8 @@ impl Piece {
         self.held
     }
 
-    pub(crate) fn descriptor(&self) -> RawFd {
-        self.file.as_raw_fd()
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 
     /// A part of it; `None` when it does not exist or cannot be mapped now.
@@ -90,7 +90,7 @@ impl Piece {
         let exhausted = || Error::ResourceExhausted { resource: "memory mappings", limit: sys::max_mappings() };
         let len = usize::try_from(self.len).map_err(|_| exhausted())?;
         let charge = self.budget.charge(1, 0)?;
-        let base = sys::map_readonly(self.file.as_raw_fd(), 0, len).map_err(|_| exhausted())?;
+        let base = sys::map_readonly(self.file.as_fd(), 0, len).map_err(|_| exhausted())?;
         // Of two that map it at once, one unmaps again.
         Ok(self.view.get_or_init(|| View { base, len, _charge: charge }))
     }

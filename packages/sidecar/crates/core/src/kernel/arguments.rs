@@ -1,7 +1,7 @@
 //! A system call's integers, and the guest memory that they point into. Everything is checked here: a call sees texts, slices and
 //! numbers that exist, or the error number that Linux gives.
 
-use super::Errno;
+use coldframe_error::Errno;
 use std::ops::Range;
 
 /// Longest path in bytes, as on Linux (`PATH_MAX` without its NUL).

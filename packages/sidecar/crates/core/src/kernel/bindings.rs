@@ -7,10 +7,11 @@
 use super::host_calls::{self, MAX_INPUT_BYTES, Question};
 use super::permissions::Denied;
 use super::processes::MAGIC;
-use super::{Answer, Arguments, Errno, Kernel};
-use crate::error::Error;
+use super::{Answer, Arguments, Kernel};
 use crate::host::BindingOptions;
 use crate::program::Program;
+use coldframe_error::Errno;
+use coldframe_error::Error;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,7 +1,8 @@
 //! Family 0x500: time zones. The rules come with the zone database that the crate `jiff` carries, so that they do not depend on what the host
 //! has installed, and two machines agree.
 
-use super::{Answer, Arguments, Errno};
+use super::{Answer, Arguments};
+use coldframe_error::Errno;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, civil::DateTime};
 use std::sync::LazyLock;

@@ -5,8 +5,9 @@
 //! Closing the last descriptor of a file or socket lets go of it; the end of the process closes all. Next: `fs/io.rs`.
 
 use super::fs::{Device, HostFile, Ino, Listing, Place};
+use super::net;
 use super::usage::{Charge, Mark};
-use super::{Errno, net};
+use coldframe_error::Errno;
 use parking_lot::Mutex;
 use std::sync::Arc;
 

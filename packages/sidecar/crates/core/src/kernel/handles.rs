@@ -2,8 +2,9 @@
 //! Next: `processes/`, which hands descriptors on to children.
 
 use super::descriptors::{Description, Held, READ_WRITE, Target};
-use super::{Answer, Errno, Process, fs, net};
+use super::{Answer, Process, fs, net};
 use crate::program::Program;
+use coldframe_error::Errno;
 use std::sync::Arc;
 
 /// libuv's words for what a descriptor is, in the order of Node's `guessHandleType`.

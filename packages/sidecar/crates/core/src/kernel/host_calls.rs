@@ -11,10 +11,11 @@
 //!
 //! The table is plain data: who waits is a process's number and an operation's, or a VM that looks again when it is woken.
 
+use super::Kernel;
 use super::operations::Operations;
-use super::{Errno, Kernel};
 use crate::host::{Host, HostAnswer, HostCall, HostFailure};
 use crate::program::Program;
+use coldframe_error::Errno;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::future::poll_fn;

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
-use super::Errno;
 use super::usage::{Charge, Mark, Resource, Usage};
+use coldframe_error::Errno;
 
 /// What an operation costs the kernel beside the bytes of its result.
 const OPERATION_COST: u64 = 128;

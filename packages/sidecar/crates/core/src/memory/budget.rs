@@ -4,9 +4,9 @@
 //! Address ranges are kept for the next memory. A [`Charge`] gives back what it stands for when it is dropped. Next: `slot.rs`.
 
 use super::{GUARD, RESERVATION};
-use crate::error::Error;
 use crate::image::Keeper;
-use crate::sys;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -6,7 +6,7 @@
 //! no bulk-memory instructions, which the engine runs as host code (the image build checks that).
 
 use super::{GUARD, RESERVATION};
-use crate::sys;
+use coldframe_sys as sys;
 use parking_lot::{Mutex, MutexGuard};
 
 /// See the module. One per VM.

@@ -11,12 +11,12 @@
 //! ```
 
 use super::Charge;
-use crate::error::Error;
 use crate::image::{Extent, Image, Piece, bytes, join};
-use crate::sys::{self, Run};
+use coldframe_error::Error;
+use coldframe_sys::{self as sys, Run};
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::AsFd;
 
 /// Mappings that a file takes: its own, and one for zeros behind it when the next file cannot be had.
 const MAPPINGS: u64 = 2;
@@ -59,7 +59,7 @@ impl Growth {
             match &mut self.open {
                 Some(open) if open.at + open.len == from => {
                     open.file.set_len((to - open.at) as u64)?;
-                    sys::map_shared(base + from, open.file.as_raw_fd(), open.len as u64, to - from)?;
+                    sys::map_shared(base + from, open.file.as_fd(), open.len as u64, to - from)?;
                     open.len = to - open.at;
                     Ok(())
                 }
@@ -89,7 +89,7 @@ impl Growth {
         // SAFETY: passed on to the caller; what is let go of lies in the file.
         unsafe {
             sys::let_go(base + range.offset, range.len);
-            sys::map_private(base + range.offset, open.file.as_raw_fd(), offset, range.len)
+            sys::map_private(base + range.offset, open.file.as_fd(), offset, range.len)
         }
     }
 

@@ -8,9 +8,9 @@
 
 use super::Budget;
 use super::slot::{Reset, Slot, mappings};
-use crate::error::Error;
 use crate::image::Image;
-use crate::sys;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -10,9 +10,9 @@
 
 use super::lodging::{Lodged, Lodging};
 use super::{Gate, RESERVATION};
-use crate::error::Error;
 use crate::image::{Extent, Image, Piece, bytes, extra_mappings, join_for_copying, leftovers, overlay, union};
-use crate::sys::{self, PAGE, PageMap, Run};
+use coldframe_error::Error;
+use coldframe_sys::{self as sys, PAGE, PageMap, Run};
 use std::io;
 use std::sync::Arc;
 

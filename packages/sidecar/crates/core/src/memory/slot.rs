@@ -7,9 +7,9 @@
 //! a VM lives in.
 
 use super::{Charge, GUARD, MAPPINGS_PER_VM, RESERVATION};
-use crate::error::Error;
 use crate::image::{Extent, Image, Layout, bytes, extra_mappings, union};
-use crate::sys::{self, PAGE, PageMap, Run};
+use coldframe_error::Error;
+use coldframe_sys::{self as sys, PAGE, PageMap, Run};
 use std::sync::Arc;
 
 /// Above this many private pages a slot is remapped instead of copied back: copying them after each run would cost more than the

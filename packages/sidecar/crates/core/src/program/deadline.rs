@@ -2,9 +2,9 @@
 
 use super::saved::Remaining;
 use super::{Program, nanos};
-use crate::error::Error;
 use crate::sched::Alarm;
-use crate::sys;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 use std::time::Duration;
 
 /// How often a limit is looked at again that has passed while its program was held.

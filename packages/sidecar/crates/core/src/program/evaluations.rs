@@ -5,11 +5,11 @@
 
 use super::deadline::Deadline;
 use super::{INTERRUPT_GRACE, Program, nanos};
-use crate::error::Error;
 use crate::options::Streams;
 use crate::outcome::{Outcome, Sink, Timings};
 use crate::sched::Alarm;
-use crate::sys;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

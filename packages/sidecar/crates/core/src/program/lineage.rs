@@ -1,7 +1,7 @@
 //! Numbers that tell which programs are copies of one another: given at a start, kept by every copy. Random, so that those of different
 //! processes of the host do not meet; nobody is kept out by not knowing one.
 
-use crate::sys;
+use coldframe_sys as sys;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -14,11 +14,11 @@
 
 use super::saved::SavedVm;
 use super::{Program, nanos};
-use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::runtime::Inner;
 use crate::sched::Alarm;
-use crate::sys;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

@@ -4,9 +4,9 @@
 use super::moment::{Blocked, Rest};
 use super::saved::SavedVm;
 use super::{Moment, Program};
-use crate::error::Error;
-use crate::sys;
 use crate::vm::Vm;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

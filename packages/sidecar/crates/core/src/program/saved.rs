@@ -8,15 +8,15 @@ use super::deadline::Deadline;
 use super::evaluations::{Queued, Request};
 use super::output::SavedOutput;
 use super::{Input, Parts, Program};
-use crate::error::Error;
 use crate::kernel::{self, Process};
 use crate::limits::Limits;
 use crate::options::{Mode, Streams};
 use crate::outcome::Sink;
 use crate::runtime::{Inner, ProgramInfo};
 use crate::sched::Scheduler;
-use crate::sys;
 use crate::vm::saved::Saved;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Weak};
 

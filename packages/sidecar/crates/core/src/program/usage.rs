@@ -2,8 +2,8 @@
 //! kernel is counted there (`kernel/usage/`). Next: `run.rs`.
 
 use super::{Program, nanos};
-use crate::error::Error;
 use crate::kernel::usage::is_near;
+use coldframe_error::Error;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 

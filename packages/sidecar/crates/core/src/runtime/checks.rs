@@ -1,7 +1,7 @@
 //! What is checked of a caller's options.
 
-use crate::error::Error;
-use crate::kernel::Errno;
+use coldframe_error::Errno;
+use coldframe_error::Error;
 
 pub(super) fn failed(errno: Errno, call: &'static str, path: &str) -> Error {
     Error::File { errno: errno.name(), reason: errno.message().to_owned(), call, path: shorten(path) }

@@ -1,9 +1,9 @@
 //! What the caller outside does with a runtime's files, a whole file at a time. Next: `opened.rs`, those that it keeps open.
 
 use super::{Inner, Runtime};
-use crate::error::Error;
 use crate::kernel::{Kernel, Outside};
 use crate::outcome::{Entry, FileStat};
+use coldframe_error::Error;
 use std::sync::Arc;
 
 /// A runtime's files, for its owner: permissions of the guest's user do not count. Paths are absolute guest paths; an error is

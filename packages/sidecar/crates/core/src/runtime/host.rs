@@ -1,8 +1,8 @@
 //! A runtime's side towards the caller outside: what its programs ask of it, and what they may ask for.
 
 use super::Runtime;
-use crate::error::Error;
 use crate::host::{BindingOptions, Host, HostAnswer};
+use coldframe_error::Error;
 use std::sync::Arc;
 
 impl Runtime {

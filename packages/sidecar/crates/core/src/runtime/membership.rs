@@ -1,9 +1,9 @@
 //! A program's place in its runtime: among those that live, and among those that must rest for a value of the runtime (`program/moment.rs`).
 
 use super::Inner;
-use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::program::Program;
+use coldframe_error::Error;
 use std::sync::Arc;
 
 /// See the module. Held by the program's life, so that the place is given up however that ends.

@@ -4,8 +4,8 @@
 //! that means nothing (any more) is no error: it crossed an end.
 
 use super::{Inner, Runtime};
-use crate::error::Error;
 use crate::network::{ListenerEntry, Target};
+use coldframe_error::Error;
 use std::sync::Arc;
 
 /// See the module.

@@ -4,10 +4,10 @@
 //! disk is waited for. Next: `kernel/fs/outside/`.
 
 use super::{Files, Inner};
-use crate::error::Error;
 use crate::kernel::{Archive, Kernel, OutsideFile, OutsideWatch, Waiter};
 use crate::options::OpenOptions;
 use crate::outcome::Changes;
+use coldframe_error::Error;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;

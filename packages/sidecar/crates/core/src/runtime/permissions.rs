@@ -1,8 +1,8 @@
 //! What the caller outside does about permissions: another policy, and hearing of decisions.
 
 use super::{Inner, Runtime};
-use crate::error::Error;
 use crate::policy::{Decisions, PermissionListener, PermissionPolicy};
+use coldframe_error::Error;
 use std::sync::Arc;
 
 /// A runtime's permissions, for its owner.

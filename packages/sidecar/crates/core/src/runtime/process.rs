@@ -1,10 +1,10 @@
 //! A guest program, for its caller.
 
 use super::checks::invalid;
-use crate::error::Error;
 use crate::options::{Dispatch, Mode, Streams};
 use crate::program::{Program, Request};
 use crate::runtime::Runtime;
+use coldframe_error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -2,10 +2,10 @@
 
 use super::checks::failed;
 use super::{Inner, Runtime};
-use crate::error::Error;
-use crate::kernel::Errno;
 use crate::outcome::ProcessEntry;
 use crate::program::Program;
+use coldframe_error::Errno;
+use coldframe_error::Error;
 use std::sync::Arc;
 
 /// A runtime's processes, for its owner: all of them, children included.

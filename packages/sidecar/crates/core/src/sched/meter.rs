@@ -3,7 +3,7 @@
 //! A VM's memory is touched only while its task is polled (by the guest, or by host code on its behalf), so the difference of the
 //! polling thread's counters around each poll is all there is. See `memory/slot.rs` for what the faults are good for.
 
-use crate::sys::{ThreadClock, ThreadUsage, thread_usage};
+use coldframe_sys::{ThreadClock, ThreadUsage, thread_usage};
 use parking_lot::Mutex;
 use std::thread::{self, ThreadId};
 
@@ -123,8 +123,8 @@ mod tests {
         let meter = Meter::default();
         assert_eq!(meter.count(), (0, 0), "no poll is under way");
         meter.begin();
-        let began = crate::sys::thread_usage().cpu_ns;
-        while crate::sys::thread_usage().cpu_ns < began + 2_000_000 {}
+        let began = coldframe_sys::thread_usage().cpu_ns;
+        while coldframe_sys::thread_usage().cpu_ns < began + 2_000_000 {}
         let (early, spent) = meter.count();
         assert!(early >= 2_000_000 && spent == early && meter.cpu_ns() == early);
         let (all, rest) = meter.end();

@@ -18,7 +18,7 @@ pub(crate) use task::Task;
 pub(crate) use timers::{Alarm, Timers};
 
 use crate::program::Program;
-use crate::sys;
+use coldframe_sys as sys;
 use later::Later;
 use queue::Queue;
 use std::sync::{Arc, Weak};

@@ -1,6 +1,6 @@
 //! Alarms: guests' timers, time limits, the last resort of a kill. One thread, started with the first alarm, sleeps until the next.
 
-use crate::sys::monotonic_ns;
+use coldframe_sys::monotonic_ns;
 use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! A file of the caller's, whole or as it was: written beside its place, flushed, renamed, and the folder flushed.
 
-use crate::error::Error;
+use coldframe_error::Error;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;

@@ -5,9 +5,10 @@ use super::SnapshotInfo;
 use super::format::{Entry, FIXED, Head, head_len, padded};
 use super::subject::{Memory, Subject};
 use crate::core::Core;
-use crate::error::Error;
 use crate::image::Piece;
 use crate::vm::saved::{LaidOut, Saved};
+use coldframe_error::Error;
+use coldframe_ids::Digest;
 use sha2::{Digest as _, Sha256};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -36,7 +37,7 @@ impl Content {
         let head = Head {
             info: subject.info().clone(),
             state_len: state.len() as u64,
-            state: Sha256::digest(&state).into(),
+            state: Digest::new(Sha256::digest(&state).into()),
             memories: entries,
         };
         Ok(Self { head, state, memories })
@@ -143,7 +144,7 @@ impl Source {
         let state_len = usize::try_from(head.state_len).map_err(|_| damaged("its state is too long"))?;
         let all = piece.bytes(body_at, padded(head.state_len) as usize).ok_or_else(|| damaged("it cannot be mapped"))?;
         let (state, padding) = all.split_at(state_len);
-        if Sha256::digest(state)[..] != head.state || padding.iter().any(|byte| *byte != 0) {
+        if Sha256::digest(state)[..] != *head.state.as_bytes() || padding.iter().any(|byte| *byte != 0) {
             return Err(damaged("its state is not what was written"));
         }
         let mut at = body_at + all.len() as u64;

@@ -16,7 +16,7 @@ use super::faults::{Faults, Step};
 use super::names::{self, PART};
 use super::shares::{Holding, victims};
 use super::sleepers::Sleepers;
-use crate::error::Error;
+use coldframe_error::Error;
 use parking_lot::Mutex;
 use rustix::fs::{FlockOperation, Timespec, Timestamps, flock, futimens};
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions};

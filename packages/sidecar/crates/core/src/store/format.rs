@@ -17,10 +17,10 @@
 //! whatever they are called.
 
 use super::SnapshotInfo;
-use crate::digest::Digest;
 use crate::image::ABI_VERSION;
-use crate::sys::PAGE;
 use crate::vm::saved::Refusal;
+use coldframe_ids::Digest;
+use coldframe_sys::PAGE;
 use sha2::{Digest as _, Sha256};
 
 /// The version of this format.
@@ -92,20 +92,20 @@ impl Head {
         out.extend_from_slice(MAGIC);
         out.extend_from_slice(&VERSION.to_le_bytes());
         out.extend_from_slice(&ABI_VERSION.to_le_bytes());
-        out.extend_from_slice(&[0; 32]);
+        out.extend_from_slice(&[0; Digest::LEN]);
         out.extend_from_slice(&memories.to_le_bytes());
         out.extend_from_slice(&info_len.to_le_bytes());
         out.extend_from_slice(&self.state_len.to_le_bytes());
-        out.extend_from_slice(&self.state);
+        out.extend_from_slice(self.state.as_bytes());
         for memory in &self.memories {
             out.extend_from_slice(&memory.pid.to_le_bytes());
             out.extend_from_slice(&u32::from(memory.is_shell).to_le_bytes());
             out.extend_from_slice(&memory.len.to_le_bytes());
-            out.extend_from_slice(&memory.name);
+            out.extend_from_slice(memory.name.as_bytes());
         }
         out.extend_from_slice(&info);
         out.resize(out.len().next_multiple_of(PAGE), 0);
-        let hash: Digest = Sha256::digest(&out).into();
+        let hash = Sha256::digest(&out);
         out[HASH].copy_from_slice(&hash);
         Ok(out)
     }
@@ -170,7 +170,7 @@ impl Head {
             hash.update(u32::from(memory.is_shell).to_le_bytes());
             hash.update(memory.name);
         }
-        hash.finalize().into()
+        Digest::new(hash.finalize().into())
     }
 }
 
@@ -183,5 +183,5 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 fn digest_at(bytes: &[u8], at: usize) -> Digest {
-    bytes[at..at + 32].try_into().unwrap_or_default()
+    Digest::read(&bytes[at..]).unwrap_or_default()
 }

@@ -33,8 +33,8 @@ pub use options::StoreOptions;
 pub(crate) use subject::Memory;
 
 use crate::core::Core;
-use crate::error::Error;
 use crate::runtime::{Snapshot, SnapshotInfo};
+use coldframe_error::Error;
 use shelves::Shelves;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

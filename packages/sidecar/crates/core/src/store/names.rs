@@ -2,7 +2,7 @@
 
 pub(super) use crate::runtime::is_id;
 
-use crate::digest::{Digest, hex};
+use coldframe_ids::Digest;
 use sha2::{Digest as _, Sha256};
 
 /// How the name of a snapshot's file ends.
@@ -17,8 +17,9 @@ pub(super) fn of_tenant(tenant: &str) -> String {
     let mut hash = Sha256::new();
     hash.update(b"coldframe tenant\0");
     hash.update(tenant);
-    let hash: Digest = hash.finalize().into();
-    hex(&hash)[..TENANT].to_owned()
+    let mut digits = Digest::new(hash.finalize().into()).to_string();
+    digits.truncate(TENANT);
+    digits
 }
 
 /// The file of a snapshot. `None`: that is no id, so it has no file.

@@ -1,7 +1,7 @@
 //! One at a time for each snapshot. Whoever wants what is being done already waits and has the same answer; whoever wants something else waits, and does it then.
 
 use super::Stay;
-use crate::error::Error;
+use coldframe_error::Error;
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

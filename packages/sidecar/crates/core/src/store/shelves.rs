@@ -11,8 +11,8 @@ use super::once::{Once, Work};
 use super::subject::Subject;
 use super::{DamagedSnapshot, Listing, SnapshotInfo, Stay, Stored, names};
 use crate::core::Core;
-use crate::digest::{Digest, hex};
-use crate::error::Error;
+use coldframe_error::Error;
+use coldframe_ids::Digest;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -166,7 +166,7 @@ impl<S: Subject> Shelves<S> {
     /// The digest of what a snapshot holds. Reads all of one that was never written.
     pub(super) fn digest(&self, tenant: &str, name: &str) -> Result<String, Error> {
         let id = self.id_of(tenant, name)?;
-        self.digest_of(tenant, &id)?.map(|digest| hex(&digest)).ok_or_else(|| not_found(name))
+        self.digest_of(tenant, &id)?.map(|digest| digest.to_string()).ok_or_else(|| not_found(name))
     }
 
     fn digest_of(&self, tenant: &str, id: &str) -> Result<Option<Digest>, Error> {
@@ -254,7 +254,7 @@ impl<S: Subject> Shelves<S> {
         }
         let digits = name.to_ascii_lowercase();
         if digits.len() >= DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            let fits = |digest: &Digest| hex(digest).starts_with(&digits);
+            let fits = |digest: &Digest| digest.to_string().starts_with(&digits);
             let mut digests: Vec<_> = all.values().filter_map(|one| one.digest).filter(fits).collect();
             digests.sort_unstable();
             digests.dedup();

@@ -4,8 +4,7 @@
 //! it does; so nothing has to be cleared up, and nothing that was killed holds disk space for ever.
 
 use super::folder::lies_at;
-use crate::digest::Digest;
-use crate::sys::{LAST_BYTE, is_byte_locked, lock_byte, unlock_all, unlock_byte};
+use coldframe_sys::{LAST_BYTE, is_byte_locked, lock_byte, unlock_all, unlock_byte};
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
@@ -103,6 +102,6 @@ impl Sleepers {
 
 /// The byte that stands for a file: no two have the same, as far as hashes go.
 fn byte_of(file: &Path) -> u64 {
-    let hash: Digest = Sha256::digest(file.file_name().map_or(&[][..], OsStr::as_bytes)).into();
+    let hash = Sha256::digest(file.file_name().map_or(&[][..], OsStr::as_bytes));
     hash.first_chunk().map_or(0, |first| u64::from_le_bytes(*first)) % LAST_BYTE
 }

@@ -3,8 +3,8 @@
 use super::SnapshotInfo;
 use super::subject::{Memory, Subject};
 use crate::core::Core;
-use crate::error::Error;
 use crate::runtime::Snapshot;
+use coldframe_error::Error;
 use std::sync::Arc;
 
 impl Subject for Snapshot {

@@ -2,8 +2,8 @@
 
 use super::SnapshotInfo;
 use crate::core::Core;
-use crate::error::Error;
 use crate::vm::saved::Saved;
+use coldframe_error::Error;
 use std::sync::Arc;
 
 /// The memory of a program.

@@ -1,7 +1,8 @@
 //! What programs ask of the caller outside, with this test as the caller.
 
 use super::{PATIENCE, code, core, exec, exited, outcome, runtime, start, text};
-use crate::{BindingOptions, Dispatch, Error, Host, HostCall, HostFailure, Runtime};
+use crate::{BindingOptions, Dispatch, Host, HostCall, HostFailure, Runtime};
+use coldframe_error::Error;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, mpsc::RecvTimeoutError};

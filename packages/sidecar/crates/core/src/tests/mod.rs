@@ -9,8 +9,9 @@ mod residents;
 mod snapshots;
 
 use crate::{
-    Core, CoreOptions, Dispatch, Error, Mode, Outcome, Process, ProcessOptions, Runtime, RuntimeOptions, Sink, Streams, Timings,
+    Core, CoreOptions, Dispatch, Mode, Outcome, Process, ProcessOptions, Runtime, RuntimeOptions, Sink, Streams, Timings,
 };
+use coldframe_error::Error;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};

@@ -3,7 +3,7 @@
 //! Time in which a guest was not there does not exist for it: its timers keep what remained of them, and nothing it measures jumps. The wall
 //! clock is the host's, and steps. This is what Linux does to a machine that sleeps. Next: `saved/mod.rs`.
 
-use crate::sys;
+use coldframe_sys as sys;
 
 /// See the module. The default is the host's own clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -6,13 +6,13 @@
 use super::abi::errno;
 use super::clock::Clock;
 use super::patient;
-use crate::error::Error;
 use crate::kernel::processes::SIGPIPE;
 use crate::kernel::usage::Charge;
 use crate::kernel::{self, Arguments};
 use crate::limits::Limits;
 use crate::program::{Checkpoint, Program};
-use crate::sys;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 use std::sync::Arc;
 use wasmtime::{Caller, Engine, Linker, Memory, Module, ResourceLimiter, Val};
 
@@ -138,7 +138,7 @@ fn output(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
 
 pub(super) fn write(program: &Program, fd: i32, bytes: &mut [u8]) -> kernel::Answer {
     let written = kernel::write(program, i64::from(fd), bytes);
-    if written == Err(kernel::Errno::EPIPE) {
+    if written == Err(coldframe_error::Errno::EPIPE) {
         // Nobody looks at the answer: this is the short way of `console.log`. Without an end, a program that prints for ever would run for ever.
         program.end(Error::Signal { signal: SIGPIPE });
     }
@@ -147,7 +147,7 @@ pub(super) fn write(program: &Program, fd: i32, bytes: &mut [u8]) -> kernel::Ans
 
 /// A result of 32 bits.
 pub(super) fn short(answer: kernel::Answer) -> i32 {
-    i32::try_from(answer.unwrap_or_else(kernel::Errno::negative)).unwrap_or(i32::MAX)
+    i32::try_from(answer.unwrap_or_else(coldframe_error::Errno::negative)).unwrap_or(i32::MAX)
 }
 
 fn waiting(linker: &mut Linker<Host>, name: &str, mask: u32) -> wasmtime::Result<()> {
@@ -185,7 +185,7 @@ fn system_calls(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
             if program.is_ending() {
                 return Err(stopped());
             }
-            Ok(answer.unwrap_or_else(kernel::Errno::negative))
+            Ok(answer.unwrap_or_else(coldframe_error::Errno::negative))
         },
     )?;
     Ok(())
@@ -199,7 +199,7 @@ fn waiting_system_calls(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
             if program.is_ending() {
                 return Err(stopped());
             }
-            Ok(answer.unwrap_or_else(kernel::Errno::negative))
+            Ok(answer.unwrap_or_else(coldframe_error::Errno::negative))
         })
     })?;
     Ok(())

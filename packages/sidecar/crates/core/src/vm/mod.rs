@@ -14,14 +14,14 @@ mod stack;
 
 pub use config::{CPU_FEATURES, engine_config};
 
-use crate::error::Error;
 use crate::image::{Image, TURNS};
 use crate::kernel::usage::Charge;
 use crate::memory::{Creator, Lodging, Remains, with_lodging};
 use crate::program::Program;
-use crate::sys;
 use abi::{STATE_LEN, State};
 use clock::Clock;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 use imports::Host;
 pub(crate) use imports::Refusal;
 use std::path::Path;

@@ -62,7 +62,7 @@ fn system_calls(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
                     return Err(stopped());
                 }
                 let Some(asked) = exchange.wanted() else {
-                    return Ok(answer.unwrap_or_else(kernel::Errno::negative));
+                    return Ok(answer.unwrap_or_else(coldframe_error::Errno::negative));
                 };
                 learn(&program, &mut exchange, asked).await?;
             }

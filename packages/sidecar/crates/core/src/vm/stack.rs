@@ -3,7 +3,7 @@
 //! A fresh stack costs a mapping, a guard and the faults of its first pages; a kept one costs nothing. Whatever a deep recursion
 //! touched beyond [`KEEP`] goes back to the system.
 
-use crate::sys;
+use coldframe_sys as sys;
 use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Arc;

@@ -2,8 +2,9 @@
 
 use super::contexts::{Context, Contexts};
 use super::{MAX_CHUNK, chunk, refused};
-use crate::kernel::{Answer, Arguments, Errno};
+use crate::kernel::{Answer, Arguments};
 use coldframe_crypto::{Cipher, Fault, Setup};
+use coldframe_error::Errno;
 
 /// Set in the cipher's number to encrypt.
 const ENCRYPT: i64 = 1 << 16;

@@ -1,9 +1,9 @@
 //! Computations between two calls: a digest or a cipher that is still being fed. A program names them by numbers; they are plain data and small.
 
-use super::Errno;
 use crate::kernel::Answer;
 use crate::kernel::usage::{Charge, Resource, Usage};
 use coldframe_crypto::{Algorithm, Cipher, Hasher, Hmac};
+use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! One long computation on a thread of the pool: it stops when its program ends, and its CPU time is the program's.
 
 use crate::program::Program;
-use crate::sys;
 use coldframe_crypto::{Command, Fault, Watch, run};
+use coldframe_sys as sys;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -4,10 +4,11 @@
 //! read with `0x314`). Requests and results count in bytes as what the kernel holds (`limits.kernelBytes`).
 
 use super::{MAX_COPY, job, pool, refused};
+use crate::kernel::Answer;
 use crate::kernel::usage::{Charge, Resource, Usage};
-use crate::kernel::{Answer, Errno};
 use crate::program::Program;
 use coldframe_crypto::{Command, Fault};
+use coldframe_error::Errno;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};

@@ -14,9 +14,10 @@ mod saved;
 pub(crate) use saved::SavedCrypto;
 
 use super::usage::Usage;
-use super::{Answer, Arguments, Errno};
+use super::{Answer, Arguments};
 use crate::program::Program;
 use coldframe_crypto::{Algorithm, Command, Fault, Hmac, Unwatched};
+use coldframe_error::Errno;
 use contexts::{Context, Contexts};
 use jobs::Jobs;
 use parking_lot::Mutex;

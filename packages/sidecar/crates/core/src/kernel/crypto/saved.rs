@@ -4,8 +4,8 @@
 use super::Crypto;
 use super::contexts::{Context, Contexts};
 use super::jobs::{Jobs, SavedJobs};
-use crate::error::Error;
 use crate::kernel::usage::Usage;
+use coldframe_error::Error;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

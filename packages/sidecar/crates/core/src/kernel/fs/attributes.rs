@@ -2,7 +2,7 @@
 
 use super::node::{Ino, Type};
 use super::tree::{FileSystem, GUEST, User, now};
-use crate::kernel::Errno;
+use coldframe_error::Errno;
 
 const SET_IDS: u32 = 0o6000;
 

@@ -4,8 +4,9 @@ use super::io;
 use super::stat::put_numbers;
 use super::view::View;
 use super::watch;
-use crate::kernel::{Answer, Arguments, Errno, Process};
+use crate::kernel::{Answer, Arguments, Process};
 use crate::program::Program;
+use coldframe_error::Errno;
 use std::sync::Arc;
 
 /// Carries out a call of the family.

@@ -6,9 +6,9 @@ use super::node::Body;
 use super::outside::Outside;
 use super::tree::{FileSystem, User};
 use super::walk::{Last, Side, Spot};
-use crate::error::Error;
-use crate::kernel::Errno;
 use crate::kernel::processes::MAGIC;
+use coldframe_error::Errno;
+use coldframe_error::Error;
 
 /// Where they are, and where else commands are that they must not take the place of.
 const FOLDER: &str = "/usr/local/bin";

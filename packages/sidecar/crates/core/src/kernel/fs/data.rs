@@ -4,7 +4,7 @@
 use super::content::Content;
 use super::node::{Body, Ino};
 use super::tree::{FileSystem, now};
-use crate::kernel::Errno;
+use coldframe_error::Errno;
 
 /// The largest size of a file.
 const MAX_SIZE: u64 = i64::MAX as u64;

@@ -7,10 +7,10 @@ use super::node::Type;
 use super::tree::FileSystem;
 use super::view::View;
 use super::walk::{HostSpot, Last, Side};
-use crate::kernel::Errno;
 use crate::kernel::descriptors::{Description, READ_WRITE, Target};
 use crate::kernel::permissions::operations::files;
 use crate::kernel::processes::Image;
+use coldframe_error::Errno;
 
 const EXECUTE: u32 = 1;
 /// As much as Linux looks at.

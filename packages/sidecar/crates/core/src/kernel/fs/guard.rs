@@ -10,11 +10,12 @@ use super::node::Type;
 use super::tree::FileSystem;
 use super::view::View;
 use super::walk::{End, Last, Name, Place, Side, join};
+use crate::kernel::Process;
 use crate::kernel::descriptors::Target;
 use crate::kernel::permissions::operations::{Operations, files};
 use crate::kernel::permissions::{About, Denied, Permissions};
-use crate::kernel::{Errno, Process};
 use crate::policy::Scope;
+use coldframe_error::Errno;
 
 /// What a call is going to do, by what it finds.
 #[derive(Clone, Copy)]

@@ -11,9 +11,10 @@ use super::walk::Place;
 use crate::kernel::descriptors::{Description, Held, Position, Target};
 use crate::kernel::permissions::operations::files;
 use crate::kernel::usage::{Charge, Resource};
-use crate::kernel::{Answer, Arguments, Errno, Process};
+use crate::kernel::{Answer, Arguments, Process};
 use crate::program::{Program, Written};
-use crate::sys;
+use coldframe_error::Errno;
+use coldframe_sys as sys;
 use std::ops::Bound;
 use std::sync::Arc;
 

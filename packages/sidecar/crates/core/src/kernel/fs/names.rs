@@ -5,7 +5,7 @@ use super::node::{Body, Directory, Ino, Meta};
 use super::tree::{FileSystem, GUEST, SEARCH, User, WRITE, now};
 use super::walk::{Name, Place, Spot};
 use super::watch::Change;
-use crate::kernel::Errno;
+use coldframe_error::Errno;
 use std::sync::Arc;
 
 const STICKY: u32 = 0o1000;

@@ -9,9 +9,9 @@ use super::stat::Stat;
 use super::tree::{FileSystem, READ, User, WRITE};
 use super::view::{Guard, View};
 use super::walk::{HostSpot, Last, Place, Side, Spot};
-use crate::kernel::Errno;
 use crate::kernel::permissions::operations::files;
 use crate::kernel::usage::{Charge, Resource};
+use coldframe_error::Errno;
 
 const CREATE: u32 = 0o100;
 const EXCLUSIVE: u32 = 0o200;

@@ -17,10 +17,10 @@ use super::stat::Stat;
 use super::tree::{FileSystem, User};
 use super::view::{Guard, View};
 use super::walk::{Last, Place, Side};
-use crate::error::Error;
-use crate::kernel::Errno;
 use crate::options::{FileSystemOptions, MountOptions};
 use crate::outcome::{Entry, FileStat, FileType};
+use coldframe_error::Errno;
+use coldframe_error::Error;
 use parking_lot::Mutex;
 
 const READ_ONLY: u32 = 0;

@@ -23,7 +23,7 @@ use super::tree::{FileSystem, User};
 use super::view::{Guard, View};
 use super::walk::{Found, HostSpot, Last, Name, Place, Side};
 use super::watch::Change;
-use crate::kernel::Errno;
+use coldframe_error::Errno;
 use rpds::RedBlackTreeSetSync;
 use std::sync::Arc;
 

@@ -9,9 +9,9 @@ use super::node::Ino;
 use super::tree::{FileSystem, SEARCH, User};
 use super::view::View;
 use super::walk::Place;
-use crate::kernel::Errno;
 use crate::kernel::descriptors::Descriptors;
 use crate::kernel::permissions::Permissions;
+use coldframe_error::Errno;
 use parking_lot::Mutex;
 use std::sync::Arc;
 

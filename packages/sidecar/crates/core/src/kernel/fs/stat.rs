@@ -2,7 +2,7 @@
 
 use super::node::{Body, Device, Ino, Node, Type};
 use super::tree::{User, allows};
-use crate::kernel::Errno;
+use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 
 /// Numbers of a stat array.

@@ -10,9 +10,9 @@ use super::overlay::Raise;
 use super::stat::Stat;
 use super::tree::{FileSystem, READ, User, WRITE, now};
 use super::walk::{HostSpot, Last, Place, Side, Spot};
-use crate::kernel::Errno;
 use crate::kernel::permissions::Permissions;
 use crate::kernel::permissions::operations::{Operations, files};
+use coldframe_error::Errno;
 use parking_lot::{Mutex, MutexGuard};
 
 /// What tmpfs answers as its type.

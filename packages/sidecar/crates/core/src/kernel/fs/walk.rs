@@ -8,8 +8,8 @@
 use super::node::{Body, Ino, MAX_NAME, Type};
 use super::stat::Stat;
 use super::tree::{FileSystem, ROOT, SEARCH, User};
-use crate::kernel::Errno;
 use crate::kernel::permissions::Permissions;
+use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 
 /// Links that one walk follows.

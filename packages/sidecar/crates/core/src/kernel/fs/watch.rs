@@ -19,8 +19,9 @@ use crate::kernel::operations::Operations;
 use crate::kernel::permissions::Permissions;
 use crate::kernel::permissions::operations::files;
 use crate::kernel::usage::{Charge, Resource, is_near};
-use crate::kernel::{Answer, Errno, Process};
+use crate::kernel::{Answer, Process};
 use crate::policy::Scope;
+use coldframe_error::Errno;
 use std::sync::Arc;
 
 /// Bytes that are kept for a watcher that does not ask.

@@ -2,9 +2,9 @@
 //! (`::ffff:127.0.0.1`) are IPv4 addresses here; an IPv6 socket shows them dressed. Next: `table.rs`.
 
 use super::socket::{Domain, Socket};
-use crate::kernel::Errno;
 use crate::kernel::fs::Ino;
 use crate::kernel::permissions::Peer;
+use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

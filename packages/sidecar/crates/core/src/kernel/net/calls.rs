@@ -9,9 +9,10 @@ use super::stream::Progress;
 use crate::kernel::descriptors::{Held, Target};
 use crate::kernel::permissions::operations::{Operations, network};
 use crate::kernel::permissions::{About, Denied, Peer, is_local_name};
-use crate::kernel::{Answer, Arguments, Errno, Process};
+use crate::kernel::{Answer, Arguments, Process};
 use crate::policy::Scope;
 use crate::program::Program;
+use coldframe_error::Errno;
 use std::sync::Arc;
 
 /// Carries out a call of the family.

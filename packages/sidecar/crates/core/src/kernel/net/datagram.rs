@@ -3,7 +3,7 @@
 use super::address::{Address, reaches};
 use super::socket::{Id, Role};
 use super::table::Network;
-use crate::kernel::Errno;
+use coldframe_error::Errno;
 
 /// Longest message (UDP over IPv4).
 const MAX_MESSAGE: usize = 65_507;

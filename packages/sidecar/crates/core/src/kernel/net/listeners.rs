@@ -4,9 +4,9 @@
 use super::address::{Address, reaches};
 use super::ends::State;
 use super::socket::{Id, Role, Socket};
-use crate::error::Error;
-use crate::kernel::Errno;
 use crate::network::{ListenerEntry, NetworkEvent};
+use coldframe_error::Errno;
+use coldframe_error::Error;
 use std::collections::BTreeMap;
 
 /// Waits that may be under way in a runtime.

@@ -2,9 +2,10 @@
 //! The node's number is the address: a renamed socket is still found, a removed one never is, even when another has its name.
 
 use super::address::Address;
+use crate::kernel::Process;
 use crate::kernel::fs::{Body, FileSystem, Ino, Last, Place, Side, User, WRITE, Wanted};
 use crate::kernel::permissions::operations::files;
-use crate::kernel::{Errno, Process};
+use coldframe_error::Errno;
 use parking_lot::Mutex;
 
 /// Longest name (Linux's `sun_path`).

@@ -6,10 +6,11 @@ use super::ends::Sockets;
 use super::listeners::Awaited;
 use super::names;
 use super::socket::Id;
-use crate::error::Error;
 use crate::host::Host;
-use crate::kernel::{Errno, Kernel};
+use crate::kernel::Kernel;
 use crate::network::{ListenerEntry, NetworkEvent, STREAM_WINDOW, Target};
+use coldframe_error::Errno;
+use coldframe_error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 

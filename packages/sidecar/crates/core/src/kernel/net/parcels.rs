@@ -6,8 +6,8 @@
 
 use super::ends::{Sockets, State};
 use super::socket::{Domain, Id, Role};
-use crate::kernel::Errno;
 use crate::kernel::descriptors::{Description, Target};
+use coldframe_error::Errno;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! What a socket is: plain values. Next: `table.rs`, which holds them and tells who waits.
 
 use super::address::Address;
-use crate::kernel::Errno;
+use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 

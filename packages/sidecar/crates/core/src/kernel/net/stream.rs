@@ -3,7 +3,7 @@
 use super::address::{Address, reaches, unbound};
 use super::socket::{Domain, Id, Listener, Role, Socket, Stream};
 use super::table::Network;
-use crate::kernel::Errno;
+use coldframe_error::Errno;
 
 /// Longest queue of connections to be accepted (Linux's `somaxconn`).
 pub(super) const MAX_BACKLOG: usize = 4_096;

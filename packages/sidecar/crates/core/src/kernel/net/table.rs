@@ -2,8 +2,8 @@
 
 use super::address::{Address, collide};
 use super::socket::{Domain, ERR, HUP, IN, Id, OUT, Role, Socket, Waiter};
-use crate::kernel::Errno;
 use crate::kernel::usage::{Mark, Usage};
+use coldframe_error::Errno;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

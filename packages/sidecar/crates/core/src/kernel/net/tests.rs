@@ -4,7 +4,7 @@ use super::address::Address;
 use super::socket::{Datagram, Domain, ERR, HUP, IN, Id, OUT, Role, Socket, Waiter};
 use super::stream::Progress;
 use super::table::{Network, Wake};
-use crate::kernel::Errno;
+use coldframe_error::Errno;
 use proptest::prelude::*;
 
 fn ip(text: &str, port: u16) -> Address {

@@ -4,10 +4,10 @@ use super::address::Address;
 use super::ends::Sockets;
 use super::listeners::Awaited;
 use super::socket::{Domain, Id, Role, Socket};
-use crate::error::Error;
 use crate::host::{Host, HostCall};
-use crate::kernel::Errno;
 use crate::network::{ListenerEntry, NetworkEvent, STREAM_WINDOW};
+use coldframe_error::Errno;
+use coldframe_error::Error;
 use parking_lot::Mutex;
 use std::sync::Arc;
 

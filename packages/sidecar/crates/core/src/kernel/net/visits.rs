@@ -18,10 +18,10 @@ use super::ends::{NOBODY, State};
 use super::socket::{Domain, IN, Id, OUT, Role, Socket, Waiter};
 use super::stream::Progress;
 use super::table::Network;
-use crate::error::Error;
 use crate::host::Host;
-use crate::kernel::Errno;
 use crate::network::{NetworkEvent, STREAM_WINDOW};
+use coldframe_error::Errno;
+use coldframe_error::Error;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 

@@ -2,9 +2,9 @@
 //! neither are the operations of a call that blocks: nobody is inside one when a program is saved.
 
 use super::{Event, LAST, OPERATION_COST, Operations};
-use crate::error::Error;
-use crate::kernel::Errno;
 use crate::kernel::usage::Usage;
+use coldframe_error::Errno;
+use coldframe_error::Error;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

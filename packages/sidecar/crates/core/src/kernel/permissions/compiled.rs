@@ -6,8 +6,8 @@ use super::hosts::{Pattern, Peer};
 use super::operations::{self, Operations, all, files, names};
 use super::ranked::{Ranked, rank_of};
 use super::tree::{Judged, Masks, Said, Tree};
-use crate::error::Error;
 use crate::policy::{PermissionPolicy, Scope, ScopePolicy, Verdict};
+use coldframe_error::Error;
 use std::sync::{Arc, LazyLock};
 
 /// Patterns that the rules of one scope may have together.

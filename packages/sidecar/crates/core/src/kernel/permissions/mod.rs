@@ -22,11 +22,12 @@ mod tree;
 pub(crate) use compiled::About;
 pub(crate) use hosts::{Peer, is_local_name};
 
-use crate::error::Error;
-use crate::kernel::{Errno, fs};
+use crate::kernel::fs;
 use crate::policy::{Decision, Decisions, PermissionListener, PermissionPolicy, Scope, Verdict};
-use crate::sys;
 use audit::Audit;
+use coldframe_error::Errno;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 use compiled::{Compiled, bit};
 use operations::{Operations, each, env, files};
 use parking_lot::RwLock;

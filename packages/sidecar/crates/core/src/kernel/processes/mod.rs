@@ -30,10 +30,11 @@ pub(crate) use waiting::wait_for;
 
 use super::permissions::{About, Denied, operations};
 use super::usage::{Mark, Usage};
-use super::{Answer, Arguments, Errno};
-use crate::error::Error;
+use super::{Answer, Arguments};
 use crate::program::Program;
-use crate::sys;
+use coldframe_error::Errno;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};

@@ -5,8 +5,8 @@
 //! renamed like any file, and what they stand for is not in the file. `env` is carried out here, because all that it does is to find another
 //! program. Next: `spawn.rs`.
 
-use crate::kernel::Errno;
 use crate::kernel::fs::View;
+use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 
 /// How an executable file of ours begins; the program's name and a line feed follow. The shell's is `shell` and the command that it is there, a

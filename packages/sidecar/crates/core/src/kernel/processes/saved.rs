@@ -4,9 +4,9 @@
 use super::status::SIGKILL;
 use super::table::{Entry, INIT, LAST_PID};
 use super::{Processes, Status};
-use crate::error::Error;
 use crate::kernel::Operations;
 use crate::kernel::usage::Usage;
+use coldframe_error::Error;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -1,12 +1,13 @@
 //! Signals: which ones a program listens to, which wait to be told, and what the others do. Next: `spec.rs`.
 
 use super::status::SIGKILL;
-use crate::error::Error;
 use crate::kernel::operations::SavedOperations;
 use crate::kernel::permissions::{About, operations::process};
-use crate::kernel::{Answer, Errno, Operations};
+use crate::kernel::{Answer, Operations};
 use crate::policy::Scope;
 use crate::program::Program;
+use coldframe_error::Errno;
+use coldframe_error::Error;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 

@@ -6,8 +6,9 @@ use super::spec::{Most, Spec, Stdio};
 use crate::kernel::descriptors::{Description, Descriptors};
 use crate::kernel::fs::View;
 use crate::kernel::usage::{Charge, Resource};
-use crate::kernel::{Answer, Errno, Process};
+use crate::kernel::{Answer, Process};
 use crate::program::Program;
+use coldframe_error::Errno;
 use std::sync::Arc;
 
 /// A child that has a number and can begin.

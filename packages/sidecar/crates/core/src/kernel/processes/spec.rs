@@ -1,6 +1,6 @@
 //! What a program asks for with `spawn`, read from its bytes (`docs/internals/guest-abi.md`). Every length is checked. Next: `resolve.rs`.
 
-use crate::kernel::Errno;
+use coldframe_error::Errno;
 
 /// What every text costs beside its bytes: a word, as on Linux.
 const WORD: usize = 8;

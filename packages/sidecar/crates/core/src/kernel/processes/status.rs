@@ -1,6 +1,6 @@
 //! How a process ended: a code, or a signal. As a number it is Linux's wait status. Next: `signals.rs`.
 
-use crate::error::Error;
+use coldframe_error::Error;
 use serde::{Deserialize, Serialize};
 
 pub(crate) const SIGKILL: u8 = 9;

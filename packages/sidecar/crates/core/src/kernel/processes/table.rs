@@ -7,7 +7,7 @@
 //! process under which they began. Next: `status.rs`, how a process ended.
 
 use super::status::Status;
-use crate::kernel::Errno;
+use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

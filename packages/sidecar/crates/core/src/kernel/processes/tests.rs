@@ -2,12 +2,13 @@
 
 use super::status::Status;
 use super::table::{INIT, Table, Waiter};
-use crate::kernel::{Arguments, Errno, Kernel, Process, call};
+use crate::kernel::{Arguments, Kernel, Process, call};
 use crate::limits::Limits;
 use crate::options::{Mode, Streams};
 use crate::outcome::{Outcome, Sink, Timings};
 use crate::program::{Parts, Program};
 use crate::sched::Scheduler;
+use coldframe_error::Errno;
 use proptest::prelude::*;
 use std::sync::{Arc, Weak};
 use std::time::Duration;

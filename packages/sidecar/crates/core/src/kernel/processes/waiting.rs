@@ -2,9 +2,10 @@
 //! no worker is held; a kill, and the end of an evaluation, end the waiting.
 
 use super::table::Waiter;
-use crate::kernel::{Answer, Errno};
+use crate::kernel::Answer;
 use crate::program::Program;
-use crate::sys;
+use coldframe_error::Errno;
+use coldframe_sys as sys;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;

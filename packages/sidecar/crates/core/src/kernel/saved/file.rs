@@ -2,11 +2,11 @@
 //! made it, so that the rest of the kernel can rely on its own rules, and what is read takes no more memory than a small multiple of its bytes.
 
 use super::{SavedKernel, SavedProcess, damaged};
-use crate::digest::hex;
-use crate::error::Error;
 use crate::kernel::fs::standard;
 use crate::kernel::net::Id;
 use crate::kernel::processes::MAX_WATCHED;
+use coldframe_error::Error;
+use coldframe_ids::Digest;
 use std::collections::HashSet;
 
 /// The first byte. It changes with whatever is written in another way: postcard knows neither names nor types.
@@ -31,6 +31,7 @@ impl SavedKernel {
         }
         let (files, bytes) = bytes.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
         if files != standard() {
+            let hex = |digest: &[u8; Digest::LEN]| Digest::new(*digest).to_string();
             return Err(Error::SnapshotForeign { what: "the standard files", needed: hex(files), found: hex(standard()) });
         }
         let read = postcard::take_from_bytes::<Self>(bytes);

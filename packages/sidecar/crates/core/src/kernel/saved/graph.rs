@@ -4,8 +4,8 @@
 //! A copy's descriptions hold the nodes that they stand for, as opening does. What lay in a mount is opened again; what cannot be is
 //! [`Target::Lost`], whose every use fails. Next: `kernel/fs/saved`, the files themselves.
 
-use crate::error::Error;
 use crate::kernel::descriptors::{Description, Held, Position, Target};
+use coldframe_error::Error;
 
 use crate::kernel::fs::{Device, FileSystem, Ino, Place, SavedFile, SavedFiles, SavedListing, is_name};
 use crate::kernel::net;

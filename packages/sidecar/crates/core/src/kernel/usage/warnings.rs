@@ -3,7 +3,7 @@
 //! second: a program cannot make a flood of them. Next: `snapshot.rs`.
 
 use crate::outcome::LimitWarning;
-use crate::sys;
+use coldframe_sys as sys;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};

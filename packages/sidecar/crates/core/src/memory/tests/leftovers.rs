@@ -4,6 +4,7 @@ use super::saves::{MOST, Machine, SMALL};
 use super::*;
 use crate::memory::Policy;
 use std::collections::HashMap;
+use std::os::fd::AsRawFd;
 
 /// Nothing is put together anew but for this.
 const SHARING: Policy = Policy { scattered: usize::MAX, ..SMALL };
@@ -13,9 +14,9 @@ const PAGES: usize = MOST / PAGE;
 fn in_files(images: &[Arc<Image>], base: &Image) -> u64 {
     let mut files = HashMap::new();
     for extent in images.iter().flat_map(|image| image.own_extents(base)) {
-        let path = format!("/proc/self/fd/{}", extent.piece.descriptor());
+        let path = format!("/proc/self/fd/{}", extent.piece.descriptor().as_raw_fd());
         let blocks = std::os::unix::fs::MetadataExt::blocks(&std::fs::metadata(path).expect("an open file"));
-        files.insert(extent.piece.descriptor(), blocks * 512);
+        files.insert(extent.piece.descriptor().as_raw_fd(), blocks * 512);
     }
     files.values().sum()
 }

@@ -7,7 +7,7 @@ mod slots;
 use super::{Budget, GUARD, Gate, Pool, RESERVATION, Slot};
 use crate::image::{HEADER_LEN, Header, Image};
 use crate::sched::Meter;
-use crate::sys::{self, PAGE};
+use coldframe_sys::{self as sys, PAGE};
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl TestImage {
             inbox_ptr: 64,
             inbox_len: 64,
             frozen_end: 0,
-            hash: [seed; 32],
+            hash: coldframe_ids::Digest::new([seed; 32]),
             module_file: "none".to_owned(),
         };
         let mut file = header.encode().expect("header");
@@ -54,7 +54,7 @@ impl TestImage {
     fn assert_pristine(&self, slot: &Slot) {
         // SAFETY: the slot is mapped and nobody writes to it now.
         let bytes = unsafe { std::slice::from_raw_parts(slot.base() as *const u8, MEMORY) };
-        let seed = self.image.header().hash[0];
+        let seed = self.image.header().hash.as_bytes()[0];
         let right = |(at, byte): (usize, &u8)| *byte == if DATA.contains(&at) { seed } else { 0 };
         assert!(bytes.iter().enumerate().all(right), "a byte of the slot differs from its image");
     }

@@ -1,10 +1,10 @@
 //! A runtime that rests on after its snapshot was taken, until its caller knows what is to become of it.
 
-use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::outcome::Sink;
 use crate::policy::PermissionListener;
 use crate::runtime::Inner;
+use coldframe_error::Error;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Names of snapshots: random, so that they are there at once. What a snapshot holds has a digest, which takes as long as hashing it.
 
-use crate::error::Error;
-use crate::sys;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 
 const PREFIX: &str = "snap-";
 /// Of Crockford's base 32, in lower case: no letter that looks like a digit.

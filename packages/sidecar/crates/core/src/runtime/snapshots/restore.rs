@@ -4,7 +4,6 @@
 
 use super::{Bygone, Snapshot};
 use crate::core::{Core, Shared};
-use crate::error::Error;
 use crate::host::{BindingOptions, Host};
 use crate::kernel::Process as KernelProcess;
 use crate::kernel::saved::{Reattach, Revived};
@@ -18,6 +17,7 @@ use crate::runtime::checks::{check_cwd, check_env, check_size, env_bytes, lay_ov
 use crate::runtime::{Inner, Nobody, Process, ProgramInfo, Runtime};
 use crate::vm::Vm;
 use crate::vm::abi::Restore;
+use coldframe_error::Error;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;

@@ -6,11 +6,11 @@
 
 use super::Snapshot;
 use super::restore::{Cast, begin, build, handles};
-use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::kernel::saved::{Reattach, Revived};
 use crate::program::Program;
 use crate::runtime::{Process, ProgramInfo, Runtime};
+use coldframe_error::Error;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -8,13 +8,13 @@
 
 use super::{Heir, Snapshot, SnapshotInfo};
 use crate::core::Core;
-use crate::error::Error;
 use crate::kernel::saved::{SavedKernel, at_most};
 use crate::limits::Limits;
 use crate::options::Mode;
 use crate::program::{Remaining, SavedEvaluation, SavedOutput, SavedProgram, SavedVm};
 use crate::runtime::checks::{MAX_ENV, check_cwd, check_env};
 use crate::store::Memory;
+use coldframe_error::Error;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

@@ -1,12 +1,12 @@
 //! Taking a snapshot. It begins at once and is answered later, on whatever thread the last program comes to rest. Next: `held.rs`.
 
 use super::{Heir, Held, Snapshot, SnapshotInfo, id};
-use crate::error::Error;
 use crate::kernel::{Kernel, Process};
 use crate::program::{Gathered, SavedProgram, Wanted};
 use crate::runtime::checks::invalid;
 use crate::runtime::{Inner, Runtime};
-use crate::sys;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -173,9 +173,9 @@ impl Took {
 }
 
 fn measured<T>(work: impl FnOnce() -> T) -> (T, Took) {
-    let (began, before) = (Instant::now(), crate::sys::thread_usage().cpu_ns);
+    let (began, before) = (Instant::now(), coldframe_sys::thread_usage().cpu_ns);
     let result = work();
-    let cpu = (crate::sys::thread_usage().cpu_ns - before) as f64 / 1e6;
+    let cpu = (coldframe_sys::thread_usage().cpu_ns - before) as f64 / 1e6;
     (result, Took { began, ended: Instant::now(), cpu })
 }
 

@@ -25,7 +25,7 @@ impl Drop for Folder {
     }
 }
 
-fn written(guest: &mut Guest, path: &Path) -> [u8; 32] {
+fn written(guest: &mut Guest, path: &Path) -> coldframe_ids::Digest {
     let saved = guest.save().saved;
     saved.write(&guest.factory, path, None, b"of the kernel".to_vec()).expect("written")
 }

@@ -201,7 +201,7 @@ impl Guest {
 
     fn sleep(&mut self, state: &State) {
         let due = self.vm.due(state).expect("the guest waits for nothing");
-        std::thread::sleep(Duration::from_nanos(due.saturating_sub(crate::sys::monotonic_ns())));
+        std::thread::sleep(Duration::from_nanos(due.saturating_sub(coldframe_sys::monotonic_ns())));
         self.vm.deliver(Event::Timer);
     }
 }

@@ -5,10 +5,10 @@
 
 use super::Saved;
 use super::format::{FIXED, Head, Part, Refusal, head_len, processor};
-use crate::digest::{Digest, hex};
-use crate::error::Error;
 use crate::image::{Extent, Image, Piece, overlay};
 use crate::vm::Factory;
+use coldframe_error::Error;
+use coldframe_ids::Digest;
 use sha2::{Digest as _, Sha256};
 use std::path::Path;
 use std::sync::Arc;
@@ -52,13 +52,13 @@ pub(crate) struct Opened {
 }
 
 fn sha256(bytes: &[u8]) -> Digest {
-    Sha256::digest(bytes).into()
+    Digest::new(Sha256::digest(bytes).into())
 }
 
 impl Saved {
     /// It as bytes, with the digests of its pages. `added` is the owner's: what it keeps for the VM.
     pub(crate) fn lay_out(&self, factory: &Factory, parent: Option<Digest>, added: Vec<u8>) -> Result<LaidOut, Error> {
-        let unreadable = || Error::ResourceExhausted { resource: "memory mappings", limit: crate::sys::max_mappings() };
+        let unreadable = || Error::ResourceExhausted { resource: "memory mappings", limit: coldframe_sys::max_mappings() };
         let extents = self.memory.own_extents(&factory.image);
         let mut parts = Vec::with_capacity(extents.len());
         for extent in &extents {
@@ -140,7 +140,7 @@ impl Saved {
 fn check_origin(head: &Head, image: &Image) -> Result<(), Error> {
     let image = &image.header().hash;
     if head.image != *image {
-        return Err(Error::SnapshotForeign { what: "the image", needed: hex(&head.image), found: hex(image) });
+        return Err(Error::SnapshotForeign { what: "the image", needed: head.image.to_string(), found: image.to_string() });
     }
     let found = processor();
     if head.processor != found {

@@ -19,11 +19,11 @@
 //! What is in no run is as in the image. So a file stands for itself: the parent is told for the tree's sake and need not exist. The
 //! name covers the digests, and with them every byte: equal names are equal snapshots.
 
-use crate::digest::Digest;
-use crate::error::Error;
 use crate::image::{ABI_VERSION, whole_pages};
-use crate::sys::PAGE;
 use crate::vm::CPU_FEATURES;
+use coldframe_error::Error;
+use coldframe_ids::Digest;
+use coldframe_sys::PAGE;
 
 /// The version of this format.
 const VERSION: u32 = 1;
@@ -126,26 +126,26 @@ impl Head {
         out.extend_from_slice(MAGIC);
         out.extend_from_slice(&VERSION.to_le_bytes());
         out.extend_from_slice(&ABI_VERSION.to_le_bytes());
-        out.extend_from_slice(&[0; 32]);
-        out.extend_from_slice(&self.image);
-        out.extend_from_slice(&self.parent.unwrap_or_default());
+        out.extend_from_slice(&[0; Digest::LEN]);
+        out.extend_from_slice(self.image.as_bytes());
+        out.extend_from_slice(self.parent.unwrap_or_default().as_bytes());
         for number in [self.memory_len, self.monotonic_ns, self.wall_ns] {
             out.extend_from_slice(&number.to_le_bytes());
         }
         out.extend_from_slice(&runs.to_le_bytes());
         out.extend_from_slice(&added.to_le_bytes());
-        out.extend_from_slice(&hash(&self.added));
+        out.extend_from_slice(hash(&self.added).as_bytes());
         out.extend_from_slice(self.processor.as_bytes());
         out.resize(FIXED, 0);
         for part in &self.parts {
             out.extend_from_slice(&part.at.to_le_bytes());
             out.extend_from_slice(&part.len.to_le_bytes());
-            out.extend_from_slice(&part.digest);
+            out.extend_from_slice(part.digest.as_bytes());
         }
         out.extend_from_slice(&self.added);
         out.resize(out.len().next_multiple_of(PAGE), 0);
         let name = hash(&out);
-        out[HASH].copy_from_slice(&name);
+        out[HASH].copy_from_slice(name.as_bytes());
         Ok((out, name))
     }
 
@@ -213,7 +213,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 fn digest_at(bytes: &[u8], at: usize) -> Digest {
-    bytes[at..at + 32].try_into().unwrap_or_default()
+    Digest::read(&bytes[at..]).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -223,14 +223,15 @@ mod tests {
 
     fn hash(bytes: &[u8]) -> Digest {
         use sha2::Digest as _;
-        sha2::Sha256::digest(bytes).into()
+        Digest::new(sha2::Sha256::digest(bytes).into())
     }
 
     fn head() -> Head {
-        let part = |at: u64, pages: u64| Part { at: at * PAGE as u64, len: pages * PAGE as u64, digest: [at as u8; 32] };
+        let part =
+            |at: u64, pages: u64| Part { at: at * PAGE as u64, len: pages * PAGE as u64, digest: Digest::new([at as u8; 32]) };
         Head {
-            image: [1; 32],
-            parent: Some([2; 32]),
+            image: Digest::new([1; 32]),
+            parent: Some(Digest::new([2; 32])),
             memory_len: 4 * WASM_PAGE,
             monotonic_ns: 5,
             wall_ns: 6,

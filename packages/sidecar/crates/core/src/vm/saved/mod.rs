@@ -16,12 +16,12 @@ pub(crate) use format::Refusal;
 use super::abi::{Event, Restore};
 use super::clock::Clock;
 use super::{Factory, StartCost, Vm};
-use crate::error::Error;
 use crate::image::Image;
 use crate::kernel::usage::Charge;
 use crate::memory::Save;
 use crate::program::Program;
-use crate::sys;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 use std::sync::Arc;
 
 /// See the module.

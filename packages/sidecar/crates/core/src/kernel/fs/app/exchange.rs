@@ -8,7 +8,7 @@
 //! Which exchange a question belongs to is known by the thread, as who asks is (`proc/asking.rs`). Next: `vm/patient.rs`, which runs the rounds.
 
 use super::wire::Input;
-use crate::kernel::Errno;
+use coldframe_error::Errno;
 use std::cell::RefCell;
 use std::sync::Arc;
 

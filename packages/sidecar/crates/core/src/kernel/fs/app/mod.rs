@@ -13,7 +13,7 @@ pub(crate) use exchange::{Asked, Exchange, is_again};
 use super::node::Type;
 use super::stat::Stat;
 use super::tree::GUEST;
-use crate::kernel::Errno;
+use coldframe_error::Errno;
 use exchange::ask;
 use wire::{Input, Reader};
 

@@ -2,7 +2,7 @@
 //! `packages/sdk/src/file-systems/wire.ts`; `docs/internals/protocol.md` has the table.
 
 use super::super::node::Type;
-use crate::kernel::Errno;
+use coldframe_error::Errno;
 
 /// A question's bytes.
 pub(super) struct Input(Vec<u8>);

@@ -10,7 +10,7 @@ use super::super::view::View;
 use super::super::walk::{Place, join};
 use super::header::{self, Entry};
 use super::{BLOCK, padding};
-use crate::kernel::Errno;
+use coldframe_error::Errno;
 use std::collections::{HashMap, VecDeque};
 use tar::EntryType;
 

@@ -52,7 +52,7 @@ pub(in crate::kernel::fs) enum Failed {
     /// The archive is at fault.
     Archive(Refusal),
     /// The filesystem is: the call, and the path.
-    File(crate::kernel::Errno, &'static str, Vec<u8>),
+    File(coldframe_error::Errno, &'static str, Vec<u8>),
 }
 
 /// See the module.

@@ -11,7 +11,7 @@ use super::super::tree::now;
 use super::super::view::View;
 use super::Refusal;
 use super::reader::{Entry, EntryKind, Failed, Sink};
-use crate::kernel::Errno;
+use coldframe_error::Errno;
 use std::collections::BTreeMap;
 
 const CREATE_NEW: u32 = 0o301;

@@ -24,11 +24,11 @@ use super::node::{Body, Directory, MAX_NAME};
 use super::proc::Proc;
 use super::tree::{FileSystem, GUEST, User, now};
 use super::walk::{Last, Name, Place, Side};
-use crate::error::Error;
-use crate::kernel::Errno;
 use crate::options::{FileSystemOptions, MountOptions};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use coldframe_error::Errno;
+use coldframe_error::Error;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ impl Source {
             expected: "a folder that can be opened".to_owned(),
             received: format!("{:?}: {error}", host.display().to_string()),
         })?;
-        Ok(Self::Folder { root, host_path: path.into_os_string().into_vec(), owner: crate::sys::user_id() })
+        Ok(Self::Folder { root, host_path: path.into_os_string().into_vec(), owner: coldframe_sys::user_id() })
     }
 }
 

@@ -9,8 +9,8 @@ use super::super::node::Type;
 use super::super::walk::HostSpot;
 use super::Mount;
 use super::walk::{kind_of, parts, path};
-use crate::kernel::Errno;
 use cap_std::fs::Dir;
+use coldframe_error::Errno;
 use std::os::unix::ffi::OsStringExt;
 
 /// Entries that are looked at when a directory comes nearer to the root.

@@ -4,9 +4,9 @@ use super::super::archive::{Archive, Export, Failed, Import};
 use super::super::guard::Wanted;
 use super::super::walk::{Last, Side};
 use super::Outside;
-use crate::error::Error;
-use crate::kernel::Errno;
 use crate::kernel::permissions::operations::files;
+use coldframe_error::Errno;
+use coldframe_error::Error;
 
 impl Outside<'_> {
     /// An archive of what lies at `path`, to be read.

@@ -1,8 +1,8 @@
 //! Modes, times and links, from outside.
 
 use super::{MAX_PATH, Outside, PERMISSIONS};
-use crate::error::Error;
-use crate::kernel::Errno;
+use coldframe_error::Errno;
+use coldframe_error::Error;
 
 /// A time that is to stay as it is, in the kernel's calls.
 const AS_IT_IS: i64 = i64::MIN;

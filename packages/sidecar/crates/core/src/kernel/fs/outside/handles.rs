@@ -4,9 +4,9 @@
 use super::super::open::{self, APPEND, Opened};
 use super::super::tree::FileSystem;
 use super::{NEW_FILE, Outside, PERMISSIONS, READ_ONLY, TRUNCATE, WRITE, make_holder};
-use crate::error::Error;
-use crate::kernel::Errno;
 use crate::options::OpenOptions;
+use coldframe_error::Errno;
+use coldframe_error::Error;
 
 /// A file that is open. It must be closed with [`Outside::close`], or its space stays in use.
 pub(crate) struct OutsideFile {

@@ -4,7 +4,7 @@ use super::super::feed::{Feed, Waiter};
 use super::super::node::Type;
 use super::super::watch::{self, Ear};
 use super::Outside;
-use crate::error::Error;
+use coldframe_error::Error;
 use std::sync::Arc;
 
 /// A watch of the caller outside. It must be ended with [`Outside::unwatch`].

@@ -3,7 +3,7 @@
 
 use crate::kernel::processes::Image;
 use crate::program::Program;
-use crate::sys;
+use coldframe_sys as sys;
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -2,12 +2,12 @@
 //! even if it has none any more. Next: `asking.rs`.
 
 use super::{Entry, Proc, asking};
-use crate::kernel::Errno;
 use crate::kernel::descriptors::Target;
 use crate::kernel::fs::node::Ino;
 use crate::kernel::fs::tree::{FileSystem, ROOT};
 use crate::kernel::fs::walk::{Place, join};
 use crate::program::Program;
+use coldframe_error::Errno;
 use std::sync::Arc;
 
 pub(super) enum Link {

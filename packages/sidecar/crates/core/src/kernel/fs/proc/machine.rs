@@ -4,7 +4,7 @@
 use super::{Proc, asking};
 use crate::kernel::fs::tree::FileSystem;
 use crate::kernel::fs::walk::Place;
-use crate::sys;
+use coldframe_sys as sys;
 use std::fmt::Write as _;
 
 /// Makes a text.

@@ -14,9 +14,9 @@ pub(crate) use asking::{Facts, SavedFacts, ask, asking};
 use super::node::Type;
 use super::stat::{DEVICE, Stat};
 use super::tree::{FileSystem, GUEST, now};
-use crate::kernel::Errno;
 use crate::kernel::processes::Processes;
 use crate::program::Program;
+use coldframe_error::Errno;
 use links::Link;
 use std::sync::Arc;
 

@@ -1,12 +1,12 @@
 //! What a process has of the filesystem, as a value: descriptors are places in the graph of what is open (`kernel/saved/graph.rs`).
 
 use super::{ProcessFiles, Standing, held};
-use crate::error::Error;
 use crate::kernel::descriptors::Descriptors;
 use crate::kernel::fs::tree::FileSystem;
 use crate::kernel::fs::walk::Place;
 use crate::kernel::permissions::Permissions;
 use crate::kernel::saved::{Graph, Open, damaged};
+use coldframe_error::Error;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -1,9 +1,10 @@
 //! File systems of the caller outside, whose answers may be anything: what a program then gets, and that nothing else happens.
 
-use super::super::super::{Errno, Exchange, Kernel};
+use super::super::super::{Exchange, Kernel};
 use super::{Arg, Guest};
 use crate::limits::Limits;
 use crate::options::FileSystemOptions;
+use coldframe_error::Errno;
 use proptest::prelude::*;
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! Arguments that no honest program has: whatever they are, an error comes back and the tree stays whole.
 
-use super::super::super::{Arguments, Errno, call};
+use super::super::super::{Arguments, call};
 use super::Guest;
 use crate::limits::Limits;
+use coldframe_error::Errno;
 use proptest::prelude::*;
 
 const EFAULT: i64 = -14;

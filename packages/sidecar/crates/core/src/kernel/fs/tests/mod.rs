@@ -111,7 +111,7 @@ impl Guest {
         integers.resize(8, 0);
         let integers: [i64; 8] = integers.try_into().expect("at most eight");
         let answer = call(&self.program, 0x100 + number, &mut Arguments::new(integers, &mut self.memory));
-        (answer.unwrap_or_else(super::super::Errno::negative), self.memory[room].to_vec())
+        (answer.unwrap_or_else(coldframe_error::Errno::negative), self.memory[room].to_vec())
     }
 
     /// The same for calls without a buffer.

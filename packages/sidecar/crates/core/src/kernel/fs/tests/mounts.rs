@@ -2,9 +2,9 @@
 
 use super::super::super::Kernel;
 use super::{Arg, Guest};
-use crate::error::Error;
 use crate::limits::Limits;
 use crate::options::MountOptions;
+use coldframe_error::Error;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

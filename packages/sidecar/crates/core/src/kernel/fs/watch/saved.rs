@@ -2,11 +2,11 @@
 //! comes. The caller's own watches stay with the original.
 
 use super::{Ear, MAX_KEPT, Watcher, Watchers};
-use crate::error::Error;
 use crate::kernel::fs::node::Ino;
 use crate::kernel::fs::saved::Surroundings;
 use crate::kernel::fs::tree::FileSystem;
 use crate::kernel::permissions::Permissions;
+use coldframe_error::Error;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

@@ -9,8 +9,8 @@ mod tables;
 use super::Permissions;
 use super::compiled::{About, Compiled};
 use super::operations::{Operations, all, each, files};
-use crate::error::Error;
 use crate::policy::{PermissionPolicy, PermissionRule, Scope, ScopePolicy, Verdict};
+use coldframe_error::Error;
 
 /// `+` allows, `-` denies; then patterns, and after `:` operations.
 pub(super) fn rule(text: &str) -> PermissionRule {

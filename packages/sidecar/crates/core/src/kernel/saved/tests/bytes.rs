@@ -2,7 +2,7 @@
 
 use super::same::{beginning, steps};
 use super::*;
-use crate::error::Error;
+use coldframe_error::Error;
 use proptest::prelude::*;
 
 fn code(read: Result<SavedKernel, Error>) -> &'static str {

@@ -7,12 +7,13 @@ mod parts;
 mod same;
 
 use super::{Reattach, Revived, SavedKernel};
-use crate::kernel::{Arguments, Errno, Event, Kernel, Process, call};
+use crate::kernel::{Arguments, Event, Kernel, Process, call};
 use crate::limits::Limits;
 use crate::options::{Mode, Streams};
 use crate::outcome::{Outcome, Sink, Timings};
 use crate::program::{Parts, Program};
 use crate::sched::Scheduler;
+use coldframe_error::Errno;
 use std::sync::{Arc, LazyLock, Weak};
 use std::time::Duration;
 
@@ -132,7 +133,7 @@ impl World {
         Self::try_revive(saved, Limits::default()).expect("nothing is missing")
     }
 
-    fn try_revive(saved: &SavedKernel, limits: Limits) -> Result<Self, crate::error::Error> {
+    fn try_revive(saved: &SavedKernel, limits: Limits) -> Result<Self, coldframe_error::Error> {
         let with = Reattach { limits, permissions: None, mounts: &[], file_systems: &[], warnings: None };
         let Revived { kernel, processes } = Kernel::revive(saved, with)?;
         Ok(Self { kernel, guests: processes.into_iter().map(guest).collect() })

@@ -1,10 +1,10 @@
 //! What hangs on the caller outside: it is no part of the value, and whoever waited for it hears so.
 
 use super::*;
-use crate::error::Error;
 use crate::host::{BindingOptions, Host, HostCall};
 use crate::network::{NetworkEvent, Target};
 use crate::policy::{PermissionPolicy, ScopePolicy, Verdict};
+use coldframe_error::Error;
 use parking_lot::Mutex;
 
 /// A caller that remembers what it was asked and told.

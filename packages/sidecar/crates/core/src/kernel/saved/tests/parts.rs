@@ -203,7 +203,7 @@ fn narrower_limits_are_refused_by_name() {
     world.guests[0].ok(0x301, &[4.into()]);
     let saved = world.save();
     let refusal = |limits: Limits| match World::try_revive(&saved, limits) {
-        Err(crate::error::Error::ResourceExhausted { resource, limit }) => (resource, limit),
+        Err(coldframe_error::Error::ResourceExhausted { resource, limit }) => (resource, limit),
         Err(other) => panic!("{other}"),
         Ok(_) => ("", 0),
     };

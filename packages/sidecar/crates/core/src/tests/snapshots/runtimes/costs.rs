@@ -12,9 +12,9 @@ fn median(mut samples: Vec<Duration>) -> f64 {
 
 /// CPU time of this thread alone: on a busy machine it says more than the clock.
 fn computed<T>(run: impl FnOnce() -> T) -> (T, Duration) {
-    let began = crate::sys::thread_usage().cpu_ns;
+    let began = coldframe_sys::thread_usage().cpu_ns;
     let value = run();
-    (value, Duration::from_nanos(crate::sys::thread_usage().cpu_ns.saturating_sub(began)))
+    (value, Duration::from_nanos(coldframe_sys::thread_usage().cpu_ns.saturating_sub(began)))
 }
 
 fn timed<T>(run: impl FnOnce() -> T) -> (T, Duration) {

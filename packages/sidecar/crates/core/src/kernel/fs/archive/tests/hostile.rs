@@ -1,9 +1,9 @@
 //! Archives that nobody means well with: refused with a reason, or kept inside; and never a panic or endless work.
 
 use super::{kernel, state, unpack};
-use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::options::Limits;
+use coldframe_error::Error;
 use proptest::prelude::*;
 use tar::{EntryType, Header};
 

@@ -6,10 +6,10 @@ mod round_trip;
 
 use super::super::outside::Outside;
 use super::Archive;
-use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::options::Limits;
 use crate::outcome::FileType;
+use coldframe_error::Error;
 
 fn kernel() -> Kernel {
     Kernel::new(&Limits { filesystem_bytes: 1 << 30, inodes: 100_000, ..Limits::default() })

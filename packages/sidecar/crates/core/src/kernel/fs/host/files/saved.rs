@@ -5,8 +5,8 @@ use super::super::super::open::APPEND;
 use super::super::super::stat::Stat;
 use super::super::super::tree::FileSystem;
 use super::{Bytes, HostFile, How, Listing, Type};
-use crate::error::Error;
 use crate::kernel::usage::{Charge, Resource};
+use coldframe_error::Error;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 

@@ -6,8 +6,8 @@ use super::super::super::saved::Surroundings;
 use super::super::super::watch::{SavedWatch, Watcher, check_count};
 use super::super::Mount;
 use super::{HostWatchers, Shared, Watch, hold};
-use crate::error::Error;
-use crate::kernel::Errno;
+use coldframe_error::Errno;
+use coldframe_error::Error;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

@@ -8,11 +8,11 @@ mod mounts;
 mod watches;
 
 use super::{Arg, Guest};
-use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::kernel::saved::{Reattach, SavedKernel};
 use crate::limits::Limits;
 use crate::options::{FileSystemOptions, MountOptions};
+use coldframe_error::Error;
 use std::sync::Arc;
 
 const READ_WRITE_CREATE: i64 = 0o102;

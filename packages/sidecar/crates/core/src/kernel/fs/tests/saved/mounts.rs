@@ -2,7 +2,7 @@
 
 use super::super::watching::{told, watch};
 use super::*;
-use crate::kernel::Errno;
+use coldframe_error::Errno;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 

@@ -1,9 +1,10 @@
 //! Every error that leaves the core: one stable code, one sentence, the facts as fields.
 //!
-//! This is the one place where they are made. The codes are those of `docs/internals/protocol.md`; the shells send them on as
-//! `{ code, message, details }` and never parse a message.
+//! Codes, messages and facts are defined in this file only. The codes are listed in
+//! `docs/internals/protocol.md`. The shells send an error as `{ code, message, details }` and never
+//! parse a message.
 
-use crate::kernel::Errno;
+use crate::errno::Errno;
 use displaydoc::Display;
 
 /// A value among an error's facts.
@@ -15,16 +16,16 @@ pub enum Fact {
     Text(String),
 }
 
-/// What went wrong, as the caller sees it. The doc comment is the message.
+/// The failure of a request or of a program. The doc comment of a variant is its message.
 #[derive(Debug, Clone, PartialEq, Eq, Display, thiserror::Error)]
 pub enum Error {
     /// {what}: expected {expected}, received {received}
     InvalidRequest {
         /// The name of the option or field.
         what: String,
-        /// What it must be.
+        /// The accepted values.
         expected: String,
-        /// What came.
+        /// The refused value.
         received: String,
     },
     /// the runtime has been disposed
@@ -33,55 +34,55 @@ pub enum Error {
     RuntimePaused,
     /// the program ran longer than its timeout of {timeout_ms} ms
     Timeout {
-        /// The limit that was reached, in milliseconds.
+        /// The limit, in milliseconds.
         timeout_ms: u64,
     },
     /// the program used more than its {cpu_ms} ms of CPU time
     CpuLimit {
-        /// The limit that was reached, in milliseconds.
+        /// The limit, in milliseconds.
         cpu_ms: u64,
     },
     /// the program needs more memory than {limit} allows: {bytes} bytes
     MemoryLimit {
-        /// Which limit: that of one process, or of all together.
+        /// The limit's name: of one process, or of all processes together.
         limit: &'static str,
-        /// The limit that was reached.
+        /// The limit, in bytes.
         bytes: u64,
     },
-    /// the program handed back more than {bytes} bytes of JSON
+    /// the program returned more than {bytes} bytes of JSON
     ResultLimit {
-        /// The limit that was reached.
+        /// The limit, in bytes.
         bytes: u64,
     },
     /// the program was ended by its caller
     Canceled,
     /// a signal ended the program: {signal}
     Signal {
-        /// Its number. This reason stays inside: outside it is the exit code.
+        /// The signal's number. The embedder sees the exit code instead of this error.
         signal: u8,
     },
     /// the runner has ended with exit code {exit_code}
     RunnerExited {
-        /// The code with which the program in the runner ended.
+        /// The exit code of the program in the runner.
         exit_code: i32,
     },
     /// the engine faulted and its instance was discarded: {reason}
     EngineFault {
-        /// What the trap says.
+        /// The trap's message.
         reason: String,
     },
     /// no more {resource}: the limit is {limit}
     ResourceExhausted {
-        /// What has run out.
+        /// The exhausted resource.
         resource: &'static str,
-        /// How many there may be.
+        /// The resource's limit.
         limit: u64,
     },
     /// {errno}: {reason}, {call} '{path}'
     File {
         /// The error number's name.
         errno: &'static str,
-        /// What Linux says about it, and more where more is known.
+        /// Linux's text for the number, with details where they are known.
         reason: String,
         /// The call that failed.
         call: &'static str,
@@ -90,50 +91,50 @@ pub enum Error {
     },
     /// the archive cannot be unpacked: {reason} (entry '{entry}')
     Archive {
-        /// The name of the entry that is at fault; empty when it is the whole.
+        /// The name of the faulty entry. Empty if the whole archive is at fault.
         entry: String,
-        /// What is wrong with it.
+        /// The defect.
         reason: String,
     },
-    /// a program can be saved between two of its turns, and not now: it is in the middle of one, has news that it has not heard, or ends
+    /// the program cannot be saved now: a turn is under way, events wait for it, or it is ending
     NotQuiet,
-    /// no quiet moment within {timeout_ms} ms: {command} (process {pid}) did not come to rest
+    /// the runtime did not quiesce within {timeout_ms} ms: {command} (process {pid}) did not come to rest
     Busy {
-        /// Its number; 0 when it was another snapshot that went on for so long.
+        /// The process that kept running. 0 if another snapshot was under way for all that time.
         pid: u32,
-        /// What it was started as.
+        /// The process's command line.
         command: String,
-        /// How long was waited, in milliseconds.
+        /// The time allowed, in milliseconds.
         timeout_ms: u64,
     },
     /// the runtime was rolled back to a snapshot
     RolledBack,
-    /// the snapshot needs a {what} '{name}', which nobody has brought
+    /// the snapshot needs a {what} '{name}', which was not given
     SnapshotLacks {
-        /// What is missing: a mount, a file system.
+        /// The kind of the missing resource: a mount or a file system.
         what: String,
-        /// Its name, or where the guest sees it.
+        /// The resource's name or guest path.
         name: String,
     },
     /// the snapshot cannot be taken: {reason}
     Snapshot {
-        /// What the system says.
+        /// The system's text for the failure.
         reason: String,
     },
-    /// the snapshot needs {what} {needed}; here it is {found}
+    /// the snapshot needs {what} {needed}; this installation has {found}
     SnapshotForeign {
-        /// What does not fit.
+        /// The property that differs.
         what: &'static str,
-        /// What it was made with.
+        /// The property's value when the snapshot was taken.
         needed: String,
-        /// What is here.
+        /// The property's value in this installation.
         found: String,
     },
     /// the snapshot file {path} is damaged: {reason}
     SnapshotDamaged {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// The defect.
         reason: String,
     },
     /// the snapshot file {path}: {errno}, {reason}
@@ -142,38 +143,38 @@ pub enum Error {
         path: String,
         /// The error number's name.
         errno: &'static str,
-        /// What the system says.
+        /// The system's text for the failure.
         reason: String,
     },
     /// there is no snapshot '{snapshot}'
     SnapshotNotFound {
-        /// The id, name or digest that was asked for.
+        /// The id, name or digest in the request.
         snapshot: String,
     },
-    /// another snapshot has the id {id} already
+    /// another snapshot already has the id {id}
     SnapshotExists {
-        /// The id of both.
+        /// The id.
         id: String,
     },
     /// the guest image at {path} cannot be used: {reason}
     Image {
         /// The file or folder.
         path: String,
-        /// Why not, and what to do.
+        /// The reason and the remedy.
         reason: String,
     },
 }
 
 impl Error {
-    /// What the system said about a snapshot's file or the folder of them.
-    pub(crate) fn snapshot_file(path: &std::path::Path, error: &std::io::Error) -> Self {
+    /// The error of a failed operation on a snapshot file or on the store's folder.
+    pub fn snapshot_file(path: &std::path::Path, error: &std::io::Error) -> Self {
         let text = error.to_string();
-        // The number is a fact of its own.
+        // The error number is a separate fact.
         let reason = text.split(" (os error").next().unwrap_or_default().to_owned();
         Self::SnapshotFile { path: path.display().to_string(), errno: Errno::of(error).name(), reason }
     }
 
-    /// The stable code, as in `docs/internals/protocol.md`.
+    /// The stable code, listed in `docs/internals/protocol.md`.
     pub fn code(&self) -> &'static str {
         match self {
             Self::InvalidRequest { .. } => "ERR_INVALID_REQUEST",
@@ -203,7 +204,7 @@ impl Error {
         }
     }
 
-    /// The facts, by the names that `docs/internals/protocol.md` gives them.
+    /// The facts, under their names in `docs/internals/protocol.md`.
     pub fn facts(&self) -> Vec<(&'static str, Fact)> {
         let number = |n: u64| Fact::Number(i64::try_from(n).unwrap_or(i64::MAX));
         match self {
@@ -257,8 +258,8 @@ impl Error {
         }
     }
 
-    /// The exit code of a program that was ended for this reason: 124 for time, 134 for memory, as shells and Node have
-    /// it, and 137 for the rest.
+    /// The exit code of a program that was ended for this reason: 124 for time, 134 for memory, as in
+    /// shells and Node, and 137 for all other reasons.
     pub fn exit_code(&self) -> i32 {
         match self {
             Self::Timeout { .. } | Self::CpuLimit { .. } => 124,

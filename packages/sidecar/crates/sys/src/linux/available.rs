@@ -1,11 +1,14 @@
-//! How much memory the machine can still give this process: what the kernel believes to be available, and what the control groups that it is in
-//! (a container, a service) leave it. A few small files, some tens of microseconds: for decisions about many megabytes.
+//! The memory that this process can still get: the kernel's estimate of available memory, and what
+//! the limits of the process's control groups (a container, a service) leave.
+//!
+//! Reads a few small files, which takes some tens of microseconds: for decisions about many
+//! megabytes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// In bytes; `None` when the system does not say.
-pub(crate) fn available_memory() -> Option<u64> {
+/// Returns the available memory in bytes. `None` if the system does not report it.
+pub fn available_memory() -> Option<u64> {
     let machine = meminfo(&fs::read_to_string("/proc/meminfo").ok()?)?;
     let group = fs::read_to_string("/proc/self/cgroup").ok().and_then(|text| group(&text, Path::new("/sys/fs/cgroup")));
     Some(group.and_then(|group| left_by(&group)).map_or(machine, |left| machine.min(left)))
@@ -16,14 +19,15 @@ fn meminfo(text: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1_024)
 }
 
-/// The folder of this process's group (version 2).
+/// Returns the folder of this process's control group (version 2).
 fn group(text: &str, root: &Path) -> Option<PathBuf> {
     let path = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
     Some(root.join(path))
 }
 
-/// What a group and those above it leave: the least of the limits less what is in use. Files that could be dropped count as in use, so this is too little rather than
-/// too much by what `memory.stat` calls them.
+/// Returns what a group and its ancestors leave: the smallest difference of limit and use. Inactive
+/// files of `memory.stat` do not count as used, because the kernel can drop them. Other cached files count, so
+/// the result is rather too small than too large.
 fn left_by(group: &Path) -> Option<u64> {
     let number = |path: PathBuf| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let left = |folder: &Path| {
@@ -44,13 +48,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_machine_says_something_between_nothing_and_all() {
-        let available = available_memory().expect("Linux says it");
+    fn reads_the_memory_of_this_machine() {
+        let available = available_memory().expect("Linux reports it");
         assert!((1 << 20..1 << 50).contains(&available), "{available}");
     }
 
     #[test]
-    fn what_is_not_there_or_not_understood_is_not_guessed() {
+    fn returns_none_for_missing_or_malformed_files() {
         assert_eq!(meminfo("MemTotal: 5 kB\nMemAvailable:   24105 kB\n"), Some(24_105 << 10));
         assert_eq!(meminfo("MemAvailable: many kB\n"), None);
         assert_eq!(group("12:cpu:/x\n0::/a/b\n", Path::new("/g")), Some(PathBuf::from("/g/a/b")));
@@ -59,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn the_narrowest_group_counts() {
+    fn uses_the_group_that_leaves_the_least() {
         let root = std::env::temp_dir().join(format!("coldframe-groups-{}", std::process::id()));
         let inner = root.join("a/b");
         fs::create_dir_all(&inner).expect("folders");

@@ -1,17 +1,21 @@
-//! The kernel's page map: which pages of a private mapping are copies of this process's own. `PAGEMAP_SCAN` where it exists (6.7 and later), the
-//! page map file elsewhere; both see the same.
+//! The kernel's page map: which pages of a private mapping are this process's own copies.
+//!
+//! `PAGEMAP_SCAN` where it exists (Linux 6.7 and later), else the page map file. Both return equal
+//! results.
 
-use crate::sys::{PAGE, Run};
+use crate::{PAGE, Run};
+use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, ioctl, opcode};
+use std::ffi::c_void;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The kernel's page map of this process, opened once: later the process may have made itself undumpable, which closes `/proc`.
+/// The kernel's page map of this process. The file is opened once, because a process that has made
+/// itself undumpable cannot open files of its own `/proc`.
 #[derive(Debug)]
-pub(crate) struct PageMap {
+pub struct PageMap {
     file: File,
     scan: AtomicBool,
 }
@@ -20,8 +24,7 @@ const PAGE_IS_FILE: u64 = 1 << 2;
 const PAGE_IS_PRESENT: u64 = 1 << 3;
 const PAGE_IS_SWAPPED: u64 = 1 << 4;
 const PAGE_IS_PFNZERO: u64 = 1 << 5;
-/// `_IOWR('f', 16, struct pm_scan_arg)`
-const PAGEMAP_SCAN: u64 = 0xC060_6610;
+const PAGEMAP_SCAN: Opcode = opcode::read_write::<ScanArgument>(b'f', 16);
 
 /// `struct pm_scan_arg` of `linux/fs.h`.
 #[repr(C)]
@@ -50,9 +53,32 @@ struct Region {
     categories: u64,
 }
 
+/// The call `PAGEMAP_SCAN`. Its result is the number of regions found.
+struct Scan<'a>(&'a mut ScanArgument);
+
+// SAFETY: `ScanArgument` has the layout that the kernel expects for this code. The kernel writes to
+// the argument, and to the vector that the argument points to.
+unsafe impl Ioctl for Scan<'_> {
+    type Output = usize;
+
+    const IS_MUTATING: bool = true;
+
+    fn opcode(&self) -> Opcode {
+        PAGEMAP_SCAN
+    }
+
+    fn as_ptr(&mut self) -> *mut c_void {
+        (&raw mut *self.0).cast()
+    }
+
+    unsafe fn output_from_ptr(found: IoctlOutput, _argument: *mut c_void) -> rustix::io::Result<usize> {
+        usize::try_from(found).map_err(|_| rustix::io::Errno::INVAL)
+    }
+}
+
 impl PageMap {
-    /// The page map of this process.
-    pub(crate) fn get() -> io::Result<&'static Self> {
+    /// Returns the page map of this process.
+    pub fn get() -> io::Result<&'static Self> {
         static MAP: OnceLock<PageMap> = OnceLock::new();
         if let Some(map) = MAP.get() {
             return Ok(map);
@@ -61,21 +87,20 @@ impl PageMap {
         Ok(MAP.get_or_init(|| PageMap { file, scan: AtomicBool::new(true) }))
     }
 
-    /// The runs of pages in `base..base + len` that are this process's own copies: written since they were mapped. Pages of
-    /// the mapped file and the shared page of zeros are not among them. Sorted, not touching.
-    pub(crate) fn private_runs(&self, base: usize, len: usize) -> io::Result<Vec<Run>> {
+    /// Returns the runs of pages in `base..base + len` that were written since they were mapped.
+    /// Pages of the mapped file and the shared page of zeros are not included. The runs are sorted
+    /// and do not touch.
+    pub fn private_runs(&self, base: usize, len: usize) -> io::Result<Vec<Run>> {
         if self.scan.load(Ordering::Relaxed) {
             match self.scan_ioctl(base, len) {
-                Err(error) if matches!(error.raw_os_error(), Some(libc::ENOTTY | libc::EINVAL)) => {
-                    self.scan.store(false, Ordering::Relaxed);
-                }
-                result => return result,
+                Err(rustix::io::Errno::NOTTY | rustix::io::Errno::INVAL) => self.scan.store(false, Ordering::Relaxed),
+                result => return Ok(result?),
             }
         }
         self.read_entries(base, len)
     }
 
-    fn scan_ioctl(&self, base: usize, len: usize) -> io::Result<Vec<Run>> {
+    fn scan_ioctl(&self, base: usize, len: usize) -> rustix::io::Result<Vec<Run>> {
         let mut regions = [Region::default(); 512];
         let mut runs = Vec::new();
         let (mut start, end) = (base as u64, (base + len) as u64);
@@ -92,9 +117,8 @@ impl PageMap {
                 return_mask: PAGE_IS_PRESENT,
                 ..ScanArgument::default()
             };
-            // SAFETY: the argument has the layout that the kernel expects and points to `regions`, which outlives the call.
-            let found = unsafe { libc::ioctl(self.file.as_raw_fd(), PAGEMAP_SCAN as _, &mut argument) };
-            let found = usize::try_from(found).map_err(|_| io::Error::last_os_error())?;
+            // SAFETY: the argument points to `regions`, which outlives the call.
+            let found = unsafe { ioctl(&self.file, Scan(&mut argument)) }?;
             for region in &regions[..found] {
                 push(&mut runs, (region.start - base as u64) as usize, (region.end - region.start) as usize);
             }
@@ -137,8 +161,9 @@ fn push(runs: &mut Vec<Run>, offset: usize, len: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::{map_private, memory_file, release, reserve};
+    use crate::{map_private, memory_file, release, reserve};
     use std::io::Write;
+    use std::os::fd::AsFd;
 
     #[test]
     fn both_ways_of_reading_the_page_map_see_the_same_written_pages() {
@@ -147,7 +172,7 @@ mod tests {
         let base = reserve(64 * PAGE).expect("reserve");
         // SAFETY: the test owns the reservation and holds no reference into it.
         unsafe {
-            map_private(base, file.as_raw_fd(), 0, 64 * PAGE).expect("map");
+            map_private(base, file.as_fd(), 0, 64 * PAGE).expect("map");
             for page in [0, 1, 2, 9, 40, 63] {
                 *((base + page * PAGE + 5) as *mut u8) = 1;
             }

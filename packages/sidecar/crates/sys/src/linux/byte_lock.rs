@@ -1,43 +1,51 @@
-//! Locks on single bytes of a file, which need not exist. They are the open file's, so another one of the same process is refused too, and the system lets go of
-//! them when it is closed or its process ends, however it does. See fcntl(2), "Open file description locks".
+//! Locks on single bytes of a file. The bytes need not exist.
+//!
+//! A lock belongs to an open file, so another open file of the same process is refused too. The
+//! system releases the lock when the file is closed or the process ends in any way. See fcntl(2),
+//! "Open file description locks". `libc` instead of rustix, which has no call for these locks.
 
-use super::check_int;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
 /// The last byte that can be locked.
-pub(crate) const LAST_BYTE: u64 = i64::MAX as u64 - 1;
+pub const LAST_BYTE: u64 = i64::MAX as u64 - 1;
 
-/// Locks a byte for an open file. Fails with `WouldBlock` when it is another one's. The file is open for writing.
-pub(crate) fn lock_byte(file: &File, at: u64) -> io::Result<()> {
+/// Locks a byte for an open file, which must be open for writing. Fails with `WouldBlock` if another
+/// open file has the lock.
+pub fn lock_byte(file: &File, at: u64) -> io::Result<()> {
     set(file, &region(libc::F_WRLCK, at, 1))
 }
 
-/// Lets go of a byte.
-pub(crate) fn unlock_byte(file: &File, at: u64) -> io::Result<()> {
+/// Releases the lock of a byte.
+pub fn unlock_byte(file: &File, at: u64) -> io::Result<()> {
     set(file, &region(libc::F_UNLCK, at, 1))
 }
 
-/// Lets go of all bytes, also when another process has a copy of the descriptor, as each one has between fork and exec.
-pub(crate) fn unlock_all(file: &File) -> io::Result<()> {
+/// Releases all locks of an open file, even if another process has a copy of the descriptor, as
+/// every child has between fork and exec.
+pub fn unlock_all(file: &File) -> io::Result<()> {
     set(file, &region(libc::F_UNLCK, 0, 0))
+}
+
+fn check(result: libc::c_int) -> io::Result<()> {
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 fn set(file: &File, wanted: &libc::flock) -> io::Result<()> {
     // SAFETY: the descriptor is the file's; the call only reads `wanted`.
-    check_int(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const *wanted) })
+    check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const *wanted) })
 }
 
-/// Whether a byte is locked by another open file.
-pub(crate) fn is_byte_locked(file: &File, at: u64) -> io::Result<bool> {
+/// Returns whether another open file has locked a byte.
+pub fn is_byte_locked(file: &File, at: u64) -> io::Result<bool> {
     let mut found = region(libc::F_WRLCK, at, 1);
     // SAFETY: the descriptor is the file's; the call reads and writes `found`, which outlives it.
-    check_int(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut found) })?;
+    check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut found) })?;
     Ok(found.l_type != libc::F_UNLCK as libc::c_short)
 }
 
-/// `len` 0 is to the end. The process must be 0 for locks of open files.
+/// A region of a file. A `len` of 0 means up to the end. The process must be 0 for these locks.
 fn region(what: libc::c_int, at: u64, len: libc::off_t) -> libc::flock {
     libc::flock {
         l_type: what as libc::c_short,
@@ -53,25 +61,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_byte_is_locked_until_it_is_let_go_of_or_the_file_is_closed() {
+    fn a_byte_stays_locked_until_it_is_released_or_the_file_is_closed() {
         let path = std::env::temp_dir().join(format!("coldframe-byte-lock-{}", std::process::id()));
         let open = || File::options().create(true).truncate(false).read(true).write(true).open(&path).expect("a file");
         let (one, other) = (open(), open());
         for at in [0, 7, LAST_BYTE] {
             lock_byte(&one, at).expect("free");
-            lock_byte(&one, at).expect("it has it");
+            lock_byte(&one, at).expect("its own lock");
             assert!(is_byte_locked(&other, at).expect("known") && !is_byte_locked(&one, at).expect("known"));
             assert_eq!(lock_byte(&other, at).map_err(|error| error.kind()), Err(io::ErrorKind::WouldBlock));
-            unlock_byte(&other, at).expect("nothing to let go of");
-            assert!(is_byte_locked(&other, at).expect("known"), "it was not its own");
+            unlock_byte(&other, at).expect("no lock to release");
+            assert!(is_byte_locked(&other, at).expect("known"), "another file has the lock");
         }
         assert!(!is_byte_locked(&other, 6).expect("known"));
-        unlock_byte(&one, 7).expect("let go of");
+        unlock_byte(&one, 7).expect("released");
         assert!(!is_byte_locked(&other, 7).expect("known") && is_byte_locked(&other, 0).expect("known"));
         let copy = one.try_clone().expect("a copy of the descriptor");
         drop(one);
         assert!(is_byte_locked(&other, 0).expect("known"));
-        unlock_all(&copy).expect("let go of");
+        unlock_all(&copy).expect("released");
         assert!(!is_byte_locked(&other, 0).expect("known") && !is_byte_locked(&other, LAST_BYTE).expect("known"));
         std::fs::remove_file(&path).expect("removed");
     }

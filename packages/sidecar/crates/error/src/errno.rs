@@ -1,4 +1,4 @@
-//! Linux error numbers, as system calls answer with them.
+//! Linux error numbers, the results of failed system calls.
 
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
@@ -6,24 +6,24 @@ use serde::{Deserialize, Serialize};
 /// A Linux error number (positive).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "i32", into = "i32")]
-pub(crate) struct Errno(i32);
+pub struct Errno(i32);
 
 macro_rules! numbers {
     ($($name:ident = $number:literal),+ $(,)?) => {
-        #[expect(dead_code, reason = "the table is Linux's; not every number is used")]
+        #[expect(missing_docs, reason = "the names are Linux's")]
         impl Errno {
-            $(pub(crate) const $name: Self = Self($number);)+
+            $(pub const $name: Self = Self($number);)+
 
-            /// The name that Linux gives it.
-            pub(crate) fn name(self) -> &'static str {
+            /// The number's name on Linux.
+            pub fn name(self) -> &'static str {
                 match self.0 {
                     $($number => stringify!($name),)+
                     _ => "EIO",
                 }
             }
 
-            /// The number of that name.
-            pub(crate) fn named(name: &str) -> Option<Self> {
+            /// The number with this name.
+            pub fn named(name: &str) -> Option<Self> {
                 match name {
                     $(stringify!($name) => Some(Self($number)),)+
                     _ => None,
@@ -59,20 +59,21 @@ impl From<Errno> for i32 {
 }
 
 impl Errno {
-    /// As the caller outside sees it: what failed, and with which path or address.
-    pub(crate) fn at(self, call: &'static str, path: &str) -> Error {
+    /// The error for the embedder: the failed call and its path or address.
+    pub fn at(self, call: &'static str, path: &str) -> Error {
         let path = path.chars().take(100).collect();
         Error::File { errno: self.name(), reason: self.message().to_owned(), call, path }
     }
 
-    /// The host's own error number. A path that would have left its folder has none and is `EACCES`; anything else is `EIO`.
-    pub(crate) fn of(error: &std::io::Error) -> Self {
+    /// The number of a failure on the host. A path that would leave its folder has no number and is
+    /// `EACCES`. Every other failure without a number is `EIO`.
+    pub fn of(error: &std::io::Error) -> Self {
         let none = if error.kind() == std::io::ErrorKind::PermissionDenied { Self::EACCES } else { Self::EIO };
         error.raw_os_error().filter(|number| (1..4_096).contains(number)).map_or(none, Self)
     }
 
-    /// What Linux says about it, as far as the caller outside meets it.
-    pub(crate) fn message(self) -> &'static str {
+    /// Linux's text for the number, for the numbers that the embedder can meet.
+    pub fn message(self) -> &'static str {
         match self {
             Self::EPERM => "operation not permitted",
             Self::ESRCH => "no such process",
@@ -104,8 +105,8 @@ impl Errno {
         }
     }
 
-    /// What a system call returns for it.
-    pub(crate) fn negative(self) -> i64 {
+    /// The result of the failed system call.
+    pub fn negative(self) -> i64 {
         -i64::from(self.0)
     }
 }
