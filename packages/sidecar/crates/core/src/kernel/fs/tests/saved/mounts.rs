@@ -57,9 +57,9 @@ fn a_mount_that_nobody_brings_is_named() {
         }
     };
     let systems = std::slice::from_ref(&system);
-    assert_eq!(lacking(&all.mounts[1..], systems), "the snapshot needs a mount '/m', which nobody has brought");
-    assert_eq!(lacking(&all.mounts[..1], systems), "the snapshot needs a mount '/p', which nobody has brought");
-    assert_eq!(lacking(&all.mounts, &[]), "the snapshot needs a file system '/app', which nobody has brought");
+    assert_eq!(lacking(&all.mounts[1..], systems), "the snapshot needs a mount '/m', which was not given");
+    assert_eq!(lacking(&all.mounts[..1], systems), "the snapshot needs a mount '/p', which was not given");
+    assert_eq!(lacking(&all.mounts, &[]), "the snapshot needs a file system '/app', which was not given");
     let folder_there = Given { mounts: vec![mount("/m", &folder, true), mount("/p", &folder, true)], ..Given::default() };
     let error = Given { file_systems: vec![system], ..folder_there }.revive(&saved).err().expect("it is no overlay");
     assert_eq!(error.code(), "ERR_SNAPSHOT_FOREIGN");
