@@ -1,6 +1,5 @@
 //! Linux error numbers, the results of failed system calls.
 
-use crate::error::Error;
 use serde::{Deserialize, Serialize};
 
 /// A Linux error number (positive).
@@ -59,12 +58,6 @@ impl From<Errno> for i32 {
 }
 
 impl Errno {
-    /// The error for the embedder: the failed call and its path or address.
-    pub fn at(self, call: &'static str, path: &str) -> Error {
-        let path = path.chars().take(100).collect();
-        Error::File { errno: self.name(), reason: self.message().to_owned(), call, path }
-    }
-
     /// The number of a failure on the host. A path that would leave its folder has no number and is
     /// `EACCES`. Every other failure without a number is `EIO`.
     pub fn of(error: &std::io::Error) -> Self {

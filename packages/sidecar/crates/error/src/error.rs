@@ -269,3 +269,11 @@ impl Error {
         }
     }
 }
+
+impl Errno {
+    /// The error for the embedder: the failed call and its path or address.
+    pub fn at(self, call: &'static str, path: &str) -> Error {
+        let path = path.chars().take(100).collect();
+        Error::File { errno: self.name(), reason: self.message().to_owned(), call, path }
+    }
+}

@@ -75,7 +75,7 @@ impl Embedded {
         let told = Arc::new(OnceLock::from(number));
         let options = RestoreOptions {
             warnings: warn.then(|| limits::listener(&self.outlet, &told)),
-            host: Some(Arc::new(host::Asking { runtime: number, outlet: Arc::clone(&self.outlet) })),
+            embedder: Some(Arc::new(host::Asking { runtime: number, outlet: Arc::clone(&self.outlet) })),
             ..options
         };
         let mut casting = Casting::new(number, has_slept, self);

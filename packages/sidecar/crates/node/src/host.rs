@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use coldframe_core::{BindingOptions, Host, HostCall, HostFailure, NetworkEvent};
+use coldframe_core::{BindingOptions, Embedder, HostCall, HostFailure, NetworkEvent};
 use napi::Env;
 use napi::bindgen_prelude::{Object, Result};
 
@@ -19,7 +19,7 @@ pub struct Asking {
     pub outlet: Arc<Outlet>,
 }
 
-impl Host for Asking {
+impl Embedder for Asking {
     fn call(&self, call: HostCall) {
         self.outlet.ask(Event::HostCall(self.runtime, call));
     }

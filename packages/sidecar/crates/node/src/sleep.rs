@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use coldframe_core::{
-    Bygone, Error, Held, Outcome, Process, RestoreOptions, Sink, Snapshot, SnapshotOptions, Stay, Store, Stored,
+    Carryover, Error, Held, Outcome, Process, RestoreOptions, Retention, Sink, Snapshot, SnapshotOptions, Store, Stored,
 };
 use napi::Env;
 use napi::bindgen_prelude::Result;
@@ -48,7 +48,7 @@ pub struct Asleep {
     pub gone: Vec<u32>,
     /// Requests that wait for its programs.
     requests: Vec<u32>,
-    bygone: Bygone,
+    bygone: Carryover,
     /// It is being made again; then whether it was disposed of meanwhile.
     waking: Option<bool>,
 }
@@ -64,7 +64,7 @@ impl Asleep {
 fn pause(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
     let id = this.new_id(env, &arguments)?;
     let number = arguments.number(1, "runtime")?;
-    let stay = if arguments.required(3, "temporary", "true or false")? { Stay::WhileOpen } else { Stay::Always };
+    let stay = if arguments.required(3, "temporary", "true or false")? { Retention::WhileOpen } else { Retention::Always };
     let sleeping = this.asleep.borrow().get(&number).filter(|asleep| asleep.waking.is_none()).map(|asleep| asleep.place());
     if let Some((tenant, name)) = sleeping {
         return this.pause_sleeping(env, id, tenant, name, stay);
@@ -85,13 +85,13 @@ fn pause(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<
             Ok(taken) => taken,
             Err(error) => return then(&outlet, Box::new(move |this, _| Err(this.stay_awake(number, None, error).into()))),
         };
-        store.later(move |store| {
+        store.in_background(move |store| {
             let written = store.write(&snapshot, stay);
             let info = snapshot.info().clone();
             drop(snapshot);
             let work: Later = match written {
                 Ok(()) => Box::new(move |this, env| {
-                    let left = held.map(Held::vanish).unwrap_or_default();
+                    let left = held.map(Held::into_sinks).unwrap_or_default();
                     this.fall_asleep(number, info.id.clone(), left);
                     Ok(entry(env, info, Stored::Disk)?)
                 }),
@@ -121,7 +121,7 @@ fn resume(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option
     let outlet = Arc::clone(&this.outlet);
     let store = this.store(env)?;
     this.wait_without_program(env, id);
-    store.later(move |store| {
+    store.in_background(move |store| {
         let read = store.get(&tenant, &name);
         let options = RestoreOptions { mounts, file_systems, bindings, ..RestoreOptions::default() };
         outlet.send(Event::Then(
@@ -137,9 +137,9 @@ fn resume(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option
 
 impl Embedded {
     /// One that sleeps is put to sleep: what it sleeps on is the answer, and stays from now on if that is wanted.
-    fn pause_sleeping(&self, env: &Env, id: u32, tenant: String, name: String, stay: Stay) -> Result<Option<Raw>> {
+    fn pause_sleeping(&self, env: &Env, id: u32, tenant: String, name: String, stay: Retention) -> Result<Option<Raw>> {
         let work = move |store: &Store| {
-            if stay == Stay::Always {
+            if stay == Retention::Always {
                 store.protect(&tenant, &name, stay)?;
             }
             store.find(&tenant, &name)
@@ -185,7 +185,7 @@ impl Embedded {
         sleeps.or_else(falls)
     }
 
-    fn fall_asleep(&self, number: u32, id: String, (sinks, bygone): (HashMap<u64, Arc<dyn Sink>>, Bygone)) {
+    fn fall_asleep(&self, number: u32, id: String, (sinks, bygone): (HashMap<u64, Arc<dyn Sink>>, Carryover)) {
         let Some(Falling { live: Live { runners, tenant, .. }, gone, .. }) = self.falling.borrow_mut().remove(&number) else {
             // It was disposed of meanwhile.
             return self.end_sleepers(number, sinks);
@@ -230,7 +230,7 @@ impl Embedded {
                 // From now on it may make room for others.
                 let (tenant, id) = asleep.place();
                 if let Some(store) = &*self.store.borrow() {
-                    store.later(move |store| drop(store.protect(&tenant, &id, Stay::No)));
+                    store.in_background(move |store| drop(store.protect(&tenant, &id, Retention::No)));
                 }
                 Ok(programs)
             }

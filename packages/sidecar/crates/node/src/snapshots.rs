@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coldframe_core::{Error, Snapshot, SnapshotInfo, SnapshotOptions, Stay, Store, Stored};
+use coldframe_core::{Error, Retention, Snapshot, SnapshotInfo, SnapshotOptions, Store, Stored};
 use napi::Env;
 use napi::bindgen_prelude::{Object, Result};
 
@@ -75,7 +75,7 @@ impl Embedded {
     ) -> Result<Option<Raw>> {
         let outlet = Arc::clone(&self.outlet);
         self.wait_without_program(env, id);
-        self.store(env)?.later(move |store| {
+        self.store(env)?.in_background(move |store| {
             let done = work(store);
             outlet.send(Event::Then(id, Box::new(move |_, env| Ok(value(env, done?)?))));
         });
@@ -96,7 +96,7 @@ impl Embedded {
         }
         let (tenant, name, outlet) = (tenant.to_owned(), name.to_owned(), Arc::clone(&self.outlet));
         self.wait_without_program(env, id);
-        store.later(move |store| {
+        store.in_background(move |store| {
             let read = store.get(&tenant, &name);
             outlet.send(Event::Then(id, Box::new(move |this, env| then(this, env, &read?))));
         });
@@ -141,9 +141,9 @@ fn take(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<R
             ));
         };
         match taken {
-            Ok((snapshot, _)) if on_disk => store.later(move |store| {
+            Ok((snapshot, _)) if on_disk => store.in_background(move |store| {
                 let kept = store.keep(&snapshot).and_then(|()| {
-                    store.write(&snapshot, Stay::No).inspect_err(|_| {
+                    store.write(&snapshot, Retention::No).inspect_err(|_| {
                         let _ = store.delete(&snapshot.info().tenant, &snapshot.info().id);
                     })
                 });
@@ -172,7 +172,7 @@ fn list(this: &Embedded, env: &Env, arguments: Arguments<'_>) -> Result<Option<R
     this.of_store(
         env,
         id,
-        move |store| store.list(&tenant),
+        move |store| Ok(store.list(&tenant)),
         |env, (found, damaged)| {
             let entries: Result<Vec<_>> = found.into_iter().map(|(info, stored)| entry(env, info, stored)).collect();
             let told = |path: PathBuf, reason: String| {

@@ -101,7 +101,7 @@ impl Session {
         let told = Arc::new(OnceLock::from(number));
         let options = RestoreOptions {
             warnings: warn.then(|| limits::listener(&self.answers.outgoing, &told)),
-            host: Some(Arc::new(host::Asking { runtime: number, outgoing: Arc::clone(&self.answers.outgoing) })),
+            embedder: Some(Arc::new(host::Asking { runtime: number, outgoing: Arc::clone(&self.answers.outgoing) })),
             ..options
         };
         let mut casting = Casting::new(number, has_slept, &self.answers, &self.runners);

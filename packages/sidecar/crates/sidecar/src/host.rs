@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use coldframe_core as core;
-use coldframe_core::{Host, NetworkEvent, Runtime};
+use coldframe_core::{Embedder, NetworkEvent, Runtime};
 use coldframe_protocol::encode;
 use coldframe_protocol::messages::{self, BindingsSet, HostCancel, HostResult, Kind};
 
@@ -18,7 +18,7 @@ pub struct Asking {
     pub outgoing: Arc<Outgoing>,
 }
 
-impl Host for Asking {
+impl Embedder for Asking {
     fn call(&self, call: core::HostCall) {
         let core::HostCall { number, pid, service, name, input } = call;
         let body = messages::HostCall { runtime: self.runtime, pid, service, name: &name, input: &input };

@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use coldframe_core as core;
-use coldframe_core::{Bygone, Error, Held, Outcome, Process, RestoreOptions, Runtime, Sink, Snapshot, SnapshotOptions, Stay};
+use coldframe_core::{
+    Carryover, Error, Held, Outcome, Process, RestoreOptions, Retention, Runtime, Sink, Snapshot, SnapshotOptions,
+};
 use coldframe_protocol::messages::{Kind, RestoredProgram, RestoredPrograms, RuntimePause, RuntimeResume};
 
 use crate::casting::{Part, part};
@@ -33,7 +35,7 @@ pub struct Asleep {
     runners: Vec<u32>,
     /// Those that wait for its programs.
     requests: Vec<u32>,
-    bygone: Bygone,
+    bygone: Carryover,
     /// It is being made again; then whether it was disposed of meanwhile.
     waking: Option<bool>,
 }
@@ -48,7 +50,7 @@ impl Session {
     /// `runtime.pause`.
     pub(crate) fn pause(&mut self, id: u32, pause: &RuntimePause) -> Result<(), Violation> {
         let number = pause.runtime;
-        let stay = if pause.temporary == Some(true) { Stay::WhileOpen } else { Stay::Always };
+        let stay = if pause.temporary == Some(true) { Retention::WhileOpen } else { Retention::Always };
         let Some(live) = self.runtimes.get(number) else { return self.pause_sleeping(id, number, stay) };
         let options = SnapshotOptions {
             tenant: live.tenant().to_owned(),
@@ -67,13 +69,13 @@ impl Session {
                 Ok(taken) => taken,
                 Err(error) => return notes.leave(move |session| session.stay_awake(id, number, None, &error)),
             };
-            store.later(move |store| {
+            store.in_background(move |store| {
                 let written = store.write(&snapshot, stay);
                 let info = snapshot.info().clone();
                 drop(snapshot);
                 notes.leave(move |session| match written {
                     Ok(()) => {
-                        let left = held.map(Held::vanish).unwrap_or_default();
+                        let left = held.map(Held::into_sinks).unwrap_or_default();
                         session.fall_asleep(number, info.id.clone(), left);
                         session.answers.answer(id, || entry(id, &info, core::Stored::Disk));
                     }
@@ -85,14 +87,14 @@ impl Session {
     }
 
     /// One that sleeps is put to sleep: what it sleeps on is the answer, and stays from now on if that is wanted.
-    fn pause_sleeping(&mut self, id: u32, number: u32, stay: Stay) -> Result<(), Violation> {
+    fn pause_sleeping(&mut self, id: u32, number: u32, stay: Retention) -> Result<(), Violation> {
         let Some(asleep) = self.asleep.get(&number).filter(|asleep| asleep.waking.is_none()) else {
             self.refuse(id, &self.no_runtime(number));
             return Ok(());
         };
         let (tenant, name) = (asleep.tenant().to_owned(), asleep.id.clone());
         self.of_store(id, move |store| {
-            if stay == Stay::Always {
+            if stay == Retention::Always {
                 store.protect(&tenant, &name, stay)?;
             }
             store.find(&tenant, &name).map(|(info, stored)| entry(id, &info, stored))
@@ -146,7 +148,7 @@ impl Session {
         self.answers.fail(id, error, Place { runtime: number, runner: 0 });
     }
 
-    fn fall_asleep(&mut self, number: u32, id: String, (sinks, bygone): (HashMap<u64, Arc<dyn Sink>>, Bygone)) {
+    fn fall_asleep(&mut self, number: u32, id: String, (sinks, bygone): (HashMap<u64, Arc<dyn Sink>>, Carryover)) {
         let Some(Falling { live: Live { runners, tenant, .. }, .. }) = self.falling.remove(&number) else {
             // It was disposed of meanwhile.
             return self.end_sleepers(number, sinks);
@@ -186,7 +188,7 @@ impl Session {
             return Ok(());
         }
         let (answers, notes) = (self.answers.clone(), self.notes.clone());
-        self.store.later(move |store| {
+        self.store.in_background(move |store| {
             let read = store.get(&tenant, &name);
             notes.leave(move |session| {
                 let options = RestoreOptions { mounts, file_systems, bindings, ..RestoreOptions::default() };
@@ -220,7 +222,7 @@ impl Session {
                     self.answers.fail(request, &Error::RuntimePaused, Place { runtime: number, runner: 0 });
                 }
                 // From now on it may make room for others.
-                self.store.later(move |store| drop(store.protect(asleep.tenant(), &asleep.id, Stay::No)));
+                self.store.in_background(move |store| drop(store.protect(asleep.tenant(), &asleep.id, Retention::No)));
                 Ok(programs)
             }
             Err(error) => {

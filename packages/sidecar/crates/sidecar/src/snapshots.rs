@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use coldframe_core as core;
-use coldframe_core::{Snapshot, SnapshotInfo, SnapshotOptions, Stay, Store};
+use coldframe_core::{Retention, Snapshot, SnapshotInfo, SnapshotOptions, Store};
 use coldframe_protocol::Request;
 use coldframe_protocol::messages::{
     DamagedSnapshot, Empty, Kind, Pairs, SnapshotDigest, SnapshotEntries, SnapshotEntry, SnapshotTake, Stored,
@@ -87,7 +87,7 @@ impl Session {
     pub(crate) fn of_store(&self, id: u32, work: impl FnOnce(&Store) -> Answer + Send + 'static) -> Result<(), Violation> {
         if self.begin(id, 0)? {
             let answers = self.answers.clone();
-            self.store.later(move |store| answer(&answers, id, work(store)));
+            self.store.in_background(move |store| answer(&answers, id, work(store)));
         }
         Ok(())
     }
@@ -108,7 +108,7 @@ impl Session {
             return Ok(());
         }
         let (tenant, name, notes) = (tenant.to_owned(), name.to_owned(), self.notes.clone());
-        self.store.later(move |store| match store.get(&tenant, &name) {
+        self.store.in_background(move |store| match store.get(&tenant, &name) {
             Ok(snapshot) => notes.leave(move |session| answer(&answers, id, then(session, &snapshot))),
             Err(error) => answers.fail(id, &error, NOWHERE),
         });
@@ -134,9 +134,9 @@ impl Session {
         let (answers, store, on_disk) = (self.answers.clone(), self.store.clone(), take.disk.unwrap_or(false));
         let place = Place { runtime: take.runtime, runner: 0 };
         runtime.snapshot(options, move |taken| match taken {
-            Ok((snapshot, _)) if on_disk => store.later(move |store| {
+            Ok((snapshot, _)) if on_disk => store.in_background(move |store| {
                 let kept = store.keep(&snapshot).and_then(|()| {
-                    store.write(&snapshot, Stay::No).inspect_err(|_| {
+                    store.write(&snapshot, Retention::No).inspect_err(|_| {
                         let _ = store.delete(&snapshot.info().tenant, &snapshot.info().id);
                     })
                 });
@@ -175,7 +175,7 @@ pub fn entry(id: u32, info: &SnapshotInfo, stored: core::Stored) -> Vec<u8> {
 
 /// As many of a tenant's as one frame holds with room to spare, from the oldest on, or from behind a place.
 fn entries(id: u32, store: &Store, tenant: &str, after: Option<(u64, String)>) -> Answer {
-    let (mut snapshots, mut damaged) = store.list(tenant)?;
+    let (mut snapshots, mut damaged) = store.list(tenant);
     if let Some(after) = after {
         snapshots.retain(|(info, _)| (info.created_ms, &info.id) > (after.0, &after.1));
         damaged.clear();

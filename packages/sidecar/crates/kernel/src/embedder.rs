@@ -1,0 +1,57 @@
+//! What a sandbox asks of the caller outside: the shape of such a call, and who takes it.
+//!
+//! The core knows a service's name, a name inside it, and bytes. What they mean is between the guest's library and the caller. Next:
+//! `kernel/host_calls.rs`, the calls under way.
+
+use crate::net::inbound::NetworkEvent;
+
+/// Takes the calls of one runtime. Called on worker threads, or on the calling thread when a program runs inline; it must not block.
+///
+/// Every call is answered once, with [`crate::Runtime::answer`], also one that was cancelled: until then it counts as under way.
+pub trait Embedder: Send + Sync {
+    /// A call begins.
+    fn call(&self, call: HostCall);
+    /// Nobody waits for the call any more.
+    fn cancel(&self, number: u32);
+    /// Something happens to a connection or a wait of the caller's, by the caller's number for it. Told in order, with the sandbox's sockets
+    /// locked: it must not call back.
+    fn network(&self, _number: u32, _event: NetworkEvent) {}
+}
+
+/// One call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostCall {
+    /// The call's number in its runtime, not 0.
+    pub number: u32,
+    /// The process that asks.
+    pub pid: u32,
+    /// Which of the caller's services is meant.
+    pub service: &'static str,
+    /// What is called in it.
+    pub name: String,
+    /// What it is given.
+    pub input: Vec<u8>,
+}
+
+/// What comes of a call.
+pub type HostAnswer = Result<Vec<u8>, HostFailure>;
+
+/// Why a call has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostFailure {
+    /// The name of a Linux error number where one says it, else a code that the guest's system call shows as `EIO`.
+    pub code: String,
+    /// A sentence for people.
+    pub message: String,
+}
+
+/// A function of the caller's that guests can call by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BindingOptions {
+    /// Its name.
+    pub name: String,
+    /// The commands on PATH that call it.
+    pub commands: Vec<String>,
+    /// Bytes of input that one call may have.
+    pub input_bytes: u64,
+}

@@ -1,0 +1,60 @@
+//! Inbound connections: connections of the embedder to listeners in the runtime, and its waits for
+//! listeners.
+//!
+//! [`requests`] holds the embedder's requests, [`connections`] moves the bytes, and [`listeners`]
+//! keeps the waits. All of them use the runtime's table of sockets, so that a guest sees an
+//! ordinary connection on the loopback.
+
+pub(super) mod connections;
+pub(super) mod listeners;
+pub(super) mod requests;
+#[cfg(test)]
+mod tests;
+
+use coldframe_error::Error;
+use coldframe_ids::Pid;
+
+/// Bytes that may be in flight without credit in each direction of an inbound connection
+/// (`docs/internals/protocol.md`).
+pub const STREAM_WINDOW: u64 = 256 << 10;
+
+/// The address of a listener in a runtime, as the embedder names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A TCP port.
+    Port {
+        /// The port, not 0.
+        port: u16,
+        /// An address of the loopback, or `localhost`. `None`: the IPv4 loopback, then the IPv6
+        /// loopback.
+        host: Option<String>,
+    },
+    /// A Unix socket: an absolute guest path, or a name that begins with NUL.
+    Path(String),
+}
+
+/// A listening socket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListenerEntry {
+    /// The process that started to listen.
+    pub pid: Pid,
+    /// The address that the socket is bound to, and the port.
+    pub address: Option<(String, u16)>,
+    /// The path of a Unix socket.
+    pub path: Option<String>,
+}
+
+/// An event of an inbound connection or of a wait for a listener.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NetworkEvent {
+    /// Bytes that the guest has written.
+    Data(Vec<u8>),
+    /// The number of bytes that the guest's socket has taken.
+    Credit(u64),
+    /// The guest has ended its direction.
+    Ended,
+    /// The connection has ended in both directions, or has failed. The last event.
+    Closed(Option<Error>),
+    /// A listener was found, or the wait ended without a listener. The last event.
+    Listener(Result<ListenerEntry, Error>),
+}
