@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use coldframe_protocol::messages::{
-    Failure, HostCall, HostCancel, LimitWarning, Listeners, Outcome, Output, PermissionsEvents, Resources, RestoredPrograms,
-    RunnerCreated, RuntimeCopies, RuntimeCreated, RuntimeUsage, SidecarHello, SnapshotEntries, StreamClosed, StreamData,
+    Failure, HostCall, HostCancel, LimitWarning, Listeners, Outcome, Output, PermissionsEvents, RestoredPrograms, RunnerCreated,
+    RuntimeCopies, RuntimeCreated, RuntimeUsage, SidecarHello, SidecarResources, SnapshotEntries, StreamClosed, StreamData,
 };
 use coldframe_protocol::{Decoder, Frame, FrameError, Invalid, Kind, MAX_FRAME_BYTES, Request, encode, reader};
 
@@ -133,7 +133,7 @@ fn message(frame: &Frame<'_>) -> bool {
         | taken(reader::read::<SidecarHello>(body))
         | taken(reader::read::<RunnerCreated>(body))
         | taken(reader::read::<RuntimeCreated>(body))
-        | taken(reader::read::<Resources>(body))
+        | taken(reader::read::<SidecarResources>(body))
         | taken(reader::read::<LimitWarning<'_>>(body))
         | taken(reader::read::<RuntimeUsage<'_>>(body))
         | taken(reader::read::<HostCall>(body))

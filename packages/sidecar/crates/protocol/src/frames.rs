@@ -50,7 +50,7 @@ pub enum FrameError {
 /// One frame, its body still encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// The kind's number; [`Kind::try_from`] knows the valid ones.
+    /// The number of the kind, which may be unknown.
     pub kind: u8,
     /// The request that it belongs to; 0 is the connection itself.
     pub id: u32,
@@ -178,7 +178,7 @@ pub fn encode<T: Serialize>(kind: Kind, id: u32, body: &T, hint: usize) -> Resul
     let unencodable = |error: &dyn std::fmt::Display| FrameError::Unencodable(error.to_string());
     sink.put(&[0; PREFIX]);
     sink.put(&[0x93]);
-    rmp::encode::write_uint(&mut sink, u64::from(kind as u8)).map_err(|e| unencodable(&e))?;
+    rmp::encode::write_uint(&mut sink, u64::from(kind.number())).map_err(|e| unencodable(&e))?;
     rmp::encode::write_uint(&mut sink, u64::from(id)).map_err(|e| unencodable(&e))?;
     let mut serializer = rmp_serde::Serializer::new(&mut sink).with_struct_map();
     body.serialize(&mut serializer).map_err(|e| unencodable(&e))?;

@@ -71,6 +71,7 @@ fn plain(expected: &dyn de::Expected) -> String {
         "a borrowed string" => "a string".to_owned(),
         "a borrowed byte array" => "binary data".to_owned(),
         "u32" => format!("a whole number from 0 to {}", u32::MAX),
+        "a nonzero u32" => format!("a whole number from 1 to {}", u32::MAX),
         "u64" => "a whole number from 0".to_owned(),
         _ => text,
     }

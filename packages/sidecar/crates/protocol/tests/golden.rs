@@ -21,7 +21,7 @@ fn folder() -> PathBuf {
 fn index() -> Value {
     let entry = |case: &cases::Case| {
         let frame = coldframe_protocol::Frame::parse(&case.bytes[4..]).unwrap();
-        let kind = Kind::try_from(frame.kind).unwrap();
+        let kind = Kind::of(frame.kind).unwrap();
         let mut entry = json!({
             "file": format!("{}.bin", case.name),
             "from": case.from,
@@ -64,7 +64,7 @@ fn the_files_are_what_the_encoder_writes() {
 #[test]
 fn every_kind_of_message_has_one() {
     let covered: BTreeSet<u8> = cases::all().iter().map(|c| c.bytes[5]).collect();
-    assert_eq!(covered, Kind::ALL.iter().map(|k| *k as u8).collect());
+    assert_eq!(covered, Kind::all().into_iter().map(Kind::number).collect());
 }
 
 #[test]

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 
+use coldframe_ids::RunnerId;
 use coldframe_protocol::messages::*;
 use coldframe_protocol::{Decoder, Frame, FrameError, MAX_FRAME_BYTES, Request, encode, reader};
 use proptest::collection::vec;
@@ -33,12 +35,12 @@ fn fact() -> impl Strategy<Value = Fact> {
 proptest! {
     #[test]
     fn a_process_start_survives(
-        (runtime, id) in any::<(u32, u32)>(), mode in prop_oneof![Just(Mode::Exec), Just(Mode::Run), Just(Mode::File)], code in any::<String>(), cwd in option::of(any::<String>()),
+        (runtime, id) in any::<(NonZeroU32, u32)>(), mode in prop_oneof![Just(Mode::Exec), Just(Mode::Run), Just(Mode::File)], code in any::<String>(), cwd in option::of(any::<String>()),
         args in option::of(vec(any::<String>(), 0..40)), exec_argv in option::of(vec(any::<String>(), 0..40)), env in option::of(vec(any::<(String, String)>(), 0..40)),
         stdin in option::of(vec(any::<u8>(), 0..2000)), timeout_ms in any::<Option<u64>>(), stream in any::<Option<(Option<bool>, Option<bool>)>>(),
     ) {
         let message = ProcessStart {
-            runtime,
+            runtime: runtime.into(),
             mode,
             code: &code,
             args: args.as_ref().map(|all| all.iter().map(String::as_str).collect()),
@@ -53,7 +55,7 @@ proptest! {
         let bytes = encode(Kind::ProcessStart, id, &message, 0).unwrap();
         let frame = Frame::parse(&bytes[4..]).unwrap();
         prop_assert_eq!(frame.id, id);
-        prop_assert_eq!(Request::decode(&frame).unwrap(), Request::ProcessStart(message));
+        prop_assert_eq!(Request::decode(&frame).unwrap(), Request::from(ProcessRequest::ProcessStart(message)));
     }
 
     #[test]
@@ -78,8 +80,8 @@ proptest! {
         if let Ok(frame) = Frame::parse(&bytes) {
             let _ = Request::decode(&frame);
         }
-        for kind in Kind::ALL {
-            let _ = Request::decode(&Frame { kind: *kind as u8, id: 1, body: &bytes, more: false });
+        for kind in Kind::all() {
+            let _ = Request::decode(&Frame { kind: kind.number(), id: 1, body: &bytes, more: false });
         }
         let _ = reader::read::<Outcome>(&bytes);
         let _ = reader::read::<Failure>(&bytes);
@@ -102,7 +104,7 @@ proptest! {
 
 #[test]
 fn every_single_cut_gives_the_same_frames() {
-    let start = RunnerEval { runner: 1, code: "1 + 1", timeout_ms: Some(5), stream: None };
+    let start = RunnerEval { runner: RunnerId::new(1).unwrap(), code: "1 + 1", timeout_ms: Some(5), stream: None };
     let bytes = [encode(Kind::Ping, 1, &Empty {}, 0).unwrap(), encode(Kind::RunnerEval, 2, &start, 0).unwrap()].concat();
     let whole = decode([bytes.as_slice()]).unwrap();
     assert_eq!(whole.len(), 2);

@@ -9,9 +9,10 @@ use std::os::fd::AsRawFd;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use coldframe_ids::RunnerId;
 use coldframe_protocol::encode;
 use coldframe_protocol::messages::*;
-use common::{Parent, SIDECAR, arguments, command, ended, eventually, fact, program, text};
+use common::{Parent, SIDECAR, arguments, command, eventually, fact, program, text, wait_for_exit};
 
 const ENDLESS: &str = "p: while (true) {}";
 
@@ -65,9 +66,9 @@ fn an_image_that_is_not_there_is_told_on_the_channel() {
     socket.read_to_end(&mut bytes).unwrap();
     let frame = coldframe_protocol::Frame::parse(&bytes[4..]).unwrap();
     let failure: Failure<'_> = coldframe_protocol::reader::read(frame.body).unwrap();
-    assert_eq!((frame.kind, frame.id, failure.code.as_ref()), (Kind::Error as u8, 0, "ERR_IMAGE"));
+    assert_eq!((frame.kind, frame.id, failure.code.as_ref()), (Kind::Error.number(), 0, "ERR_IMAGE"));
     assert!(matches!(fact(&failure, "path"), Fact::Text(path) if path.starts_with("/nonexistent")));
-    assert_eq!(ended(&mut child).code(), Some(1));
+    assert_eq!(wait_for_exit(&mut child).code(), Some(1));
 }
 
 #[test]
@@ -76,8 +77,8 @@ fn runs_a_program() {
         let mut parent = Parent::new(&["--inline-us", inline]);
         let runtime = parent.runtime();
         for id in 2..20 {
-            let came = parent.ask(Kind::ProcessStart, id, &program(runtime, "0; process.exit(5)"));
-            let outcome: Outcome<'_> = came.read();
+            let received = parent.ask(Kind::ProcessStart, id, &program(runtime, "0; process.exit(5)"));
+            let outcome: Outcome<'_> = received.read();
             assert_eq!((outcome.exit_code, outcome.failure.as_ref()), (5, None), "{outcome:?}");
         }
     }
@@ -92,9 +93,9 @@ fn many_programs_at_once_are_all_answered() {
     parent.socket.write_all(&batch).unwrap();
     let mut ids: Vec<u32> = (0..200)
         .map(|_| {
-            let came = parent.receive();
-            assert_eq!(came.read::<Outcome<'_>>().exit_code, 5);
-            came.id
+            let received = parent.receive();
+            assert_eq!(received.read::<Outcome<'_>>().exit_code, 5);
+            received.id
         })
         .collect();
     ids.sort_unstable();
@@ -111,9 +112,9 @@ fn cancel_ends_a_program_that_never_would() {
         parent.assert_alive();
         let begin = Instant::now();
         parent.send(Kind::Cancel, 5, &Empty {});
-        let came = parent.receive();
-        let outcome: Outcome<'_> = came.read();
-        assert_eq!((came.id, outcome.exit_code, outcome.failure.unwrap().code.as_ref()), (5, 137, "ERR_CANCELED"));
+        let received = parent.receive();
+        let outcome: Outcome<'_> = received.read();
+        assert_eq!((received.id, outcome.exit_code, outcome.failure.unwrap().code.as_ref()), (5, 137, "ERR_CANCELED"));
         assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
     }
 }
@@ -140,7 +141,7 @@ fn ends_at_once_when_the_parent_closes_the_channel_whatever_guests_do() {
     parent.assert_alive();
     let begin = Instant::now();
     parent.socket.shutdown(std::net::Shutdown::Both).unwrap();
-    assert_eq!(ended(&mut parent.child).code(), Some(0));
+    assert_eq!(wait_for_exit(&mut parent.child).code(), Some(0));
     assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
 }
 
@@ -184,8 +185,8 @@ fn keeps_no_descriptor_and_dumps_no_core() {
 #[test]
 fn a_runner_that_was_disposed_is_told_from_one_that_never_was() {
     let mut parent = Parent::new(&[]);
-    let came = parent.ask(Kind::RunnerDispose, 9, &RunnerDispose { runner: 5 });
-    assert_eq!(fact(&came.failure(), "what"), text("runner"));
+    let received = parent.ask(Kind::RunnerDispose, 9, &RunnerDispose { runner: RunnerId::new(5).unwrap() });
+    assert_eq!(fact(&received.failure(), "what"), text("runner"));
 }
 
 #[test]
@@ -206,8 +207,8 @@ fn address_space_that_the_system_refuses_is_an_error_with_its_name_and_the_rest_
     for _ in 1..16 {
         assert!(parent.receive().read::<Outcome<'_>>().failure.is_some(), "canceled, or refused as the first one");
     }
-    let came = parent.ask(Kind::ProcessStart, 200, &program(runtime, "console.log('alive')"));
-    assert_eq!(came.read::<Outcome<'_>>().stdout, b"alive\n");
+    let received = parent.ask(Kind::ProcessStart, 200, &program(runtime, "console.log('alive')"));
+    assert_eq!(received.read::<Outcome<'_>>().stdout, b"alive\n");
 }
 
 #[test]
@@ -217,17 +218,17 @@ fn files_that_may_not_grow_are_an_error_with_its_name_and_the_rest_lives() {
     let runtime = parent.runtime();
     const WRITE: &str = "process.getBuiltinModule('fs').writeFileSync('/tmp/large', Buffer.alloc(2e5, 'x'))";
     // Beyond its first MiB a guest's memory lies in a file; so does a snapshot.
-    let came = parent.ask(Kind::ProcessStart, 1, &program(runtime, "console.log(Buffer.alloc(20e6, 1).length)"));
-    assert_eq!(came.read::<Outcome<'_>>().exit_code, 134);
-    let came = parent.ask(Kind::ProcessStart, 2, &program(runtime, WRITE));
-    assert_eq!(came.read::<Outcome<'_>>().exit_code, 0);
-    let came = parent.ask(Kind::RuntimePause, 3, &RuntimePause { runtime, timeout_ms: None, temporary: None });
-    assert_eq!((came.failure().code.as_ref(), fact(&came.failure(), "errno")), ("ERR_SNAPSHOT_FILE", text("EFBIG")));
+    let received = parent.ask(Kind::ProcessStart, 1, &program(runtime, "console.log(Buffer.alloc(20e6, 1).length)"));
+    assert_eq!(received.read::<Outcome<'_>>().exit_code, 134);
+    let received = parent.ask(Kind::ProcessStart, 2, &program(runtime, WRITE));
+    assert_eq!(received.read::<Outcome<'_>>().exit_code, 0);
+    let received = parent.ask(Kind::RuntimePause, 3, &RuntimePause { runtime, timeout_ms: None, temporary: None });
+    assert_eq!((received.failure().code.as_ref(), fact(&received.failure(), "errno")), ("ERR_SNAPSHOT_FILE", text("EFBIG")));
     parent.send(Kind::ProcessStart, 4, &program(runtime, "setTimeout(() => {}, 1e6)"));
-    let came = parent.ask(Kind::RuntimePause, 5, &RuntimePause { runtime, timeout_ms: None, temporary: None });
-    assert_eq!(came.failure().code, "ERR_SNAPSHOT");
-    let came = parent.ask(Kind::ProcessStart, 6, &program(runtime, "console.log('alive')"));
-    assert_eq!(came.read::<Outcome<'_>>().stdout, b"alive\n");
+    let received = parent.ask(Kind::RuntimePause, 5, &RuntimePause { runtime, timeout_ms: None, temporary: None });
+    assert_eq!(received.failure().code, "ERR_SNAPSHOT");
+    let received = parent.ask(Kind::ProcessStart, 6, &program(runtime, "console.log('alive')"));
+    assert_eq!(received.read::<Outcome<'_>>().stdout, b"alive\n");
     assert_eq!(
         std::fs::read_dir(&folder)
             .unwrap()

@@ -10,7 +10,7 @@ mod common;
 use std::time::{Duration, Instant};
 
 use coldframe_protocol::messages::*;
-use common::{Parent, ended, program};
+use common::{Parent, program, wait_for_exit};
 
 // The source begins at 65624: the inbox, the event's header, the start block's five numbers, "/workspace", the url, the source's length.
 const GUEST: &str = r#"(module
@@ -67,9 +67,9 @@ fn others_are_answered_and_it_can_be_ended() {
         let outcome = parent.ask(Kind::ProcessStart, 20 + round, &program(other, "x"));
         assert_eq!(outcome.read::<Outcome<'_>>().exit_code, 5);
         assert_eq!(parent.ask(Kind::RuntimeDispose, 30 + round, &RuntimeDispose { runtime: stuck }).kind, Kind::Reply);
-        let came = parent.receive();
-        let outcome: Outcome<'_> = came.read();
-        assert_eq!((came.id, outcome.exit_code, outcome.failure.unwrap().code.as_ref()), (id, 137, "ERR_RUNTIME_DISPOSED"));
+        let received = parent.receive();
+        let outcome: Outcome<'_> = received.read();
+        assert_eq!((received.id, outcome.exit_code, outcome.failure.unwrap().code.as_ref()), (id, 137, "ERR_RUNTIME_DISPOSED"));
         assert!(begin.elapsed() < Duration::from_millis(500), "{:?}", begin.elapsed());
     }
 }
@@ -94,6 +94,6 @@ fn the_end_of_the_channel_is_noticed() {
     std::thread::sleep(Duration::from_millis(20));
     parent.socket.shutdown(std::net::Shutdown::Both).unwrap();
     let begin = Instant::now();
-    assert_eq!(ended(&mut parent.child).code(), Some(0));
+    assert_eq!(wait_for_exit(&mut parent.child).code(), Some(0));
     assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
 }
