@@ -1,7 +1,8 @@
 //! Writes the files that repeat declarations of this workspace in another language.
 //!
-//! `pnpm generate` runs it. With `--check` it writes nothing and fails when a file is stale; a test
-//! does the same. Each module makes one group of files: [`protocol`] the SDK's message types.
+//! `pnpm generate` runs it. With `--check` it writes nothing and fails when a file is stale. A test
+//! checks the files too. Each module makes one group of files: [`protocol`] the SDK's message
+//! types.
 
 mod output;
 mod protocol;
@@ -55,7 +56,7 @@ fn run() -> Result<ExitCode, String> {
 
 /// Makes all generated files.
 fn generate() -> Result<Vec<GeneratedFile>, String> {
-    protocol::files(&workspace().join("crates/protocol/src/messages"))
+    protocol::files(&workspace().join("crates"))
 }
 
 /// Returns the folder of the Cargo workspace.

@@ -1,10 +1,10 @@
 //! Makes a reply that is sent within the call of its request a return value.
 //!
-//! With an inline budget the core may run a program on Node's thread, inside the call. If the program
-//! ends there, its reply is sent on this thread before the call returns. A trip through the event
-//! loop would take longer than many programs, so [`run`] captures the reply. A reply that follows an
-//! event of its request is not captured: the event is in the event loop, and the reply must not
-//! overtake it.
+//! With an inline budget the core may run a program on Node's thread, inside the call. If the
+//! program ends there, its reply is sent on this thread before the call returns. The event loop
+//! would take longer than many programs, so [`run`] captures the reply. An event of the request
+//! goes through the event loop. A reply after the event is not captured, because it must not
+//! overtake the event.
 
 use std::cell::RefCell;
 

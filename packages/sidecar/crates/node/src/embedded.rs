@@ -1,8 +1,8 @@
 //! The object that `open` returns: a session and its functions, on Node's thread.
 //!
-//! The session ends in one of three ways: `shutdown()`, the collection of the object, or the end of
-//! the environment (a worker thread that ends, or the process). Each ends all guests and closes the
-//! outlet; after that the functions throw.
+//! Three events end the session: `shutdown()`, the collection of the object, and the end of the
+//! environment, which is a worker thread or the process. Each ends all guests and closes the
+//! outlet. After that the functions throw.
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -51,8 +51,8 @@ pub struct Embedded {
 /// A function of the object.
 type Body = fn(&Embedded, &Env, Arguments<'_>) -> Result<Option<Raw>>;
 
-/// Held only by the object's functions. When the last of them is collected, nothing can use the
-/// session any more.
+/// Held only by the object's functions. When the last function is collected, the session is out of
+/// reach and ends.
 struct Owner(Rc<Embedded>);
 
 impl Drop for Owner {
@@ -135,8 +135,8 @@ impl Embedded {
         Ok(object)
     }
 
-    /// Makes the function behind the threadsafe function. It calls `onEvent`, found on the object. An
-    /// exception of `onEvent` becomes an uncaught exception.
+    /// Makes the function behind the threadsafe function. It calls `onEvent`, found on the object.
+    /// An exception of `onEvent` becomes an uncaught exception.
     fn relay<'env>(env: &'env Env, this: Weak<Self>) -> Result<Function<'env, EventArguments, ()>> {
         env.create_function_from_closure("relay", move |context: FunctionCallContext<'_>| {
             if context.get::<u32>(0)? == kind::NOTHING {
@@ -180,7 +180,8 @@ impl Embedded {
         }
     }
 
-    /// `send(frame)`: handles one frame. Returns the reply as a frame, if the reply is already there.
+    /// `send(frame)`: handles one frame. Returns the reply as a frame, if the reply is already
+    /// there.
     fn send(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
         let bytes: &[u8] = arguments.required(0, "frame", "a Uint8Array")?;
         let payload = bytes.get(4..).ok_or_else(|| wrong(env, "frame", "at least 4 bytes", &bytes.len().to_string()))?;
@@ -219,8 +220,8 @@ impl Embedded {
         Raw::new(env, runtime.get()).map(Some)
     }
 
-    /// `start(id, runtime, mode, code, args, env, cwd, stdin, timeoutMs, execArgv)`: starts a program.
-    /// Returns its outcome or the error frame, if the program has ended.
+    /// `start(id, runtime, mode, code, args, env, cwd, stdin, timeoutMs, execArgv)`: starts a
+    /// program. Returns its outcome or the error frame, if the program has ended.
     fn start(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
         let id = arguments.id(0, "id")?;
         let code: String = arguments.required(3, "code", "a string")?;
@@ -267,8 +268,8 @@ impl Embedded {
         }
     }
 
-    /// Handles a request and returns its reply, if the reply is there when the call ends. `lingers`:
-    /// the request runs a program, whose end may be waited for.
+    /// Handles a request and returns its reply, if the reply is there when the call ends.
+    /// `lingers`: the request runs a program, whose end may be waited for.
     fn reply_of(
         &self,
         env: &Env,

@@ -1,9 +1,9 @@
 //! A reference to the object that `open` returns. It is strong only while requests wait.
 //!
 //! The callbacks (`onEvent`, `makeOutcome`) are properties of that object, and the object is a
-//! property of each of its functions. If native code held the callbacks, a session whose callbacks reach its owner
-//! would never be collected. So only its users hold an idle session. A busy session holds itself,
-//! because its replies have to arrive.
+//! property of each of its functions. If native code held the callbacks, a session whose callbacks
+//! reach its owner would never be collected. So only its users hold an idle session. A busy session
+//! holds itself, because its replies have to arrive.
 
 use std::ptr;
 
@@ -28,8 +28,8 @@ impl Held {
     /// Sets whether the reference keeps the object alive.
     pub fn hold(&self, env: &Env, alive: bool) {
         let mut count = 0;
-        // SAFETY: the reference is valid until `drop`. The calls alternate, so the count is 0 or 1 and
-        // they cannot fail.
+        // SAFETY: the reference is valid until `drop`. The calls alternate, so the count is 0 or 1
+        // and they cannot fail.
         unsafe {
             match alive {
                 true => sys::napi_reference_ref(env.raw(), self.reference, &mut count),
@@ -38,8 +38,8 @@ impl Held {
         }
     }
 
-    /// Returns the object, which lives at least until the present call ends. Fails when the object has
-    /// been collected.
+    /// Returns the object, which is alive at least until the present call ends. Fails when the
+    /// object has been collected.
     pub fn get<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         let mut value = ptr::null_mut();
         // SAFETY: the reference is valid until `drop`.

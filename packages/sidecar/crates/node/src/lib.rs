@@ -1,15 +1,15 @@
 //! The sidecar as a Node-API addon: one embedder's session in Node's own process.
 //!
-//! [`open`] returns an object of functions over one session. Requests are the same frames that a
-//! sidecar process reads from its socket, except for three: creating a runtime, starting a program
-//! and evaluating a snippet have functions with positional arguments. Reading properties by name
-//! would cost as much as the whole call (measured: 1.9 µs for an options object, 0.25 µs for the same in
-//! positions). The object's types are in `packages/sdk/src/transports/addon.ts`; the SDK is the only
-//! caller.
+//! [`open`] returns an object of functions over one session. Requests are frames, as on the socket
+//! of a sidecar process. Three requests have functions with positional arguments: creating a
+//! runtime, starting a program and evaluating a snippet. Reading properties by name would cost as
+//! much as the whole call (measured: 1.9 µs for an options object, 0.25 µs for positional
+//! arguments). The object's types are in `packages/sdk/src/transports/addon.ts`. The SDK is the
+//! only caller.
 //!
-//! [`embedded`] is the object, [`arguments`] reads its arguments, [`outlet`] brings messages to
-//! Node's thread, [`capture`] and [`linger`] make a reply that is already there a return value,
-//! [`held`] keeps a busy object alive, and [`values`] makes JavaScript values.
+//! [`embedded`] is the object, and [`arguments`] reads its arguments. [`outlet`] brings messages to
+//! Node's thread. [`capture`] and [`linger`] turn a reply that is already there into a return
+//! value. [`held`] keeps a busy object alive, and [`values`] makes JavaScript values.
 
 mod arguments;
 mod capture;

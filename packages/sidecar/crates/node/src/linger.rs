@@ -1,10 +1,10 @@
 //! A short wait on Node's thread for a program that a worker is about to end.
 //!
-//! Going to sleep and being woken costs each side more than a small program. So the thread that has
-//! just started a request looks for its reply for a short time, as workers look for more work before
-//! they sleep (`spinUs` is the time for both). The call then returns the reply, like a reply that
-//! was sent inline ([`crate::capture`]). Only a request that is alone is waited for. No guest runs
-//! here.
+//! Blocking a thread and waking it costs each side more than a small program. So the thread that
+//! has just started a request looks for its reply for a short time. Workers look for more work
+//! before they block for the same time, `spinUs`. The call then returns the reply, like a reply
+//! that was sent inline ([`crate::capture`]). Only a request that is alone is waited for. No guest
+//! runs here.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, Ordering};

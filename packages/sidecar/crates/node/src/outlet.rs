@@ -1,9 +1,9 @@
 //! Brings messages of the session, from any thread, to Node's thread.
 //!
-//! One threadsafe function calls `onEvent(kind, id, payload)`. It keeps Node's event loop alive only
-//! while the SDK asks for it ([`NodeOutlet::hold`]). Once the outlet is closed, by `shutdown` or by
-//! the end of the environment, messages are dropped. The lock is held during a call, because the
-//! function must not be released meanwhile.
+//! One threadsafe function calls `onEvent(kind, id, payload)`. It keeps Node's event loop alive
+//! only while the SDK asks for it ([`NodeOutlet::hold`]). Once the outlet is closed, by `shutdown`
+//! or by the end of the environment, messages are dropped. The lock is held during a call, because
+//! the function must not be released meanwhile.
 
 use coldframe_session::{Message, Outlet};
 use napi::bindgen_prelude::FnArgs;
@@ -21,7 +21,7 @@ pub type EventArguments = FnArgs<(u32, u32, Raw)>;
 /// Calls `onEvent`. Weak: its existence does not keep the event loop alive.
 pub type OnEvent = ThreadsafeFunction<Event, (), EventArguments, Status, false, true>;
 
-/// What Node's thread has to handle.
+/// Work for Node's thread.
 pub enum Event {
     /// A message for the SDK.
     Message(Message),
@@ -53,7 +53,8 @@ impl NodeOutlet {
     #[expect(deprecated, reason = "the advice to clone instead is about handles; this is about the event loop")]
     pub fn hold(&self, env: &Env, alive: bool) {
         if let Some(function) = &mut *self.function.lock() {
-            // The call cannot fail while the function is open, and the environment's end closes it first.
+            // The call cannot fail while the function is open, and the environment's end closes it
+            // first.
             let _ = if alive { function.refer(env) } else { function.unref(env) };
         }
     }

@@ -9,8 +9,8 @@ use coldframe_session::ErrorContext;
 use napi::bindgen_prelude::{BufferSlice, FnArgs, FromNapiValue, Function, Object, Result, ToNapiValue, TypeName};
 use napi::{Env, JsValue, Status, ValueType, sys};
 
-/// `exitCode, stdout, stderr, value, failure, truncated, memoryMapNs, instantiateNs, guestStartNs, guestRunNs`; `truncated` is 1 for
-/// stdout, 2 for stderr, or their sum.
+/// `exitCode, stdout, stderr, value, failure, truncated, memoryMapNs, instantiateNs, guestStartNs,
+/// guestRunNs`; `truncated` is 1 for stdout, 2 for stderr, or their sum.
 pub type OutcomeArguments = FnArgs<(i32, Raw, Raw, Option<String>, Option<Raw>, u32, f64, f64, f64, f64)>;
 
 /// Binary data of at least this size is lent to JavaScript instead of copied.

@@ -33,7 +33,8 @@ macro_rules! requests {
                 },
             )*];
 
-            /// Reads the body of a message of this family. `None`: the kind belongs to another family.
+            /// Reads the body of a message of this family. `None`: the kind belongs to another
+            /// family.
             pub(crate) fn decode(
                 kind: $crate::messages::Kind,
                 body: &'a [u8],
@@ -59,7 +60,7 @@ macro_rules! requests {
 
 /// Declares messages of the sidecar. A row is `Name(Body) = NUMBER "name"`.
 ///
-/// `shared` lists messages whose number and name are those of a message of the SDK.
+/// `shared` lists messages that have the number and the name of a message of the SDK.
 macro_rules! events {
     (
         $rows:ident { $($(#[$doc:meta])* $variant:ident($body:ty) = $number:literal $name:literal,)* }

@@ -1,4 +1,4 @@
-//! A wrong body is refused with the field's name, what was expected and what came.
+//! The refusal of a wrong body names the field, the expectation and the value.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use coldframe_ids::RuntimeId;
@@ -54,7 +54,8 @@ fn names_the_field_the_expectation_and_the_value() {
         (refusal(Kind::Reply, json!({})), "kind: expected a kind of message that the SDK sends, received reply"),
         (
             start(&long, json!(1)).replace(&"x".repeat(60), "X"),
-            "process.start.X…: expected only the keys runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, stream, live, received an unknown key",
+            "process.start.X…: expected only the keys runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, stream, \
+             live, received an unknown key",
         ),
     ] {
         assert_eq!(received, expected);

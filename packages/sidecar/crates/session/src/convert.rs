@@ -55,11 +55,11 @@ pub(crate) fn outcome(id: RequestId, outcome: &core::Outcome, context: ErrorCont
     frame(Kind::Reply, id.get(), &body, 256 + stdout.len() + stderr.len() + value_len)
 }
 
-/// Cuts two outputs to fit into `room`: the longer one first, then both to half of the room.
-fn fit(outputs: [&[u8]; 2], room: usize) -> [&[u8]; 2] {
+/// Cuts two outputs to `most` bytes in sum: the longer one first, then both to half of `most`.
+fn fit(outputs: [&[u8]; 2], most: usize) -> [&[u8]; 2] {
     let [one, other] = outputs.map(<[u8]>::len);
-    let most = |len: usize, beside: usize| len.min((room / 2).max(room.saturating_sub(beside)));
-    [&outputs[0][..most(one, other)], &outputs[1][..most(other, one)]]
+    let cut = |len: usize, beside: usize| len.min((most / 2).max(most.saturating_sub(beside)));
+    [&outputs[0][..cut(one, other)], &outputs[1][..cut(other, one)]]
 }
 
 /// Converts the times of a start.
@@ -145,7 +145,7 @@ mod tests {
     use super::fit;
 
     #[test]
-    fn outputs_that_do_not_fit_share_the_room() {
+    fn outputs_that_do_not_fit_are_cut_to_equal_halves() {
         let lens = |one: usize, other: usize| {
             let (one, other) = (vec![0; one], vec![0; other]);
             fit([&one, &other], 100).map(<[u8]>::len)

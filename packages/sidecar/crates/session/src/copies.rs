@@ -1,8 +1,8 @@
 //! Runtimes that come from a snapshot: restored, rolled back, cloned. Next: `pause.rs`.
 //!
 //! All of it runs on the session's thread, which alone may change the tables. A copy takes well
-//! below a millisecond. Many copies are made in parts, so that other requests are served in between;
-//! the copies start to run when their request has been answered.
+//! below a millisecond. Many copies are made in parts, so that other requests are served in
+//! between; the copies start to run when their request has been answered.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -34,7 +34,7 @@ const COPIES_AT_ONCE: usize = 32;
 /// A restored runtime, its programs, and what lets the programs start.
 pub(crate) type RestoredCopy = ((RuntimeId, Vec<RestoredProgram>), Starting);
 
-/// What a restored runtime gets besides the snapshot.
+/// Options of a restored runtime.
 pub(crate) struct CopyOptions {
     pub restore: RestoreOptions,
     /// Whether warnings are sent.
@@ -42,7 +42,7 @@ pub(crate) struct CopyOptions {
     pub tenant: Option<Arc<str>>,
 }
 
-/// A clone request under way.
+/// The state of a clone request.
 struct Cloning {
     id: RequestId,
     snapshot: Arc<Snapshot>,
@@ -75,7 +75,7 @@ impl Session {
         };
         let (warn, owner) = (create.warn == Some(true), create.tenant.map(Arc::from));
         self.with_snapshot(id, (tenant, name), move |session, snapshot| {
-            // Named limits replace the snapshot's, or those of the profile.
+            // Named limits replace the limits of the snapshot, or of the profile.
             let mut limits = match &profile {
                 Some(profile) => core::Limits::of_profile(profile)?,
                 None => *snapshot.limits(),
@@ -100,8 +100,8 @@ impl Session {
         self.restore(runtime, snapshot, options, None)
     }
 
-    /// Makes a runtime from a snapshot under the given id. `paused`: the sinks of the paused runtime
-    /// that the copy replaces.
+    /// Makes a runtime from a snapshot under the given id. `paused`: the sinks of the paused
+    /// runtime that the copy replaces.
     pub(crate) fn restore(
         &mut self,
         id: RuntimeId,
@@ -145,8 +145,8 @@ impl Session {
             let copies = live.runtime.rollback(snapshot, &mut |info, old| assignment.sink(info, old));
             let copies = copies.inspect_err(|_| assignment.abandon())?;
             let assigned = assignment.finish(copies);
-            // Runners that are not in the snapshot have ended: keeping their processes would keep the
-            // old state. A runner that is being created has no process yet and stays.
+            // Runners that are not in the snapshot have ended: keeping their processes would keep
+            // the old state. A runner that is being created has no process yet and stays.
             let mut table = session.runners.lock();
             let others = std::mem::take(&mut live.runners).into_iter().filter(|runner| !assigned.runners.contains(runner));
             let (creating, ended): (Vec<_>, Vec<_>) = others.partition(|runner| table.get(*runner).is_some_and(Option::is_none));

@@ -96,8 +96,8 @@ impl Session {
         Ok(())
     }
 
-    /// Pauses a runtime that is paused already: answers with its snapshot, and extends the retention
-    /// if the request asks for more.
+    /// Pauses a runtime that is paused already: answers with its snapshot, and extends the
+    /// retention if the request asks for more.
     fn pause_paused(&mut self, id: RequestId, runtime: RuntimeId, retention: Stay) -> Result<(), Violation> {
         let Some(paused) = self.paused.get(&runtime).filter(|paused| paused.resuming == Resuming::No) else {
             self.refuse(id, &self.no_runtime(runtime));
@@ -140,8 +140,8 @@ impl Session {
         self.pausing.insert(runtime, Pausing { live, runners });
     }
 
-    /// Ends a failed pause: the runtime is live again, its programs continue, and requests that were
-    /// cancelled meanwhile end.
+    /// Ends a failed pause: the runtime is live again, its programs continue, and requests that
+    /// were cancelled meanwhile end.
     fn abort_pause(&mut self, id: RequestId, runtime: RuntimeId, held: Option<Held>, error: &Error) {
         let context = ErrorContext::runtime(runtime);
         let Some(Pausing { live, runners }) = self.pausing.remove(&runtime) else {
@@ -236,7 +236,7 @@ impl Session {
                 for request in self.replies.requests.without_process(&paused.requests) {
                     self.replies.fail(request, &Error::RuntimePaused, ErrorContext::runtime(runtime));
                 }
-                // From now on the store may delete the snapshot to make room.
+                // From now on the store may delete the snapshot when it is full.
                 self.store.later(move |store| drop(store.protect(paused.tenant(), &paused.snapshot, Stay::No)));
                 Ok(programs)
             }

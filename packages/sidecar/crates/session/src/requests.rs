@@ -98,13 +98,13 @@ impl Requests {
         }
     }
 
-    /// Returns those of the requests that have no process.
+    /// Returns the requests of a list that have no process.
     pub fn without_process(&self, of: &[RequestId]) -> Vec<RequestId> {
         let table = self.table.lock();
         of.iter().filter(|id| table.get(id).is_some_and(|request| request.process.is_none())).copied().collect()
     }
 
-    /// Returns the evaluations under way in a runner.
+    /// Returns the unanswered evaluations of a runner.
     pub fn evaluations(&self, runner: RunnerId) -> Vec<RequestId> {
         let table = self.table.lock();
         table.iter().filter(|(_, request)| request.runner == Some(runner)).map(|(id, _)| *id).collect()

@@ -1,9 +1,9 @@
 //! The session: its tables, and the match from a message to its family.
 //!
-//! One thread owns the session: the sidecar's reading thread, or Node's. The room of a family
+//! One thread owns the session: the sidecar's reading thread, or Node's. The module of a family
 //! (`files.rs`, `programs.rs`, …) has one exhaustive match from its messages to calls of the core.
-//! Requests that are answered at once go through [`Session::on_runtime`]. Requests that are answered
-//! later begin with [`Session::begin`]; sinks and session tasks answer them.
+//! Requests that are answered at once go through [`Session::on_runtime`]. Requests that are
+//! answered later begin with [`Session::begin`]; sinks and session tasks answer them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub type Violation = Failure<'static>;
 /// Runs a program on the calling thread for the inline budget. A worker runs the rest.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// What a message leads to.
+/// The result of a message: a program to run here, if any.
 pub(crate) type Handled = Result<Option<Job>, Violation>;
 
 /// One embedder's requests and the tables behind them.
@@ -108,7 +108,7 @@ impl Session {
         }
     }
 
-    /// Handles a message that did not come as a frame. Otherwise as [`Session::handle`].
+    /// Handles a message that was not a frame. Otherwise as [`Session::handle`].
     pub fn request<'a>(
         &mut self,
         id: RequestId,
@@ -128,7 +128,7 @@ impl Session {
         self.replies.requests.contains(id)
     }
 
-    /// Ends all runtimes. Requests in flight are not answered any more.
+    /// Ends all runtimes. Requests in flight get no reply.
     pub fn shut_down(&self) {
         self.core.shutdown();
     }

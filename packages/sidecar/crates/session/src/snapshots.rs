@@ -93,8 +93,8 @@ impl Session {
         self.on_store(id, move |store| work(store, &tenant, &name))
     }
 
-    /// Answers a request with the result of `then` on the session's thread: at once when the
-    /// snapshot is in memory, otherwise when it has been read.
+    /// Answers a request with the result of `then`. The session's thread runs `then`, at once when
+    /// the snapshot is in memory, otherwise when the store has read it.
     pub(crate) fn with_snapshot(
         &mut self,
         id: RequestId,

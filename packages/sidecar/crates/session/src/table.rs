@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_a_removed_id_from_one_that_never_existed() {
+    fn distinguishes_a_removed_id_from_an_id_that_never_existed() {
         let mut table = IdTable::<RunnerId, ()>::new("runners", 10);
         let id = table.reserve();
         table.insert(id, ());

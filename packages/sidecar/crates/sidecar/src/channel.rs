@@ -32,7 +32,8 @@ impl Channel {
         if unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0 {
             return Err(wrong(&io::Error::last_os_error().to_string()));
         }
-        // SAFETY: the descriptor is open, the embedder passed it for this purpose, and no other code here uses it.
+        // SAFETY: the descriptor is open, the embedder passed it for this purpose, and no other
+        // code here uses it.
         let socket = unsafe { OwnedFd::from_raw_fd(fd) };
         match (sockopt::socket_domain(&socket), sockopt::socket_type(&socket)) {
             (Ok(AddressFamily::UNIX), Ok(SocketType::STREAM)) => Ok(Self { socket }),

@@ -1,5 +1,5 @@
-//! What the process does to itself before it serves, so that it never outlives the embedder and
-//! leaks nothing of its guests.
+//! Hardens the process before it serves: it must never outlive the embedder and leak nothing of its
+//! guests.
 //!
 //! The end of file of the channel ends the process ([`crate::serve`]). The kernel's parent-death
 //! signal ends a process that hangs. Core dumps would write guests' memory to a disk. A resource
@@ -52,14 +52,14 @@ pub fn harden(channel_fd: RawFd) -> Result<(), String> {
 fn close_others(channel_fd: RawFd) {
     for (first, last) in [(3, channel_fd - 1), (channel_fd + 1, i32::MAX)] {
         if first <= last {
-            // SAFETY: nothing in this process has opened a descriptor yet, so none in the range has an
-            // owner here. A Linux without the call leaves them open, which is harmless.
+            // SAFETY: nothing in this process has opened a descriptor yet, so none in the range has
+            // an owner here. A Linux without the call leaves them open, which is harmless.
             unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
         }
     }
 }
 
-/// Ends the process at once, whatever guests are doing. Nothing here needs a destructor, and no
+/// Ends the process at once, also while guests run. Nothing here needs a destructor, and no
 /// destructor may wait for a guest.
 pub fn exit_process(code: i32) -> ! {
     // SAFETY: `_exit` has no preconditions.

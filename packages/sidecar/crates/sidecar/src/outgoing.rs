@@ -1,11 +1,11 @@
 //! The writing side of the connection, shared by all threads.
 //!
-//! The thread that ends a program sends the reply itself: handing it to the reading thread would cost
-//! a wake-up. No thread blocks on a slow embedder. When the socket is full, frames queue up here. An
-//! event descriptor wakes the reading thread, which sends them as the socket drains. While the
-//! reading thread handles a batch of frames, its own replies wait for the end of the batch and leave
-//! in one call. The queue is bounded elsewhere: stream windows bound `output`, and [`crate::serve`]
-//! reads no new requests while more than [`HIGH_WATER`] bytes wait.
+//! The thread that ends a program sends the reply itself: handing it to the reading thread would
+//! cost a wake-up. No thread blocks on a slow embedder. When the socket is full, frames queue up
+//! here. An event descriptor wakes the reading thread, which sends them as the socket drains. While
+//! the reading thread handles a batch of frames, its own replies wait for the end of the batch and
+//! leave in one call. The queue is bounded elsewhere: stream windows bound `output`, and
+//! [`crate::serve`] reads no new requests while more than [`HIGH_WATER`] bytes wait.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -57,15 +57,15 @@ struct State {
     sent: usize,
     /// Bytes in `queue` that were not sent.
     waiting: usize,
-    /// Whether the socket is full. The reading thread continues when it has room.
+    /// Whether the socket is full. The reading thread continues when the socket is writable.
     blocked: bool,
-    /// Whether the embedder has disconnected. Nothing is queued any more.
+    /// Whether the embedder has disconnected. Frames are dropped.
     disconnected: bool,
 }
 
 /// The state of the queue, for the reading thread before it sleeps.
 pub struct Backlog {
-    /// Whether the socket must have room before anything is sent.
+    /// Whether the socket must become writable before anything is sent.
     pub blocked: bool,
     /// Whether no new requests may be read.
     pub full: bool,
@@ -103,7 +103,7 @@ impl Outgoing {
         }
         self.send_queued(&mut state);
         if state.blocked && !IN_BATCH.get() {
-            // The reading thread may be asleep.
+            // The reading thread may be blocked in `poll`.
             self.wake_reader();
         }
     }
@@ -125,7 +125,7 @@ impl Outgoing {
         value
     }
 
-    /// Continues sending when the socket may have room.
+    /// Continues sending when the socket may be writable.
     pub fn resume(&self) {
         let mut state = self.state.lock();
         state.blocked = false;

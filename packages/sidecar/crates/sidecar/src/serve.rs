@@ -2,11 +2,11 @@
 //! embedder has disconnected.
 //!
 //! One thread reads at a time. A thread that has just answered looks for more frames for a while
-//! before it sleeps. In a loop of evaluations the next request arrives within microseconds, and waking up
-//! costs more than handling the request. Frames that arrived together are handled as a batch, and their
-//! replies leave together. A request that arrived alone runs on the reading thread itself for its
-//! budget. A second thread takes over when the first does not come back ([`crate::takeover`]). The
-//! thread that comes back late becomes the second.
+//! before it sleeps. In a loop of evaluations the next request arrives within microseconds, and
+//! waking up costs more than handling the request. Frames that arrived together are handled as a
+//! batch, and their replies leave together. A request that arrived alone runs on the reading thread
+//! itself for its budget. A second thread takes over when the first does not return
+//! ([`crate::takeover`]). The thread that returns late becomes the second.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -116,7 +116,8 @@ impl Server {
                     };
                 }
                 Attempt::Later if Instant::now() < reader.awake_until => {
-                    // Yield instead of spinning: the reply may have woken the embedder on this processor.
+                    // Yield instead of spinning: the reply may have woken the embedder on this
+                    // processor.
                     sched_yield();
                     return Step::Read;
                 }
@@ -140,8 +141,8 @@ impl Server {
         Ok(None)
     }
 
-    /// Stays awake for a while if this thread has sent something since `before` and no request is in
-    /// flight: a worker could use the processor otherwise.
+    /// Stays awake for a while if this thread has sent something since `before`. While requests are
+    /// in flight it sleeps, because a worker could use the processor.
     fn stay_awake(&self, reader: &mut Reader, before: u64) {
         if outgoing::pushed_here() != before && reader.session.is_idle() {
             reader.awake_until = Instant::now() + self.spin;
@@ -149,9 +150,9 @@ impl Server {
     }
 }
 
-/// Sleeps until there is something to read (unless `full`), room to write (when `blocked`), or a
-/// change of the backlog. Returns false when the embedder has disconnected. With a full backlog
-/// nothing is read, so only a hang-up reports that.
+/// Sleeps until the socket is readable (unless `full`), writable (when `blocked`), or the backlog
+/// has changed. Returns false when the embedder has disconnected. With a full backlog nothing is
+/// read, so only a hang-up reports that.
 fn sleep(outgoing: &Outgoing, blocked: bool, full: bool) -> bool {
     let mut events = PollFlags::empty();
     events.set(PollFlags::IN, !full);

@@ -1,10 +1,11 @@
 //! Detects that the reading thread is stuck in a guest, so that the second thread takes over.
 //!
 //! A lone request runs on the reading thread, because waking another thread costs more than most
-//! programs ([`crate::serve`]). A guest yields the thread at its next poll once its budget is used up.
-//! In native code that does not poll, no thread would read and no `cancel` would arrive. So a second
-//! thread checks every [`PERIOD`] whether the same run is still under way, and then takes over reading. The second
-//! thread sleeps when nothing has run for a while; a run then costs two additions.
+//! programs ([`crate::serve`]). A guest yields the thread at its next poll once its budget is used
+//! up. In native code that does not poll, no thread would read and no `cancel` would arrive. So a
+//! second thread checks every [`PERIOD`] whether one run has not ended, and then takes over
+//! reading. The second thread sleeps when nothing has run for a while; a run then costs two
+//! additions.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
@@ -21,7 +22,7 @@ const IDLE_CHECKS: u32 = 20;
 /// Watches the runs of guests on the reading thread.
 #[derive(Default)]
 pub struct Takeover {
-    /// Counts beginnings and ends of runs. Odd while a run is under way.
+    /// Counts beginnings and ends of runs. Odd while a guest runs.
     epoch: AtomicU64,
     asleep: AtomicBool,
     lock: Mutex<()>,
@@ -29,7 +30,7 @@ pub struct Takeover {
 }
 
 impl Takeover {
-    /// Whether a run is under way. The thread that reads must not begin another one.
+    /// Whether a guest runs. The thread that reads must not start another one.
     pub fn is_running(&self) -> bool {
         self.epoch.load(SeqCst) % 2 == 1
     }
@@ -45,7 +46,7 @@ impl Takeover {
         self.epoch.fetch_add(1, SeqCst);
     }
 
-    /// Returns when one run has been under way for at least a period.
+    /// Returns when one run has taken at least a period.
     pub fn wait_until_stuck(&self) {
         let mut seen = self.epoch.load(SeqCst);
         let mut checks = if seen % 2 == 1 { 0 } else { IDLE_CHECKS };

@@ -43,7 +43,7 @@ fn another_version_ends_the_connection() {
 }
 
 #[test]
-fn hello_comes_first_and_once() {
+fn hello_must_be_the_first_message_and_sent_once() {
     let mut parent = Parent::silent(&[]);
     parent.send(Kind::Ping, 1, &Empty {});
     assert_eq!(fact(&parent.last_message().0.failure(), "what"), text("hello"));
@@ -78,7 +78,7 @@ fn garbage_ends_the_connection() {
 }
 
 #[test]
-fn an_invalid_body_is_that_requests_error_and_the_connection_goes_on() {
+fn an_invalid_body_fails_its_request_and_the_connection_continues() {
     let mut parent = Parent::new(&[]);
     let runtime = parent.runtime();
     let start = |change: Value| {
@@ -107,7 +107,7 @@ fn an_invalid_body_is_that_requests_error_and_the_connection_goes_on() {
     ];
     for (index, (kind, body, what)) in cases.into_iter().enumerate() {
         if kind == Kind::Reply {
-            continue; // below the requests: not answerable, see `messages_that_nobody_may_send`
+            continue; // The kind is below the requests: see the next test.
         }
         let received = parent.ask(kind, 100 + index as u32, &body);
         let failure = received.failure();
@@ -117,7 +117,7 @@ fn an_invalid_body_is_that_requests_error_and_the_connection_goes_on() {
 }
 
 #[test]
-fn messages_that_nobody_may_send_end_the_connection() {
+fn messages_that_the_sdk_may_not_send_end_the_connection() {
     let cases = [
         (Kind::Reply, 5, json!({}), "kind"),
         (Kind::Credit, 5, json!({ "bytes": "all" }), "credit.bytes"),
@@ -134,7 +134,7 @@ fn messages_that_nobody_may_send_end_the_connection() {
 }
 
 #[test]
-fn an_unknown_kind_is_that_requests_error() {
+fn an_unknown_kind_fails_its_request() {
     let mut parent = Parent::new(&[]);
     parent.socket.write_all(&[5, 0, 0, 0, 0x93, 0xcc, 200, 9, 0x80]).unwrap();
     let received = parent.receive();
@@ -160,7 +160,7 @@ fn credit_and_cancel_may_cross_the_reply() {
 }
 
 #[test]
-fn runtimes_that_are_not_there_are_told_apart() {
+fn a_disposed_runtime_differs_from_a_runtime_that_never_existed() {
     let mut parent = Parent::new(&[]);
     let received = parent.ask(Kind::ProcessStart, 1, &program(runtime(3), ""));
     let failure = received.failure();
@@ -182,7 +182,7 @@ fn runtimes_that_are_not_there_are_told_apart() {
 }
 
 #[test]
-fn who_does_not_read_is_not_read_either() {
+fn the_sidecar_stops_reading_while_the_embedder_does_not_read() {
     let mut parent = Parent::new(&[]);
     let before = resident_bytes(parent.child.id());
     parent.socket.set_nonblocking(true).unwrap();
@@ -190,7 +190,7 @@ fn who_does_not_read_is_not_read_either() {
     let block = ping.repeat(1_000);
     let mut sent = 0;
     let mut stalled = 0;
-    // 64 MiB of pings are 72 MB of answers; long before that, the sidecar must have stopped reading.
+    // 64 MiB of pings are 72 MB of replies. The sidecar must stop reading long before.
     while stalled < 200 && sent < 64 << 20 {
         match parent.socket.write(&block[sent % ping.len()..]) {
             Ok(n) => {

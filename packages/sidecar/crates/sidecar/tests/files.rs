@@ -1,4 +1,4 @@
-//! Requests about a runtime's files.
+//! Requests about the files of a runtime.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 
@@ -13,7 +13,7 @@ fn tree(runtime: RuntimeId, path: &str, recursive: Option<bool>) -> FileTree<'_>
 }
 
 #[test]
-fn files_come_and_go_and_refusals_name_call_and_path() {
+fn files_are_created_and_removed_and_errors_name_the_call_and_the_path() {
     let mut parent = Parent::new(&[]);
     let files = Some(Blobs(vec![("/workspace/a/seed", &b"seed"[..])]));
     let create = RuntimeCreate { files, ..RuntimeCreate::default() };
@@ -46,7 +46,7 @@ fn files_come_and_go_and_refusals_name_call_and_path() {
 }
 
 #[test]
-fn a_runtime_whose_files_do_not_fit_is_not_made() {
+fn a_runtime_whose_files_do_not_fit_is_not_created() {
     let mut parent = Parent::new(&[]);
     let limits = Some(Numbers(vec![("filesystemBytes", 3)]));
     let files = Some(Blobs(vec![("/a", &b"four"[..])]));

@@ -1,4 +1,4 @@
-//! What guests ask of the SDK, with this test as the SDK: calls, answers, and answers to nothing.
+//! Host calls, with this test as the SDK: calls, results, and results that no call waits for.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 
@@ -18,7 +18,7 @@ fn ok(runtime: RuntimeId, ok: &[u8]) -> HostResult<'_> {
 }
 
 #[test]
-fn a_call_is_answered_while_its_request_waits() {
+fn a_host_call_gets_its_result_while_its_request_waits() {
     let mut parent = Parent::new(&[]);
     let runtime = parent.runtime();
     assert_eq!(parent.ask(Kind::BindingsSet, 2, &set(runtime, &["weather"])).kind, Kind::Reply);
@@ -29,7 +29,7 @@ fn a_call_is_answered_while_its_request_waits() {
         (received.kind, call.runtime, call.service, call.name, call.input),
         (Kind::HostCall, runtime, "binding", "weather", &b"\"Oslo\""[..])
     );
-    // Of a call that is not under way, of a runtime that never was: nobody minds.
+    // Results of unknown calls and of unknown runtimes are ignored.
     parent.send(Kind::HostResult, received.id + 1, &ok(runtime, b"=1"));
     parent.send(Kind::HostResult, received.id, &ok(other(runtime), b"=2"));
     parent.send(Kind::HostResult, 0, &ok(runtime, b"=3"));
@@ -42,7 +42,7 @@ fn a_call_is_answered_while_its_request_waits() {
 }
 
 #[test]
-fn two_runtimes_count_their_calls_on_their_own() {
+fn each_runtime_counts_its_own_calls() {
     let mut parent = Parent::new(&[]);
     let runtimes =
         [parent.runtime(), parent.ask(Kind::RuntimeCreate, 4, &RuntimeCreate::default()).read::<RuntimeCreated>().runtime];
@@ -64,7 +64,7 @@ fn two_runtimes_count_their_calls_on_their_own() {
 }
 
 #[test]
-fn what_waits_when_its_runtime_goes_is_cancelled_and_its_answer_ignored() {
+fn a_call_of_a_disposed_runtime_is_cancelled_and_its_result_ignored() {
     let mut parent = Parent::new(&[]);
     let runtime = parent.runtime();
     parent.ask(Kind::BindingsSet, 2, &set(runtime, &["a"]));
@@ -81,7 +81,7 @@ fn what_waits_when_its_runtime_goes_is_cancelled_and_its_answer_ignored() {
 }
 
 #[test]
-fn a_malformed_answer_ends_the_connection_and_a_malformed_set_only_itself() {
+fn a_malformed_result_ends_the_connection_and_a_malformed_set_fails() {
     let mut parent = Parent::new(&[]);
     let runtime = parent.runtime();
     let refused = parent.ask(Kind::BindingsSet, 2, &set(runtime, &["a/b"]));
@@ -98,7 +98,7 @@ fn a_malformed_answer_ends_the_connection_and_a_malformed_set_only_itself() {
 }
 
 #[test]
-fn only_a_sidecar_asks() {
+fn the_sdk_may_not_send_host_calls() {
     let mut parent = Parent::new(&[]);
     let call = HostCall { runtime: runtime(1), pid: Pid::new(1), service: "binding", name: "a", input: b"" };
     assert_eq!(parent.ask(Kind::HostCall, 1, &call).failure().code, "ERR_INVALID_REQUEST");

@@ -1,4 +1,4 @@
-//! The sidecar as a process: its arguments, its walls, its end, and programs that run in it.
+//! The sidecar as a process: arguments, hardening, exit, and programs that run in it.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 
@@ -23,7 +23,7 @@ fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn says_what_it_is() {
+fn prints_its_version_and_its_help() {
     let (code, stdout, _) = run(&["--help"]);
     assert_eq!(code, Some(0));
     for option in ["--channel-fd", "--image", "--workers", "--warm-slots", "--spin-us", "--inline-us", "--version"] {
@@ -56,7 +56,7 @@ fn wrong_arguments_are_named() {
 }
 
 #[test]
-fn an_image_that_is_not_there_is_told_on_the_channel() {
+fn a_missing_image_is_reported_on_the_channel() {
     let (mut command, mut socket, theirs) = command(SIDECAR);
     let mut arguments = arguments(&theirs);
     arguments.extend(["--image".to_owned(), "/nonexistent".to_owned()]);
@@ -103,7 +103,7 @@ fn many_programs_at_once_are_all_answered() {
 }
 
 #[test]
-fn cancel_ends_a_program_that_never_would() {
+fn cancel_ends_an_endless_program() {
     for inline in ["0", "200"] {
         let mut parent = Parent::new(&["--inline-us", inline]);
         let runtime = parent.runtime();
@@ -120,7 +120,7 @@ fn cancel_ends_a_program_that_never_would() {
 }
 
 #[test]
-fn dispose_ends_what_runs_in_the_runtime() {
+fn dispose_ends_the_programs_of_the_runtime() {
     let mut parent = Parent::new(&[]);
     let runtime = parent.runtime();
     parent.send(Kind::ProcessStart, 5, &program(runtime, ENDLESS));
@@ -132,7 +132,7 @@ fn dispose_ends_what_runs_in_the_runtime() {
 }
 
 #[test]
-fn ends_at_once_when_the_parent_closes_the_channel_whatever_guests_do() {
+fn exits_at_once_when_the_channel_closes_while_guests_run() {
     let mut parent = Parent::new(&[]);
     let runtime = parent.runtime();
     for id in 5..10 {
@@ -146,21 +146,21 @@ fn ends_at_once_when_the_parent_closes_the_channel_whatever_guests_do() {
 }
 
 #[test]
-fn ends_when_the_parent_dies_although_the_channel_is_open() {
+fn exits_when_the_parent_process_exits_although_the_channel_is_open() {
     let (mut command, _socket, theirs) = command("sh");
     command.args(["-c", "\"$@\" & echo $!; wait", "sh", SIDECAR]).args(arguments(&theirs));
     let mut shell = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut pid = String::new();
     BufReader::new(shell.stdout.take().unwrap()).read_line(&mut pid).unwrap();
     let process = format!("/proc/{}/stat", pid.trim());
-    // It has reached its main loop when it is the sidecar that runs and it sleeps.
+    // The sidecar has reached its main loop when it runs and sleeps.
     eventually("the sidecar does not come up", || {
         std::fs::read_to_string(&process).is_ok_and(|s| s.contains("(coldframe-sidec) S"))
     });
     shell.kill().unwrap();
     shell.wait().unwrap();
     eventually("the sidecar has outlived its parent", || match std::fs::read_to_string(&process) {
-        Ok(stat) => stat.contains(") Z"), // not reaped by this machine's init, but dead
+        Ok(stat) => stat.contains(") Z"), // a zombie that no process has reaped
         Err(_) => true,
     });
 }
@@ -183,17 +183,17 @@ fn keeps_no_descriptor_and_dumps_no_core() {
 }
 
 #[test]
-fn a_runner_that_was_disposed_is_told_from_one_that_never_was() {
+fn a_disposed_runner_differs_from_a_runner_that_never_existed() {
     let mut parent = Parent::new(&[]);
     let received = parent.ask(Kind::RunnerDispose, 9, &RunnerDispose { runner: RunnerId::new(5).unwrap() });
     assert_eq!(fact(&received.failure(), "what"), text("runner"));
 }
 
 #[test]
-fn address_space_that_the_system_refuses_is_an_error_with_its_name_and_the_rest_lives() {
+fn a_program_without_address_space_fails_and_other_programs_continue() {
     let mut parent = Parent::cramped(libc::RLIMIT_AS, 48 << 30, &[]);
     let runtime = parent.runtime();
-    // Each takes 4 GiB of addresses, and none of memory worth mentioning.
+    // Each program takes 4 GiB of addresses and hardly any memory.
     for id in 100..116 {
         parent.send(Kind::ProcessStart, id, &program(runtime, "setTimeout(() => {}, 1e6)"));
     }
@@ -212,12 +212,12 @@ fn address_space_that_the_system_refuses_is_an_error_with_its_name_and_the_rest_
 }
 
 #[test]
-fn files_that_may_not_grow_are_an_error_with_its_name_and_the_rest_lives() {
+fn a_file_size_limit_fails_the_write_and_other_programs_continue() {
     let folder = std::env::temp_dir().join(format!("coldframe-file-limit-{}", std::process::id()));
     let mut parent = Parent::cramped(libc::RLIMIT_FSIZE, 64 << 10, &["--snapshots", folder.to_str().unwrap()]);
     let runtime = parent.runtime();
     const WRITE: &str = "process.getBuiltinModule('fs').writeFileSync('/tmp/large', Buffer.alloc(2e5, 'x'))";
-    // Beyond its first MiB a guest's memory lies in a file; so does a snapshot.
+    // A guest's memory above the first MiB is in a file, and so is a snapshot.
     let received = parent.ask(Kind::ProcessStart, 1, &program(runtime, "console.log(Buffer.alloc(20e6, 1).length)"));
     assert_eq!(received.read::<Outcome<'_>>().exit_code, 134);
     let received = parent.ask(Kind::ProcessStart, 2, &program(runtime, WRITE));

@@ -1,4 +1,4 @@
-//! What needs the real guest: resident runners and streamed output.
+//! Resident runners and streamed output of the real guest.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 
@@ -35,7 +35,7 @@ fn a_runner_keeps_its_state_and_its_evaluations_wait_for_each_other() {
 }
 
 #[test]
-fn an_evaluation_is_canceled_and_the_runner_lives_on() {
+fn an_evaluation_is_canceled_and_the_runner_continues() {
     for inline in ["0", "200"] {
         let mut parent = Parent::new(&["--inline-us", inline]);
         let runner = runner(&mut parent);
@@ -54,7 +54,7 @@ fn an_evaluation_is_canceled_and_the_runner_lives_on() {
 }
 
 #[test]
-fn a_runner_that_has_ended_says_so() {
+fn an_evaluation_in_an_exited_runner_fails() {
     let mut parent = Parent::new(&[]);
     let runner = runner(&mut parent);
     assert_eq!(parent.ask(Kind::RunnerDispose, 10, &RunnerDispose { runner }).kind, Kind::Reply);
@@ -88,7 +88,7 @@ fn streamed_output_waits_for_credit() {
         let code = format!("for (let i = 0; i < {LINES}; i++) console.log('x'.repeat(99))");
         let stream = Some(Stream { stdout: Some(true), stderr: None });
         parent.send(Kind::ProcessStart, 10, &ProcessStart { stream, ..program(runtime, &code) });
-        // Without credit the window fills, and then nothing more comes.
+        // Without credit the window fills, and the sidecar sends nothing more.
         let mut bytes = 0;
         let mut uncredited = 0;
         loop {
@@ -105,7 +105,7 @@ fn streamed_output_waits_for_credit() {
             uncredited += output.data.len();
             assert!(uncredited <= WINDOW, "{uncredited} bytes without credit");
             if uncredited == WINDOW {
-                parent.assert_alive(); // the next frame is the ping's answer and no output
+                parent.assert_alive(); // The next frame is the reply of the ping, not output.
                 parent.send(Kind::Credit, 10, &Credit { bytes: uncredited as u64 });
                 uncredited = 0;
             }
@@ -115,7 +115,7 @@ fn streamed_output_waits_for_credit() {
 }
 
 #[test]
-fn output_that_fits_no_frame_is_cut_off_where_the_frame_ends() {
+fn output_larger_than_a_frame_is_cut_at_the_end_of_the_frame() {
     let mut parent = Parent::new(&[]);
     let limits = Some(Numbers(vec![("outputBytes", 64 << 20)]));
     let create = RuntimeCreate { limits, ..RuntimeCreate::default() };

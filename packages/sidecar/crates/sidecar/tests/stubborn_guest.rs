@@ -1,7 +1,7 @@
-//! A guest in native code that does not poll, on the reading thread: it must not hold up anyone else.
+//! A guest on the reading thread that does not poll must not delay other requests.
 //!
-//! The real guest's engine polls in its loops, so this one is a module of its own: a program that begins with `s` spins for ever without
-//! polling, any other exits with code 5.
+//! The engine of the real guest polls in its loops, so this guest is another module. A program that
+//! begins with `s` spins for ever without polling. Any other program exits with code 5.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 
@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use coldframe_protocol::messages::*;
 use common::{Parent, program, wait_for_exit};
 
-// The source begins at 65624: the inbox, the event's header, the start block's five numbers, "/workspace", the url, the source's length.
+// The source begins at 65624. Before it are the inbox, the header of the event, the five numbers of
+// the start block, "/workspace", the URL and the length of the source.
 const GUEST: &str = r#"(module
   (import "coldframe" "mark" (func $mark (param i32)))
   (memory (export "memory") 4 32768)
@@ -54,7 +55,7 @@ fn image() -> Folder {
 }
 
 #[test]
-fn others_are_answered_and_it_can_be_ended() {
+fn other_requests_are_answered_and_the_guest_can_be_cancelled() {
     let image = image();
     let mut parent = Parent::new(&["--image", image.0.to_str().unwrap(), "--inline-us", "200"]);
     let other = parent.runtime();

@@ -11,14 +11,14 @@ use std::path::Path;
 
 use crate::output::GeneratedFile;
 
-/// Makes the files of the protocol.
-pub fn files(folder: &Path) -> Result<Vec<GeneratedFile>, String> {
-    let protocol = source::read(folder)?;
-    let folder = |path, text| GeneratedFile { path, text };
+/// Makes the files of the protocol. `crates`: the folder of the workspace's crates.
+pub fn files(crates: &Path) -> Result<Vec<GeneratedFile>, String> {
+    let protocol = source::read(&crates.join("protocol/src/messages"), &crates.join("ids/src/lib.rs"))?;
+    let file = |path, text| GeneratedFile { path, text };
     Ok(vec![
-        folder("packages/sdk/src/protocol/generated/messages.ts", typescript::messages(&protocol)),
-        folder("packages/sdk/src/protocol/generated/decoders.ts", typescript::decoders(&protocol)),
-        folder("packages/sdk/src/protocol/generated/tables.ts", typescript::tables(&protocol)),
-        folder("docs/internals/protocol.md", page::tables(&protocol)),
+        file("packages/sdk/src/protocol/generated/messages.ts", typescript::messages(&protocol)),
+        file("packages/sdk/src/protocol/generated/decoders.ts", typescript::decoders(&protocol)),
+        file("packages/sdk/src/protocol/generated/tables.ts", typescript::tables(&protocol)),
+        file("docs/internals/protocol.md", page::tables(&protocol)),
     ])
 }

@@ -16,11 +16,8 @@ pub fn tables(protocol: &Protocol) -> String {
         rows.sort_by_key(|(row, _)| row.number);
         for (row, from) in rows {
             let Row { docs, number, name, body, reply, .. } = row;
-            let (body, reply) = if name == "reply" {
-                (String::new(), String::new())
-            } else {
-                (link(body), reply.as_deref().map(link).unwrap_or_default())
-            };
+            let body = if name == "reply" { String::new() } else { link(body) };
+            let reply = reply.as_deref().map(link).unwrap_or_default();
             let _ = writeln!(text, "| {number} | `{name}` | {from} | {body} | {reply} | {} |", plain(docs));
         }
         text.push('\n');

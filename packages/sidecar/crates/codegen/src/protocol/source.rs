@@ -1,8 +1,9 @@
 //! Parses the declarations of messages.
 //!
-//! The parser knows the subset of Rust and serde that the messages use, and refuses anything else
-//! with the place of the problem: a type that it guessed would be a wrong type in the SDK.
+//! The parser knows the subset of Rust and serde that the messages use. It refuses anything else
+//! and names the problem, because a guessed type would be a wrong type in the SDK.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -13,6 +14,8 @@ use syn::{Attribute, Expr, Fields, GenericArgument, Ident, Item, Lit, LitInt, Li
 
 /// All messages.
 pub struct Protocol {
+    /// The doc comment of each id.
+    pub ids: BTreeMap<String, String>,
     /// Families in the order of their file names.
     pub families: Vec<Family>,
     pub types: Vec<Declared>,
@@ -48,7 +51,7 @@ pub struct Declared {
     pub shape: Shape,
 }
 
-/// What a declared type is.
+/// The shape of a declared type.
 pub enum Shape {
     Struct(Vec<Field>),
     /// The texts that stand for the variants.
@@ -86,15 +89,14 @@ pub enum Kind {
     Declared(String),
 }
 
-/// Reads all files of a folder.
-pub fn read(folder: &Path) -> Result<Protocol, String> {
+/// Reads all messages of a folder, and the ids that `ids` declares.
+pub fn read(folder: &Path, ids: &Path) -> Result<Protocol, String> {
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
-    let mut protocol = Protocol { families: Vec::new(), types: Vec::new() };
+    let mut protocol = Protocol { ids: read_ids(parse(ids)?)?, families: Vec::new(), types: Vec::new() };
     for path in paths {
-        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let file = syn::parse_file(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+        let file = parse(&path)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         if name != "mod" {
             read_file(&mut protocol, name, file).map_err(|reason| format!("{}: {reason}", path.display()))?;
@@ -102,6 +104,29 @@ pub fn read(folder: &Path) -> Result<Protocol, String> {
     }
     resolve_shared(&mut protocol)?;
     Ok(protocol)
+}
+
+fn parse(path: &Path) -> Result<syn::File, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    syn::parse_file(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// An id is declared as `id! { /// Doc. Name }` or `non_zero_id! { /// Doc. Name }`.
+fn read_ids(file: syn::File) -> Result<BTreeMap<String, String>, String> {
+    let mut ids = BTreeMap::new();
+    for item in file.items {
+        let Item::Macro(item) = item else { continue };
+        if item.mac.path.is_ident("id") || item.mac.path.is_ident("non_zero_id") {
+            let (docs, name) = item.mac.parse_body_with(documented_name).map_err(|error| error.to_string())?;
+            ids.insert(name, docs);
+        }
+    }
+    Ok(ids)
+}
+
+fn documented_name(input: ParseStream<'_>) -> syn::Result<(String, String)> {
+    let docs = docs(&input.call(Attribute::parse_outer)?);
+    Ok((docs, input.parse::<Ident>()?.to_string()))
 }
 
 fn read_file(protocol: &mut Protocol, name: String, file: syn::File) -> Result<(), String> {

@@ -14,10 +14,9 @@ pub fn messages(protocol: &Protocol) -> String {
     let ids: BTreeSet<_> = fields(protocol).filter_map(|field| id_of(&field.kind)).collect();
     text += "\ndeclare const brand: unique symbol;\n";
     for id in ids.iter().copied().chain(["RequestId"]) {
-        let _ = write!(
-            text,
-            "\n/** A number that only the other side gives a meaning. */\nexport type {id} = number & {{ readonly [brand]: '{id}' }};\n"
-        );
+        text.push('\n');
+        doc(&mut text, "", protocol.ids.get(id).map_or("", String::as_str));
+        let _ = writeln!(text, "export type {id} = number & {{ readonly [brand]: '{id}' }};");
     }
     let sent = reachable(protocol, protocol.families.iter().flat_map(|family| &family.requests).map(|row| row.body.as_str()));
     for declared in &protocol.types {
@@ -166,8 +165,10 @@ pub fn tables(protocol: &Protocol) -> String {
         doc(&mut text, "  ", &row.docs);
         let _ = writeln!(text, "  {}: {};", key(&row.name), row.body);
     }
-    text += "}\n\n/** The number and the decoder of each request. */\nexport const REQUESTS: {\n  \
-             readonly [N in keyof Requests]: { readonly kind: number; readonly reply: (value: unknown, at: string) => Requests[N]['reply'] };\n} = {\n";
+    text += "}\n\n/** The number of a request's kind, and the decoder of its reply. */\n\
+             interface RequestRow<R> {\n  readonly kind: number;\n  readonly reply: (value: unknown, at: string) => R;\n}\n\
+             \n/** All requests. */\n\
+             export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N]['reply']> } = {\n";
     for (row, reply) in requests() {
         let decoder = if reply == "Empty" { "done".to_owned() } else { lower_first(reply) };
         let _ = writeln!(text, "  {}: {{ kind: {}, reply: {decoder} }},", key(&row.name), row.number);

@@ -25,7 +25,7 @@ events! {
     EVENTS {
         /// A program calls a service of the embedder.
         HostCall(HostCall<'a>) = 40 "host.call",
-        /// No program waits for the call any more.
+        /// The program that called has ended or has cancelled the call.
         HostCancel(HostCancel) = 42 "host.cancel",
     }
 }

@@ -90,7 +90,8 @@ fn rows() -> impl Iterator<Item = &'static Row> {
     requests().chain(events.into_iter().flatten())
 }
 
-/// Declares [`Request`] from the families. The families that are decoded most often come first.
+/// Declares [`Request`] from the families. A message is looked up in this order, so frequent
+/// families are at the top.
 macro_rules! families {
     ($($(#[$doc:meta])* $variant:ident($family:ident),)*) => {
         /// Everything that the SDK sends.

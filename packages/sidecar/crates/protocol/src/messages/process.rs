@@ -201,7 +201,8 @@ pub struct ProcessAttach {
     pub runtime: RuntimeId,
     /// A restored root program.
     pub pid: Pid,
-    /// Descriptors whose output is sent while the program runs. Output captured so far comes first.
+    /// Descriptors whose output is sent while the program runs. Output captured so far is sent
+    /// first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<Stream>,
 }

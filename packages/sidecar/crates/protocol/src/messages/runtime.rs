@@ -37,7 +37,7 @@ pub struct RuntimeCreate<'a> {
     /// The working directory of its processes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<&'a str>,
-    /// Limits by name, laid over those of `profile`.
+    /// Limits by name. They replace limits of `profile`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Numbers<'a>>,
     /// The set of limits for names that `limits` omits: `default` or `hardened`.
@@ -92,7 +92,7 @@ pub struct RuntimeCreated<'a> {
     pub runtime: RuntimeId,
     /// Nanoseconds that the sidecar needed.
     pub configure_ns: u64,
-    /// What the snapshot has brought.
+    /// The content of the snapshot that the SDK needs.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub restored: Option<Restored<'a>>,
 }
@@ -141,7 +141,7 @@ pub struct RuntimeUsage<'a> {
     pub max: Vec<u64>,
     /// Open descriptors of all processes.
     pub descriptors: u64,
-    /// Operations under way of all processes.
+    /// Pending operations of all processes.
     pub operations: u64,
     /// Processes that wait for a timer.
     pub timers: u64,

@@ -223,7 +223,7 @@ pub enum Stored {
     Both,
 }
 
-/// What is known of a snapshot.
+/// The description of a snapshot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct SnapshotEntry<'a> {

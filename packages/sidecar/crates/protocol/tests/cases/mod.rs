@@ -1,6 +1,6 @@
 //! The messages behind the golden frames: at least one of each kind, and the edge cases. These are
-//! empty bodies, full bodies, the largest id, text that is not ASCII, binary data, and errors inside
-//! outcomes.
+//! empty bodies, full bodies, the largest id, text that is not ASCII, binary data, and errors
+//! inside outcomes.
 
 use std::borrow::Cow;
 use std::fmt::Debug;

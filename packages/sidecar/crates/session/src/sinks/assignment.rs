@@ -2,8 +2,8 @@
 //!
 //! A copy that replaces a program of the runtime (rollback, resume) gets that program's sink: its
 //! request continues, its runner keeps its id. Any other resident program gets a new runner id, and
-//! any other program an orphan sink. The core asks for a sink before the copy exists and returns the
-//! processes afterwards, so the assignment keeps the roles in between.
+//! any other program an orphan sink. The core asks for a sink before the copy exists and returns
+//! the processes afterwards, so the assignment keeps the roles in between.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The sink of a restored program without a request. `process.attach` gives it a request.
+//! The sink of a restored program without a request. `process.attach` adds a request.
 
 use std::any::Any;
 use std::sync::Arc;

@@ -54,7 +54,8 @@ impl RunnerSink {
         self.created_by
     }
 
-    /// Marks that the table has the runner's process. Answers `runner.create` if the runner is ready.
+    /// Marks that the table has the runner's process. Answers `runner.create` if the runner is
+    /// ready.
     pub fn entered(&self) {
         let before = std::mem::replace(&mut *self.creation.lock(), Creation::Entered);
         if let Creation::Ready(timings) = before {
@@ -99,7 +100,7 @@ impl Sink for RunnerSink {
         }
     }
 
-    /// The core has reported evaluations under way before.
+    /// The core has reported the end of all evaluations before.
     fn exited(&self, outcome: Outcome) {
         let Some(request) = self.created_by else { return };
         let exit_code = outcome.exit_code;
