@@ -3,8 +3,8 @@
 // Changes come one after the other. A call that is under way keeps the binding that it began with. Next: `service.ts`.
 
 import type { WireBinding } from '../channel/messages.js';
-import type { HostRequest } from '../host/desk.js';
-import type { SidecarConnection } from '../sidecar/connection.js';
+import type { SidecarConnection } from '../channel/sidecar-connection.js';
+import type { HostRequest } from '../host-calls/dispatcher.js';
 import type { Binding } from './binding.js';
 import { BindingFailure } from './failure.js';
 import { encodeFailure } from './json.js';

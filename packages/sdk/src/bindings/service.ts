@@ -1,7 +1,7 @@
 // One call of a binding: its input is read and checked, the handler runs when it is its turn and in its time, and whatever comes of it is one
 // answer: `=` and the result, or `!` and the error, as JSON. Next: `registry.ts`, which bindings there are.
 
-import type { HostRequest } from '../host/desk.js';
+import type { HostRequest } from '../host-calls/dispatcher.js';
 import type { Binding } from './binding.js';
 import { BindingFailure, failureOf } from './failure.js';
 import { encodeFailure, encodeResult, parseInput } from './json.js';
@@ -19,7 +19,7 @@ export async function answer(binding: Binding, request: HostRequest): Promise<Ui
     request.abort(new DOMException(message, 'TimeoutError'));
   }, timeoutMs).unref();
   // The desk has answered; this only lets go of what is left.
-  request.onGivenUp(() => end(new BindingFailure('ERR_BINDING_FAILED', `Nobody waits for the binding '${name}' any more`)));
+  request.onAbandoned(() => end(new BindingFailure('ERR_BINDING_FAILED', `Nobody waits for the binding '${name}' any more`)));
   try {
     return await Promise.race([carryOut(binding, request, over), over]);
   } catch (error) {

@@ -12,6 +12,8 @@ import type {
   Outcome,
   Output,
   ProcessTable,
+  Restored,
+  RestoredProgram,
   RunnerCreated,
   RuntimeCreated,
   RuntimeUsage,
@@ -25,7 +27,6 @@ import type {
   WireListener,
   WireWarning,
 } from './messages.js';
-import { restored } from './snapshots.js';
 
 /** A map, before its fields have been looked at. */
 export type Fields = Record<string, unknown>;
@@ -162,6 +163,27 @@ export function runtimeCreated(body: unknown): RuntimeCreated {
   natural(map, 'reply', 'configureNs');
   if (map['restored'] !== undefined) restored(map['restored']);
   return map as unknown as RuntimeCreated;
+}
+
+/** `restored` of the reply to runtime.create. */
+export function restored(body: unknown): Restored {
+  const map = fields(body, 'reply.restored');
+  programs(map);
+  text(map, 'reply.restored', 'cwd');
+  fields(map['permissions'], 'reply.restored.permissions');
+  return map as unknown as Restored;
+}
+
+/** `programs` of a runtime that came from a snapshot. */
+export function programs(map: Fields): RestoredProgram[] {
+  const list = map['programs'];
+  if (!Array.isArray(list)) throw wrong('reply', 'programs', 'a list');
+  for (const one of list) {
+    const program = fields(one, 'reply.programs');
+    natural(program, 'reply.programs', 'pid');
+    if (program['runner'] !== undefined) natural(program, 'reply.programs', 'runner');
+  }
+  return list as RestoredProgram[];
 }
 
 /** The reply to runner.create. */

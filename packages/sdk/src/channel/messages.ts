@@ -8,7 +8,6 @@
 
 import type { LimitName } from '../options/limits.js';
 import type { WirePermissions } from './permission-messages.js';
-import type { Restored } from './snapshots.js';
 
 /** The kinds, by their names in `docs/internals/protocol.md`. */
 export const Kind = {
@@ -348,6 +347,19 @@ export interface RuntimeCreated {
   configureNs: number;
   /** What came with the snapshot that it goes on from. */
   restored?: Restored;
+}
+
+/** A program that goes on in a runtime that came from a snapshot: a runner, or one that can be attached to. */
+export interface RestoredProgram {
+  pid: number;
+  runner?: number;
+}
+
+/** `restored` of the reply to runtime.create. */
+export interface Restored {
+  programs: RestoredProgram[];
+  cwd: string;
+  permissions: WirePermissions;
 }
 
 /** The reply to process.start and runner.eval. `value` is JSON text. */

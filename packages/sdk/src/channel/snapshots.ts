@@ -3,11 +3,10 @@
 
 import { protocolError } from '../errors/make.js';
 import type { LimitWarningListener } from '../options/limits.js';
-import type { Outcome } from '../sidecar/connection.js';
 import type { Channel, OutputListener, StartListener } from './channel.js';
-import { done, type Fields, fields, natural, outcome, text, wireError, wrong } from './checks.js';
-import { Kind, type Streams, type WireBinding, type WireError, type WireMount } from './messages.js';
-import type { WirePermissions } from './permission-messages.js';
+import { done, fields, natural, outcome, programs, text, wireError, wrong } from './checks.js';
+import { Kind, type RestoredProgram, type Streams, type WireBinding, type WireError, type WireMount } from './messages.js';
+import type { Outcome } from './outcome.js';
 import type { Warnings } from './warnings.js';
 
 /** snapshot.take. */
@@ -103,19 +102,6 @@ export interface SnapshotEntries {
 /** The reply to snapshot.list: with `more`, others follow the last one. */
 export interface SnapshotPage extends SnapshotEntries {
   more?: boolean;
-}
-
-/** A program that goes on in a runtime that came from a snapshot: a runner, or one that can be attached to. */
-export interface RestoredProgram {
-  pid: number;
-  runner?: number;
-}
-
-/** `restored` of the reply to runtime.create. */
-export interface Restored {
-  programs: RestoredProgram[];
-  cwd: string;
-  permissions: WirePermissions;
 }
 
 /** An entry of the reply to runtime.clone: a runtime, or why there is none. */
@@ -224,15 +210,6 @@ export function restoredPrograms(body: unknown): RestoredProgram[] {
   return programs(fields(body, 'reply'));
 }
 
-/** `restored` of the reply to runtime.create. */
-export function restored(body: unknown): Restored {
-  const map = fields(body, 'reply.restored');
-  programs(map);
-  text(map, 'reply.restored', 'cwd');
-  fields(map['permissions'], 'reply.restored.permissions');
-  return map as unknown as Restored;
-}
-
 /** The reply to runtime.clone. */
 export function runtimeCopies(body: unknown): RuntimeCopy[] {
   const { copies } = fields(body, 'reply');
@@ -244,15 +221,4 @@ export function runtimeCopies(body: unknown): RuntimeCopy[] {
     else natural(map, 'reply.copies', 'runtime');
   }
   return copies as RuntimeCopy[];
-}
-
-function programs(map: Fields): RestoredProgram[] {
-  const list = map['programs'];
-  if (!Array.isArray(list)) throw wrong('reply', 'programs', 'a list');
-  for (const one of list) {
-    const program = fields(one, 'reply.programs');
-    natural(program, 'reply.programs', 'pid');
-    if (program['runner'] !== undefined) natural(program, 'reply.programs', 'runner');
-  }
-  return list as RestoredProgram[];
 }

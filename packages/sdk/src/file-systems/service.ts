@@ -1,8 +1,8 @@
 // Answers what programs ask of the app's file systems: finds the method, waits for it no longer than its mount says, and checks what it gives.
 // Next: `wire.ts`.
 
-import type { HostRequest, HostService } from '../host/desk.js';
-import { HostError } from '../host/host-error.js';
+import type { HostRequest, HostService } from '../host-calls/dispatcher.js';
+import { HostError } from '../host-calls/host-error.js';
 import type { FileSystem, FileSystemMount } from './types.js';
 import { linkAnswer, listAnswer, Question, readAnswer, statAnswer } from './wire.js';
 
@@ -85,7 +85,7 @@ function within<T>(work: Promise<T>, ms: number, request: HostRequest): Promise<
     const late = () => reject(new HostError('ETIMEDOUT', `the file system did not answer within ${ms} ms`));
     const timer = setTimeout(late, ms);
     timer.unref();
-    request.onGivenUp(() => clearTimeout(timer));
+    request.onAbandoned(() => clearTimeout(timer));
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -1,7 +1,7 @@
 // Questions and answers of file systems as bytes: numbers are little-endian, a text is its length (u32) and its UTF-8. The other side is
 // `crates/core/src/kernel/fs/app/wire.rs`; `docs/internals/protocol.md` has the table.
 
-import { HostError } from '../host/host-error.js';
+import { HostError } from '../host-calls/host-error.js';
 import type { FileSystemEntry, FileSystemStat } from './types.js';
 
 const KINDS = { file: 1, directory: 2, symlink: 3 } as const;

@@ -6,7 +6,7 @@
 
 import { Duplex } from 'node:stream';
 import { type NetworkTarget, STREAM_WINDOW_BYTES } from '../channel/messages.js';
-import type { NetworkLink, OpenStream, StreamListener } from './link.js';
+import type { NetworkLink, OpenStream, StreamListener } from '../channel/network-link.js';
 
 // The largest piece that is sent at once.
 const PIECE_BYTES = 65_536;

@@ -1,9 +1,9 @@
 // Who listens in a runtime, and the wait for somebody who does not yet: answered by the guest's own call to listen, not by looking again and again.
 
 import type { NetworkTarget, WireListener } from '../channel/messages.js';
+import type { NetworkLink } from '../channel/network-link.js';
 import { listenerTimeout } from '../errors/make.js';
 import type { ListenerQuery } from '../options/network.js';
-import type { NetworkLink } from './link.js';
 
 /** Somebody who listens in a runtime. */
 export interface GuestListener {

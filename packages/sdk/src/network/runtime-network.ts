@@ -3,12 +3,12 @@
 // `fetch()` and to undici itself), and what answers with a promise anyway. Next: `fetch.ts`, one request and its answer; `port-dispatcher.ts`.
 
 import type { Dispatcher } from 'undici';
+import type { NetworkLink } from '../channel/network-link.js';
 import { runtimeDisposed } from '../errors/make.js';
 import type { ConnectOptions, FetchOptions, ListenerQuery, WaitForListenerOptions } from '../options/network.js';
 import type { ExposedPort } from './exposed-port.js';
 import type { GuestResponse } from './fetch.js';
 import { GuestStream } from './guest-stream.js';
-import type { NetworkLink } from './link.js';
 import type { GuestListener } from './listeners.js';
 import { type PortDispatcher, portDispatcher } from './port-dispatcher.js';
 

@@ -4,6 +4,7 @@
 // One of the pool's own that dies is started anew by the next runtime that is needed, and so is everything that was in it. A sidecar of somebody else's is
 // theirs to start again.
 
+import type { Opening, SidecarConnection } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';
 import { invalidOption, poolDisposed } from '../errors/make.js';
 import type { RuntimePoolOptions } from '../options/pool.js';
@@ -11,7 +12,6 @@ import { show } from '../options/show.js';
 import { DEFAULT_TENANT } from '../options/snapshots.js';
 import { NodeRuntime } from '../runtime/node-runtime.js';
 import { pauseForNow } from '../runtime/snapshot-methods.js';
-import type { Opening, SidecarConnection } from '../sidecar/connection.js';
 import { openingOf } from '../sidecar/connections.js';
 import type { Household } from '../sidecar/household.js';
 import { Sidecar } from '../sidecar/sidecar.js';

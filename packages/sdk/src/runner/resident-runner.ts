@@ -1,6 +1,8 @@
 // The public handle of a resident runner: a guest process that stays, and evaluates snippets one after the other.
 
 import { asyncDispose } from '../async-dispose.js';
+import type { Outcome } from '../channel/outcome.js';
+import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';
 import { invalidOption, runnerDisposed } from '../errors/make.js';
 import { acceptable, explain } from '../options/check.js';
@@ -10,7 +12,6 @@ import { reportGuestRun } from '../runtime/boot-timing.js';
 import { unlessGone } from '../runtime/dispose.js';
 import { evaluate } from '../runtime/evaluation.js';
 import { ExecResult } from '../runtime/result.js';
-import type { Outcome, SidecarConnection } from '../sidecar/connection.js';
 
 // Its process is gone: a call's failure, or what became of a snippet that waited its turn.
 const EXITED = 'ERR_RUNNER_EXITED';

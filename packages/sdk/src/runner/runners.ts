@@ -1,11 +1,10 @@
 // The resident runners of a runtime: those that were started from here, and those that came with a snapshot.
 
-import type { RunnerCreate } from '../channel/messages.js';
-import type { RestoredProgram } from '../channel/snapshots.js';
+import type { RestoredProgram, RunnerCreate } from '../channel/messages.js';
+import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import type { BootTimingListener } from '../options/types.js';
 import { reportGuestStart } from '../runtime/boot-timing.js';
 import type { Numbers } from '../runtime/numbers.js';
-import type { SidecarConnection } from '../sidecar/connection.js';
 import { ResidentRunner } from './resident-runner.js';
 
 /** Handles by their numbers. One that is over is forgotten: when another state of the runtime takes the place of this one, when somebody asks for all, and now and then. */

@@ -1,8 +1,8 @@
 // From what the sidecar and the transports measured to the caller's `onBootTiming`.
 
 import type { Timings } from '../channel/messages.js';
+import type { Opened } from '../channel/sidecar-connection.js';
 import type { BootPhase, BootTimingListener } from '../options/types.js';
-import type { Opened } from '../sidecar/connection.js';
 
 /** Reports how a sidecar was opened, without the loading of its module. */
 export function reportOpening(listener: BootTimingListener, { spawnMs, sessionMs }: Opened): void {

@@ -5,15 +5,14 @@
 
 import { type Binding, bindingsOf } from '../bindings/binding.js';
 import { BindingRegistry, wireBindings } from '../bindings/registry.js';
-import type { RuntimeCreate, RuntimeCreated, WireMount } from '../channel/messages.js';
-import type { Restored } from '../channel/snapshots.js';
+import type { Restored, RuntimeCreate, RuntimeCreated, WireMount } from '../channel/messages.js';
+import type { Opened, Opening, SidecarConnection } from '../channel/sidecar-connection.js';
 import { fileSystemService } from '../file-systems/service.js';
 import type { FileSystemMount } from '../file-systems/types.js';
 import type { Limits } from '../options/limits.js';
 import { wirePolicy } from '../options/permissions.js';
 import { DEFAULT_TENANT } from '../options/snapshots.js';
 import type { BootTimingListener, NodeRuntimeOptions } from '../options/types.js';
-import type { Opened, Opening, SidecarConnection } from '../sidecar/connection.js';
 import { openingOf } from '../sidecar/connections.js';
 import { Household } from '../sidecar/household.js';
 import { openProcess } from '../sidecar/open.js';

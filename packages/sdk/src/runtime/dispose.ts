@@ -1,7 +1,7 @@
 // The end of runtimes and runners.
 
+import type { ProcessConnection, SidecarConnection } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';
-import type { ProcessConnection, SidecarConnection } from '../sidecar/connection.js';
 
 // How long programs under way may take to end before the sidecar is ended with them. The sidecar needs at most 50 ms.
 const GRACE_MS = 1_000;

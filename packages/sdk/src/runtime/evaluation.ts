@@ -5,9 +5,10 @@
 
 import type { OutputListener } from '../channel/channel.js';
 import type { Streams } from '../channel/messages.js';
+import type { Outcome } from '../channel/outcome.js';
+import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import { deferred } from '../deferred.js';
 import type { EvaluationOptions } from '../options/types.js';
-import type { Outcome, SidecarConnection } from '../sidecar/connection.js';
 import { OutputReader } from './output.js';
 
 /** Begins the program: `start` or `evaluate` of a connection. */

@@ -2,8 +2,8 @@
 // connection, and shapes what comes back. Next: `files.ts`, `file-streams.ts`, `archives.ts`, `watch.ts`.
 
 import type { Readable, Writable } from 'node:stream';
+import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import { acceptable, explain, type OptionSet } from '../options/check.js';
-import type { SidecarConnection } from '../sidecar/connection.js';
 import { checkSource, type ExportTarOptions, exportTar, type ImportTarOptions, importTar, type TarSource } from './archives.js';
 import { type ReadStreamOptions, readStream, type WriteStreamOptions, writeStream } from './file-streams.js';
 import {

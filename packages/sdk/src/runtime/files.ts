@@ -3,11 +3,11 @@
 
 import type { FileNames, FileType, FileStatus as WireStatus } from '../channel/messages.js';
 import type { FileHandle, FileOpen, OpenedFiles } from '../channel/opened.js';
+import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';
 import { invalidOption } from '../errors/make.js';
 import { GUEST_PATH, WHOLE } from '../options/bounds.js';
 import { show } from '../options/show.js';
-import type { SidecarConnection } from '../sidecar/connection.js';
 
 // What a Date can be.
 const MAX_TIME_MS = 8.64e15;

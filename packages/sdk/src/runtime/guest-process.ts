@@ -2,13 +2,14 @@
 
 import { constants } from 'node:os';
 import type { ProcessStart } from '../channel/messages.js';
+import type { Outcome } from '../channel/outcome.js';
+import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import { deferred } from '../deferred.js';
 import { isColdframeError } from '../errors/error.js';
 import { invalidOption, noReader } from '../errors/make.js';
 import { show } from '../options/show.js';
 import type { AttachOptions } from '../options/snapshots.js';
 import type { CommandOptions, SignalName } from '../options/types.js';
-import type { Outcome, SidecarConnection } from '../sidecar/connection.js';
 import { type Begin, evaluate } from './evaluation.js';
 import type { Holder, Numbers } from './numbers.js';
 import { OutputStream } from './output-stream.js';

@@ -4,9 +4,9 @@
 // its next snippet is not in use, and sleeps with the runtime. Next: `wakeful.ts`, how calls come through here.
 
 import { callListener } from '../call-listener.js';
+import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';
 import type { IdleOptions } from '../options/idle.js';
-import type { SidecarConnection } from '../sidecar/connection.js';
 import { wakeful } from './wakeful.js';
 
 /** What a runtime sleeps on, on disk. */

@@ -1,7 +1,7 @@
 // Whose the numbers of a runtime's processes are. Requests name a process by its number, and a rollback takes the counter back with everything else: a number
 // that has been used since the snapshot is given again. What a handle does must not reach the next one that has its number.
 
-import type { RestoredProgram } from '../channel/snapshots.js';
+import type { RestoredProgram } from '../channel/messages.js';
 
 /** A program that has a number, as its handle knows it. */
 export interface Holder {

@@ -3,12 +3,12 @@
 
 import { callListener } from '../call-listener.js';
 import type { PermissionsEvents } from '../channel/permission-messages.js';
+import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import { invalidOption } from '../errors/make.js';
 import { acceptable, explain } from '../options/check.js';
 import type { PermissionEvent, PermissionsPolicy } from '../options/permission-types.js';
 import { inForce, wirePolicy } from '../options/permissions.js';
 import { show } from '../options/show.js';
-import type { SidecarConnection } from '../sidecar/connection.js';
 
 /** Takes a decision. What it throws is an uncaught exception. */
 export type PermissionListener = (event: PermissionEvent) => void;

@@ -3,9 +3,9 @@
 // Output arrives as bytes and is nearly always wanted as text, so it is decoded once and the bytes are let go. They can be had back by
 // encoding the text, except where they were not UTF-8 to begin with: only then are they kept.
 
+import type { Outcome } from '../channel/outcome.js';
 import type { Failure } from '../errors/error.js';
 import { fromWire } from '../errors/make.js';
-import type { Outcome } from '../sidecar/connection.js';
 
 /** How a program ended. */
 export class ExecResult {

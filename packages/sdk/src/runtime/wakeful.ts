@@ -1,9 +1,10 @@
 // A sidecar's connection as a runtime has it that may be asleep: every request wakes it first, and while a request is under way it stays awake. A wrapper and not a
 // line in each call, so that no call can be forgotten and runtimes without the policy pay nothing.
 
+import type { NetworkLink, OpenStream, StreamListener } from '../channel/network-link.js';
+import type { Outcome } from '../channel/outcome.js';
+import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import type { SnapshotLink } from '../channel/snapshots.js';
-import type { NetworkLink, OpenStream, StreamListener } from '../network/link.js';
-import type { Outcome, SidecarConnection } from '../sidecar/connection.js';
 import type { IdlePolicy } from './idle.js';
 import { WakefulFiles } from './wakeful-files.js';
 import { whileUsed } from './while-used.js';

@@ -1,6 +1,6 @@
 // Which connection is behind a public handle. Kept apart from the handle's class, so that nothing of it shows in the public types.
 
-import type { Opening } from './connection.js';
+import type { Opening } from '../channel/sidecar-connection.js';
 
 const openings = new WeakMap<object, Opening>();
 

@@ -3,7 +3,7 @@
 // A runtime that was given no sidecar has one of its own, and so have the copies that are made of it: whoever goes last takes it along. A snapshot
 // holds on to nothing: it remembers where it was taken, and that may be over.
 
-import type { ProcessConnection, SidecarConnection } from './connection.js';
+import type { ProcessConnection, SidecarConnection } from '../channel/sidecar-connection.js';
 
 /** See above. */
 export class Household {

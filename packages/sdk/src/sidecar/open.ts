@@ -2,11 +2,11 @@
 
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import type { Opening, ProcessConnection } from '../channel/sidecar-connection.js';
 import type { SnapshotStoreOptions } from '../options/snapshots.js';
 import type { SidecarEmbeddedOptions, SidecarSpawnOptions } from '../options/types.js';
 import { spawnSidecar } from '../transports/child-process.js';
 import { openAddon } from '../transports/embedded.js';
-import type { Opening, ProcessConnection } from './connection.js';
 import { locateAddon, locateImage, locateSidecar } from './locate.js';
 
 const GIBIBYTE = 1_073_741_824;

@@ -2,12 +2,12 @@
 
 import { asyncDispose } from '../async-dispose.js';
 import type { SidecarResourceSnapshot } from '../channel/messages.js';
+import type { Opening, SidecarConnection } from '../channel/sidecar-connection.js';
 import { acceptable, explain } from '../options/check.js';
 import { DEFAULT_TENANT } from '../options/snapshots.js';
 import type { SidecarEmbeddedOptions, SidecarSpawnOptions } from '../options/types.js';
 import { reportModuleLoad, reportOpening } from '../runtime/boot-timing.js';
 import { SnapshotStore } from '../snapshots/store.js';
-import type { Opening, SidecarConnection } from './connection.js';
 import { register } from './connections.js';
 import { Household } from './household.js';
 import { openEmbedded, openProcess } from './open.js';

@@ -7,6 +7,8 @@ import type {
   FileStatus,
   HostCall,
   ProcessTable,
+  Restored,
+  RestoredProgram,
   RunnerCreated,
   RuntimeUsage,
   SidecarResourceSnapshot,
@@ -14,10 +16,10 @@ import type {
   WireListener,
 } from '../channel/messages.js';
 import type { ChangeList, FileHandle, FileOpen } from '../channel/opened.js';
+import type { Outcome } from '../channel/outcome.js';
 import type { PermissionsEvents, WirePermissions } from '../channel/permission-messages.js';
-import type { Restored, RestoredProgram, RuntimeCopy, SnapshotEntries, WireSnapshot } from '../channel/snapshots.js';
+import type { RuntimeCopy, SnapshotEntries, WireSnapshot } from '../channel/snapshots.js';
 import type { LimitWarning } from '../options/limits.js';
-import type { Outcome } from '../sidecar/connection.js';
 
 /** What an event is: the `kind` of `OnEvent`. */
 export const Event = {

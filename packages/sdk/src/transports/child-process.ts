@@ -9,9 +9,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { createChannel } from '../channel/channel.js';
 import { connectChannel } from '../channel/connection.js';
+import type { Opened, Opening, ProcessConnection } from '../channel/sidecar-connection.js';
 import { deferred } from '../deferred.js';
 import { sidecarDisposed, sidecarExited, sidecarSpawn } from '../errors/make.js';
-import type { Opened, Opening, ProcessConnection } from '../sidecar/connection.js';
 import { VERSION } from '../version.js';
 import { StderrTail } from './stderr-tail.js';
 

@@ -1,9 +1,9 @@
 // The network of runtimes over the addon.
 
 import type { WireError, WireListener } from '../channel/messages.js';
+import { type NetworkLink, OpenStreams } from '../channel/network-link.js';
 import { type Deferred, deferred } from '../deferred.js';
 import { fromWire } from '../errors/make.js';
-import { type NetworkLink, StreamDesk } from '../network/link.js';
 import { type AddonCore, Event } from './addon.js';
 
 /** What it needs from the connection: ids, and calls whose errors are translated. */
@@ -17,7 +17,7 @@ export interface AddonAccess {
 /** See above. */
 export class EmbeddedNetwork implements NetworkLink {
   readonly #access: AddonAccess;
-  readonly #desk = new StreamDesk();
+  readonly #streams = new OpenStreams();
   readonly #waits = new Map<number, Deferred<WireListener>>();
 
   constructor(access: AddonAccess) {
@@ -27,16 +27,16 @@ export class EmbeddedNetwork implements NetworkLink {
   open: NetworkLink['open'] = ({ runtime, port, host, path }, listener) => {
     const { nextId, call, tell } = this.#access;
     const id = nextId();
-    this.#desk.add(id, listener);
+    this.#streams.add(id, listener);
     const opened = (async () => call((core) => core.openStream(id, runtime, port, host, path)))();
-    opened.catch(() => this.#desk.remove(id));
+    opened.catch(() => this.#streams.remove(id));
     return {
       opened,
       write: (data) => tell((core) => core.writeStream(id, runtime, data)),
       end: () => tell((core) => core.endStream(id, runtime)),
       credit: (bytes) => tell((core) => core.creditStream(id, runtime, bytes)),
       close: (reset) => {
-        this.#desk.remove(id);
+        this.#streams.remove(id);
         tell((core) => core.closeStream(id, runtime, reset));
       },
     };
@@ -63,10 +63,10 @@ export class EmbeddedNetwork implements NetworkLink {
 
   /** Takes an event that is about connections or waits; false for any other. */
   take(id: number, kind: number, payload: unknown): boolean {
-    if (kind === Event.streamData) this.#desk.get(id)?.data(payload as Uint8Array);
-    else if (kind === Event.streamCredit) this.#desk.get(id)?.credit(payload as number);
-    else if (kind === Event.streamEnded) this.#desk.get(id)?.ended();
-    else if (kind === Event.streamClosed) this.#desk.close(id, payload === undefined ? undefined : error(payload));
+    if (kind === Event.streamData) this.#streams.get(id)?.data(payload as Uint8Array);
+    else if (kind === Event.streamCredit) this.#streams.get(id)?.credit(payload as number);
+    else if (kind === Event.streamEnded) this.#streams.get(id)?.ended();
+    else if (kind === Event.streamClosed) this.#streams.close(id, payload === undefined ? undefined : error(payload));
     else if (kind === Event.listener) this.#answer(id)?.resolve(payload as WireListener);
     else if (kind === Event.noListener) this.#answer(id)?.reject(error(payload));
     else return false;
@@ -75,7 +75,7 @@ export class EmbeddedNetwork implements NetworkLink {
 
   /** The core is gone. */
   close(reason: Error): void {
-    this.#desk.closeAll(reason);
+    this.#streams.closeAll(reason);
     for (const id of [...this.#waits.keys()]) this.#answer(id)?.reject(reason);
   }
 

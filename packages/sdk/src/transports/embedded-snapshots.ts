@@ -1,10 +1,10 @@
 // Snapshots, over the addon: what reads memory alone is answered within the call where it can be, the rest comes as an event.
 
 import type { OutputListener } from '../channel/channel.js';
-import type { WireBinding, WireMount } from '../channel/messages.js';
-import type { RestoredProgram, RuntimeCopy, SnapshotEntries, SnapshotLink, WireSnapshot } from '../channel/snapshots.js';
+import type { RestoredProgram, WireBinding, WireMount } from '../channel/messages.js';
+import type { Outcome } from '../channel/outcome.js';
+import type { RuntimeCopy, SnapshotEntries, SnapshotLink, WireSnapshot } from '../channel/snapshots.js';
 import type { Warnings } from '../channel/warnings.js';
-import type { Outcome } from '../sidecar/connection.js';
 import type { AddonCore } from './addon.js';
 
 /** What the connection lends. */

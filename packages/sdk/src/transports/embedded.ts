@@ -36,14 +36,15 @@ import {
   type WireLimits,
 } from '../channel/messages.js';
 import type { OpenedFiles } from '../channel/opened.js';
+import type { Outcome } from '../channel/outcome.js';
 import type { PermissionsListener, PermissionsSet } from '../channel/permission-messages.js';
+import type { Opening, SidecarConnection } from '../channel/sidecar-connection.js';
 import type { SnapshotLink } from '../channel/snapshots.js';
 import { Warnings } from '../channel/warnings.js';
 import { isColdframeError } from '../errors/error.js';
 import { fromWire, sidecarDisposed, sidecarSpawn, versionMismatch } from '../errors/make.js';
-import { HostDesk, type HostService } from '../host/desk.js';
+import { HostCallDispatcher, type HostService } from '../host-calls/dispatcher.js';
 import type { LimitWarning, LimitWarningListener } from '../options/limits.js';
-import type { Opening, Outcome, SidecarConnection } from '../sidecar/connection.js';
 import { VERSION } from '../version.js';
 import { type Addon, type AddonCore, type AddonOptions, type Decisions, Event, makeOutcome } from './addon.js';
 import { EmbeddedNetwork } from './embedded-network.js';
@@ -80,7 +81,7 @@ class EmbeddedConnection implements SidecarConnection {
   readonly loadMs: number;
   readonly #core: AddonCore;
   readonly #pending = new Map<number, Pending>();
-  readonly #desk: HostDesk;
+  readonly #hostCalls: HostCallDispatcher;
   readonly #listeners = new Map<number, PermissionsListener>();
   readonly #warnings = new Warnings();
   readonly opened: OpenedFiles = openedIn(
@@ -104,7 +105,7 @@ class EmbeddedConnection implements SidecarConnection {
 
   constructor(addon: Addon, options: AddonOptions) {
     this.#core = translated(() => addon.open(options, this.#onEvent, makeOutcome));
-    this.#desk = new HostDesk({
+    this.#hostCalls = new HostCallDispatcher({
       ok: (runtime, number, bytes) => this.#core.answerHost(runtime, number, bytes),
       failure: (runtime, number, code, message) => this.#core.answerHost(runtime, number, undefined, code, message),
     });
@@ -148,15 +149,15 @@ class EmbeddedConnection implements SidecarConnection {
   }
 
   serve(runtime: number, name: string, service: HostService): void {
-    this.#desk.serve(runtime, name, service);
+    this.#hostCalls.serve(runtime, name, service);
   }
 
   expectCalls(): () => void {
-    return this.#desk.expect();
+    return this.#hostCalls.expectRuntimes();
   }
 
   dropCalls(runtime: number): void {
-    this.#desk.drop(runtime);
+    this.#hostCalls.abandonCalls(runtime);
   }
 
   isOver(): boolean {
@@ -168,7 +169,7 @@ class EmbeddedConnection implements SidecarConnection {
   }
 
   async disposeRuntime(runtime: number): Promise<void> {
-    this.#desk.leave(runtime);
+    this.#hostCalls.removeRuntime(runtime);
     this.#warnings.leave(runtime);
     this.#listeners.delete(runtime);
     this.#call((core) => core.disposeRuntime(runtime));
@@ -233,7 +234,7 @@ class EmbeddedConnection implements SidecarConnection {
     this.#disposed = true;
     const failed = [...this.#pending.values()];
     this.#pending.clear();
-    this.#desk.close();
+    this.#hostCalls.close();
     this.#core.shutdown();
     this.network.close(sidecarDisposed());
     for (const { reject } of failed) reject(sidecarDisposed());
@@ -293,11 +294,11 @@ class EmbeddedConnection implements SidecarConnection {
 
   readonly #onEvent = (id: number, kind: number, payload: unknown): void => {
     if (kind === Event.hostCall) {
-      if (!this.#disposed) this.#desk.call(id, payload as HostCall);
+      if (!this.#disposed) this.#hostCalls.call(id, payload as HostCall);
       return;
     }
     if (kind === Event.hostCancel) {
-      this.#desk.cancel(payload as number, id);
+      this.#hostCalls.cancel(payload as number, id);
       return;
     }
     if (kind === Event.permissions) {

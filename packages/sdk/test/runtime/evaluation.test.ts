@@ -3,10 +3,10 @@
 import { expect, test, vi } from 'vitest';
 import type { OutputListener } from '../../src/channel/channel.js';
 import type { Outcome, Streams } from '../../src/channel/messages.js';
+import type { SidecarConnection } from '../../src/channel/sidecar-connection.js';
 import { type Deferred, deferred } from '../../src/deferred.js';
 import type { EvaluationOptions } from '../../src/options/types.js';
 import { evaluate } from '../../src/runtime/evaluation.js';
-import type { SidecarConnection } from '../../src/sidecar/connection.js';
 
 const OUTCOME = { exitCode: 0 } as Outcome;
 

@@ -1,10 +1,10 @@
 // What becomes of a runtime that nobody uses, with a runtime and a connection that are made up and a clock in the test's hand.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { SidecarConnection } from '../../src/channel/sidecar-connection.js';
 import type { IdleOptions } from '../../src/options/idle.js';
 import { IdlePolicy } from '../../src/runtime/idle.js';
 import { wakeful } from '../../src/runtime/wakeful.js';
-import type { SidecarConnection } from '../../src/sidecar/connection.js';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

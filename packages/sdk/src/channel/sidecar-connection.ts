@@ -1,7 +1,9 @@
 // What runtimes and runners need from a sidecar, wherever it runs. `channel/connection.ts` is the one over frames, for a process;
 // `transports/embedded.ts` the one over the addon, in this process. Nothing above this line knows which of them it has.
 
-import type { OutputListener, StartListener } from '../channel/channel.js';
+import type { HostService } from '../host-calls/dispatcher.js';
+import type { LimitWarningListener } from '../options/limits.js';
+import type { OutputListener, StartListener } from './channel.js';
 import type {
   BindingsSet,
   FileData,
@@ -26,29 +28,12 @@ import type {
   RuntimeResources,
   RuntimeUsage,
   SidecarResourceSnapshot,
-  Timings,
-  WireError,
-} from '../channel/messages.js';
-import type { OpenedFiles } from '../channel/opened.js';
-import type { PermissionsListener, PermissionsSet } from '../channel/permission-messages.js';
-import type { SnapshotLink } from '../channel/snapshots.js';
-import type { HostService } from '../host/desk.js';
-import type { NetworkLink } from '../network/link.js';
-import type { LimitWarningListener } from '../options/limits.js';
-
-/** How a program or a snippet ended. */
-export interface Outcome {
-  exitCode: number;
-  /** Bytes, which may be a view of memory that is used again; or text, when they were UTF-8 and it was cheaper to hand them over so. */
-  stdout: Uint8Array | string;
-  stderr: Uint8Array | string;
-  /** JSON text. */
-  value?: string;
-  failure?: WireError;
-  stdoutTruncated?: boolean;
-  stderrTruncated?: boolean;
-  timings: Timings;
-}
+} from './messages.js';
+import type { NetworkLink } from './network-link.js';
+import type { OpenedFiles } from './opened.js';
+import type { Outcome } from './outcome.js';
+import type { PermissionsListener, PermissionsSet } from './permission-messages.js';
+import type { SnapshotLink } from './snapshots.js';
 
 /** One sidecar, as those see it who run programs in it. Every promise rejects when the sidecar ends. */
 export interface SidecarConnection {

@@ -1,7 +1,7 @@
 // What a runtime's network needs from a sidecar, wherever it runs: connections to who listens there, the list of listeners, and the wait for one.
 // `channel/network.ts` is the one over frames, `transports/embedded-network.ts` the one over the addon. Next: `guest-stream.ts`.
 
-import type { NetworkTarget, WireListener } from '../channel/messages.js';
+import type { NetworkTarget, WireListener } from './messages.js';
 
 /** What happens to a connection. Nothing here throws. */
 export interface StreamListener {
@@ -45,7 +45,7 @@ export interface NetworkLink {
 }
 
 /** The connections that are under way, by their numbers. What is said of one that is gone crossed its end and means nothing. */
-export class StreamDesk {
+export class OpenStreams {
   readonly #listeners = new Map<number, StreamListener>();
 
   add(number: number, listener: StreamListener): void {
