@@ -1,5 +1,5 @@
-// What comes from the sidecar, checked before anything else sees it. Versions are equal on both sides, so whatever does not fit is
-// a broken or a hostile peer: `ERR_PROTOCOL`, and the connection ends.
+// Checks messages of the sidecar before anything else reads them. Both sides have one version, so
+// an invalid message means a broken or hostile sidecar: `ERR_PROTOCOL`, and the connection ends.
 
 import { protocolError } from '../errors/make.js';
 import type {
@@ -28,10 +28,10 @@ import type {
   WireWarning,
 } from './messages.js';
 
-/** A map, before its fields have been looked at. */
+/** A map with unchecked fields. */
 export type Fields = Record<string, unknown>;
 
-/** The body as a map. */
+/** Returns the body as a map. */
 export function fields(body: unknown, what: string): Fields {
   if (typeof body !== 'object' || body === null || Array.isArray(body) || body instanceof Uint8Array) {
     throw protocolError(`${what} is not a map`);
@@ -39,12 +39,12 @@ export function fields(body: unknown, what: string): Fields {
   return body as Fields;
 }
 
-/** What is said of a field. */
+/** Makes the error for an invalid field. */
 export function wrong(what: string, field: string, expected: string): Error {
   return protocolError(`${what}.${field} is not ${expected}`);
 }
 
-/** Throws unless the field is a whole number from 0. */
+/** Throws unless the field is a number from 0. */
 export function natural(body: Fields, what: string, field: string): void {
   const value = body[field];
   if (typeof value !== 'number' || value < 0) throw wrong(what, field, 'a whole number from 0');
@@ -174,7 +174,7 @@ export function restored(body: unknown): Restored {
   return map as unknown as Restored;
 }
 
-/** `programs` of a runtime that came from a snapshot. */
+/** `programs` of a restored runtime. */
 export function programs(map: Fields): RestoredProgram[] {
   const list = map['programs'];
   if (!Array.isArray(list)) throw wrong('reply', 'programs', 'a list');
@@ -278,5 +278,5 @@ export function fileStatus(body: unknown): FileStatus {
   return map as unknown as FileStatus;
 }
 
-/** A reply that only says that it is done. */
+/** A reply without a result. */
 export function done(_body: unknown): void {}

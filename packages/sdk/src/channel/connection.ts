@@ -1,4 +1,4 @@
-// A sidecar behind a channel: every call is one request.
+// A sidecar behind a channel. Every call is one request.
 
 import { HostCallDispatcher } from '../host-calls/dispatcher.js';
 import type { Channel } from './channel.js';
@@ -21,7 +21,9 @@ import type { ProcessConnection } from './sidecar-connection.js';
 import { snapshotsOver } from './snapshots.js';
 import { Warnings } from './warnings.js';
 
-/** `process` is what only the transport knows: which process it is and how to end it. */
+/**
+ * Makes a connection. `process` has the pid and the end of the process, which the transport knows.
+ */
 export function connectChannel(channel: Channel, process: Pick<ProcessConnection, 'pid' | 'dispose'>): ProcessConnection {
   const { request, notify, nextId, idle, hear } = channel;
   const hostCalls = new HostCallDispatcher({
@@ -30,7 +32,7 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
   });
   channel.listen(hostCalls);
   const warnings = new Warnings();
-  channel.onWarning(({ runtime, ...warning }) => warnings.tell(runtime, warning));
+  channel.onWarning(({ runtime, ...warning }) => warnings.notify(runtime, warning));
   return {
     pid: process.pid,
     dispose: process.dispose,
@@ -40,7 +42,7 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
     createRuntime: (options, onWarning) =>
       request(Kind.runtimeCreate, nextId(), options, (body) => {
         const created = runtimeCreated(body);
-        // At once: the first warning may be in the next frame.
+        // Registered here, because the next frame may be a warning.
         warnings.listen(created.runtime, onWarning);
         return created;
       }),

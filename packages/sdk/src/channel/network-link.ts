@@ -1,50 +1,60 @@
-// What a runtime's network needs from a sidecar, wherever it runs: connections to who listens there, the list of listeners, and the wait for one.
-// `channel/network.ts` is the one over frames, `transports/embedded-network.ts` the one over the addon. Next: `guest-stream.ts`.
+// The network of runtimes, as a sidecar provides it: connections to listeners, the list of
+// listeners, and the wait for a listener. `network.ts` implements it over frames,
+// `transports/embedded-network.ts` over the addon. Next: `network/guest-stream.ts`.
 
 import type { NetworkTarget, WireListener } from './messages.js';
 
-/** What happens to a connection. Nothing here throws. */
+/** Receives the events of a connection. Does not throw. */
 export interface StreamListener {
-  /** The guest has written this; the listener's to keep. */
+  /** Receives bytes of the guest and may keep them. */
   data(bytes: Uint8Array): void;
-  /** The guest's end has taken so many bytes. */
+  /** The guest's end has taken so many bytes of this side. */
   credit(bytes: number): void;
-  /** The guest writes no more. */
+  /** The guest has ended its side. */
   ended(): void;
-  /** The connection is over; without an error, because both directions have ended. Nothing follows. */
+  /**
+   * The connection has closed: with an error, or because both directions have ended. The last
+   * event.
+   */
   closed(error: Error | undefined): void;
 }
 
-/** A connection. */
+/** An open connection. */
 export interface OpenStream {
-  /** Resolves when somebody listens there, rejects when nobody does. */
+  /** Resolves when the connection is established. Rejects if no process listens at the target. */
   readonly opened: Promise<void>;
-  /** Sends bytes: at most `STREAM_WINDOW_BYTES` that have no credit. They are copied. */
+  /** Sends a copy of the bytes. At most `STREAM_WINDOW_BYTES` may lack credit. */
   write(bytes: Uint8Array): void;
-  /** Sends no more. */
+  /** Ends this side. */
   end(): void;
-  /** So many bytes of the guest's have been consumed. */
+  /** Returns credit for consumed bytes of the guest. */
   credit(bytes: number): void;
-  /** Leaves; the listener hears nothing more. `reset`: the guest sees a reset and not the end. */
+  /**
+   * Closes the connection without further events. `reset`: the guest gets a reset instead of an
+   * end.
+   */
   close(reset: boolean): void;
 }
 
-/** A wait for somebody who listens. */
+/** A wait for a listener. */
 export interface ListenerWait {
   readonly answer: Promise<WireListener>;
-  /** Waits no more; the answer rejects. */
+  /** Ends the wait. `answer` rejects. */
   cancel(): void;
 }
 
-/** See above. */
+/** The network of a sidecar's runtimes. */
 export interface NetworkLink {
   open(target: NetworkTarget, listener: StreamListener): OpenStream;
-  /** Who listens; with a port or a path, who would be connected to there. */
+  /** Returns all listeners, or the listener that a connection to the target would reach. */
   listeners(target: NetworkTarget): Promise<WireListener[]>;
   wait(target: NetworkTarget): ListenerWait;
 }
 
-/** The connections that are under way, by their numbers. What is said of one that is gone crossed its end and means nothing. */
+/**
+ * Open connections by their numbers. A message about a closed connection crossed its end and is
+ * ignored.
+ */
 export class OpenStreams {
   readonly #listeners = new Map<number, StreamListener>();
 
@@ -60,14 +70,14 @@ export class OpenStreams {
     return this.#listeners.get(number);
   }
 
-  /** One is over. */
+  /** Closes one connection. */
   close(number: number, error: Error | undefined): void {
     const listener = this.#listeners.get(number);
     this.#listeners.delete(number);
     listener?.closed(error);
   }
 
-  /** The sidecar is gone. */
+  /** Closes all connections, because the sidecar has ended. */
   closeAll(error: Error): void {
     for (const number of [...this.#listeners.keys()]) this.close(number, error);
   }

@@ -7,7 +7,7 @@ import type { Frame } from './frames.js';
 import { Kind } from './messages.js';
 import { type NetworkLink, OpenStreams } from './network-link.js';
 
-/** Uses `channel` for it; what comes from the sidecar goes to the connections that it is about. */
+/** Implements the network over `channel`. */
 export function connectNetwork({ request, notify, nextId, onStreams }: Channel): NetworkLink {
   const streams = new OpenStreams();
   onStreams({ take: (frame) => take(streams, frame), close: (error) => streams.closeAll(error) });
@@ -38,11 +38,11 @@ export function connectNetwork({ request, notify, nextId, onStreams }: Channel):
   };
 }
 
-// Every body is checked, also that of a connection that is gone.
+// Checks every body, also of a closed connection.
 function take(streams: OpenStreams, { kind, id, body }: Frame): void {
   if (kind === Kind.streamData) {
     const { data } = streamData(body);
-    // A view of what was read from the socket; who listens keeps what it gets.
+    // Copied, because `data` is a view of the socket's buffer and the listener may keep it.
     streams.get(id)?.data(new Uint8Array(data));
   } else if (kind === Kind.streamCredit) {
     streams.get(id)?.credit(streamBytes(body).bytes);

@@ -1,11 +1,15 @@
-// How a program ended, as every transport reports it. A module of its own, because messages and the connection both name it.
+// The outcome of a program, as every transport reports it. Both the messages and the connection use
+// it.
 
 import type { Timings, WireError } from './messages.js';
 
 /** How a program or a snippet ended. */
 export interface Outcome {
   exitCode: number;
-  /** Bytes, which may be a view of memory that is used again; or text, when they were UTF-8 and it was cheaper to hand them over so. */
+  /**
+   * Bytes, which may be a view of reused memory; or text, if the bytes were UTF-8 and text was
+   * cheaper to pass.
+   */
   stdout: Uint8Array | string;
   stderr: Uint8Array | string;
   /** JSON text. */

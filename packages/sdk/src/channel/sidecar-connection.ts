@@ -1,5 +1,6 @@
-// What runtimes and runners need from a sidecar, wherever it runs. `channel/connection.ts` is the one over frames, for a process;
-// `transports/embedded.ts` the one over the addon, in this process. Nothing above this line knows which of them it has.
+// The calls of one sidecar, wherever it runs. `connection.ts` implements them over frames, for a
+// process; `transports/embedded.ts` over the addon, in this process. No other module knows which
+// one it uses.
 
 import type { HostService } from '../host-calls/dispatcher.js';
 import type { LimitWarningListener } from '../options/limits.js';
@@ -35,104 +36,108 @@ import type { Outcome } from './outcome.js';
 import type { PermissionsListener, PermissionsSet } from './permission-messages.js';
 import type { SnapshotLink } from './snapshots.js';
 
-/** One sidecar, as those see it who run programs in it. Every promise rejects when the sidecar ends. */
+/** The connection to one sidecar. Every promise rejects when the sidecar ends. */
 export interface SidecarConnection {
-  /** The process that the guests run in. */
+  /** The pid of the process that runs the guests. */
   readonly pid: number;
-  /** Makes a runtime. With `warn` its warnings go to `onWarning`. */
+  /** Creates a runtime. With `warn`, its limit warnings go to `onWarning`. */
   createRuntime(options: RuntimeCreate, onWarning?: LimitWarningListener): Promise<RuntimeCreated>;
-  /** Connections into its runtimes, and their listeners. */
+  /** Connections into the runtimes, and listeners in them. */
   readonly network: NetworkLink;
-  /** Has `service` answer what the runtime's programs ask under that name, until the runtime is disposed. */
+  /**
+   * Registers the service for a runtime's host calls of that name, until the runtime is disposed.
+   */
   serve(runtime: number, name: string, service: HostService): void;
   /**
-   * Runtimes are about to come whose programs run from the first moment on: what they ask waits until the function that this gives is called, and goes
-   * then to those who serve them.
+   * Holds host calls of unknown runtimes until the returned function is called. Programs of a
+   * restored runtime run before its services are registered.
    */
   expectCalls(): () => void;
-  /** What the runtime's programs have asked so far will not be answered: they are gone. Its services stay. */
+  /**
+   * Abandons the runtime's host calls so far, because their programs have ended. The services stay.
+   */
   dropCalls(runtime: number): void;
-  /** Snapshots of its runtimes, and those that it keeps. */
+  /** Snapshots of the runtimes, and the store. */
   readonly snapshots: SnapshotLink;
-  /** Whether the sidecar is gone, or has been disposed. */
+  /** Whether the sidecar has ended or was disposed. */
   isOver(): boolean;
-  /** Which bindings programs may call. */
+  /** Replaces the bindings that programs may call. */
   setBindings(bindings: BindingsSet): Promise<void>;
-  /** Ends a runtime and all that runs in it. Whatever it asked is aborted. */
+  /** Ends a runtime and its programs, and aborts its host calls. */
   disposeRuntime(runtime: number): Promise<void>;
   /** Starts a resident runner. */
   createRunner(options: RunnerCreate): Promise<RunnerCreated>;
   /** Ends a resident runner. */
   disposeRunner(runner: number): Promise<void>;
-  /** An id for `start` or `evaluate`, by which the program can be canceled and its output credited. */
+  /** Returns an id for `start` or `evaluate`, which `cancel` and `credit` use. */
   nextId(): number;
   /**
-   * Runs a program. An outcome that is known before this returns is returned as it is, without a promise. `onStarted` is called for a live
-   * program, unless the call fails.
+   * Runs a program. Returns an outcome without a promise if the program ends during the call.
+   * `onStarted` receives the pid of a live program, unless the call fails.
    */
   start(id: number, program: ProcessStart, onOutput?: OutputListener, onStarted?: StartListener): Outcome | Promise<Outcome>;
-  /** Evaluates a snippet in a resident runner. The same. */
+  /** Evaluates a snippet in a resident runner, as `start` runs a program. */
   evaluate(id: number, snippet: RunnerEval, onOutput?: OutputListener): Outcome | Promise<Outcome>;
-  /** Ends a program or an evaluation; its outcome still comes. */
+  /** Ends a program or an evaluation, which still has an outcome. */
   cancel(id: number): void;
-  /** So many bytes of a program's output have been consumed. */
+  /** Returns credit for consumed bytes of a program's output. */
   credit(id: number, bytes: number): void;
-  /** Resolves when the sidecar has answered. */
+  /** Resolves when the sidecar has replied. */
   ping(): Promise<void>;
-  /** What the sidecar has in use. */
+  /** Returns the resources of the sidecar. */
   resources(): Promise<SidecarResourceSnapshot>;
-  /** What a runtime has in use. */
+  /** Returns the resources of a runtime. */
   runtimeResources(about: RuntimeResources): Promise<RuntimeUsage>;
-  /** Reads a part of a file. The bytes may be a view of memory that is used again. */
+  /** Reads a part of a file. The bytes may be a view of reused memory. */
   readFile(read: FileRead): Promise<FileData>;
-  /** Writes a file, or more of it. */
+  /** Replaces a file, or appends to it. */
   writeFile(write: FileWrite): Promise<void>;
   /** Lists a directory. */
   listFiles(list: FileList): Promise<FileNames>;
-  /** What is known of a file. */
+  /** Returns the status of a file. */
   statFile(stat: FileStat): Promise<FileStatus>;
   /** Makes a directory. */
   makeDirectory(tree: FileTree): Promise<void>;
   /** Removes a file or a directory. */
   removeFile(tree: FileTree): Promise<void>;
-  /** Gives a file another name. */
+  /** Renames a file. */
   renameFile(rename: FileRename): Promise<void>;
-  /** Files, archives and watches that stay open. */
+  /** Open files, archives and watches. */
   readonly opened: OpenedFiles;
   /** Writes to the stdin of a live program. */
   writeProcess(write: ProcessWrite): Promise<void>;
   /** Sends a process a signal. */
   signalProcess(signal: ProcessSignal): Promise<void>;
-  /** The processes of a runtime. */
+  /** Returns the processes of a runtime. */
   listProcesses(list: ProcessList): Promise<ProcessTable>;
-  /** Replaces what a runtime's programs may do. */
+  /** Replaces the permissions of a runtime's programs. */
   setPermissions(set: PermissionsSet): Promise<void>;
-  /** Has decisions about them told to `listener`, or to nobody. */
+  /** Sets or removes the listener for permission decisions. */
   watchPermissions(runtime: number, listener: PermissionsListener | undefined): Promise<void>;
-  /** Ends the sidecar; what waits rejects. Resolves when it is gone. */
+  /** Ends the sidecar. Pending calls reject. Resolves when the sidecar has ended. */
   dispose(): Promise<void>;
 }
 
-/** A connection that may be a runtime's own. */
+/** A connection to a sidecar process, which a runtime may own. */
 export interface ProcessConnection extends SidecarConnection {
-  /** Resolves when no request waits any more, whatever became of them; `undefined` when none waits now. */
+  /** Resolves when no request is pending any more. Returns `undefined` if none is pending now. */
   idle(): Promise<void> | undefined;
 }
 
-/** A connection that has just been opened, and how long that took. Requests need not wait for `opened`. */
+/** A new connection, and the duration of its opening. Requests need not wait for `opened`. */
 export interface Opening<C extends SidecarConnection = SidecarConnection> {
-  /** The connection; usable at once. */
+  /** The connection, usable at once. */
   readonly connection: C;
-  /** Resolves when the sidecar has introduced itself, rejects when it could not be started. */
+  /** Resolves with the sidecar's hello. Rejects if the sidecar could not be started. */
   readonly opened: Promise<Opened>;
 }
 
-/** How long opening took, in milliseconds. */
+/** The duration of an opening in milliseconds. */
 export interface Opened {
-  /** Until the process was started; `undefined` when there is no process. */
+  /** Until the process was started; `undefined` without a process. */
   readonly spawnMs?: number;
-  /** From there until its hello. */
+  /** From there until the hello. */
   readonly sessionMs: number;
-  /** Inside that: loading the precompiled module. */
+  /** Within that time, the load time of the precompiled module. */
   readonly moduleLoadMs: number;
 }
