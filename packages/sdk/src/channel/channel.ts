@@ -1,8 +1,9 @@
-// One conversation with one sidecar: requests out, replies in, whatever carries the bytes.
+// One conversation with one sidecar over any transport: requests out, replies in.
 //
-// The channel is handed `write` and gives `receive` and `close`; sockets, processes and tests plug into it. Every request waits in one
-// map until its reply or error, or until the channel closes, which fails all of them with one and the same error. While nothing
-// waits, `onIdle` lets the transport release Node's event loop. Frames of one tick leave in one write.
+// The channel gets `write` and provides `receive` and `close`; sockets, processes and tests use it.
+// Each request waits in one map until its reply or error, or until the channel closes, which fails
+// all of them with one error. While no request is pending, `onIdle` lets the transport release
+// Node's event loop. All frames of one tick are sent in one write.
 
 import { type Deferred, deferred } from '../deferred.js';
 import { fromWire, protocolError, versionMismatch } from '../errors/make.js';
@@ -11,50 +12,53 @@ import { type Frame, FrameReader, FrameWriter } from './frames.js';
 import { CONNECTION_ID, type HostCall, Kind, type SidecarHello, type WireWarning } from './messages.js';
 import { type PermissionsListener, permissionsEvents } from './permission-messages.js';
 
-/** Takes what a streamed descriptor wrote, for good: 1 is stdout, 2 is stderr. Does not throw. */
+/**
+ * Receives output of a streamed descriptor: 1 is stdout, 2 is stderr. May keep the bytes. Does not
+ * throw.
+ */
 export type OutputListener = (fd: 1 | 2, data: Uint8Array) => void;
 
-/** Takes the number of a live program, before its reply. Does not throw. */
+/** Receives the pid of a live program, before its reply. Does not throw. */
 export type StartListener = (pid: number) => void;
 
-/** Takes what the sidecar asks. Does not throw. */
+/** Receives host calls. Does not throw. */
 export interface HostListener {
   call(number: number, call: HostCall): void;
   cancel(runtime: number, number: number): void;
-  /** The sidecar is gone, and with it whoever asked. */
+  /** The sidecar has ended, and its guests with it. */
   close(): void;
 }
 
-/** Takes frames about connections. Throws when one is not what it must be. */
+/** Receives frames of network connections. Throws for an invalid frame. */
 export interface StreamFrames {
   take(frame: Frame): void;
-  /** The sidecar is gone, and with it all connections. */
+  /** The sidecar has ended, and all connections with it. */
   close(error: Error): void;
 }
 
-/** What the channel needs from who carries its bytes. */
+/** The transport, as the channel uses it. */
 export interface ChannelOptions {
-  /** This package's version; the sidecar's must be equal. */
+  /** The version of this package. The sidecar's must be equal. */
   version: string;
-  /** Sends bytes; called at most once per tick. */
+  /** Sends bytes. Called at most once in a tick. */
   write(bytes: Buffer): void;
-  /** The sidecar has introduced itself. */
+  /** The sidecar has sent its hello. */
   onHello(hello: SidecarHello): void;
-  /** The conversation is over; called once. The transport then gives up its resources. */
+  /** The channel has closed. Called once. The transport then releases its resources. */
   onClose(error: Error): void;
-  /** The first request has begun to wait. */
+  /** The first request is pending. */
   onBusy(): void;
-  /** The last request has its answer. */
+  /** No request is pending any more. */
   onIdle(): void;
 }
 
-/** See `createChannel`. */
+/** The channel of one sidecar. */
 export interface Channel {
-  /** An id for a request that may be canceled or credited later. */
+  /** Returns an id for a request that may be cancelled or credited later. */
   nextId(): number;
   /**
-   * Sends a request; `check` turns the reply's body into the result. `onOutput` gets the request's output frames, `onStarted` what a live
-   * program begins with.
+   * Sends a request. `check` converts the body of the reply to the result. `onOutput` receives
+   * output of the request, `onStarted` the pid of a live program.
    */
   request<T>(
     kind: number,
@@ -64,23 +68,23 @@ export interface Channel {
     onOutput?: OutputListener,
     onStarted?: StartListener,
   ): Promise<T>;
-  /** Sends a frame that has no reply. */
+  /** Sends a frame without a reply. */
   notify(kind: number, id: number, body: object): void;
-  /** From now on `listener` takes what the sidecar asks; without one nobody may ask. */
+  /** Sets the receiver of host calls. Without it, a host call breaks the protocol. */
   listen(listener: HostListener): void;
-  /** Has a runtime's decisions told to `listener`, or to nobody. */
+  /** Sets or removes the receiver of a runtime's permission decisions. */
   hear(runtime: number, listener: PermissionsListener | undefined): void;
-  /** From now on `listener` takes warnings. It does not throw. */
+  /** Sets the receiver of limit warnings, which does not throw. */
   onWarning(listener: (warning: WireWarning) => void): void;
-  /** From now on `streams` takes what is said of connections. */
+  /** Sets the receiver of frames of network connections. */
   onStreams(streams: StreamFrames): void;
-  /** Resolves when no request waits any more, whatever became of them; `undefined` when none waits now. */
+  /** Resolves when no request is pending any more. Returns `undefined` if none is pending now. */
   idle(): Promise<void> | undefined;
-  /** Whether the conversation is over. */
+  /** Whether the channel has closed. */
   isOver(): boolean;
-  /** Takes bytes from the sidecar. */
+  /** Receives bytes of the sidecar. */
   receive(chunk: Buffer): void;
-  /** Ends the conversation: everything that waits, and every later request, fails with `error`. The first call counts. */
+  /** Closes the channel. All pending and later requests fail with the `error` of the first call. */
   close(error: Error): void;
 }
 
@@ -92,7 +96,7 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** Makes a channel and sends its hello at once; requests may follow without waiting for the sidecar's. */
+/** Makes a channel and sends its hello at once. Requests need not wait for the sidecar's hello. */
 export function createChannel(options: ChannelOptions): Channel {
   const pending = new Map<number, Pending>();
   const listeners = new Map<number, PermissionsListener>();
@@ -152,12 +156,12 @@ export function createChannel(options: ChannelOptions): Channel {
     else if (frame.kind === Kind.permissionsEvents) decided(frame);
     else if (frame.kind === Kind.limitWarning) warned(warning(frame.body));
     else if (frame.kind >= Kind.streamData && frame.kind <= Kind.streamClose && streams !== undefined) streams.take(frame);
-    else throw protocolError(`a frame of kind ${frame.kind} does not come from a sidecar`);
+    else throw protocolError(`a sidecar sends no frame of kind ${frame.kind}`);
   }
 
   function greet(frame: Frame): void {
     if (frame.kind === Kind.error) throw refusal(frame);
-    if (frame.kind !== Kind.hello) throw protocolError(`the first frame is of kind ${frame.kind} and not a hello`);
+    if (frame.kind !== Kind.hello) throw protocolError(`the first frame has kind ${frame.kind} and is no hello`);
     const greeting = hello(frame.body);
     if (greeting.version !== options.version) throw versionMismatch(options.version, greeting.version);
     greeted = true;
@@ -168,9 +172,9 @@ export function createChannel(options: ChannelOptions): Channel {
     const entry = pending.get(frame.id);
     if (entry === undefined) {
       if (frame.kind === Kind.error && frame.id === CONNECTION_ID) throw refusal(frame);
-      throw protocolError(`an answer to request ${frame.id}, which does not wait for one`);
+      throw protocolError(`a reply to request ${frame.id}, which is not pending`);
     }
-    // Checked first: if the body is not what it must be, the entry still waits when the channel closes.
+    // Checked first, so that the request is still pending if an invalid body closes the channel.
     const result = frame.kind === Kind.reply ? entry.check(frame.body) : refusal(frame);
     pending.delete(frame.id);
     if (pending.size === 0) rest();
@@ -193,30 +197,30 @@ export function createChannel(options: ChannelOptions): Channel {
   function deliver(frame: Frame): void {
     const { fd, data } = output(frame.body);
     const listener = pending.get(frame.id)?.onOutput;
-    if (listener === undefined) throw protocolError(`output for request ${frame.id}, which did not ask for any`);
-    // `data` is a view of what was read from the socket; the listener keeps what it gets.
+    if (listener === undefined) throw protocolError(`output for request ${frame.id}, which asked for none`);
+    // Copied, because `data` is a view of the socket's buffer and the listener may keep it.
     listener(fd, new Uint8Array(data));
   }
 
   function begun(frame: Frame): void {
     const { pid } = started(frame.body);
     const listener = pending.get(frame.id)?.onStarted;
-    if (listener === undefined) throw protocolError(`a start for request ${frame.id}, which did not ask to be told`);
+    if (listener === undefined) throw protocolError(`a pid for request ${frame.id}, which asked for none`);
     listener(pid);
   }
 
   function asked(frame: Frame): void {
-    if (host === undefined) throw protocolError('a question, and nobody here answers any');
+    if (host === undefined) throw protocolError('a host call, and no service is registered');
     if (frame.kind === Kind.hostCancel) {
       host.cancel(hostCancel(frame.body).runtime, frame.id);
       return;
     }
     const call = hostCall(frame.body);
-    // A view of what was read from the socket; who answers keeps what it gets.
+    // Copied, because the input is a view of the socket's buffer and a service may keep it.
     host.call(frame.id, { ...call, input: new Uint8Array(call.input) });
   }
 
-  // Nobody may be left to hear: the request to be told no more can cross what is told.
+  // The listener may be missing, because the end of a subscription can cross a message.
   function decided(frame: Frame): void {
     const { runtime, events, lost } = permissionsEvents(frame.body);
     const listener = listeners.get(runtime);

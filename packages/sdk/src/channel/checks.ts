@@ -1,5 +1,5 @@
-// What comes from the sidecar, checked before anything else sees it. Versions are equal on both sides, so whatever does not fit is
-// a broken or a hostile peer: `ERR_PROTOCOL`, and the connection ends.
+// Checks messages of the sidecar before anything else reads them. Both sides have one version, so
+// an invalid message means a broken or hostile sidecar: `ERR_PROTOCOL`, and the connection ends.
 
 import { protocolError } from '../errors/make.js';
 import type {
@@ -12,6 +12,8 @@ import type {
   Outcome,
   Output,
   ProcessTable,
+  Restored,
+  RestoredProgram,
   RunnerCreated,
   RuntimeCreated,
   RuntimeUsage,
@@ -25,12 +27,11 @@ import type {
   WireListener,
   WireWarning,
 } from './messages.js';
-import { restored } from './snapshots.js';
 
-/** A map, before its fields have been looked at. */
+/** A map with unchecked fields. */
 export type Fields = Record<string, unknown>;
 
-/** The body as a map. */
+/** Returns the body as a map. */
 export function fields(body: unknown, what: string): Fields {
   if (typeof body !== 'object' || body === null || Array.isArray(body) || body instanceof Uint8Array) {
     throw protocolError(`${what} is not a map`);
@@ -38,12 +39,12 @@ export function fields(body: unknown, what: string): Fields {
   return body as Fields;
 }
 
-/** What is said of a field. */
+/** Makes the error for an invalid field. */
 export function wrong(what: string, field: string, expected: string): Error {
   return protocolError(`${what}.${field} is not ${expected}`);
 }
 
-/** Throws unless the field is a whole number from 0. */
+/** Throws unless the field is a number from 0. */
 export function natural(body: Fields, what: string, field: string): void {
   const value = body[field];
   if (typeof value !== 'number' || value < 0) throw wrong(what, field, 'a whole number from 0');
@@ -164,6 +165,27 @@ export function runtimeCreated(body: unknown): RuntimeCreated {
   return map as unknown as RuntimeCreated;
 }
 
+/** `restored` of the reply to runtime.create. */
+export function restored(body: unknown): Restored {
+  const map = fields(body, 'reply.restored');
+  programs(map);
+  text(map, 'reply.restored', 'cwd');
+  fields(map['permissions'], 'reply.restored.permissions');
+  return map as unknown as Restored;
+}
+
+/** `programs` of a restored runtime. */
+export function programs(map: Fields): RestoredProgram[] {
+  const list = map['programs'];
+  if (!Array.isArray(list)) throw wrong('reply', 'programs', 'a list');
+  for (const one of list) {
+    const program = fields(one, 'reply.programs');
+    natural(program, 'reply.programs', 'pid');
+    if (program['runner'] !== undefined) natural(program, 'reply.programs', 'runner');
+  }
+  return list as RestoredProgram[];
+}
+
 /** The reply to runner.create. */
 export function runnerCreated(body: unknown): RunnerCreated {
   const map = fields(body, 'reply');
@@ -256,5 +278,5 @@ export function fileStatus(body: unknown): FileStatus {
   return map as unknown as FileStatus;
 }
 
-/** A reply that only says that it is done. */
+/** A reply without a result. */
 export function done(_body: unknown): void {}

@@ -1,7 +1,6 @@
-// A sidecar behind a channel: every call is one request.
+// A sidecar behind a channel. Every call is one request.
 
-import { HostDesk } from '../host/desk.js';
-import type { ProcessConnection } from '../sidecar/connection.js';
+import { HostCallDispatcher } from '../host-calls/dispatcher.js';
 import type { Channel } from './channel.js';
 import {
   done,
@@ -18,19 +17,22 @@ import {
 import { Kind } from './messages.js';
 import { connectNetwork } from './network.js';
 import { openedOver } from './opened.js';
+import type { ProcessConnection } from './sidecar-connection.js';
 import { snapshotsOver } from './snapshots.js';
 import { Warnings } from './warnings.js';
 
-/** `process` is what only the transport knows: which process it is and how to end it. */
+/**
+ * Makes a connection. `process` has the pid and the end of the process, which the transport knows.
+ */
 export function connectChannel(channel: Channel, process: Pick<ProcessConnection, 'pid' | 'dispose'>): ProcessConnection {
   const { request, notify, nextId, idle, hear } = channel;
-  const desk = new HostDesk({
+  const hostCalls = new HostCallDispatcher({
     ok: (runtime, number, ok) => notify(Kind.hostResult, number, { runtime, ok }),
     failure: (runtime, number, code, message) => notify(Kind.hostResult, number, { runtime, failure: { code, message } }),
   });
-  channel.listen(desk);
+  channel.listen(hostCalls);
   const warnings = new Warnings();
-  channel.onWarning(({ runtime, ...warning }) => warnings.tell(runtime, warning));
+  channel.onWarning(({ runtime, ...warning }) => warnings.notify(runtime, warning));
   return {
     pid: process.pid,
     dispose: process.dispose,
@@ -40,17 +42,17 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
     createRuntime: (options, onWarning) =>
       request(Kind.runtimeCreate, nextId(), options, (body) => {
         const created = runtimeCreated(body);
-        // At once: the first warning may be in the next frame.
+        // Registered here, because the next frame may be a warning.
         warnings.listen(created.runtime, onWarning);
         return created;
       }),
-    serve: (runtime, name, service) => desk.serve(runtime, name, service),
-    expectCalls: () => desk.expect(),
-    dropCalls: (runtime) => desk.drop(runtime),
+    serve: (runtime, name, service) => hostCalls.serve(runtime, name, service),
+    expectCalls: () => hostCalls.expectRuntimes(),
+    dropCalls: (runtime) => hostCalls.abandonCalls(runtime),
     isOver: channel.isOver,
     setBindings: (bindings) => request(Kind.bindingsSet, nextId(), bindings, done),
     disposeRuntime: (runtime) => {
-      desk.leave(runtime);
+      hostCalls.removeRuntime(runtime);
       warnings.leave(runtime);
       hear(runtime, undefined);
       return request(Kind.runtimeDispose, nextId(), { runtime }, done);

@@ -1,16 +1,18 @@
-// MessagePack, incoming: the types that the protocol has, and nothing else. See `encode.ts` for why it is written here.
+// Decodes MessagePack: exactly the types of the protocol. `encode.ts` says why no library is used.
 //
-// What arrives was sent by a process full of untrusted guests, so every length is checked against the bytes that are really there
-// before anything is made for it, nesting is bounded, and extension types are refused. Memory used is a small multiple of the
-// frame's size. Binary values are views of the frame, not copies. Next: `frames.ts`.
+// The sender is a process full of untrusted guests. Each length is compared with the present bytes
+// before memory is allocated, nesting is bounded, and extension types are refused. The memory is a
+// small multiple of the frame's size. Binary values are views of the frame, not copies. Next:
+// `frames.ts`.
 
-/** No message nests deeper; the deepest real one has four levels. */
+/** The deepest nesting. The deepest valid message has four levels. */
 const MAX_DEPTH = 8;
 
-/** What one decode may find wrong. The caller names the frame. */
+/** A fault of one message. The caller names the frame. */
 export class DecodeError extends Error {}
 
-// Keys are few and come again and again: this remembers them by length and three bytes, so that they are not made anew.
+// A cache of keys by their length and two bytes. Keys are few and frequent, and making a text is
+// slow.
 const KEYS: string[] = new Array(256).fill('');
 
 /** Decodes the one value that `bytes` holds from `start` to `end`. */
@@ -83,11 +85,11 @@ class Reader {
       case 0xdf:
         return this.#map(this.#u32(), depth);
       default:
-        throw new DecodeError(`type 0x${marker.toString(16)} is not one of the protocol's`);
+        throw new DecodeError(`type 0x${marker.toString(16)} is not part of the protocol`);
     }
   }
 
-  // Moves on by `length` bytes and returns where they begin, if they are there.
+  // Moves the position by `length` bytes and returns the old position.
   #advance(length: number): number {
     const at = this.position;
     if (length > this.#end - at) throw new DecodeError('the message ends too early');
@@ -140,7 +142,8 @@ class Reader {
     return map;
   }
 
-  // An item takes at least one byte and an entry two: a count that cannot be true is refused before anything is made.
+  // An item takes at least one byte and an entry two. An impossible count is refused before memory
+  // is allocated.
   #nest(count: number, bytesEach: number, depth: number): void {
     if (depth >= MAX_DEPTH) throw new DecodeError(`the message nests deeper than ${MAX_DEPTH} levels`);
     if (count * bytesEach > this.#end - this.position) throw new DecodeError('the message ends too early');
@@ -168,7 +171,7 @@ class Reader {
   }
 }
 
-// Assigning to this name would not make an entry but change what the map is.
+// Assigning `__proto__` would change the prototype of the map.
 function usable(key: string): string {
   if (key === '__proto__') throw new DecodeError('a map has the key __proto__');
   return key;

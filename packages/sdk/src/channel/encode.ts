@@ -1,25 +1,27 @@
-// MessagePack, outgoing: the types that the protocol has (nil, bool, integers, str, bin, array, map), each in its shortest form,
-// so that both sides produce the same bytes and the golden frames can be compared.
+// Encodes MessagePack: the types of the protocol (nil, bool, integers, str, bin, array, map), each
+// in its shortest form, so that both sides produce equal bytes and the golden frames can be
+// compared.
 //
-// Written here and not taken from a library, for both directions: the host decodes what a process full of untrusted guests sends,
-// so the decoder has to bound its memory and refuse extension types, and the usual library (msgpackr) costs 15 ms to import,
-// three times what starting a sidecar may cost. Next: `decode.ts`, then `frames.ts`.
+// No library is used in either direction. The decoder reads bytes of a process full of untrusted
+// guests: it must bound its memory and refuse extension types. The usual library (msgpackr) takes
+// 15 ms to import, three times the time that starting a sidecar may take. Next: `decode.ts`, then
+// `frames.ts`.
 
 const INITIAL_BYTES = 16 * 1024;
-// A buffer that has grown beyond this for one large message is not kept.
+/** A larger buffer, made for one large message, is not kept. */
 const KEPT_BYTES = 1024 * 1024;
 
-/** Appends values to one growing buffer. `take()` hands out what has been written since the last time. */
+/** Appends values to one growing buffer. */
 export class Encoder {
   #buffer: Buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   #position = 0;
 
-  /** Bytes written and not taken yet. */
+  /** Bytes that are not taken yet. */
   get length(): number {
     return this.#position;
   }
 
-  /** A copy of what was written; the encoder is empty afterwards. */
+  /** Returns a copy of the bytes since the last `take()` and empties the encoder. */
   take(): Buffer {
     const bytes = Buffer.from(this.#buffer.subarray(0, this.#position));
     this.#position = 0;
@@ -27,12 +29,12 @@ export class Encoder {
     return bytes;
   }
 
-  /** Drops everything after `position`. */
+  /** Removes everything after `position`. */
   rewind(position: number): void {
     this.#position = position;
   }
 
-  /** Leaves room for a u32 and returns its position, for `patchU32`. */
+  /** Reserves a u32 and returns its position for `patchU32`. */
   reserveU32(): number {
     this.#reserve(4);
     this.#position += 4;
@@ -44,7 +46,7 @@ export class Encoder {
     this.#buffer.writeUInt32LE(value, position);
   }
 
-  /** Appends one value. Map entries whose value is `undefined` are left out. */
+  /** Appends one value. Omits map entries whose value is `undefined`. */
   write(value: unknown): void {
     if (typeof value === 'string') this.#string(value);
     else if (typeof value === 'number') this.#integer(value);
@@ -69,7 +71,8 @@ export class Encoder {
     this.#buffer[this.#position++] = byte;
   }
 
-  // `marker` and a length of one, two or four bytes; `fixed` is the marker that carries a length below `fixedBelow` itself.
+  // Appends a marker and a length of one, two or four bytes. The marker `fixed` includes a length
+  // below `fixedBelow`.
   #header(length: number, fixed: number, fixedBelow: number, marker8: number, marker16: number, extra: number): void {
     this.#reserve(5 + extra);
     const buffer = this.#buffer;
@@ -95,7 +98,8 @@ export class Encoder {
     this.#position += bytes;
   }
 
-  // Keys and most values: no call into the runtime. Leaves nothing behind when a character is not ASCII.
+  // The fast path of keys and most values, without a call into native code. Appends nothing if a
+  // character is not ASCII.
   #shortAscii(text: string): boolean {
     const length = text.length;
     this.#reserve(1 + length);

@@ -1,9 +1,11 @@
-// Frames: `u32 little-endian length N`, then N bytes, one MessagePack array `[kind, id, body]`. N is at most MAX_FRAME_BYTES.
+// Frames: `u32 little-endian length N`, then N bytes, one MessagePack array `[kind, id, body]`. N
+// is at most MAX_FRAME_BYTES.
 //
-// `FrameWriter` packs all frames of one tick into one buffer, because a socket write costs more than anything else on the way.
-// `FrameReader` takes the bytes as they come, split anywhere. A frame that arrives whole, the usual case, is decoded where it lies;
-// one that does not is put together in one buffer of exactly its size, made only after the size has been checked.
-// The crate `protocol` has the same two in Rust. Next: `messages.ts`, what the bodies are.
+// `FrameWriter` collects all frames of one tick in one buffer, because a write to the socket is the
+// most expensive step. `FrameReader` accepts bytes that are split anywhere. A frame that arrives
+// whole, the usual case, is decoded in place. Any other frame is assembled in one buffer of its
+// exact size, which is allocated after the size has been checked. The crate `protocol` has both in
+// Rust. Next: `messages.ts`.
 
 import { frameTooLarge, protocolError } from '../errors/make.js';
 import { DecodeError, decode } from './decode.js';
@@ -14,7 +16,7 @@ export const MAX_FRAME_BYTES = 33_554_432;
 
 const HEADER_BYTES = 4;
 
-/** One frame, taken apart. `body` is what the kind says, not checked yet. */
+/** One frame with an unchecked body. */
 export interface Frame {
   kind: number;
   id: number;
@@ -25,12 +27,15 @@ export interface Frame {
 export class FrameWriter {
   readonly #encoder = new Encoder();
 
-  /** Bytes that wait to be taken. */
+  /** Bytes that are not taken yet. */
   get length(): number {
     return this.#encoder.length;
   }
 
-  /** Appends one frame. Throws `ERR_FRAME_TOO_LARGE`, and appends nothing, when it would be larger than a frame may be. */
+  /**
+   * Appends one frame. Throws `ERR_FRAME_TOO_LARGE` for a frame that is too large, and appends
+   * nothing.
+   */
   add(kind: number, id: number, body: object | null): void {
     const encoder = this.#encoder;
     const start = encoder.reserveU32();
@@ -48,13 +53,13 @@ export class FrameWriter {
     encoder.patchU32(start, bytes);
   }
 
-  /** All frames added since the last time, back to back. */
+  /** Returns all frames since the last `take()`. */
   take(): Buffer {
     return this.#encoder.take();
   }
 }
 
-/** Takes bytes and gives frames. What throws leaves the reader unusable: the connection has to end. */
+/** Splits bytes into frames. After an error the reader is unusable, and the connection must end. */
 export class FrameReader {
   readonly #onFrame: (frame: Frame) => void;
   readonly #header = Buffer.alloc(HEADER_BYTES);
@@ -66,12 +71,14 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
-  /** Bytes of memory that hold what has arrived of an unfinished frame. */
+  /** Bytes of memory for an incomplete frame. */
   get bufferedBytes(): number {
     return this.#partial?.length ?? 0;
   }
 
-  /** Calls back for every frame that `chunk` completes. Throws `ERR_FRAME_TOO_LARGE` or `ERR_PROTOCOL`. */
+  /**
+   * Passes on every frame that `chunk` completes. Throws `ERR_FRAME_TOO_LARGE` or `ERR_PROTOCOL`.
+   */
   push(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length) {
@@ -88,7 +95,8 @@ export class FrameReader {
     }
   }
 
-  // A frame of `length` bytes begins at `at`: decoded in place when it is all there, else the rest is waited for.
+  // Starts a frame of `length` bytes at `at`: decodes a complete frame in place, or keeps its first
+  // part.
   #begin(length: number, chunk: Buffer, at: number): number {
     if (chunk.length - at >= length) {
       this.#onFrame(parse(chunk, at, at + length));

@@ -1,14 +1,16 @@
-// The SDK and the sidecar speak over a socket pair with this protocol. Each side sends `hello` first, with its version; the versions must
-// be equal. The SDK then sends requests; the sidecar answers each one exactly once, with `reply` or `error`, in the order in which
-// they are done, and may send `output` for a request before that. `credit` and `cancel` name a request and are not answered. The sidecar asks
-// too: a `host.call` has a number of its own and is answered with `host.result`. A message is a frame `[kind, id, body]`; below are all kinds, then the SDK's messages, then the sidecar's, in the order of
-// `docs/internals/protocol.md`. The other side's file has the same messages in the same order: change both, and the golden frames.
+// The protocol between SDK and sidecar. Each side first sends `hello` with its version, and the
+// versions must be equal. The SDK then sends requests. The sidecar replies to each request exactly
+// once, with `reply` or `error`, in the order of completion, and may send `output` for a request
+// before its reply. `credit` and `cancel` name a request and have no reply. A `host.call` of the
+// sidecar has a number of its own, and `host.result` is its reply.
 //
-// Bodies from the sidecar are checked by `checks.ts`, those to the sidecar by the sidecar. Next: `channel.ts`.
+// A message is a frame `[kind, id, body]`. Below are all kinds, then the messages of the SDK, then
+// those of the sidecar, in the order of `docs/internals/protocol.md` and of the crate `protocol`.
+// `checks.ts` checks bodies of the sidecar; the sidecar checks bodies of the SDK. Next:
+// `channel.ts`.
 
 import type { LimitName } from '../options/limits.js';
 import type { WirePermissions } from './permission-messages.js';
-import type { Restored } from './snapshots.js';
 
 /** The kinds, by their names in `docs/internals/protocol.md`. */
 export const Kind = {
@@ -79,28 +81,31 @@ export const Kind = {
   snapshotDigest: 82,
 } as const;
 
-/** The id of frames that belong to the connection and not to a request. */
+/** The id of frames that belong to no request. */
 export const CONNECTION_ID = 0;
 
-/** Uncredited bytes of streamed output at which the guest's writes block, per request; of a connection, in each direction. */
+/**
+ * Uncredited bytes of a request's output at which the guest's writes block; of a connection, in
+ * each direction.
+ */
 export const STREAM_WINDOW_BYTES = 262_144;
 
 /** The largest `data` of an output message. */
 export const MAX_OUTPUT_BYTES = 65_536;
 
-// What the SDK sends.
+// Messages of the SDK.
 
 /** hello, of the SDK. */
 export interface SdkHello {
   version: string;
 }
 
-/** credit: so many bytes of a request's output have been consumed. */
+/** credit: bytes of a request's output that were consumed. */
 export interface Credit {
   bytes: number;
 }
 
-/** The body of cancel, ping and resources, and of a reply that says only that it is done. */
+/** The body of cancel, ping and resources, and of a reply without a result. */
 export type Empty = Record<string, never>;
 
 /** runtime.create. */
@@ -108,18 +113,18 @@ export interface RuntimeCreate {
   env?: Readonly<Record<string, string>>;
   cwd?: string;
   limits?: WireLimits;
-  /** Where the limits come from that are not named. */
+  /** The source of limits that are not set. */
   profile?: 'default' | 'hardened';
   /** Whether limit.warning is sent. */
   warn?: boolean;
   files?: Readonly<Record<string, Uint8Array>>;
   mounts?: readonly WireMount[];
   permissions?: WirePermissions;
-  /** What programs may call from the first moment on. */
+  /** Bindings that restored programs may call at once. */
   bindings?: readonly WireBinding[];
-  /** It goes on from this snapshot: an id, a digest or a name. */
+  /** The snapshot to restore: an id, a digest or a name. */
   snapshot?: string;
-  /** Whose it is. */
+  /** The owner. */
   tenant?: string;
 }
 
@@ -129,7 +134,7 @@ export interface WireMount {
   hostPath: string;
   readOnly: boolean;
   overlay?: boolean;
-  /** It is no folder but a file system of this side's, by its number; `hostPath` is empty. */
+  /** The number of an app file system. `hostPath` is empty then. */
   fileSystem?: number;
 }
 
@@ -144,7 +149,7 @@ export interface RuntimeDispose {
 /** process.start. */
 export interface ProcessStart {
   runtime: number;
-  /** `file`: `code` is the path of the program's file. `command`: it is a command, and `args` are its arguments. */
+  /** `file`: `code` is a path. `command`: `code` is a command, and `args` are its arguments. */
   mode: 'exec' | 'run' | 'file' | 'command';
   code: string;
   args?: readonly string[];
@@ -158,7 +163,7 @@ export interface ProcessStart {
   live?: boolean;
 }
 
-/** `stream` of process.start and runner.eval: which descriptors are sent on while the program runs. */
+/** `stream` of process.start and runner.eval: the descriptors whose output is streamed. */
 export interface Streams {
   stdout?: boolean;
   stderr?: boolean;
@@ -184,7 +189,10 @@ export interface RunnerDispose {
   runner: number;
 }
 
-/** file.read: at most `length` bytes from `offset` (0 unless given) on. Paths are absolute guest paths, here and below. */
+/**
+ * file.read: at most `length` bytes from `offset` (0). Paths are absolute guest paths, here and
+ * below.
+ */
 export interface FileRead {
   runtime: number;
   path: string;
@@ -192,13 +200,13 @@ export interface FileRead {
   length: number;
 }
 
-/** file.write: the whole file, or with `append` more of it. */
+/** file.write: replaces a file, or appends to it. */
 export interface FileWrite {
   runtime: number;
   path: string;
   data: Uint8Array;
   append?: boolean;
-  /** Permissions of a file that is made. */
+  /** Permission bits of a new file. */
   mode?: number | undefined;
 }
 
@@ -208,7 +216,7 @@ export interface FileList {
   path: string;
 }
 
-/** file.stat: of the file that a link leads to, unless `follow` is false. */
+/** file.stat: follows a link unless `follow` is false. */
 export interface FileStat {
   runtime: number;
   path: string;
@@ -229,7 +237,7 @@ export interface FileRename {
   to: string;
 }
 
-/** process.write: more for the stdin of a live program, and with `end` the last of it. */
+/** process.write: appends to the stdin of a live program, and ends stdin with `end`. */
 export interface ProcessWrite {
   runtime: number;
   pid: number;
@@ -237,7 +245,7 @@ export interface ProcessWrite {
   end?: boolean;
 }
 
-/** process.signal: Linux's number; 0 only looks. */
+/** process.signal: Linux's number. 0 only tests for the process. */
 export interface ProcessSignal {
   runtime: number;
   pid: number;
@@ -249,7 +257,10 @@ export interface ProcessList {
   runtime: number;
 }
 
-/** stream.open, listener.wait and listener.list: a TCP port, or the path of a Unix socket; for the list also neither. */
+/**
+ * stream.open, listener.wait and listener.list: a TCP port, or the path of a Unix socket. A list
+ * may have neither.
+ */
 export interface NetworkTarget {
   runtime: number;
   port?: number;
@@ -257,20 +268,23 @@ export interface NetworkTarget {
   path?: string;
 }
 
-/** host.result, whose id is the call's number: one of both. A code that is the name of a Linux error number is that to the guest. */
+/**
+ * host.result, whose id is the number of the host call: `ok` or `failure`. The guest sees a code
+ * that names a Linux error number as that number.
+ */
 export interface HostResult {
   runtime: number;
   ok?: Uint8Array;
   failure?: { code: string; message: string };
 }
 
-/** bindings.set: all that the runtime has from now on. */
+/** bindings.set: replaces all bindings of the runtime. */
 export interface BindingsSet {
   runtime: number;
   bindings: readonly WireBinding[];
 }
 
-/** An entry of bindings.set: its name, the commands that call it, and the bytes of input that one call may have. */
+/** An entry of bindings.set: the name, the commands, and the largest input of one call. */
 export interface WireBinding {
   name: string;
   commands: readonly string[];
@@ -282,9 +296,12 @@ export interface RuntimeResources {
   runtime: number;
 }
 
-// What the sidecar sends.
+// Messages of the sidecar.
 
-/** hello, of the sidecar. `image` is the guest image's content hash, `loadNs` what loading the precompiled module took. */
+/**
+ * hello, of the sidecar. `image` is the content hash of the guest image, `loadNs` the load time of
+ * the module.
+ */
 export interface SidecarHello {
   version: string;
   pid: number;
@@ -299,28 +316,28 @@ export interface WireError {
   details: Record<string, unknown>;
 }
 
-/** output: what a streamed descriptor wrote; 1 is stdout, 2 is stderr. */
+/** output: bytes of a streamed descriptor. 1 is stdout, 2 is stderr. */
 export interface Output {
   fd: 1 | 2;
   data: Uint8Array;
 }
 
-/** started: a live program has its number. */
+/** started: the pid of a live program. */
 export interface Started {
   pid: number;
 }
 
-/** stream.data. Its id is that of the stream.open, as in all messages about a connection. */
+/** stream.data. All messages of a connection have the id of its stream.open. */
 export interface StreamData {
   data: Uint8Array;
 }
 
-/** stream.close: the connection is over, and why unless both directions have ended. */
+/** stream.close: the end of a connection, with the failure unless both directions have ended. */
 export interface StreamClosed {
   failure?: WireError;
 }
 
-/** The reply to listener.wait, and an entry of that to listener.list. */
+/** The reply to listener.wait, and an entry of the reply to listener.list. */
 export interface WireListener {
   pid: number;
   host?: string;
@@ -328,7 +345,7 @@ export interface WireListener {
   path?: string;
 }
 
-/** host.call, whose id is the call's number in its runtime: a program wants something of a service here. */
+/** host.call, whose id is the number of the call in its runtime. */
 export interface HostCall {
   runtime: number;
   pid: number;
@@ -337,7 +354,7 @@ export interface HostCall {
   input: Uint8Array;
 }
 
-/** host.cancel: nobody waits for the call of that number any more. */
+/** host.cancel: the guest has abandoned the call with this number. */
 export interface HostCancel {
   runtime: number;
 }
@@ -346,8 +363,21 @@ export interface HostCancel {
 export interface RuntimeCreated {
   runtime: number;
   configureNs: number;
-  /** What came with the snapshot that it goes on from. */
+  /** The parts that came with a snapshot. */
   restored?: Restored;
+}
+
+/** A restored program: a runner, or a program that a handle can attach to. */
+export interface RestoredProgram {
+  pid: number;
+  runner?: number;
+}
+
+/** `restored` of the reply to runtime.create. */
+export interface Restored {
+  programs: RestoredProgram[];
+  cwd: string;
+  permissions: WirePermissions;
 }
 
 /** The reply to process.start and runner.eval. `value` is JSON text. */
@@ -362,7 +392,7 @@ export interface Outcome {
   timings: Timings;
 }
 
-/** Nanoseconds spent in each step of a start. */
+/** Nanoseconds of each step of a start. */
 export interface Timings {
   memoryMapNs: number;
   instantiateNs: number;
@@ -373,26 +403,26 @@ export interface Timings {
 /** The reply to runner.create. */
 export interface RunnerCreated {
   runner: number;
-  /** The number of its process in the runtime. */
+  /** The pid of its process. */
   pid: number;
   timings: Timings;
 }
 
-/** The reply to resources: what the sidecar has in use, over all its runtimes. */
+/** The reply to resources: the resources of a sidecar over all its runtimes. */
 export interface SidecarResourceSnapshot {
   /** Live runtimes. */
   runtimes: number;
-  /** Live guest processes, resident ones included. */
+  /** Live guest processes, resident runners included. */
   processes: number;
-  /** Mapped memory slots that wait clean for the next process. */
+  /** Warm slots: mapped and clean memory slots for the next processes. */
   warmSlots: number;
-  /** Bytes of linear memory that live processes may touch now. */
+  /** Bytes of linear memory of live processes. */
   memoryBytes: number;
-  /** Bytes of output that wait for their reader. */
+  /** Bytes of output that no reader has taken. */
   bufferedBytes: number;
 }
 
-/** limit.warning: a runtime comes near a limit. */
+/** limit.warning: the use of a limit has passed 80 %. */
 export interface WireWarning {
   runtime: number;
   limit: LimitName;
@@ -401,7 +431,7 @@ export interface WireWarning {
   pid?: number;
 }
 
-/** The reply to runtime.resources: lists of one length, and counts. */
+/** The reply to runtime.resources: lists of equal length, and counts. */
 export interface RuntimeUsage {
   limits: readonly string[];
   used: readonly number[];
@@ -414,16 +444,16 @@ export interface RuntimeUsage {
   bufferedBytes: number;
 }
 
-/** The reply to file.read: the bytes, as many as there are and were asked for, and the file's size. */
+/** The reply to file.read: the bytes, and the size of the file. */
 export interface FileData {
   data: Uint8Array;
   size: number;
 }
 
-/** What a file is. `other` is a device, a pipe or a socket. */
+/** The type of a file. `other` is a device, a pipe or a socket. */
 export type FileType = 'file' | 'directory' | 'symlink' | 'other';
 
-/** The reply to file.list: two lists of one length, in the order of the names. */
+/** The reply to file.list: two lists of equal length, in the order of the names. */
 export interface FileNames {
   names: string[];
   types: FileType[];
@@ -444,7 +474,7 @@ export interface FileStatus {
   birthtimeUs: number;
 }
 
-/** The reply to process.list: lists of one length, in the order of the numbers. */
+/** The reply to process.list: lists of equal length, in the order of the pids. */
 export interface ProcessTable {
   pids: number[];
   ppids: number[];

@@ -1,12 +1,16 @@
-// What stays open in a runtime, over frames: files for streams, archives, watches; and what sets a file's attributes. The messages, their
-// checks and the requests stand together here, because nothing else knows them. The addon's side is `transports/embedded-opened.ts`.
+// Open files, archives and watches of a runtime over frames, and attributes of files. Messages,
+// checks and requests are together here, because no other module uses them.
+// `transports/embedded-opened.ts` is the counterpart for the addon.
 
 import { protocolError } from '../errors/make.js';
 import type { Channel } from './channel.js';
 import { done, fields, fileData, natural, wrong } from './checks.js';
 import { type FileData, Kind } from './messages.js';
 
-/** file.open: a file is read, made or cut off and written, or added to; a tar archive of a path is read, or written and unpacked there. */
+/**
+ * file.open: reads, replaces or appends to a file; or reads a tar archive of a path, or unpacks one
+ * there.
+ */
 export interface FileOpen {
   runtime: number;
   path: string;
@@ -14,14 +18,16 @@ export interface FileOpen {
   mode?: number | undefined;
 }
 
-/** file.close: with `discard` an archive that is not complete is given up without an error. */
+/** file.close: `discard` gives up an incomplete archive without an error. */
 export interface FileClose {
   runtime: number;
   handle: number;
   discard?: boolean | undefined;
 }
 
-/** file.pull: at most `length` bytes from `offset` on; of an archive the next ones, none at its end. */
+/**
+ * file.pull: at most `length` bytes from `offset`; of an archive the next bytes, none at its end.
+ */
 export interface FilePull {
   runtime: number;
   handle: number;
@@ -29,7 +35,7 @@ export interface FilePull {
   length: number;
 }
 
-/** file.push: bytes to write at `offset`, or at the end of what is appended to; of an archive the next ones. */
+/** file.push: bytes to write at `offset`, or to append; of an archive the next bytes. */
 export interface FilePush {
   runtime: number;
   handle: number;
@@ -44,13 +50,13 @@ export interface FileWatch {
   recursive?: boolean | undefined;
 }
 
-/** file.changes: the reply comes when something has happened. */
+/** file.changes: the reply is sent when something has changed. */
 export interface FileChanges {
   runtime: number;
   handle: number;
 }
 
-/** file.set: what is not given stays as it is. */
+/** file.set: omitted fields stay unchanged. */
 export interface FileSet {
   runtime: number;
   path: string;
@@ -60,7 +66,7 @@ export interface FileSet {
   follow?: boolean | undefined;
 }
 
-/** file.link: a symbolic link that says `target`, or a further name for the file `target`. */
+/** file.link: a symbolic link to `target`, or a hard link to the file `target`. */
 export interface FileLink {
   runtime: number;
   path: string;
@@ -77,46 +83,46 @@ export interface FileReadlink {
 /** The reply to file.open and file.watch. */
 export interface FileHandle {
   handle: number;
-  /** Of a file; 0 of anything else. */
+  /** The size of a file; else 0. */
   size: number;
-  /** Whether a directory is watched. */
+  /** Whether the watched path is a directory. */
   directory: boolean;
 }
 
-/** The reply to file.changes: two lists of one length, in the order of what happened. */
+/** The reply to file.changes: two lists of equal length, in the order of the changes. */
 export interface ChangeList {
-  /** Paths below what is watched; empty for itself. */
+  /** Paths below the watched path; empty for the path itself. */
   names: string[];
   types: ('rename' | 'change')[];
-  /** More happened than was kept. */
+  /** Whether changes were lost. */
   overflow: boolean;
-  /** The watch has been closed. */
+  /** Whether the watch was closed. */
   ended: boolean;
 }
 
-/** What a connection can do with open files. */
+/** The calls of a connection for open files. */
 export interface OpenedFiles {
   /** Opens a file or an archive. */
   open(open: FileOpen): Promise<FileHandle>;
-  /** Closes it, or a watch. */
+  /** Closes a file, an archive or a watch. */
   close(close: FileClose): Promise<void>;
-  /** Reads. The bytes may be a view of memory that is used again. */
+  /** Reads. The bytes may be a view of reused memory. */
   pull(pull: FilePull): Promise<FileData>;
   /** Writes. */
   push(push: FilePush): Promise<void>;
-  /** Begins a watch. */
+  /** Starts a watch. */
   watch(watch: FileWatch): Promise<FileHandle>;
-  /** Waits for a watch's next changes. */
+  /** Waits for the next changes of a watch. */
   changes(changes: FileChanges): Promise<ChangeList>;
-  /** Sets permissions and times. */
+  /** Sets permission bits and times. */
   set(set: FileSet): Promise<void>;
   /** Makes a link. */
   link(link: FileLink): Promise<void>;
-  /** Where a symbolic link leads. */
+  /** Returns the target of a symbolic link. */
   readlink(link: FileReadlink): Promise<string>;
 }
 
-/** They are requests. */
+/** Implements the calls as requests. */
 export function openedOver({ request, nextId }: Channel): OpenedFiles {
   return {
     open: (open) => request(Kind.fileOpen, nextId(), open, fileHandle),
@@ -149,7 +155,7 @@ export function changeList(body: unknown): ChangeList {
   if (!Array.isArray(types) || types.length !== names.length || !types.every(isType)) {
     throw wrong('reply', 'types', 'a type for each name');
   }
-  if (typeof overflow !== 'boolean' || typeof ended !== 'boolean') throw protocolError('reply does not say whether it is all');
+  if (typeof overflow !== 'boolean' || typeof ended !== 'boolean') throw protocolError('reply has no overflow or no ended');
   return map as unknown as ChangeList;
 }
 

@@ -1,18 +1,20 @@
-// The messages about permissions; part of `messages.ts`, in the order of `docs/internals/protocol.md`, with their checks.
+// The messages about permissions with their checks, in the order of `docs/internals/protocol.md`.
 
 import { protocolError } from '../errors/make.js';
-import type { PermissionMode, PermissionScope } from '../options/permission-types.js';
+import type { PermissionMode, PermissionScope } from '../options/permissions.js';
 
-/** `permissions` of runtime.create and permissions.set; a scope that is left out has the sidecar's default. */
+/**
+ * `permissions` of runtime.create and permissions.set. An omitted scope has the sidecar's default.
+ */
 export type WirePermissions = { [S in PermissionScope]?: WireScope };
 
-/** What a policy says in one scope. */
+/** The permissions of one scope. */
 export interface WireScope {
   default: PermissionMode;
   rules?: readonly WireRule[];
 }
 
-/** One rule; what is left out is all. */
+/** One rule. An omitted field stands for everything. */
 export interface WireRule {
   mode: PermissionMode;
   operations?: readonly string[];
@@ -25,18 +27,20 @@ export interface PermissionsSet {
   permissions: WirePermissions;
 }
 
-/** permissions.watch: hear of decisions from now on, or not any more. */
+/** permissions.watch: starts or stops permissions.events. */
 export interface PermissionsWatch {
   runtime: number;
   on: boolean;
 }
 
-/** permissions.taken: the next permissions.events may come. */
+/** permissions.taken: the next permissions.events may be sent. */
 export interface PermissionsTaken {
   runtime: number;
 }
 
-/** permissions.events: decisions in order, and how many were lost after the last of them. */
+/**
+ * permissions.events: decisions in order, and the number of decisions that were lost after them.
+ */
 export interface PermissionsEvents {
   runtime: number;
   events: WirePermissionEvent[];
@@ -54,7 +58,7 @@ export interface WirePermissionEvent {
   timeUs: number;
 }
 
-/** Takes decisions, for good. Does not throw. */
+/** Receives decisions and may keep them. Does not throw. */
 export type PermissionsListener = (taken: Pick<PermissionsEvents, 'events' | 'lost'>) => void;
 
 const isMap = (value: unknown): value is Record<string, unknown> =>
@@ -68,7 +72,7 @@ function isEvent(event: unknown): boolean {
   return texts && (decision === 'allow' || decision === 'deny') && [rule ?? 0, pid, timeUs].every(isNatural);
 }
 
-/** permissions.events, checked. */
+/** Checks permissions.events. */
 export function permissionsEvents(body: unknown): PermissionsEvents {
   const valid = isMap(body) && isNatural(body['runtime']) && isNatural(body['lost']) && Array.isArray(body['events']);
   if (!valid || !(body['events'] as unknown[]).every(isEvent))

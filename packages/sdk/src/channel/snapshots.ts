@@ -1,13 +1,13 @@
-// Snapshots, over frames: a runtime as a value, what can be made of it, and the store that keeps it. The messages, their checks and the requests
-// stand together here, because nothing else knows them. The addon's side is `transports/embedded-snapshots.ts`.
+// Snapshots over frames: take, roll back, clone, pause, resume, and the store. Messages, checks and
+// requests are together here, because no other module uses them. `transports/embedded-snapshots.ts`
+// is the counterpart for the addon.
 
 import { protocolError } from '../errors/make.js';
 import type { LimitWarningListener } from '../options/limits.js';
-import type { Outcome } from '../sidecar/connection.js';
 import type { Channel, OutputListener, StartListener } from './channel.js';
-import { done, type Fields, fields, natural, outcome, text, wireError, wrong } from './checks.js';
-import { Kind, type Streams, type WireBinding, type WireError, type WireMount } from './messages.js';
-import type { WirePermissions } from './permission-messages.js';
+import { done, fields, natural, outcome, programs, text, wireError, wrong } from './checks.js';
+import { Kind, type RestoredProgram, type Streams, type WireBinding, type WireError, type WireMount } from './messages.js';
+import type { Outcome } from './outcome.js';
 import type { Warnings } from './warnings.js';
 
 /** snapshot.take. */
@@ -15,7 +15,7 @@ export interface SnapshotTake {
   runtime: number;
   name?: string | undefined;
   labels?: Readonly<Record<string, string>> | undefined;
-  /** Whether it is written to disk before it is answered. */
+  /** Whether the snapshot is written to disk before the reply. */
   disk?: boolean | undefined;
   timeoutMs?: number | undefined;
 }
@@ -31,11 +31,11 @@ export interface RuntimeClone {
   runtime: number;
   count: number;
   timeoutMs?: number | undefined;
-  /** Whether copies that can be made stay when another cannot. */
+  /** Whether successful clones stay when another fails. */
   settle?: boolean | undefined;
   warn?: boolean | undefined;
   mounts?: readonly WireMount[] | undefined;
-  /** What programs may call from the first moment on. */
+  /** Bindings that restored programs may call at once. */
   bindings?: readonly WireBinding[] | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface RuntimeClone {
 export interface RuntimePause {
   runtime: number;
   timeoutMs?: number | undefined;
-  /** What it sleeps on may make room for others when the sidecar has ended. */
+  /** Whether the store may evict the snapshot once the sidecar has ended. */
   temporary?: boolean | undefined;
 }
 
@@ -52,11 +52,13 @@ export interface RuntimeResume {
   runtime: number;
   warn?: boolean | undefined;
   mounts?: readonly WireMount[] | undefined;
-  /** What programs may call from the first moment on. */
+  /** Bindings that restored programs may call at once. */
   bindings?: readonly WireBinding[] | undefined;
 }
 
-/** snapshot.get, snapshot.delete, snapshot.persist and snapshot.digest: an id, a digest or a name. */
+/**
+ * snapshot.get, snapshot.delete, snapshot.persist and snapshot.digest: an id, a digest or a name.
+ */
 export interface SnapshotNamed {
   tenant: string;
   snapshot: string;
@@ -73,14 +75,17 @@ export interface SnapshotImport {
   path: string;
 }
 
-/** process.attach: the reply comes when the program has ended; what was captured so far comes before what is streamed. */
+/**
+ * process.attach: the reply is sent when the program has ended. Captured output precedes streamed
+ * output.
+ */
 export interface ProcessAttach {
   runtime: number;
   pid: number;
   stream?: Streams | undefined;
 }
 
-/** A snapshot, as far as the sidecar tells of it. */
+/** The description of a snapshot. */
 export interface WireSnapshot {
   id: string;
   parent?: string;
@@ -94,42 +99,29 @@ export interface WireSnapshot {
   stored: 'memory' | 'disk' | 'both';
 }
 
-/** What snapshot.list gives. */
+/** All snapshots of a tenant, and damaged files. */
 export interface SnapshotEntries {
   snapshots: WireSnapshot[];
   damaged: { path: string; reason: string }[];
 }
 
-/** The reply to snapshot.list: with `more`, others follow the last one. */
+/** The reply to snapshot.list. `more`: further snapshots follow. */
 export interface SnapshotPage extends SnapshotEntries {
   more?: boolean;
 }
 
-/** A program that goes on in a runtime that came from a snapshot: a runner, or one that can be attached to. */
-export interface RestoredProgram {
-  pid: number;
-  runner?: number;
-}
-
-/** `restored` of the reply to runtime.create. */
-export interface Restored {
-  programs: RestoredProgram[];
-  cwd: string;
-  permissions: WirePermissions;
-}
-
-/** An entry of the reply to runtime.clone: a runtime, or why there is none. */
+/** An entry of the reply to runtime.clone: a runtime, or a failure. */
 export interface RuntimeCopy {
   runtime?: number;
   programs: RestoredProgram[];
   failure?: WireError;
 }
 
-/** What a connection can do with snapshots. */
+/** The calls of a connection for snapshots. */
 export interface SnapshotLink {
   take(take: SnapshotTake): Promise<WireSnapshot>;
   rollback(rollback: RuntimeRollback): Promise<RestoredProgram[]>;
-  /** With `warn` the copies' warnings go to `onWarning`. */
+  /** With `warn`, the clones' limit warnings go to `onWarning`. */
   clone(clone: RuntimeClone, onWarning?: LimitWarningListener): Promise<RuntimeCopy[]>;
   pause(pause: RuntimePause): Promise<WireSnapshot>;
   resume(resume: RuntimeResume): Promise<RestoredProgram[]>;
@@ -144,7 +136,7 @@ export interface SnapshotLink {
   attach(id: number, attach: ProcessAttach, onOutput?: OutputListener, onStarted?: StartListener): Promise<Outcome>;
 }
 
-/** They are requests. */
+/** Implements the calls as requests. */
 export function snapshotsOver({ request, nextId }: Channel, warnings: Warnings): SnapshotLink {
   return {
     take: (take) => request(Kind.snapshotTake, nextId(), take, snapshot),
@@ -152,7 +144,7 @@ export function snapshotsOver({ request, nextId }: Channel, warnings: Warnings):
     clone: (clone, onWarning) =>
       request(Kind.runtimeClone, nextId(), clone, (body) => {
         const copies = runtimeCopies(body);
-        // At once: the first warning may be in the next frame.
+        // Registered here, because the next frame may be a warning.
         for (const { runtime } of copies) if (runtime !== undefined) warnings.listen(runtime, onWarning);
         return copies;
       }),
@@ -164,11 +156,11 @@ export function snapshotsOver({ request, nextId }: Channel, warnings: Warnings):
         return request(Kind.snapshotList, nextId(), { tenant, after }, snapshotEntries);
       };
       const { snapshots, damaged, more } = await page();
-      // All that a tenant has can be more than a frame holds.
-      for (let goesOn = more; goesOn; ) {
+      // The snapshots of a tenant may not fit into one frame.
+      for (let isIncomplete = more; isIncomplete; ) {
         const next = await page(snapshots.at(-1) as WireSnapshot);
         snapshots.push(...next.snapshots);
-        goesOn = next.more;
+        isIncomplete = next.more;
       }
       return { snapshots, damaged };
     },
@@ -184,7 +176,7 @@ export function snapshotsOver({ request, nextId }: Channel, warnings: Warnings):
 
 const STORED: ReadonlySet<unknown> = new Set(['memory', 'disk', 'both']);
 
-/** A snapshot. */
+/** Checks the description of a snapshot. */
 export function snapshot(body: unknown): WireSnapshot {
   const map = fields(body, 'reply');
   for (const field of ['id', 'tenant', 'image']) text(map, 'reply', field);
@@ -207,7 +199,7 @@ export function snapshotEntries(body: unknown): SnapshotPage {
     text(entry, 'reply.damaged', 'path');
     text(entry, 'reply.damaged', 'reason');
   }
-  // Behind nothing nothing follows: a list that never ends.
+  // An empty page with `more` would make an endless list.
   if (typeof more !== 'boolean' || (more && snapshots.length === 0)) throw wrong('reply', 'more', 'true or false');
   return map as unknown as SnapshotPage;
 }
@@ -224,15 +216,6 @@ export function restoredPrograms(body: unknown): RestoredProgram[] {
   return programs(fields(body, 'reply'));
 }
 
-/** `restored` of the reply to runtime.create. */
-export function restored(body: unknown): Restored {
-  const map = fields(body, 'reply.restored');
-  programs(map);
-  text(map, 'reply.restored', 'cwd');
-  fields(map['permissions'], 'reply.restored.permissions');
-  return map as unknown as Restored;
-}
-
 /** The reply to runtime.clone. */
 export function runtimeCopies(body: unknown): RuntimeCopy[] {
   const { copies } = fields(body, 'reply');
@@ -244,15 +227,4 @@ export function runtimeCopies(body: unknown): RuntimeCopy[] {
     else natural(map, 'reply.copies', 'runtime');
   }
   return copies as RuntimeCopy[];
-}
-
-function programs(map: Fields): RestoredProgram[] {
-  const list = map['programs'];
-  if (!Array.isArray(list)) throw wrong('reply', 'programs', 'a list');
-  for (const one of list) {
-    const program = fields(one, 'reply.programs');
-    natural(program, 'reply.programs', 'pid');
-    if (program['runner'] !== undefined) natural(program, 'reply.programs', 'runner');
-  }
-  return list as RestoredProgram[];
 }

@@ -1,5 +1,6 @@
-// The addon's functions, as `packages/sidecar/crates/node` gives them. Arguments stand in fixed places because reading a property by
-// name costs as much there as the whole call. What does not end within a call is told by `OnEvent`.
+// The functions of the addon, `packages/sidecar/crates/node`. Arguments are positional, because
+// reading a property by name takes as long there as the whole call. Results that are not ready at
+// the end of a call arrive through `OnEvent`.
 
 import type {
   FileData,
@@ -7,6 +8,8 @@ import type {
   FileStatus,
   HostCall,
   ProcessTable,
+  Restored,
+  RestoredProgram,
   RunnerCreated,
   RuntimeUsage,
   SidecarResourceSnapshot,
@@ -14,12 +17,12 @@ import type {
   WireListener,
 } from '../channel/messages.js';
 import type { ChangeList, FileHandle, FileOpen } from '../channel/opened.js';
+import type { Outcome } from '../channel/outcome.js';
 import type { PermissionsEvents, WirePermissions } from '../channel/permission-messages.js';
-import type { Restored, RestoredProgram, RuntimeCopy, SnapshotEntries, WireSnapshot } from '../channel/snapshots.js';
+import type { RuntimeCopy, SnapshotEntries, WireSnapshot } from '../channel/snapshots.js';
 import type { LimitWarning } from '../options/limits.js';
-import type { Outcome } from '../sidecar/connection.js';
 
-/** What an event is: the `kind` of `OnEvent`. */
+/** The kinds of events. */
 export const Event = {
   nothing: 0,
   outcome: 1,
@@ -42,8 +45,9 @@ export const Event = {
 } as const;
 
 /**
- * Told on Node's thread, never within a call. Of a question `id` is its own number; when it is given up, `payload` is its runtime. Of
- * decisions about permissions and of a warning `id` is the runtime.
+ * Receives events on Node's thread, never within a call. `id` is the request; of a host call, its
+ * number; of permission decisions and warnings, the runtime. `payload` of an abandoned host call is
+ * the runtime.
  */
 export type OnEvent = (
   id: number,
@@ -62,10 +66,13 @@ export type OnEvent = (
     | undefined,
 ) => void;
 
-/** Decisions about permissions, and how many were lost after them. */
+/** Permission decisions, and the number of decisions that were lost after them. */
 export type Decisions = Pick<PermissionsEvents, 'events' | 'lost'>;
 
-/** Builds an outcome for the addon, which would have to name every property; `truncated` is 1 for stdout, 2 for stderr, or their sum. */
+/**
+ * Makes an outcome for the addon, for which naming every property would be slow. `truncated` is 1
+ * for stdout, 2 for stderr, or their sum.
+ */
 export function makeOutcome(
   exitCode: number,
   stdout: Uint8Array | string,
@@ -93,18 +100,18 @@ export function makeOutcome(
 /** Options of `open()`. */
 export interface AddonOptions {
   imageDir: string;
-  /** See `SidecarOptions`; what is `undefined` has the addon's default. */
+  /** See `SidecarOptions`. `undefined` means the addon's default. */
   workers: number | undefined;
   warmSlots: number | undefined;
   maxRuntimes: number | undefined;
   spinUs: number | undefined;
-  /** For how many microseconds a program may run on the calling thread. */
+  /** Microseconds that a program may run on the calling thread. */
   inlineUs: number;
-  /** Where snapshots are kept, and how many bytes of them. */
+  /** The store of snapshots. */
   snapshots: { directory: string; maxBytes: number; memoryBytes: number };
 }
 
-/** What the addon's file exports. */
+/** The exports of the addon's file. */
 export interface Addon {
   /** Opens a core. Throws an `Error` with `code` and `details`, as every function below does. */
   open(options: AddonOptions, onEvent: OnEvent, outcome: typeof makeOutcome): AddonCore;
@@ -112,15 +119,19 @@ export interface Addon {
 
 type Env = Readonly<Record<string, string>>;
 
-/** One core. Ids are the caller's, not 0 and not in use; `streams` is 1 for stdout, 2 for stderr, or their sum. */
+/**
+ * One core. The caller chooses ids that are not 0 and not in use. `streams` is 1 for stdout, 2 for
+ * stderr, or their sum.
+ */
 export interface AddonCore {
   readonly version: string;
   readonly loadNs: number;
-  /** Does nothing: what a call costs at least. */
+  /** Does nothing. Its duration is the least of any call. */
   noop(): void;
   /**
-   * `limits` are names, `values` theirs. `mounts`: guest path, host path, `ro`, `rw` or `overlay`, and so on; of a file system its number, and
-   * `app-ro` or `app-rw`.
+   * Creates a runtime. `limits` are names, `values` their values. `mounts` repeats a guest path, a
+   * host path, and `ro`, `rw` or `overlay`; of an app file system its number, and `app-ro` or
+   * `app-rw`.
    */
   createRuntime(
     env?: Env,
@@ -132,7 +143,10 @@ export interface AddonCore {
     warn?: boolean,
     tenant?: string,
   ): number;
-  /** The same from a snapshot; when it has to be read first, the answer is the event that ends request `id`. */
+  /**
+   * Creates a runtime from a snapshot. If the snapshot must be read first, an event ends request
+   * `id`.
+   */
   restoreRuntime(
     id: number,
     snapshot: string,
@@ -149,8 +163,9 @@ export interface AddonCore {
   ): { runtime: number; restored: Restored } | undefined;
   disposeRuntime(runtime: number): void;
   /**
-   * The outcome, when the program has ended within the call; else it comes as an event. `mode` is 0 for exec, 1 for run, 2 for file, 3 for
-   * command. Of a live program it is the number.
+   * Starts a program. Returns the outcome if the program ends during the call, or the pid of a live
+   * program; else an event has the outcome. `mode` is 0 for exec, 1 for run, 2 for file, 3 for
+   * command.
    */
   start(
     id: number,
@@ -185,7 +200,7 @@ export interface AddonCore {
   pullFile(runtime: number, handle: number, offset: number, length: number): FileData;
   pushFile(runtime: number, handle: number, offset: number, data: Uint8Array): void;
   watchFile(runtime: number, path: string, recursive: boolean): FileHandle;
-  /** The changes come as the event that ends request `id`. */
+  /** The event that ends request `id` has the changes. */
   nextChanges(id: number, runtime: number, handle: number): void;
   setFile(runtime: number, path: string, follow: boolean, mode?: number, atimeUs?: number, mtimeUs?: number): void;
   linkFile(runtime: number, path: string, target: string, hard: boolean): void;
@@ -193,25 +208,30 @@ export interface AddonCore {
   writeProcess(runtime: number, pid: number, data: Uint8Array, end: boolean): void;
   signalProcess(runtime: number, pid: number, signal: number): void;
   listProcesses(runtime: number): ProcessTable;
-  /** Answers a question: `ok`, or without it a code and a message. */
+  /** Replies to a host call: `ok`, or a code and a message. */
   answerHost(runtime: number, number: number, ok: Uint8Array | undefined, code?: string, message?: string): void;
-  /** For each binding its name, its commands with spaces between them, and the bytes of input that one call may have. */
+  /**
+   * `bindings` repeats a name, the commands separated by spaces, and the largest input in bytes.
+   */
   setBindings(runtime: number, bindings: readonly string[]): void;
   setPermissions(runtime: number, permissions: WirePermissions): void;
   watchPermissions(runtime: number, on: boolean): void;
-  /** Decisions have been taken: the next ones may come. */
+  /** Acknowledges decisions. The next ones may be sent. */
   takePermissions(runtime: number): void;
-  /** Connects to `port` and `host`, or to `path`; what happens then is told by `number`, which the calls that follow name. */
+  /** Connects to `port` and `host`, or to `path`. Events and later calls use `number`. */
   openStream(number: number, runtime: number, port?: number, host?: string, path?: string): void;
   writeStream(number: number, runtime: number, data: Uint8Array): void;
   endStream(number: number, runtime: number): void;
   creditStream(number: number, runtime: number, bytes: number): void;
   closeStream(number: number, runtime: number, reset: boolean): void;
   listListeners(all: boolean, runtime: number, port?: number, host?: string, path?: string): WireListener[];
-  /** The answer is an event with that number. */
+  /** The reply is an event with that number. */
   awaitListener(number: number, runtime: number, port?: number, host?: string, path?: string): void;
   stopWaiting(number: number, runtime: number): void;
-  /** Of the following ones each is answered within the call, or by the event that ends request `id`. `labels`: name, text, and so on. */
+  /**
+   * Takes a snapshot. This call and the calls below return the result, or an event ends request
+   * `id`. `labels` repeats a name and a text.
+   */
   takeSnapshot(
     id: number,
     runtime: number,
@@ -246,7 +266,7 @@ export interface AddonCore {
   importSnapshot(id: number, tenant: string, path: string): WireSnapshot | undefined;
   persistSnapshot(id: number, tenant: string, snapshot: string): void;
   digestSnapshot(id: number, tenant: string, snapshot: string): string | undefined;
-  /** The outcome is the event that ends request `id`. */
+  /** The event that ends request `id` has the outcome. */
   attachProcess(id: number, runtime: number, pid: number, streams: number): void;
   shutdown(): void;
 }

@@ -1,23 +1,23 @@
 // The network of runtimes over the addon.
 
 import type { WireError, WireListener } from '../channel/messages.js';
+import { type NetworkLink, OpenStreams } from '../channel/network-link.js';
 import { type Deferred, deferred } from '../deferred.js';
 import { fromWire } from '../errors/make.js';
-import { type NetworkLink, StreamDesk } from '../network/link.js';
 import { type AddonCore, Event } from './addon.js';
 
-/** What it needs from the connection: ids, and calls whose errors are translated. */
+/** The addon, as its connection provides it: ids, and calls with translated errors. */
 export interface AddonAccess {
   nextId(): number;
   call<T>(work: (core: AddonCore) => T): T;
-  /** For what is told and not asked: nothing happens when the core is gone. */
-  tell(work: (core: AddonCore) => void): void;
+  /** Sends a message without a result. Does nothing if the core has ended. */
+  notify(work: (core: AddonCore) => void): void;
 }
 
-/** See above. */
+/** The network of an embedded sidecar. */
 export class EmbeddedNetwork implements NetworkLink {
   readonly #access: AddonAccess;
-  readonly #desk = new StreamDesk();
+  readonly #streams = new OpenStreams();
   readonly #waits = new Map<number, Deferred<WireListener>>();
 
   constructor(access: AddonAccess) {
@@ -25,19 +25,19 @@ export class EmbeddedNetwork implements NetworkLink {
   }
 
   open: NetworkLink['open'] = ({ runtime, port, host, path }, listener) => {
-    const { nextId, call, tell } = this.#access;
+    const { nextId, call, notify } = this.#access;
     const id = nextId();
-    this.#desk.add(id, listener);
+    this.#streams.add(id, listener);
     const opened = (async () => call((core) => core.openStream(id, runtime, port, host, path)))();
-    opened.catch(() => this.#desk.remove(id));
+    opened.catch(() => this.#streams.remove(id));
     return {
       opened,
-      write: (data) => tell((core) => core.writeStream(id, runtime, data)),
-      end: () => tell((core) => core.endStream(id, runtime)),
-      credit: (bytes) => tell((core) => core.creditStream(id, runtime, bytes)),
+      write: (data) => notify((core) => core.writeStream(id, runtime, data)),
+      end: () => notify((core) => core.endStream(id, runtime)),
+      credit: (bytes) => notify((core) => core.creditStream(id, runtime, bytes)),
       close: (reset) => {
-        this.#desk.remove(id);
-        tell((core) => core.closeStream(id, runtime, reset));
+        this.#streams.remove(id);
+        notify((core) => core.closeStream(id, runtime, reset));
       },
     };
   };
@@ -48,7 +48,7 @@ export class EmbeddedNetwork implements NetworkLink {
   };
 
   wait: NetworkLink['wait'] = ({ runtime, port, host, path }) => {
-    const { nextId, call, tell } = this.#access;
+    const { nextId, call, notify } = this.#access;
     const id = nextId();
     const answer = deferred<WireListener>();
     this.#waits.set(id, answer);
@@ -58,24 +58,24 @@ export class EmbeddedNetwork implements NetworkLink {
       this.#waits.delete(id);
       answer.reject(error as Error);
     }
-    return { answer: answer.promise, cancel: () => tell((core) => core.stopWaiting(id, runtime)) };
+    return { answer: answer.promise, cancel: () => notify((core) => core.stopWaiting(id, runtime)) };
   };
 
-  /** Takes an event that is about connections or waits; false for any other. */
+  /** Takes an event of a connection or a wait. Returns false for any other event. */
   take(id: number, kind: number, payload: unknown): boolean {
-    if (kind === Event.streamData) this.#desk.get(id)?.data(payload as Uint8Array);
-    else if (kind === Event.streamCredit) this.#desk.get(id)?.credit(payload as number);
-    else if (kind === Event.streamEnded) this.#desk.get(id)?.ended();
-    else if (kind === Event.streamClosed) this.#desk.close(id, payload === undefined ? undefined : error(payload));
+    if (kind === Event.streamData) this.#streams.get(id)?.data(payload as Uint8Array);
+    else if (kind === Event.streamCredit) this.#streams.get(id)?.credit(payload as number);
+    else if (kind === Event.streamEnded) this.#streams.get(id)?.ended();
+    else if (kind === Event.streamClosed) this.#streams.close(id, payload === undefined ? undefined : error(payload));
     else if (kind === Event.listener) this.#answer(id)?.resolve(payload as WireListener);
     else if (kind === Event.noListener) this.#answer(id)?.reject(error(payload));
     else return false;
     return true;
   }
 
-  /** The core is gone. */
+  /** Ends all connections and waits, because the core has ended. */
   close(reason: Error): void {
-    this.#desk.closeAll(reason);
+    this.#streams.closeAll(reason);
     for (const id of [...this.#waits.keys()]) this.#answer(id)?.reject(reason);
   }
 

@@ -1,9 +1,12 @@
-// What stays open in a runtime, over the addon: calls of the core, which answer at once. Only the next changes of a watch come later.
+// Open files, archives and watches of a runtime over the addon. The core answers each call at once,
+// except the wait for changes.
 
 import type { ChangeList, OpenedFiles } from '../channel/opened.js';
 import type { AddonCore } from './addon.js';
 
-/** `call` runs a function of the core, `wait` gives what ends the request of that id. */
+/**
+ * Implements the calls. `call` runs a function of the core; `wait` returns the result of a request.
+ */
 export function openedIn(
   call: <T>(work: (core: AddonCore) => T) => T,
   nextId: () => number,

@@ -1,7 +1,8 @@
 // A sidecar in this process: the addon behind the interface of a connection.
 //
-// The addon keeps Node's event loop alive while requests wait, and tells the end of each of them once. A program that ends within the
-// call that starts it (see `inlineBudgetMs`) costs no promise. Next: `addon.ts`, what the addon offers.
+// The addon keeps Node's event loop alive while a request is pending, and reports the end of each
+// request once. A program that ends within its starting call (see `inlineBudgetMs`) costs no
+// promise. Next: `addon.ts`, the functions of the addon.
 
 import { createRequire } from 'node:module';
 import type { OutputListener, StartListener } from '../channel/channel.js';
@@ -36,21 +37,22 @@ import {
   type WireLimits,
 } from '../channel/messages.js';
 import type { OpenedFiles } from '../channel/opened.js';
+import type { Outcome } from '../channel/outcome.js';
 import type { PermissionsListener, PermissionsSet } from '../channel/permission-messages.js';
+import type { Opening, SidecarConnection } from '../channel/sidecar-connection.js';
 import type { SnapshotLink } from '../channel/snapshots.js';
 import { Warnings } from '../channel/warnings.js';
 import { isColdframeError } from '../errors/error.js';
 import { fromWire, sidecarDisposed, sidecarSpawn, versionMismatch } from '../errors/make.js';
-import { HostDesk, type HostService } from '../host/desk.js';
+import { HostCallDispatcher, type HostService } from '../host-calls/dispatcher.js';
 import type { LimitWarning, LimitWarningListener } from '../options/limits.js';
-import type { Opening, Outcome, SidecarConnection } from '../sidecar/connection.js';
 import { VERSION } from '../version.js';
 import { type Addon, type AddonCore, type AddonOptions, type Decisions, Event, makeOutcome } from './addon.js';
 import { EmbeddedNetwork } from './embedded-network.js';
 import { openedIn } from './embedded-opened.js';
 import { flatBindings, flatMounts, snapshotsIn } from './embedded-snapshots.js';
 
-/** The addon's numbers. */
+/** The addon's numbers of the modes. */
 const MODES = { exec: 0, run: 1, file: 2, command: 3 } as const;
 
 /** Loads the addon at `path` and opens a core in it. */
@@ -80,7 +82,7 @@ class EmbeddedConnection implements SidecarConnection {
   readonly loadMs: number;
   readonly #core: AddonCore;
   readonly #pending = new Map<number, Pending>();
-  readonly #desk: HostDesk;
+  readonly #hostCalls: HostCallDispatcher;
   readonly #listeners = new Map<number, PermissionsListener>();
   readonly #warnings = new Warnings();
   readonly opened: OpenedFiles = openedIn(
@@ -91,7 +93,7 @@ class EmbeddedConnection implements SidecarConnection {
   readonly network = new EmbeddedNetwork({
     nextId: () => this.nextId(),
     call: (work) => this.#call(work),
-    tell: (work) => this.#tell(work),
+    notify: (work) => this.#notify(work),
   });
   readonly snapshots: SnapshotLink = snapshotsIn({
     call: (work) => this.#call(work),
@@ -104,7 +106,7 @@ class EmbeddedConnection implements SidecarConnection {
 
   constructor(addon: Addon, options: AddonOptions) {
     this.#core = translated(() => addon.open(options, this.#onEvent, makeOutcome));
-    this.#desk = new HostDesk({
+    this.#hostCalls = new HostCallDispatcher({
       ok: (runtime, number, bytes) => this.#core.answerHost(runtime, number, bytes),
       failure: (runtime, number, code, message) => this.#core.answerHost(runtime, number, undefined, code, message),
     });
@@ -143,20 +145,20 @@ class EmbeddedConnection implements SidecarConnection {
     }
     const runtime = this.#call((core) => core.createRuntime(env, cwd, profile, names, values, flat, warn, tenant));
     this.#warnings.listen(runtime, onWarning);
-    this.#furnish(runtime, files, permissions);
+    this.#complete(runtime, files, permissions);
     return { runtime, configureNs: (performance.now() - begin) * 1e6 };
   }
 
   serve(runtime: number, name: string, service: HostService): void {
-    this.#desk.serve(runtime, name, service);
+    this.#hostCalls.serve(runtime, name, service);
   }
 
   expectCalls(): () => void {
-    return this.#desk.expect();
+    return this.#hostCalls.expectRuntimes();
   }
 
   dropCalls(runtime: number): void {
-    this.#desk.drop(runtime);
+    this.#hostCalls.abandonCalls(runtime);
   }
 
   isOver(): boolean {
@@ -168,7 +170,7 @@ class EmbeddedConnection implements SidecarConnection {
   }
 
   async disposeRuntime(runtime: number): Promise<void> {
-    this.#desk.leave(runtime);
+    this.#hostCalls.removeRuntime(runtime);
     this.#warnings.leave(runtime);
     this.#listeners.delete(runtime);
     this.#call((core) => core.disposeRuntime(runtime));
@@ -233,7 +235,7 @@ class EmbeddedConnection implements SidecarConnection {
     this.#disposed = true;
     const failed = [...this.#pending.values()];
     this.#pending.clear();
-    this.#desk.close();
+    this.#hostCalls.close();
     this.#core.shutdown();
     this.network.close(sidecarDisposed());
     for (const { reject } of failed) reject(sidecarDisposed());
@@ -279,8 +281,8 @@ class EmbeddedConnection implements SidecarConnection {
     return this.#call((core) => core.listProcesses(runtime));
   }
 
-  // Nothing runs in it yet.
-  #furnish(runtime: number, files: RuntimeCreate['files'], permissions: RuntimeCreate['permissions']): void {
+  // Sets the permissions and files of a new runtime, in which nothing runs yet.
+  #complete(runtime: number, files: RuntimeCreate['files'], permissions: RuntimeCreate['permissions']): void {
     try {
       if (permissions !== undefined) this.#call((core) => core.setPermissions(runtime, permissions));
       for (const path of Object.keys(files ?? {}))
@@ -293,11 +295,11 @@ class EmbeddedConnection implements SidecarConnection {
 
   readonly #onEvent = (id: number, kind: number, payload: unknown): void => {
     if (kind === Event.hostCall) {
-      if (!this.#disposed) this.#desk.call(id, payload as HostCall);
+      if (!this.#disposed) this.#hostCalls.call(id, payload as HostCall);
       return;
     }
     if (kind === Event.hostCancel) {
-      this.#desk.cancel(payload as number, id);
+      this.#hostCalls.cancel(payload as number, id);
       return;
     }
     if (kind === Event.permissions) {
@@ -305,7 +307,7 @@ class EmbeddedConnection implements SidecarConnection {
       return;
     }
     if (kind === Event.warning) {
-      this.#warnings.tell(id, payload as LimitWarning);
+      this.#warnings.notify(id, payload as LimitWarning);
       return;
     }
     if (this.network.take(id, kind, payload)) return;
@@ -334,8 +336,8 @@ class EmbeddedConnection implements SidecarConnection {
     const listener = this.#listeners.get(runtime);
     if (listener === undefined || this.#disposed) return;
     listener(decisions);
-    // Who listens is known until the runtime is disposed of: one that sleeps goes on telling when it wakes up.
-    this.#tell((core) => core.takePermissions(runtime));
+    // The listener stays until the runtime is disposed, because decisions continue after a pause.
+    this.#notify((core) => core.takePermissions(runtime));
   }
 
   #call<T>(work: (core: AddonCore) => T): T {
@@ -343,8 +345,9 @@ class EmbeddedConnection implements SidecarConnection {
     return translated(() => work(this.#core));
   }
 
-  // What is said of a runtime that has been disposed of or put to sleep meanwhile crossed that, and means nothing.
-  #tell(work: (core: AddonCore) => void): void {
+  // Sends a message without a result. A message may cross the disposal or pause of its runtime and
+  // is ignored then.
+  #notify(work: (core: AddonCore) => void): void {
     if (this.#disposed) return;
     try {
       this.#call(work);
@@ -360,14 +363,15 @@ class EmbeddedConnection implements SidecarConnection {
   }
 }
 
-// Limits as the addon takes them: names, and their values.
+// Converts limits for the addon: names, and their values.
 function listsOf(limits: WireLimits | undefined): [string[]?, number[]?] {
   if (limits === undefined) return [];
   const given = Object.entries(limits).filter(([, value]) => value !== undefined);
   return [given.map(([name]) => name), given.map(([, value]) => value)];
 }
 
-// The core gathers small writes into somewhat more than a frame may hold; callers get chunks of one size at most, from any transport.
+// Splits output into chunks of the size that every transport uses. The core collects small writes
+// into slightly larger chunks.
 function deliver(onOutput: OutputListener | undefined, fd: 1 | 2, data: Uint8Array): void {
   for (let at = 0; at < data.length; at += MAX_OUTPUT_BYTES) onOutput?.(fd, data.subarray(at, at + MAX_OUTPUT_BYTES));
 }
@@ -376,7 +380,7 @@ function streamBits(streams: Streams | undefined): number {
   return streams === undefined ? 0 : (streams.stdout ? 1 : 0) | (streams.stderr ? 2 : 0);
 }
 
-// The addon throws an `Error` with `code` and `details`; what has neither is no answer of ours and goes on as it is.
+// Translates the addon's errors, which have `code` and `details`. Any other error passes unchanged.
 function translated<T>(work: () => T): T {
   try {
     return work();

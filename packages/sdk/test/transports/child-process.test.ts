@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
-import type { Opening } from '../../src/sidecar/connection.js';
+import type { Opening } from '../../src/channel/sidecar-connection.js';
 import { spawnSidecar } from '../../src/transports/child-process.js';
 
 const FAKE = fileURLToPath(new URL('../fixtures/fake-sidecar.mjs', import.meta.url));
