@@ -1,6 +1,5 @@
 // The public API of `coldframe`. This module only exports.
 
-export type { FileType, SidecarResourceSnapshot } from './channel/messages.js';
 export type { BindingErrorCode, BindingFacts, ErrorCode, ErrorFacts, FailureCode, FileErrorCode } from './errors/codes.js';
 export { ColdframeError, type ColdframeErrorOf, type Failure, isColdframeError } from './errors/error.js';
 export { createMemoryFileSystem, type MemoryFileSystemOptions } from './file-systems/memory.js';
@@ -76,6 +75,7 @@ export type { PoolStats, PoolTenantStats } from './pool/stats.js';
 export type { GuestProcess } from './programs/guest-process.js';
 export type { ExecResult, RunResult } from './programs/result.js';
 export type { ProcessEntry } from './programs/runtime-programs.js';
+export type { FileType, SidecarResources as SidecarResourceSnapshot } from './protocol/generated/messages.js';
 export type { ResidentRunner } from './runner/resident-runner.js';
 export { NodeRuntime } from './runtime/node-runtime.js';
 export type { NodeRuntimeOptions } from './runtime/options.js';

@@ -1,9 +1,9 @@
 // The bindings of one runtime, and the sidecar's copy of their names. Changes follow each other. A
 // pending call keeps the binding that it started with. Next: `service.ts`.
 
-import type { WireBinding } from '../channel/messages.js';
 import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import type { HostRequest } from '../host-calls/dispatcher.js';
+import type { Binding as BindingMessage, RuntimeId } from '../protocol/generated/messages.js';
 import type { Binding } from './binding.js';
 import { BindingFailure } from './failure.js';
 import { encodeFailure } from './json.js';
@@ -14,12 +14,12 @@ type BindingMap = ReadonlyMap<string, Binding>;
 /** The bindings of one runtime. */
 export class BindingRegistry {
   readonly #connection: SidecarConnection;
-  readonly #runtime: number;
+  readonly #runtime: RuntimeId;
   #bindings: BindingMap = new Map();
   #lastChange: Promise<void> = Promise.resolve();
 
   /** `initial`: bindings that the sidecar has already. Their calls are answered from now on. */
-  constructor(connection: SidecarConnection, runtime: number, initial: readonly Binding[] = []) {
+  constructor(connection: SidecarConnection, runtime: RuntimeId, initial: readonly Binding[] = []) {
     this.#connection = connection;
     this.#runtime = runtime;
     this.#bindings = new Map(initial.map((binding) => [binding.name, binding]));
@@ -48,7 +48,7 @@ export class BindingRegistry {
       // Set before the sidecar lets the first call through.
       this.#bindings = make(before);
       try {
-        await this.#connection.setBindings({ runtime: this.#runtime, bindings: wireBindings(this.all) });
+        await this.#connection.request('bindings.set', { runtime: this.#runtime, bindings: wireBindings(this.all) });
       } catch (error) {
         this.#bindings = before;
         throw error;
@@ -70,7 +70,7 @@ export class BindingRegistry {
 }
 
 /** Converts bindings to a message. */
-export const wireBindings = (bindings: readonly Binding[]): WireBinding[] =>
+export const wireBindings = (bindings: readonly Binding[]): BindingMessage[] =>
   bindings.map(({ name, commands, maxInputBytes }) => ({ name, commands, inputBytes: maxInputBytes }));
 
 // The binding was removed while the call was on its way.

@@ -1,8 +1,9 @@
-// The network of runtimes, as a sidecar provides it: connections to listeners, the list of
-// listeners, and the wait for a listener. `network.ts` implements it over frames,
-// `transports/embedded-network.ts` over the addon. Next: `network/guest-stream.ts`.
+// The network of runtimes, as a sidecar provides it: connections to listeners, and the wait for a
+// listener. Next: `network/guest-stream.ts`.
 
-import type { NetworkTarget, WireListener } from './messages.js';
+import type { Listener, NetworkTarget, RequestId } from '../protocol/generated/messages.js';
+import type { Channel } from './channel.js';
+import type { EventSubscriber } from './events.js';
 
 /** Receives the events of a connection. Does not throw. */
 export interface StreamListener {
@@ -38,7 +39,7 @@ export interface OpenStream {
 
 /** A wait for a listener. */
 export interface ListenerWait {
-  readonly answer: Promise<WireListener>;
+  readonly answer: Promise<Listener>;
   /** Ends the wait. `answer` rejects. */
   cancel(): void;
 }
@@ -46,39 +47,63 @@ export interface ListenerWait {
 /** The network of a sidecar's runtimes. */
 export interface NetworkLink {
   open(target: NetworkTarget, listener: StreamListener): OpenStream;
-  /** Returns all listeners, or the listener that a connection to the target would reach. */
-  listeners(target: NetworkTarget): Promise<WireListener[]>;
   wait(target: NetworkTarget): ListenerWait;
 }
 
-/**
- * Open connections by their numbers. A message about a closed connection crossed its end and is
- * ignored.
- */
-export class OpenStreams {
-  readonly #listeners = new Map<number, StreamListener>();
+/** The network over a channel. */
+export class ChannelNetwork implements NetworkLink {
+  readonly #channel: Channel;
+  /**
+   * The listeners of open connections. A message about a closed connection crossed its end and is
+   * ignored.
+   */
+  readonly #listeners = new Map<RequestId, StreamListener>();
+  /** Receives the events of connections. */
+  readonly events: Pick<EventSubscriber, 'streamData' | 'streamCredit' | 'streamEnd' | 'streamClose'> = {
+    streamData: (id, bytes) => this.#listeners.get(id)?.data(bytes),
+    streamCredit: (id, bytes) => this.#listeners.get(id)?.credit(bytes),
+    streamEnd: (id) => this.#listeners.get(id)?.ended(),
+    streamClose: (id, error) => this.#close(id, error),
+  };
 
-  add(number: number, listener: StreamListener): void {
-    this.#listeners.set(number, listener);
+  constructor(channel: Channel) {
+    this.#channel = channel;
   }
 
-  remove(number: number): void {
-    this.#listeners.delete(number);
+  open(target: NetworkTarget, listener: StreamListener): OpenStream {
+    const { runtime } = target;
+    const { request, notify, nextId } = this.#channel;
+    const id = nextId();
+    this.#listeners.set(id, listener);
+    const opened = request('stream.open', target, { id });
+    opened.catch(() => this.#listeners.delete(id));
+    return {
+      opened,
+      write: (data) => notify('stream.data', id, { runtime, data }),
+      end: () => notify('stream.end', id, { runtime }),
+      credit: (bytes) => notify('stream.credit', id, { runtime, bytes }),
+      close: (reset) => {
+        this.#listeners.delete(id);
+        notify('stream.close', id, { runtime, reset: reset || undefined });
+      },
+    };
   }
 
-  get(number: number): StreamListener | undefined {
-    return this.#listeners.get(number);
-  }
-
-  /** Closes one connection. */
-  close(number: number, error: Error | undefined): void {
-    const listener = this.#listeners.get(number);
-    this.#listeners.delete(number);
-    listener?.closed(error);
+  wait(target: NetworkTarget): ListenerWait {
+    const { request, notify, nextId } = this.#channel;
+    const id = nextId();
+    const answer = request('listener.wait', target, { id });
+    return { answer, cancel: () => notify('listener.cancel', id, { runtime: target.runtime }) };
   }
 
   /** Closes all connections, because the sidecar has ended. */
-  closeAll(error: Error): void {
-    for (const number of [...this.#listeners.keys()]) this.close(number, error);
+  close(error: Error): void {
+    for (const id of [...this.#listeners.keys()]) this.#close(id, error);
+  }
+
+  #close(id: RequestId, error: Error | undefined): void {
+    const listener = this.#listeners.get(id);
+    this.#listeners.delete(id);
+    listener?.closed(error);
   }
 }

@@ -4,22 +4,23 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import type { OpenedFiles } from '../channel/opened.js';
+import type { Requester } from '../channel/sidecar-connection.js';
 import { checkArgument } from '../options/check.js';
 import { type ExportTarOptions, TAR_CHUNK, type TarSource } from '../options/files.js';
+import type { RuntimeId } from '../protocol/generated/messages.js';
 import { exportStream, writeStream } from './streams.js';
 
 const GZIP_MAGIC = [0x1f, 0x8b];
 
 /** Returns an archive of `path`. `ready` rejects if an argument of the call is wrong. */
 export function exportTar(
-  files: OpenedFiles,
-  runtime: number,
+  sidecar: Requester,
+  runtime: RuntimeId,
   path: string,
   { gzip = false }: ExportTarOptions,
   ready: Promise<void> | undefined,
 ): Readable {
-  const tar = exportStream(files, runtime, path, ready);
+  const tar = exportStream(sidecar, runtime, path, ready);
   if (!gzip) return tar;
   const compressed = createGzip();
   // An error destroys `compressed`, whose reader receives it.
@@ -29,8 +30,8 @@ export function exportTar(
 
 /** Unpacks an archive into `path`. */
 export async function importTar(
-  files: OpenedFiles,
-  runtime: number,
+  sidecar: Requester,
+  runtime: RuntimeId,
   path: string,
   source: TarSource,
   gzip: boolean | undefined,
@@ -46,7 +47,7 @@ export async function importTar(
   }
   const head = Buffer.concat(first);
   const archive = Readable.from(joined(head, chunks), { objectMode: false });
-  const target = writeStream(files, runtime, { path, for: 'import' }, undefined);
+  const target = writeStream(sidecar, runtime, { path, for: 'import' }, undefined);
   if (gzip ?? GZIP_MAGIC.every((byte, index) => head[index] === byte)) await pipeline(archive, createGunzip(), target);
   else await pipeline(archive, target);
 }

@@ -1,10 +1,17 @@
 // Whole files of a runtime, read and written in pieces that fit into a frame, and listings in the
 // shapes that users of Node know.
 
-import type { FileNames, FileType, FileStatus as WireStatus } from '../channel/messages.js';
-import type { FileHandle, FileOpen, OpenedFiles } from '../channel/opened.js';
-import type { SidecarConnection } from '../channel/sidecar-connection.js';
+import type { Requester } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';
+import { assertSameLength } from '../protocol/check.js';
+import type {
+  FileHandle,
+  FileNames,
+  FileOpen,
+  FileStatus as FileStatusMessage,
+  FileType,
+  RuntimeId,
+} from '../protocol/generated/messages.js';
 
 /** Bytes of one read or write. A frame holds twice as many. */
 const PIECE_BYTES = 16 * 1024 * 1024;
@@ -47,33 +54,31 @@ export const toBytes = (data: string | Uint8Array): Uint8Array => (typeof data =
  * pieces are written, so that they belong to one state of the runtime.
  */
 export async function writeFile(
-  connection: SidecarConnection,
-  runtime: number,
+  sidecar: Requester,
+  runtime: RuntimeId,
   path: string,
   data: Uint8Array,
   mode?: number,
 ): Promise<void> {
-  if (data.length <= PIECE_BYTES) return connection.writeFile({ runtime, path, data, mode });
-  const { opened } = connection;
-  await whileOpen(opened, { runtime, path, for: 'write', mode }, async ({ handle }) => {
+  if (data.length <= PIECE_BYTES) return sidecar.request('file.write', { runtime, path, data, mode });
+  await whileOpen(sidecar, { runtime, path, for: 'write', mode }, async ({ handle }) => {
     for (let offset = 0; offset < data.length; offset += PIECE_BYTES) {
-      await opened.push({ runtime, handle, offset, data: data.subarray(offset, offset + PIECE_BYTES) });
+      await sidecar.request('file.push', { runtime, handle, offset, data: data.subarray(offset, offset + PIECE_BYTES) });
     }
   });
 }
 
 /** Reads a whole file, in one state of the runtime. */
-export async function readFile(connection: SidecarConnection, runtime: number, path: string): Promise<Uint8Array> {
-  const first = await connection.readFile({ runtime, path, length: PIECE_BYTES });
+export async function readFile(sidecar: Requester, runtime: RuntimeId, path: string): Promise<Uint8Array> {
+  const first = await sidecar.request('file.read', { runtime, path, length: PIECE_BYTES });
   // Copied, because the channel reuses the memory behind the bytes.
   if (first.data.length >= first.size) return Uint8Array.from(first.data);
-  const { opened } = connection;
   // Read again from the start: meanwhile the path may name another file, or a rollback has
   // happened.
-  return whileOpen(opened, { runtime, path, for: 'read' }, async ({ handle, size }) => {
+  return whileOpen(sidecar, { runtime, path, for: 'read' }, async ({ handle, size }) => {
     const pieces: Uint8Array[] = [];
     for (let offset = 0; offset < size; ) {
-      const { data } = await opened.pull({ runtime, handle, offset, length: PIECE_BYTES });
+      const { data } = await sidecar.request('file.pull', { runtime, handle, offset, length: PIECE_BYTES });
       if (data.length === 0) break; // the file became shorter
       pieces.push(Uint8Array.from(data));
       offset += data.length;
@@ -83,12 +88,12 @@ export async function readFile(connection: SidecarConnection, runtime: number, p
 }
 
 // Ignores a failure to close the file: the result of `work` matters more.
-async function whileOpen<T>(files: OpenedFiles, open: FileOpen, work: (file: FileHandle) => Promise<T>): Promise<T> {
-  const file = await files.open(open);
+async function whileOpen<T>(sidecar: Requester, open: FileOpen, work: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await sidecar.request('file.open', open);
   try {
     return await work(file);
   } finally {
-    await files.close({ runtime: open.runtime, handle: file.handle }).catch(() => {});
+    await sidecar.request('file.close', { runtime: open.runtime, handle: file.handle }).catch(() => {});
   }
 }
 
@@ -104,6 +109,7 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
 
 /** Converts a listing of the sidecar. */
 export function entriesOf({ names, types }: FileNames): DirectoryEntry[] {
+  assertSameLength(names, types);
   return names.map((name, index) => {
     const type = types[index] as FileType;
     return { name, type, isDirectory: type === 'directory', isSymbolicLink: type === 'symlink' };
@@ -111,7 +117,7 @@ export function entriesOf({ names, types }: FileNames): DirectoryEntry[] {
 }
 
 /** Converts a status of the sidecar, whose times are microseconds. */
-export function statusOf({ atimeUs, mtimeUs, ctimeUs, birthtimeUs, type, ...rest }: WireStatus): FileStatus {
+export function statusOf({ atimeUs, mtimeUs, ctimeUs, birthtimeUs, type, ...rest }: FileStatusMessage): FileStatus {
   return {
     type,
     isDirectory: type === 'directory',
@@ -125,9 +131,9 @@ export function statusOf({ atimeUs, mtimeUs, ctimeUs, birthtimeUs, type, ...rest
 }
 
 /** Returns whether a path, or the target of a link, exists. */
-export async function exists(connection: SidecarConnection, runtime: number, path: string): Promise<boolean> {
+export async function exists(sidecar: Requester, runtime: RuntimeId, path: string): Promise<boolean> {
   try {
-    await connection.statFile({ runtime, path });
+    await sidecar.request('file.stat', { runtime, path });
     return true;
   } catch (error) {
     if (isColdframeError(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG')) return false;

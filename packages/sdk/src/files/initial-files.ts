@@ -2,9 +2,9 @@
 // that creates the runtime; large files follow it.
 
 import { posix, relative, resolve } from 'node:path';
-import type { WireMount } from '../channel/messages.js';
 import type { FileSystemMount } from '../options/file-system.js';
 import type { Mount, NodeModulesMount } from '../options/mounts.js';
+import type { FileSystemId, Mount as MountMessage } from '../protocol/generated/messages.js';
 import { toBytes } from './contents.js';
 
 /** Bytes of files in the message that creates a runtime. A frame holds four times as many. */
@@ -57,13 +57,13 @@ export function fileSystemsOf({ mounts }: Pick<MountOptions, 'mounts'>): FileSys
 }
 
 /** Returns all mounts, `nodeModules` included, with outer mounts before the mounts inside them. */
-export function mountsOf({ mounts, nodeModules, cwd = DEFAULT_CWD }: MountOptions): WireMount[] | undefined {
+export function mountsOf({ mounts, nodeModules, cwd = DEFAULT_CWD }: MountOptions): MountMessage[] | undefined {
   if (mounts === undefined && nodeModules === undefined) return undefined;
   const systems = fileSystemsOf(mounts === undefined ? {} : { mounts });
-  const all: WireMount[] = (mounts ?? []).map((mount) => {
+  const all: MountMessage[] = (mounts ?? []).map((mount) => {
     if ('fileSystem' in mount && mount.fileSystem !== undefined) {
       const { guestPath, readOnly = false } = mount;
-      return { guestPath, hostPath: '', readOnly, fileSystem: systems.indexOf(mount) };
+      return { guestPath, hostPath: '', readOnly, fileSystem: systems.indexOf(mount) as FileSystemId };
     }
     const { guestPath, hostPath, readOnly = true, overlay = false } = mount as Mount;
     return { guestPath, hostPath: resolve(hostPath), readOnly, ...(overlay ? { readOnly: true, overlay } : {}) };

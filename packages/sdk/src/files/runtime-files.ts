@@ -52,18 +52,18 @@ export class RuntimeFiles {
 
   async readDir(path: string): Promise<string[]> {
     const { connection, runtime } = this.#checked('readDir()', path);
-    return (await connection.listFiles({ runtime, path })).names;
+    return (await connection.request('file.list', { runtime, path })).names;
   }
 
   async readDirWithTypes(path: string): Promise<DirectoryEntry[]> {
     const { connection, runtime } = this.#checked('readDirWithTypes()', path);
-    return entriesOf(await connection.listFiles({ runtime, path }));
+    return entriesOf(await connection.request('file.list', { runtime, path }));
   }
 
   async stat(path: string, options: StatOptions | undefined): Promise<FileStatus> {
     checkOptions('stat()', options);
     const { connection, runtime } = this.#checked('stat()', path);
-    return statusOf(await connection.statFile({ runtime, path, follow: options?.followSymlinks }));
+    return statusOf(await connection.request('file.stat', { runtime, path, follow: options?.followSymlinks }));
   }
 
   async exists(path: string): Promise<boolean> {
@@ -74,53 +74,53 @@ export class RuntimeFiles {
   async mkdir(path: string, options: TreeOptions | undefined): Promise<void> {
     checkOptions('mkdir()', options);
     const { connection, runtime } = this.#checked('mkdir()', path);
-    await connection.makeDirectory({ runtime, path, recursive: options?.recursive });
+    await connection.request('file.mkdir', { runtime, path, recursive: options?.recursive });
   }
 
   async remove(path: string, options: TreeOptions | undefined): Promise<void> {
     checkOptions('remove()', options);
     const { connection, runtime } = this.#checked('remove()', path);
-    await connection.removeFile({ runtime, path, recursive: options?.recursive });
+    await connection.request('file.remove', { runtime, path, recursive: options?.recursive });
   }
 
   async rename(from: string, to: string): Promise<void> {
     const { connection, runtime } = this.#checked('rename()', from, 'from');
     checkArgument('rename()', 'to', FILE_PATH, to);
-    await connection.renameFile({ runtime, from, to });
+    await connection.request('file.rename', { runtime, from, to });
   }
 
   async symlink(target: string, path: string): Promise<void> {
     checkArgument('symlink()', 'target', LINK_TARGET, target);
     const { connection, runtime } = this.#checked('symlink()', path);
-    await connection.opened.link({ runtime, path, target });
+    await connection.request('file.link', { runtime, path, target });
   }
 
   async readlink(path: string): Promise<string> {
     const { connection, runtime } = this.#checked('readlink()', path);
-    return connection.opened.readlink({ runtime, path });
+    return (await connection.request('file.readlink', { runtime, path })).target;
   }
 
   async chmod(path: string, mode: number): Promise<void> {
     checkArgument('chmod()', 'mode', FILE_MODE, mode);
     const { connection, runtime } = this.#checked('chmod()', path);
-    await connection.opened.set({ runtime, path, mode });
+    await connection.request('file.set', { runtime, path, mode });
   }
 
   async utimes(path: string, atime: Date | number, mtime: Date | number): Promise<void> {
     checkArgument('utimes()', 'atime', FILE_TIME, atime);
     checkArgument('utimes()', 'mtime', FILE_TIME, mtime);
     const { connection, runtime } = this.#checked('utimes()', path);
-    await connection.opened.set({ runtime, path, atimeUs: microseconds(atime), mtimeUs: microseconds(mtime) });
+    await connection.request('file.set', { runtime, path, atimeUs: microseconds(atime), mtimeUs: microseconds(mtime) });
   }
 
   watch(path: string, options: WatchOptions): AsyncIterableIterator<FileChange> {
     const { connection, runtime } = this.#access;
-    return new Watch(connection.opened, runtime, path, options, this.#ready('watch()', path, options));
+    return new Watch(connection, runtime, path, options, this.#ready('watch()', path, options));
   }
 
   createReadStream(path: string, options: ReadStreamOptions): Readable {
     const { connection, runtime } = this.#access;
-    return readStream(connection.opened, runtime, path, options, this.#ready('createReadStream()', path, options));
+    return readStream(connection, runtime, path, options, this.#ready('createReadStream()', path, options));
   }
 
   createWriteStream(path: string, options: WriteStreamOptions): Writable {
@@ -128,12 +128,12 @@ export class RuntimeFiles {
     const ready = this.#ready('createWriteStream()', path, options);
     const { append, mode, signal } = options;
     const purpose = append ? 'append' : 'write';
-    return writeStream(connection.opened, runtime, { path, for: purpose, mode }, ready, signal);
+    return writeStream(connection, runtime, { path, for: purpose, mode }, ready, signal);
   }
 
   exportTar(path: string = this.#cwd, options: ExportTarOptions = {}): Readable {
     const { connection, runtime } = this.#access;
-    return exportTar(connection.opened, runtime, path, options, this.#ready('exportTar()', path, options));
+    return exportTar(connection, runtime, path, options, this.#ready('exportTar()', path, options));
   }
 
   async importTar(source: TarSource, options: ImportTarOptions): Promise<void> {
@@ -142,7 +142,7 @@ export class RuntimeFiles {
     checkOptions('importTar()', options);
     const { connection, runtime } = this.#checked('importTar()', path);
     await undefined; // The source is the app's code, and runs after this call has returned.
-    await importTar(connection.opened, runtime, path, source, options.gzip);
+    await importTar(connection, runtime, path, source, options.gzip);
   }
 
   // The check of a call that returns a stream or a watch. The stream reports a failure, so an

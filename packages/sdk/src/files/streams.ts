@@ -3,8 +3,9 @@
 // `archives.ts`.
 
 import { Readable, Writable } from 'node:stream';
-import type { FileHandle, FileOpen, OpenedFiles } from '../channel/opened.js';
+import type { Requester } from '../channel/sidecar-connection.js';
 import type { ReadStreamOptions } from '../options/files.js';
+import type { FileOpen, HandleId, RuntimeId } from '../protocol/generated/messages.js';
 
 /** Bytes of one request. */
 export const PIECE_BYTES = 256 * 1024;
@@ -17,29 +18,30 @@ const settle = (work: Promise<unknown>, callback: Callback): void => {
 
 /** The open file of a stream, from the stream's construction to its end. */
 class StreamFile {
-  readonly #files: OpenedFiles;
-  readonly #runtime: number;
-  #handle: FileHandle | undefined;
+  readonly #sidecar: Requester;
+  readonly #runtime: RuntimeId;
+  #handle: HandleId | undefined;
 
-  constructor(files: OpenedFiles, runtime: number) {
-    this.#files = files;
+  constructor(sidecar: Requester, runtime: RuntimeId) {
+    this.#sidecar = sidecar;
     this.#runtime = runtime;
   }
 
-  get handle(): number {
-    return (this.#handle as FileHandle).handle;
+  get handle(): HandleId {
+    return this.#handle as HandleId;
   }
 
   /** Opens the file once `ready` resolves. `ready` rejects if an argument of the call is wrong. */
   async open(ready: Promise<void> | undefined, open: Omit<FileOpen, 'runtime'>): Promise<void> {
     await ready;
-    this.#handle = await this.#files.open({ runtime: this.#runtime, ...open });
+    const { handle } = await this.#sidecar.request('file.open', { runtime: this.#runtime, ...open });
+    this.#handle = handle;
   }
 
   async close(discard: boolean): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;
-    if (handle !== undefined) await this.#files.close({ runtime: this.#runtime, handle: handle.handle, discard });
+    if (handle !== undefined) await this.#sidecar.request('file.close', { runtime: this.#runtime, handle, discard });
   }
 
   /** Closes the file and reports `error`, which matters more than a failure to close. */
@@ -51,18 +53,18 @@ class StreamFile {
 
 /** Reads a file. `ready` rejects if an argument of the call is wrong. */
 export function readStream(
-  files: OpenedFiles,
-  runtime: number,
+  sidecar: Requester,
+  runtime: RuntimeId,
   path: string,
   { start = 0, end = Number.MAX_SAFE_INTEGER, signal }: ReadStreamOptions,
   ready: Promise<void> | undefined,
 ): Readable {
-  const file = new StreamFile(files, runtime);
+  const file = new StreamFile(sidecar, runtime);
   let at = start;
   const read = async (size: number): Promise<Uint8Array | null> => {
     const length = Math.min(Math.max(size, PIECE_BYTES), end + 1 - at);
     if (length <= 0) return null;
-    const { data } = await files.pull({ runtime, handle: file.handle, offset: at, length });
+    const { data } = await sidecar.request('file.pull', { runtime, handle: file.handle, offset: at, length });
     at += data.length;
     // Copied, because the channel reuses the memory behind the bytes.
     return data.length === 0 ? null : Buffer.from(data);
@@ -71,10 +73,10 @@ export function readStream(
 }
 
 /** Reads a tar archive of `path`. `ready` rejects if an argument of the call is wrong. */
-export function exportStream(files: OpenedFiles, runtime: number, path: string, ready: Promise<void> | undefined): Readable {
-  const file = new StreamFile(files, runtime);
+export function exportStream(sidecar: Requester, runtime: RuntimeId, path: string, ready: Promise<void> | undefined): Readable {
+  const file = new StreamFile(sidecar, runtime);
   const read = async (): Promise<Uint8Array | null> => {
-    const { data } = await files.pull({ runtime, handle: file.handle, length: PIECE_BYTES });
+    const { data } = await sidecar.request('file.pull', { runtime, handle: file.handle, length: PIECE_BYTES });
     return data.length === 0 ? null : Buffer.from(data);
   };
   return readableOf(file, { path, for: 'export' }, ready, read);
@@ -103,18 +105,18 @@ function readableOf(
 
 /** Writes a file, or unpacks an archive. `ready` rejects if an argument of the call is wrong. */
 export function writeStream(
-  files: OpenedFiles,
-  runtime: number,
+  sidecar: Requester,
+  runtime: RuntimeId,
   open: Omit<FileOpen, 'runtime'>,
   ready: Promise<void> | undefined,
   signal?: AbortSignal,
 ): Writable {
-  const file = new StreamFile(files, runtime);
+  const file = new StreamFile(sidecar, runtime);
   let at = 0;
   const write = async (data: Uint8Array): Promise<void> => {
     for (let done = 0; done < data.length; done += PIECE_BYTES) {
       const piece = data.subarray(done, done + PIECE_BYTES);
-      await files.push({ runtime, handle: file.handle, offset: at, data: piece });
+      await sidecar.request('file.push', { runtime, handle: file.handle, offset: at, data: piece });
       at += piece.length;
     }
   };

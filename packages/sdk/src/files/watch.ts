@@ -1,9 +1,11 @@
 // Watches files of a runtime. One request at a time waits for the next changes. The sidecar keeps
 // changes that nobody has read, up to a bound, so that nothing accumulates in this process.
 
-import type { OpenedFiles } from '../channel/opened.js';
+import type { Requester } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';
 import type { WatchOptions } from '../options/files.js';
+import { assertSameLength } from '../protocol/check.js';
+import type { FileHandle, RuntimeId } from '../protocol/generated/messages.js';
 
 /** A change of a watched file. */
 export interface FileChange {
@@ -19,10 +21,10 @@ export interface FileChange {
 
 /** Iterates over changes in order, until `return()`, the signal, or the end of the runtime. */
 export class Watch implements AsyncIterableIterator<FileChange> {
-  readonly #files: OpenedFiles;
-  readonly #runtime: number;
+  readonly #sidecar: Requester;
+  readonly #runtime: RuntimeId;
   readonly #path: string;
-  readonly #opening: Promise<{ handle: number; directory: boolean }>;
+  readonly #opening: Promise<FileHandle>;
   readonly #received: FileChange[] = [];
   readonly #signal: AbortSignal | undefined;
   #pending: Promise<void> | undefined;
@@ -31,17 +33,17 @@ export class Watch implements AsyncIterableIterator<FileChange> {
 
   /** Starts the watch at once. `ready` rejects if an argument of the call is wrong. */
   constructor(
-    files: OpenedFiles,
-    runtime: number,
+    sidecar: Requester,
+    runtime: RuntimeId,
     path: string,
     { recursive, signal }: WatchOptions,
     ready: Promise<void> | undefined,
   ) {
-    this.#files = files;
+    this.#sidecar = sidecar;
     this.#runtime = runtime;
     this.#path = path;
     this.#signal = signal;
-    const open = () => files.watch({ runtime, path, recursive });
+    const open = () => sidecar.request('file.watch', { runtime, path, recursive });
     // Sent in this turn if possible, so that later requests of the caller happen after it.
     this.#opening = ready === undefined ? open() : ready.then(open);
     // The iteration reports a failure. Without an iteration it need not be handled.
@@ -82,7 +84,8 @@ export class Watch implements AsyncIterableIterator<FileChange> {
       const { handle, directory } = await this.#opening;
       if (this.#ended) return;
       // `ended` of the reply has no reason. The next request fails with the reason.
-      const { names, types, overflow } = await this.#files.changes({ runtime: this.#runtime, handle });
+      const { names, types, overflow } = await this.#sidecar.request('file.changes', { runtime: this.#runtime, handle });
+      assertSameLength(names, types);
       const below = directory ? `${this.#path.replace(/\/+$/, '')}/` : '';
       names.forEach((name, index) => {
         const path = name === '' ? this.#path : below + name;
@@ -104,7 +107,7 @@ export class Watch implements AsyncIterableIterator<FileChange> {
     this.#signal?.removeEventListener('abort', this.#end);
     try {
       const { handle } = await this.#opening;
-      await this.#files.close({ runtime: this.#runtime, handle });
+      await this.#sidecar.request('file.close', { runtime: this.#runtime, handle });
     } catch {
       // The watch never opened, or its runtime has ended.
     }

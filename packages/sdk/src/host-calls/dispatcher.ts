@@ -6,6 +6,7 @@
 // the details of any other error stay in this process. Each transport has one dispatcher.
 // Next: `bindings/service.ts`, a service.
 
+import type { RuntimeId } from '../protocol/generated/messages.js';
 import { HostError } from './host-error.js';
 
 /** One host call, as a service sees it. */
@@ -32,7 +33,7 @@ export type HostService = (request: HostRequest) => Uint8Array | Promise<Uint8Ar
 
 /** A host call as the sidecar sends it. */
 export interface IncomingCall {
-  readonly runtime: number;
+  readonly runtime: RuntimeId;
   readonly pid: number;
   readonly service: string;
   readonly name: string;
@@ -41,8 +42,8 @@ export interface IncomingCall {
 
 /** Sends a reply: the bytes, or the reason of the failure. */
 export interface HostCallReplies {
-  ok(runtime: number, number: number, bytes: Uint8Array): void;
-  failure(runtime: number, number: number, code: string, message: string): void;
+  ok(runtime: RuntimeId, number: number, bytes: Uint8Array): void;
+  failure(runtime: RuntimeId, number: number, code: string, message: string): void;
 }
 
 interface ServedRuntime {
@@ -52,7 +53,7 @@ interface ServedRuntime {
 
 /** The dispatcher of one connection. */
 export class HostCallDispatcher {
-  readonly #runtimes = new Map<number, ServedRuntime>();
+  readonly #runtimes = new Map<RuntimeId, ServedRuntime>();
   readonly #replies: HostCallReplies;
   /** Calls of runtimes without services, held while such runtimes are expected. */
   readonly #early: { number: number; incoming: IncomingCall }[] = [];
@@ -63,7 +64,7 @@ export class HostCallDispatcher {
   }
 
   /** Registers the service that answers a runtime's calls of that name. Replaces an earlier one. */
-  serve(runtime: number, name: string, service: HostService): void {
+  serve(runtime: RuntimeId, name: string, service: HostService): void {
     let served = this.#runtimes.get(runtime);
     if (served === undefined) {
       served = { services: new Map(), calls: new Map() };
@@ -73,7 +74,7 @@ export class HostCallDispatcher {
   }
 
   /** Removes a runtime that is disposed, or about to be, and abandons its calls. */
-  removeRuntime(runtime: number): void {
+  removeRuntime(runtime: RuntimeId): void {
     this.abandonCalls(runtime);
     this.#runtimes.delete(runtime);
   }
@@ -91,7 +92,7 @@ export class HostCallDispatcher {
   }
 
   /** Abandons the runtime's pending calls without a reply. Its services stay. */
-  abandonCalls(runtime: number): void {
+  abandonCalls(runtime: RuntimeId): void {
     const served = this.#runtimes.get(runtime);
     const calls = [...(served?.calls.values() ?? [])];
     served?.calls.clear();
@@ -142,7 +143,7 @@ export class HostCallDispatcher {
   }
 
   /** Abandons one call that the guest has given up, and replies with `ECANCELED`. */
-  cancel(runtime: number, number: number): void {
+  cancel(runtime: RuntimeId, number: number): void {
     const served = this.#runtimes.get(runtime);
     const call = served?.calls.get(number);
     if (served === undefined) this.#cancelEarly(runtime, number);
@@ -152,14 +153,14 @@ export class HostCallDispatcher {
     this.#replies.failure(runtime, number, 'ECANCELED', 'the call was abandoned');
   }
 
-  #cancelEarly(runtime: number, number: number): void {
+  #cancelEarly(runtime: RuntimeId, number: number): void {
     const at = this.#early.findIndex((early) => early.number === number && early.incoming.runtime === runtime);
     if (at < 0) return;
     this.#early.splice(at, 1);
     this.#replies.failure(runtime, number, 'ECANCELED', 'the call was abandoned');
   }
 
-  #refuse(runtime: number, number: number, error: unknown): void {
+  #refuse(runtime: RuntimeId, number: number, error: unknown): void {
     if (error instanceof HostError) this.#replies.failure(runtime, number, error.code, error.message);
     else this.#replies.failure(runtime, number, 'EIO', 'the service failed');
   }

@@ -1,108 +1,111 @@
 // The connection of a runtime with an idle policy. Every request first resumes a paused runtime and
-// keeps the runtime running until the reply. A wrapper covers every call, including future calls,
-// and runtimes without a policy pay nothing. Next: `resuming-files.ts`.
+// keeps the runtime running until the reply. Runtimes without a policy pay nothing. Next:
+// `open-files.ts`.
 
 import type { NetworkLink, OpenStream, StreamListener } from '../channel/network-link.js';
 import type { Outcome } from '../channel/outcome.js';
 import type { SidecarConnection } from '../channel/sidecar-connection.js';
-import type { SnapshotLink } from '../channel/snapshots.js';
+import type { RequestId } from '../protocol/generated/messages.js';
+import type { Requests } from '../protocol/generated/tables.js';
+import { OpenFiles } from './open-files.js';
 import type { IdlePolicy } from './policy.js';
-import { ResumingFiles } from './resuming-files.js';
 
-/** Calls that are no use of the runtime, or that belong to a request that is pending already. */
-const DIRECT_CALLS: ReadonlySet<PropertyKey> = new Set<keyof SidecarConnection | string>([
-  'pid',
-  'nextId',
-  'credit',
+/** Requests that are no use of the runtime. */
+const DIRECT_REQUESTS: ReadonlySet<keyof Requests> = new Set<keyof Requests>([
   'ping',
   'resources',
-  'dispose',
-  'disposeRuntime',
-  'createRuntime',
-  'isOver',
-  'expectCalls',
-  'dropCalls',
   // A resumption sends the bindings again.
-  'setBindings',
+  'bindings.set',
 ]);
 
 /** Wraps `connection`. */
-export function resumingConnection<C extends SidecarConnection>(connection: C, policy: IdlePolicy): C {
-  /** Programs that wait for the resumption. */
-  const waiting = new Set<number>();
-  /** Programs that were cancelled while they waited. */
-  const cancelled = new Set<number>();
-  const during = <T>(work: () => T): T | Promise<Awaited<T>> => policy.during(work);
-  const begin = (id: number, work: () => unknown): unknown => {
-    if (policy.ready() === undefined) return during(work);
-    waiting.add(id);
-    const outcome = during(() => {
-      waiting.delete(id);
-      const started = work();
-      if (cancelled.delete(id)) connection.cancel(id);
+export function resumingConnection(connection: SidecarConnection, policy: IdlePolicy): SidecarConnection {
+  const programs = new WaitingPrograms(connection, policy);
+  const files = new OpenFiles(policy);
+  return {
+    ...connection,
+    request: (name, body) => resumingRequest(connection, policy, files, name, body),
+    cloneRuntime: async (clone, onWarning) => policy.during(() => connection.cloneRuntime(clone, onWarning)),
+    watchPermissions: async (runtime, listener) => policy.during(() => connection.watchPermissions(runtime, listener)),
+    network: resumingNetwork(connection.network, policy),
+    start: (id, ...program) => programs.begin(id, () => connection.start(id, ...program)),
+    evaluate: (id, ...snippet) => programs.begin(id, () => connection.evaluate(id, ...snippet)),
+    attach: (id, ...attach) => programs.begin(id, () => connection.attach(id, ...attach)),
+    cancel: (id) => programs.cancel(id),
+    // The runtime stays running until a host call is answered. A pause would reject the call.
+    serve: (runtime, name, service) =>
+      connection.serve(runtime, name, (request) => {
+        const done = policy.use();
+        try {
+          const result = service(request);
+          if (result instanceof Uint8Array) done();
+          else result.then(done, done);
+          return result;
+        } catch (error) {
+          done();
+          throw error;
+        }
+      }),
+  };
+}
+
+async function resumingRequest<N extends keyof Requests>(
+  connection: SidecarConnection,
+  policy: IdlePolicy,
+  files: OpenFiles,
+  name: N,
+  body: Requests[N]['body'],
+): Promise<Requests[N]['reply']> {
+  const send = (): Promise<Requests[N]['reply']> => connection.request(name, body);
+  // The app or the policy asks for the pause, so the runtime need not be resumed.
+  if (name === 'runtime.pause') {
+    const snapshot = await send();
+    files.releaseOpenSoFar()();
+    return snapshot;
+  }
+  if (DIRECT_REQUESTS.has(name)) return send();
+  if (name === 'runtime.rollback') {
+    const release = files.releaseOpenSoFar();
+    const restored = await policy.during(send);
+    release();
+    return restored;
+  }
+  return policy.during(() => files.follow(name, body, send));
+}
+
+/** Programs that start after the resumption, and may be cancelled before. */
+class WaitingPrograms {
+  readonly #connection: SidecarConnection;
+  readonly #policy: IdlePolicy;
+  readonly #waiting = new Set<RequestId>();
+  readonly #cancelled = new Set<RequestId>();
+
+  constructor(connection: SidecarConnection, policy: IdlePolicy) {
+    this.#connection = connection;
+    this.#policy = policy;
+  }
+
+  begin(id: RequestId, start: () => Outcome | Promise<Outcome>): Outcome | Promise<Outcome> {
+    if (this.#policy.ready() === undefined) return this.#policy.during(start);
+    this.#waiting.add(id);
+    const outcome = this.#policy.during(() => {
+      this.#waiting.delete(id);
+      const started = start();
+      if (this.#cancelled.delete(id)) this.#connection.cancel(id);
       return started;
     });
     const forget = (): void => {
-      waiting.delete(id);
-      cancelled.delete(id);
+      this.#waiting.delete(id);
+      this.#cancelled.delete(id);
     };
     Promise.resolve(outcome).then(forget, forget);
     return outcome;
-  };
-  const cancel = (id: number): void => {
-    if (waiting.has(id)) cancelled.add(id);
-    else connection.cancel(id);
-  };
-  // The runtime stays running until a host call is answered. A pause would reject the call.
-  const serve: SidecarConnection['serve'] = (runtime, name, service) =>
-    connection.serve(runtime, name, (request) => {
-      const done = policy.use();
-      try {
-        const result = service(request);
-        if (result instanceof Uint8Array) done();
-        else result.then(done, done);
-        return result;
-      } catch (error) {
-        done();
-        throw error;
-      }
-    });
-  const network = resumingNetwork(connection.network, policy);
-  const files = new ResumingFiles(connection.opened, policy);
-  const snapshots: SnapshotLink = {
-    ...connection.snapshots,
-    take: async (take) => during(() => connection.snapshots.take(take)),
-    rollback: async (rollback) => {
-      const releaseFiles = files.releaseOpenSoFar();
-      const restored = await during(() => connection.snapshots.rollback(rollback));
-      releaseFiles();
-      return restored;
-    },
-    // The app or the policy asks for the pause, so the runtime need not be resumed.
-    pause: async (pause) => {
-      const snapshot = await connection.snapshots.pause(pause);
-      files.releaseOpenSoFar()();
-      return snapshot;
-    },
-    clone: async (clone, onWarning) => during(() => connection.snapshots.clone(clone, onWarning)),
-    attach: async (id, attach, onOutput, onStarted) =>
-      (await begin(id, () => connection.snapshots.attach(id, attach, onOutput, onStarted))) as Outcome,
-  };
-  return new Proxy(connection, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (name === 'network') return network;
-      if (name === 'opened') return files.opened;
-      if (name === 'snapshots') return snapshots;
-      if (name === 'cancel') return cancel;
-      if (name === 'serve') return serve;
-      if (typeof value !== 'function') return value;
-      const call = (args: unknown[]): unknown => Reflect.apply(value, target, args);
-      if (DIRECT_CALLS.has(name)) return (...args: unknown[]) => call(args);
-      if (name === 'start' || name === 'evaluate') return (...args: unknown[]) => begin(args[0] as number, () => call(args));
-      return (...args: unknown[]) => during(() => call(args));
-    },
-  });
+  }
+
+  cancel(id: RequestId): void {
+    if (this.#waiting.has(id)) this.#cancelled.add(id);
+    else this.#connection.cancel(id);
+  }
 }
 
 function resumingNetwork(link: NetworkLink, policy: IdlePolicy): NetworkLink {
@@ -133,11 +136,10 @@ function resumingNetwork(link: NetworkLink, policy: IdlePolicy): NetworkLink {
         },
       };
     },
-    listeners: async (target) => policy.during(() => link.listeners(target)),
     wait: (target) => {
       let cancel = (): void => {};
       let isCancelled = false;
-      const begin = (): Promise<never> | ReturnType<NetworkLink['wait']>['answer'] => {
+      const begin = (): ReturnType<NetworkLink['wait']>['answer'] => {
         const wait = link.wait(target);
         cancel = () => wait.cancel();
         if (isCancelled) wait.cancel();

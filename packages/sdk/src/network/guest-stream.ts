@@ -6,8 +6,9 @@
 // here. Next: `runtime-network.ts`.
 
 import { Duplex } from 'node:stream';
-import { type NetworkTarget, STREAM_WINDOW_BYTES } from '../channel/messages.js';
 import type { NetworkLink, OpenStream, StreamListener } from '../channel/network-link.js';
+import type { NetworkTarget } from '../protocol/generated/messages.js';
+import { STREAM_WINDOW_BYTES } from '../protocol/generated/tables.js';
 
 /** The largest piece of one message. */
 const PIECE_BYTES = 65_536;

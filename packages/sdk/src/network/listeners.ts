@@ -1,10 +1,10 @@
 // Listeners in a runtime, and the wait for a listener. The guest's own call to listen ends the
 // wait; nothing polls.
 
-import type { NetworkTarget, WireListener } from '../channel/messages.js';
 import type { NetworkLink } from '../channel/network-link.js';
 import { listenerTimeout } from '../errors/make.js';
 import type { ListenerQuery } from '../options/network.js';
+import type { Listener, NetworkTarget } from '../protocol/generated/messages.js';
 
 /** A listener in a runtime. */
 export interface GuestListener {
@@ -19,7 +19,7 @@ export interface GuestListener {
 }
 
 /** Converts a listener of the sidecar. */
-export function listenerOf({ pid, host, port, path }: WireListener): GuestListener {
+export function listenerOf({ pid, host, port, path }: Listener): GuestListener {
   return {
     processId: pid,
     ...(host === undefined ? {} : { host }),

@@ -107,7 +107,7 @@ export class RuntimeNetwork {
     this.#access.assertUsable();
     const { listenerOf } = await import('./listeners.js');
     const { connection, runtime } = this.#access;
-    return (await connection.network.listeners({ runtime, ...query })).map(listenerOf);
+    return (await connection.request('listener.list', { runtime, ...query })).listeners.map(listenerOf);
   }
 
   async exposePort(port: number, options: ExposePortOptions): Promise<ExposedPort> {

@@ -1,8 +1,8 @@
 // Policies as messages, and the policy in force. The sidecar has the default of each scope that a
 // message omits. Next: `runtime-permissions.ts`.
 
-import type { WirePermissions, WireRule, WireScope } from '../channel/permission-messages.js';
 import { type PermissionMode, type PermissionsPolicy, SCOPES } from '../options/permissions.js';
+import type { PermissionRule, PermissionScope, Permissions } from '../protocol/generated/messages.js';
 
 /** The policy of a runtime without the option `permissions`. */
 const DEFAULT_POLICY: Required<PermissionsPolicy> = {
@@ -26,8 +26,8 @@ interface AnyRules {
 }
 
 /** Converts a checked policy to a message. */
-export function wirePolicy(policy: PermissionsPolicy): WirePermissions {
-  const wire: WirePermissions = {};
+export function wirePolicy(policy: PermissionsPolicy): Permissions {
+  const wire: Permissions = {};
   for (const scope of SCOPES) {
     const permissions = policy[scope];
     if (permissions === undefined) continue;
@@ -36,8 +36,8 @@ export function wirePolicy(policy: PermissionsPolicy): WirePermissions {
   return wire;
 }
 
-function wireScope({ default: mode = 'deny', rules }: AnyRules): WireScope {
-  const wireRule = ({ mode, operations, paths, patterns = paths }: AnyRules['rules'][number]): WireRule => ({
+function wireScope({ default: mode = 'deny', rules }: AnyRules): PermissionScope {
+  const wireRule = ({ mode, operations, paths, patterns = paths }: AnyRules['rules'][number]): PermissionRule => ({
     mode,
     operations,
     patterns,
@@ -46,7 +46,7 @@ function wireScope({ default: mode = 'deny', rules }: AnyRules): WireScope {
 }
 
 /** Converts a message to the policy that it was made of. */
-export function policyOf(wire: WirePermissions): PermissionsPolicy {
+export function policyOf(wire: Permissions): PermissionsPolicy {
   const policy: Record<string, unknown> = {};
   for (const scope of SCOPES) {
     const permissions = wire[scope];

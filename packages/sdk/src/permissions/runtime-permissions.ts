@@ -4,9 +4,9 @@
 // process. Each message is acknowledged after every listener has received it.
 
 import { callListener } from '../call-listener.js';
-import type { PermissionsEvents } from '../channel/permission-messages.js';
+import type { DecisionListener } from '../channel/sidecar-connection.js';
 import { checkArgument, checkGivenOptions } from '../options/check.js';
-import type { PermissionEvent, PermissionsPolicy } from '../options/permissions.js';
+import type { PermissionEvent, PermissionScope, PermissionsPolicy } from '../options/permissions.js';
 import { CALLBACK } from '../options/rule.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { policyInForce, wirePolicy } from './policy.js';
@@ -49,7 +49,7 @@ export class RuntimePermissions {
     checkGivenOptions('setPermissions()', policy);
     const next = policyInForce(policy);
     const { connection, runtime } = this.#access;
-    await connection.setPermissions({ runtime, permissions: wirePolicy(policy) });
+    await connection.request('permissions.set', { runtime, permissions: wirePolicy(policy) });
     this.#policy = next;
   }
 
@@ -84,9 +84,10 @@ export class RuntimePermissions {
     return updated;
   }
 
-  readonly #deliver = ({ events, lost }: Pick<PermissionsEvents, 'events' | 'lost'>): void => {
-    for (const { timeUs, ...rest } of events) {
-      const event: PermissionEvent = { ...rest, time: timeUs / 1_000 };
+  readonly #deliver: DecisionListener = ({ events, lost }) => {
+    for (const { timeUs, scope, ...rest } of events) {
+      // A sidecar of this version knows no other scopes.
+      const event = { scope: scope as PermissionScope, ...rest, time: timeUs / 1_000 } as PermissionEvent;
       for (const { listener } of this.#subscribers) callListener(() => listener(event));
     }
     if (lost > 0) for (const { onLost } of this.#subscribers) callListener(() => onLost?.(lost));

@@ -130,7 +130,7 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
     ownSidecar: Promise<Sidecar> | undefined,
     template: Template | undefined,
   ): Promise<Loss> {
-    const error = await connection.ping().catch((reason: unknown) => reason);
+    const error = await connection.request('ping', {}).catch((reason: unknown) => reason);
     template?.stop(error as Error);
     await disposeSidecar(ownSidecar);
     return { error, final: ownSidecar === undefined };

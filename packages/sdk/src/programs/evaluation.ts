@@ -4,17 +4,17 @@
 // program is cancelled behind the call, and its later outcome is dropped.
 
 import type { OutputListener } from '../channel/channel.js';
-import type { Streams } from '../channel/messages.js';
 import type { Outcome } from '../channel/outcome.js';
 import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import { deferred } from '../deferred.js';
 import type { EvaluationOptions } from '../options/programs.js';
+import type { RequestId, Stream } from '../protocol/generated/messages.js';
 import { OutputReader } from './output-reader.js';
 
 /** Starts the program: `start` or `evaluate` of a connection. */
 export type Begin = (
-  id: number,
-  streams: Streams | undefined,
+  id: RequestId,
+  streams: Stream | undefined,
   onOutput: OutputListener | undefined,
 ) => Outcome | Promise<Outcome>;
 

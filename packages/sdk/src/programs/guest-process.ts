@@ -1,7 +1,6 @@
 // The public handle of a live program: its pid, its streams, its end.
 
 import { constants } from 'node:os';
-import type { ProcessStart } from '../channel/messages.js';
 import type { Outcome } from '../channel/outcome.js';
 import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import { deferred } from '../deferred.js';
@@ -10,6 +9,7 @@ import { noReader } from '../errors/make.js';
 import { checkArgument } from '../options/check.js';
 import { type AttachOptions, type CommandOptions, type SignalName, STDIN_DATA } from '../options/programs.js';
 import { rule } from '../options/rule.js';
+import type { Pid, ProcessStart, RuntimeId } from '../protocol/generated/messages.js';
 import { type Begin, evaluate } from './evaluation.js';
 import { OutputStream } from './output-stream.js';
 import type { PidHolder, PidRegistry } from './pid-registry.js';
@@ -28,7 +28,7 @@ const SIGNAL = rule((value) => {
 /** The runtime that a handle's program runs in. */
 export interface ProcessContext {
   connection: SidecarConnection;
-  runtime: number;
+  runtime: RuntimeId;
   pids: PidRegistry;
 }
 
@@ -44,14 +44,16 @@ export class GuestProcess {
   /** Its stderr, in the same way. */
   readonly stderr: AsyncIterable<Uint8Array>;
   readonly #connection: SidecarConnection;
-  readonly #runtime: number;
+  readonly #runtime: RuntimeId;
+  readonly #pid: Pid;
   readonly #holder: PidHolder;
   readonly #streams: readonly OutputStream[];
   readonly #result: Promise<ExecResult>;
   #exitCode: number | undefined;
 
-  private constructor({ connection, runtime }: ProcessContext, pid: number, { streams, outcome, holder }: FollowedProgram) {
+  private constructor({ connection, runtime }: ProcessContext, pid: Pid, { streams, outcome, holder }: FollowedProgram) {
     this.pid = pid;
+    this.#pid = pid;
     [this.stdout, this.stderr] = streams;
     this.#connection = connection;
     this.#runtime = runtime;
@@ -74,14 +76,14 @@ export class GuestProcess {
   }
 
   /** @internal Attaches to a program that a snapshot restored. */
-  static attach(context: ProcessContext, pid: number, options: AttachOptions): Promise<GuestProcess> {
+  static attach(context: ProcessContext, pid: Pid, options: AttachOptions): Promise<GuestProcess> {
     return GuestProcess.#begin(context, options, (id, stream, onOutput, onStarted) =>
-      context.connection.snapshots.attach(id, { runtime: context.runtime, pid, stream }, onOutput, onStarted),
+      context.connection.attach(id, { runtime: context.runtime, pid, stream }, onOutput, onStarted),
     );
   }
 
   static async #begin(context: ProcessContext, options: AttachOptions, begin: BeginLive): Promise<GuestProcess> {
-    const started = deferred<number>();
+    const started = deferred<Pid>();
     const followed = follow(context.connection, options, (id, stream, onOutput) => begin(id, stream, onOutput, started.resolve));
     followed.outcome.catch(started.reject);
     const pid = await started.promise;
@@ -128,14 +130,14 @@ export class GuestProcess {
     checkArgument('writeStdin()', 'data', STDIN_DATA, data);
     if (this.#holder.over) throw noReader(this.pid);
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;
-    await this.#connection.writeProcess({ runtime: this.#runtime, pid: this.pid, data: bytes });
+    await this.#connection.request('process.write', { runtime: this.#runtime, pid: this.#pid, data: bytes });
   }
 
   /** Ends its stdin. Does nothing if the program no longer reads. */
   async closeStdin(): Promise<void> {
     if (this.#holder.over) return;
     try {
-      await this.#connection.writeProcess({ runtime: this.#runtime, pid: this.pid, data: NOTHING, end: true });
+      await this.#connection.request('process.write', { runtime: this.#runtime, pid: this.#pid, data: NOTHING, end: true });
     } catch (error) {
       if (!isColdframeError(error) || error.code !== 'EPIPE') throw error;
     }
@@ -151,7 +153,8 @@ export class GuestProcess {
     checkArgument('kill()', 'signal', SIGNAL, signal);
     if (this.#holder.over) return false;
     try {
-      await this.#connection.signalProcess({ runtime: this.#runtime, pid: this.pid, signal: signalNumber(signal) as number });
+      const number = signalNumber(signal) as number;
+      await this.#connection.request('process.signal', { runtime: this.#runtime, pid: this.#pid, signal: number });
       return true;
     } catch (error) {
       if (isColdframeError(error) && error.code === 'ESRCH') return false;
@@ -171,7 +174,7 @@ interface FollowedProgram {
   ended: Promise<unknown>;
 }
 
-type BeginLive = (...args: [...Parameters<Begin>, onStarted: (pid: number) => void]) => ReturnType<Begin>;
+type BeginLive = (...args: [...Parameters<Begin>, onStarted: (pid: Pid) => void]) => ReturnType<Begin>;
 
 // Starts a program and follows it, with streams for output without a handler.
 function follow(connection: SidecarConnection, options: AttachOptions, begin: Begin): FollowedProgram {

@@ -6,9 +6,9 @@
 // no promise costs none. Credit is returned in quarters of the window: often enough that a program
 // never stops for withheld credit, seldom enough to be cheap.
 
-import { STREAM_WINDOW_BYTES } from '../channel/messages.js';
 import { protocolError } from '../errors/make.js';
 import type { OutputHandler } from '../options/programs.js';
+import { STREAM_WINDOW_BYTES } from '../protocol/generated/tables.js';
 
 const CREDIT_STEP_BYTES = STREAM_WINDOW_BYTES / 4;
 

@@ -2,7 +2,7 @@
 // a rollback resets the pid counter with everything else: a pid that was used since the snapshot is
 // assigned again. A call through a handle must not reach a later program with the same pid.
 
-import type { RestoredProgram } from '../channel/messages.js';
+import type { Pid, RestoredProgram } from '../protocol/generated/messages.js';
 
 /** A handle's claim to a pid. */
 export interface PidHolder {
@@ -13,7 +13,7 @@ export interface PidHolder {
 /** The holders of one runtime's pids. */
 export class PidRegistry {
   #generation = 0;
-  readonly #holders = new Map<number, PidHolder>();
+  readonly #holders = new Map<Pid, PidHolder>();
 
   /** The number of rollbacks. A pid from an earlier generation is no longer valid. */
   get generation(): number {
@@ -24,7 +24,7 @@ export class PidRegistry {
    * Assigns a pid to a new program. The previous holder has ended, even if its outcome is still on
    * its way. A resident runner passes no holder, because requests name it by an id of its own.
    */
-  assign(pid: number, holder?: PidHolder): void {
+  assign(pid: Pid, holder?: PidHolder): void {
     const before = this.#holders.get(pid);
     if (before !== undefined) before.over = true;
     if (holder === undefined || holder.over) this.#holders.delete(pid);
@@ -32,7 +32,7 @@ export class PidRegistry {
   }
 
   /** Marks the end of a holder's program. */
-  end(pid: number, holder: PidHolder): void {
+  end(pid: Pid, holder: PidHolder): void {
     holder.over = true;
     if (this.#holders.get(pid) === holder) this.#holders.delete(pid);
   }

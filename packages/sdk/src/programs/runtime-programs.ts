@@ -3,12 +3,13 @@
 // The engine runs code as an ES module, which is the fast path. Code of another kind goes through
 // Node's own `--eval` in the guest, as an option of `node`.
 
-import type { ProcessStart } from '../channel/messages.js';
 import type { Outcome } from '../channel/outcome.js';
 import { noProcess } from '../errors/make.js';
 import type { BootTimingListener } from '../options/boot-timing.js';
 import { checkArgument, checkOptions } from '../options/check.js';
 import { type AttachOptions, COMMAND_ARGUMENTS, type CommandOptions, PROGRAM, type RunOptions } from '../options/programs.js';
+import { assertSameLength } from '../protocol/check.js';
+import type { ProcessStart } from '../protocol/generated/messages.js';
 import { reportGuestRun, reportGuestStart } from '../sidecar/boot-timing.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { evaluate } from './evaluation.js';
@@ -97,7 +98,8 @@ export class RuntimePrograms {
     const { connection, runtime } = this.#access;
     // Read before the request: the reply may arrive after a rollback.
     const { generation } = this.pids;
-    const { pids, ppids, groups, commands } = await connection.listProcesses({ runtime });
+    const { pids, ppids, groups, commands } = await connection.request('process.list', { runtime });
+    assertSameLength(pids, ppids, groups, commands);
     return pids.map((pid, at) => ({
       pid,
       ppid: ppids[at] as number,

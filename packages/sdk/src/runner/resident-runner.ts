@@ -11,6 +11,7 @@ import { checkArgument, checkOptions } from '../options/check.js';
 import { PROGRAM, type ResidentExecOptions } from '../options/programs.js';
 import { evaluate } from '../programs/evaluation.js';
 import { ExecResult } from '../programs/result.js';
+import type { RunnerId } from '../protocol/generated/messages.js';
 import { reportGuestRun } from '../sidecar/boot-timing.js';
 import { unlessEnded } from '../sidecar/unless-ended.js';
 
@@ -31,13 +32,13 @@ export class ResidentRunner implements AsyncDisposable {
   /** The pid of its process in the runtime. */
   readonly pid: number;
   readonly #connection: SidecarConnection;
-  readonly #runner: number;
+  readonly #runner: RunnerId;
   readonly #onBootTiming: BootTimingListener | undefined;
   #disposal: Promise<void> | undefined;
   #exited = false;
 
   /** @internal */
-  constructor(connection: SidecarConnection, runner: number, pid: number, onBootTiming: BootTimingListener | undefined) {
+  constructor(connection: SidecarConnection, runner: RunnerId, pid: number, onBootTiming: BootTimingListener | undefined) {
     this.pid = pid;
     this.#connection = connection;
     this.#runner = runner;
@@ -78,7 +79,7 @@ export class ResidentRunner implements AsyncDisposable {
    */
   dispose(): Promise<void> {
     if (this.#disposal === undefined) {
-      this.#disposal = unlessEnded(this.#connection.disposeRunner(this.#runner));
+      this.#disposal = unlessEnded(this.#connection.request('runner.dispose', { runner: this.#runner }));
       // After a failure the process still runs, and `dispose()` can be called again.
       this.#disposal.catch(() => {
         this.#disposal = undefined;

@@ -1,10 +1,10 @@
 // The resident runners of a runtime: runners that the app created, and runners of a snapshot.
 
-import type { RestoredProgram } from '../channel/messages.js';
 import type { BootTimingListener } from '../options/boot-timing.js';
 import { checkOptions } from '../options/check.js';
 import type { ResidentRunnerOptions } from '../options/programs.js';
 import type { PidRegistry } from '../programs/pid-registry.js';
+import type { Pid, RestoredProgram, RestoredPrograms, RunnerId } from '../protocol/generated/messages.js';
 import { reportGuestStart } from '../sidecar/boot-timing.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { ResidentRunner } from './resident-runner.js';
@@ -17,7 +17,7 @@ export class Runners {
   readonly #access: RuntimeAccess;
   readonly #pids: PidRegistry;
   readonly #onBootTiming: BootTimingListener | undefined;
-  readonly #handles = new Map<number, ResidentRunner>();
+  readonly #handles = new Map<RunnerId, ResidentRunner>();
 
   constructor(access: RuntimeAccess, pids: PidRegistry, onBootTiming: BootTimingListener | undefined) {
     this.#access = access;
@@ -30,7 +30,7 @@ export class Runners {
     checkOptions('createResidentRunner()', options);
     this.#access.assertUsable();
     const { connection, runtime } = this.#access;
-    const { runner, pid, timings } = await connection.createRunner({ runtime, ...options });
+    const { runner, pid, timings } = await connection.request('runner.create', { runtime, ...options });
     if (this.#onBootTiming !== undefined) reportGuestStart(this.#onBootTiming, timings);
     // Sweeps at each power of two: constant work for each runner on average.
     const { size } = this.#handles;
@@ -43,7 +43,7 @@ export class Runners {
   async list(): Promise<ResidentRunner[]> {
     this.#access.assertUsable();
     const { connection, runtime } = this.#access;
-    const live = new Set((await connection.listProcesses({ runtime })).pids);
+    const live = new Set<number>((await connection.request('process.list', { runtime })).pids);
     this.#keep((handle) => !handle.isOver && live.has(handle.pid));
     return [...this.#handles].sort(([one], [other]) => one - other).map(([, handle]) => handle);
   }
@@ -57,9 +57,9 @@ export class Runners {
    * Waits for a rollback or a resumption, which restores programs. Removes the handles of runners
    * that were not restored, except runners that are created meanwhile.
    */
-  async renew<P extends readonly RestoredProgram[]>(restoring: Promise<P>): Promise<P> {
+  async renew(restoring: Promise<RestoredPrograms>): Promise<RestoredProgram[]> {
     const before = [...this.#handles.keys()];
-    const programs = await restoring;
+    const { programs } = await restoring;
     const restored = new Set(programs.map(({ runner }) => runner));
     for (const id of before) if (!restored.has(id)) this.#handles.delete(id);
     this.adopt(programs);
@@ -67,7 +67,7 @@ export class Runners {
   }
 
   // A runner has one handle. A runner that is restored after its handle was over gets a new handle.
-  #handle(id: number, pid: number): ResidentRunner {
+  #handle(id: RunnerId, pid: Pid): ResidentRunner {
     let handle = this.#handles.get(id);
     if (handle === undefined || handle.isOver) {
       handle = new ResidentRunner(this.#access.connection, id, pid, this.#onBootTiming);

@@ -4,11 +4,11 @@
 import type { Binding } from '../bindings/binding.js';
 import { BindingRegistry, wireBindings } from '../bindings/binding-registry.js';
 import type { SidecarConnection } from '../channel/sidecar-connection.js';
-import type { RuntimeCopy } from '../channel/snapshots.js';
 import { fromWire } from '../errors/make.js';
 import { fileSystemService } from '../file-systems/service.js';
 import type { LimitWarningListener } from '../options/limits.js';
 import type { CloneOptions } from '../options/snapshots.js';
+import type { RuntimeCopy } from '../protocol/generated/messages.js';
 import { type IdleConnection, type ProvisionedRuntime, policyMaker } from './provision.js';
 
 /** The runtime to clone. */
@@ -37,7 +37,7 @@ export async function cloneRuntime(
   try {
     const makePolicy = policy && (await policyMaker(policy.options));
     const clone = { runtime, count, timeoutMs, settle, warn, mounts, bindings: bindings && wireBindings(bindings) };
-    const copies = await connection.snapshots.clone(clone, onLimitWarning);
+    const copies = await connection.cloneRuntime(clone, onLimitWarning);
     return copies.map((copy) => cloneOf(source, copy, makePolicy));
   } finally {
     releaseCalls();

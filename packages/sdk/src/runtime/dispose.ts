@@ -2,6 +2,7 @@
 
 import type { ProcessConnection, SidecarConnection } from '../channel/sidecar-connection.js';
 import type { RuntimeNetwork } from '../network/runtime-network.js';
+import type { RuntimeId } from '../protocol/generated/messages.js';
 import { unlessEnded } from '../sidecar/unless-ended.js';
 import type { ProvisionedRuntime } from './provision.js';
 
@@ -32,13 +33,17 @@ export async function disposeRuntime(
 // Ends the runtime in its sidecar, and the sidecar if the runtime owns it. Ending the sidecar alone
 // would end the programs too, but a running program must end with an outcome, as in a shared
 // sidecar. The sidecar ends at once if nothing runs.
-async function endInSidecar(connection: SidecarConnection, runtime: number, owned: ProcessConnection | undefined): Promise<void> {
+async function endInSidecar(
+  connection: SidecarConnection,
+  runtime: RuntimeId,
+  owned: ProcessConnection | undefined,
+): Promise<void> {
   if (owned === undefined) return unlessEnded(connection.disposeRuntime(runtime));
   if (owned.idle() !== undefined) await Promise.race([endPrograms(owned, runtime), after(GRACE_MS)]);
   return owned.dispose();
 }
 
-async function endPrograms(connection: ProcessConnection, runtime: number): Promise<void> {
+async function endPrograms(connection: ProcessConnection, runtime: RuntimeId): Promise<void> {
   await unlessEnded(connection.disposeRuntime(runtime));
   await connection.idle();
 }

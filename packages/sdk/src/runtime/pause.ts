@@ -145,7 +145,7 @@ export class RuntimePause {
 
   async #takePause({ timeoutMs, temporary }: PauseRequest): Promise<Snapshot> {
     const { lease, connection, runtime } = this.#parts.provisioned;
-    const wire = await connection.snapshots.pause({ runtime, timeoutMs, temporary });
+    const wire = await connection.request('runtime.pause', { runtime, timeoutMs, temporary });
     connection.dropCalls(runtime);
     const { Snapshot } = await import('../sidecar/snapshot.js');
     return new Snapshot(lease, wire);
@@ -164,6 +164,6 @@ export class RuntimePause {
     const { provisioned, runners, bindings, warn } = this.#parts;
     const { lease, runtime, mounts } = provisioned;
     const wire = bindings.all && wireBindings(bindings.all);
-    await runners.renew(lease.connection.snapshots.resume({ runtime, warn, mounts, bindings: wire }));
+    await runners.renew(lease.connection.request('runtime.resume', { runtime, warn, mounts, bindings: wire }));
   }
 }

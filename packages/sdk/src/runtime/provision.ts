@@ -6,7 +6,6 @@
 
 import { type Binding, bindingsOf } from '../bindings/binding.js';
 import { BindingRegistry, wireBindings } from '../bindings/binding-registry.js';
-import type { Restored, RuntimeCreate, WireMount } from '../channel/messages.js';
 import type { Opened, SidecarConnection } from '../channel/sidecar-connection.js';
 import { fileSystemService } from '../file-systems/service.js';
 import { writeFile } from '../files/contents.js';
@@ -17,6 +16,7 @@ import type { IdleOptions } from '../options/idle.js';
 import type { Limits } from '../options/limits.js';
 import { DEFAULT_TENANT } from '../options/snapshots.js';
 import { wirePolicy } from '../permissions/policy.js';
+import type { Mount, Restored, RuntimeCreate, RuntimeId } from '../protocol/generated/messages.js';
 import { reportCreation } from '../sidecar/boot-timing.js';
 import { SidecarLease } from '../sidecar/lease.js';
 import { openProcess } from '../sidecar/open.js';
@@ -33,12 +33,12 @@ export interface ProvisionedRuntime {
   readonly connection: SidecarConnection;
   readonly policy: IdlePolicy<Snapshot> | undefined;
   /** The id of the runtime. */
-  readonly runtime: number;
+  readonly runtime: RuntimeId;
   /** The bindings, if the runtime was created with some, or may have some from a snapshot. */
   readonly bindings: BindingRegistry | undefined;
   readonly tenant: string;
   /** All mounts, for clones. */
-  readonly mounts: readonly WireMount[] | undefined;
+  readonly mounts: readonly Mount[] | undefined;
   /** The app file systems among the mounts, for clones. */
   readonly fileSystems: readonly FileSystemMount[];
   /** The parts that came with a snapshot. */
@@ -146,7 +146,7 @@ function leaseFor({ sidecar, snapshot }: NodeRuntimeOptions): OpenedLease {
 // failure.
 async function complete(
   connection: SidecarConnection,
-  runtime: number,
+  runtime: RuntimeId,
   registry: BindingRegistry | undefined,
   bindings: readonly Binding[] | undefined,
   files: [string, Uint8Array][],

@@ -1,7 +1,8 @@
 // The resources of a runtime and its sidecar, combined from two replies.
 
-import type { RuntimeUsage, SidecarResourceSnapshot } from '../channel/messages.js';
 import type { LimitName } from '../options/limits.js';
+import { assertSameLength } from '../protocol/check.js';
+import type { RuntimeUsage, SidecarResources } from '../protocol/generated/messages.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 
 /** The use of one limit. */
@@ -49,15 +50,18 @@ export interface ResourceSnapshot {
   /** Processor time of all processes in milliseconds, ended processes included. */
   cpuMs: number;
   /** The resources of all runtimes of the sidecar together. */
-  sidecar: SidecarResourceSnapshot;
+  sidecar: SidecarResources;
 }
 
 /** Returns the resources of a runtime and its sidecar. */
 export async function resourcesOf({ connection, runtime }: RuntimeAccess): Promise<ResourceSnapshot> {
-  return combined(...(await Promise.all([connection.runtimeResources({ runtime }), connection.resources()])));
+  const usage = connection.request('runtime.resources', { runtime });
+  const sidecar = connection.request('resources', {});
+  return combined(...(await Promise.all([usage, sidecar])));
 }
 
-function combined(usage: RuntimeUsage, sidecar: SidecarResourceSnapshot): ResourceSnapshot {
+function combined(usage: RuntimeUsage, sidecar: SidecarResources): ResourceSnapshot {
+  assertSameLength(usage.limits, usage.used, usage.high, usage.max);
   const uses = usage.limits.map((name, at): [string, LimitUse] => [
     name,
     { used: usage.used[at] ?? 0, high: usage.high[at] ?? 0, max: usage.max[at] ?? 0 },

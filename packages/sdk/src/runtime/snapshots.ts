@@ -51,7 +51,7 @@ export class RuntimeSnapshots {
     const { lease, connection, runtime } = this.#parts.provisioned;
     const { name, labels, store, timeoutMs } = options;
     const disk = store === 'disk' ? true : undefined;
-    const wire = await connection.snapshots.take({ runtime, name, labels, disk, timeoutMs });
+    const wire = await connection.request('snapshot.take', { runtime, name, labels, disk, timeoutMs });
     const { Snapshot } = await import('../sidecar/snapshot.js');
     return new Snapshot(lease, wire);
   }
@@ -63,7 +63,7 @@ export class RuntimeSnapshots {
     const { connection, runtime, tenant } = provisioned;
     const id = typeof snapshot === 'string' ? snapshot : snapshot.id;
     try {
-      const roll = () => connection.snapshots.rollback({ runtime, snapshot: id });
+      const roll = () => connection.request('runtime.rollback', { runtime, snapshot: id });
       pids.rolledBack(await runners.renew(network().whileRestoring(rolledBack(), roll)));
     } catch (error) {
       throw explainMissing(error, snapshot, tenant);

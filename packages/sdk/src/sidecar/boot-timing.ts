@@ -1,8 +1,8 @@
 // Reports the measurements of the sidecar and the transports to `onBootTiming`.
 
-import type { RuntimeCreated, Timings } from '../channel/messages.js';
 import type { Opened } from '../channel/sidecar-connection.js';
 import type { BootPhase, BootTimingListener } from '../options/boot-timing.js';
+import type { RuntimeCreated, Timings } from '../protocol/generated/messages.js';
 
 /** Reports the opening of a sidecar, without the loading of its module. */
 export function reportOpening(listener: BootTimingListener, { spawnMs, sessionMs }: Opened): void {

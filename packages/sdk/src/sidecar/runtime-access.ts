@@ -1,6 +1,7 @@
 // A runtime, as the parts of its handle use it: files, programs, network, permissions, bindings.
 
 import type { SidecarConnection } from '../channel/sidecar-connection.js';
+import type { RuntimeId } from '../protocol/generated/messages.js';
 
 /** Access to one runtime. */
 export interface RuntimeAccess {
@@ -9,7 +10,7 @@ export interface RuntimeAccess {
    */
   readonly connection: SidecarConnection;
   /** The id of the runtime. */
-  readonly runtime: number;
+  readonly runtime: RuntimeId;
   /** Throws if the app has disposed or paused the runtime. */
   assertUsable(): void;
   /** Runs `work` while the idle policy keeps the runtime running. */

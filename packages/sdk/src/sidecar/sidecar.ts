@@ -1,11 +1,11 @@
 // The public handle of a sidecar.
 
 import { asyncDispose } from '../async-dispose.js';
-import type { SidecarResourceSnapshot } from '../channel/messages.js';
 import type { Opening, SidecarConnection } from '../channel/sidecar-connection.js';
 import { checkOptions } from '../options/check.js';
 import type { SidecarEmbeddedOptions, SidecarSpawnOptions } from '../options/sidecar.js';
 import { DEFAULT_TENANT } from '../options/snapshots.js';
+import type { SidecarResources } from '../protocol/generated/messages.js';
 import { reportModuleLoad, reportOpening } from './boot-timing.js';
 import { SidecarLease } from './lease.js';
 import { openEmbedded, openProcess } from './open.js';
@@ -79,7 +79,7 @@ export class Sidecar implements AsyncDisposable {
    * @throws `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
    */
   ping(): Promise<void> {
-    return this.#connection.ping();
+    return this.#connection.request('ping', {});
   }
 
   /**
@@ -87,8 +87,8 @@ export class Sidecar implements AsyncDisposable {
    *
    * @throws `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
    */
-  getResourceSnapshot(): Promise<SidecarResourceSnapshot> {
-    return this.#connection.resources();
+  getResourceSnapshot(): Promise<SidecarResources> {
+    return this.#connection.request('resources', {});
   }
 
   /**

@@ -2,10 +2,12 @@
 // another tenant do not exist.
 
 import { resolve } from 'node:path';
-import type { WireSnapshot } from '../channel/snapshots.js';
+import type { Requester } from '../channel/sidecar-connection.js';
+import { protocolError } from '../errors/make.js';
 import { checkArgument, checkOptions, type OptionCall } from '../options/check.js';
 import { HOST_FILE } from '../options/rule.js';
 import { SNAPSHOT_ID, type TenantOptions } from '../options/snapshots.js';
+import type { SnapshotEntries, SnapshotEntry } from '../protocol/generated/messages.js';
 import type { SidecarLease } from './lease.js';
 import type { Snapshot } from './snapshot.js';
 
@@ -40,10 +42,10 @@ export class SnapshotStore {
    */
   async list(options?: TenantOptions): Promise<SnapshotList> {
     const { tenant } = this.#checked('snapshots.list()', options);
-    const { snapshots, damaged } = await this.#lease.connection.snapshots.list(tenant);
+    const { snapshots, damaged } = await allEntries(this.#lease.connection, tenant);
     const { Snapshot } = await import('./snapshot.js');
     // The sidecar returns the oldest first.
-    const list = snapshots.reverse().map((wire) => new Snapshot(this.#lease, wire));
+    const list = snapshots.reverse().map((entry) => new Snapshot(this.#lease, entry));
     return Object.assign(list, { damaged });
   }
 
@@ -54,7 +56,7 @@ export class SnapshotStore {
    */
   async get(id: string, options?: TenantOptions): Promise<Snapshot> {
     const named = this.#named('snapshots.get()', id, options);
-    return this.#handleOf(await this.#lease.connection.snapshots.get(named));
+    return this.#handleOf(await this.#lease.connection.request('snapshot.get', named));
   }
 
   /**
@@ -64,7 +66,7 @@ export class SnapshotStore {
    */
   async delete(id: string, options?: TenantOptions): Promise<void> {
     const named = this.#named('snapshots.delete()', id, options);
-    await this.#lease.connection.snapshots.delete(named);
+    await this.#lease.connection.request('snapshot.delete', named);
   }
 
   /**
@@ -76,7 +78,7 @@ export class SnapshotStore {
   async export(id: string, path: string, options?: TenantOptions): Promise<void> {
     const named = this.#named('snapshots.export()', id, options);
     checkArgument('snapshots.export()', 'path', HOST_FILE, path);
-    await this.#lease.connection.snapshots.export({ ...named, path: resolve(path) });
+    await this.#lease.connection.request('snapshot.export', { ...named, path: resolve(path) });
   }
 
   /**
@@ -89,12 +91,12 @@ export class SnapshotStore {
   async import(path: string, options?: TenantOptions): Promise<Snapshot> {
     const { tenant } = this.#checked('snapshots.import()', options);
     checkArgument('snapshots.import()', 'path', HOST_FILE, path);
-    return this.#handleOf(await this.#lease.connection.snapshots.import({ tenant, path: resolve(path) }));
+    return this.#handleOf(await this.#lease.connection.request('snapshot.import', { tenant, path: resolve(path) }));
   }
 
-  async #handleOf(wire: WireSnapshot): Promise<Snapshot> {
+  async #handleOf(entry: SnapshotEntry): Promise<Snapshot> {
     const { Snapshot } = await import('./snapshot.js');
-    return new Snapshot(this.#lease, wire);
+    return new Snapshot(this.#lease, entry);
   }
 
   #named(call: OptionCall, id: string, options: TenantOptions | undefined): { tenant: string; snapshot: string } {
@@ -107,4 +109,21 @@ export class SnapshotStore {
     checkOptions(call, options);
     return { tenant: options?.tenant ?? this.#tenant };
   }
+}
+
+// Requests the list page by page, because the snapshots of a tenant may not fit into one frame.
+async function allEntries(sidecar: Requester, tenant: string): Promise<Omit<SnapshotEntries, 'more'>> {
+  const page = (last?: SnapshotEntry): Promise<SnapshotEntries> => {
+    const after = last && { createdMs: last.createdMs, id: last.id };
+    return sidecar.request('snapshot.list', { tenant, after });
+  };
+  const { snapshots, damaged, more } = await page();
+  for (let isIncomplete = more; isIncomplete; ) {
+    const next = await page(snapshots.at(-1));
+    // An empty page with `more` would make an endless list.
+    if (next.snapshots.length === 0) throw protocolError('reply.more is true, and the page is empty');
+    snapshots.push(...next.snapshots);
+    isIncomplete = next.more;
+  }
+  return { snapshots, damaged };
 }

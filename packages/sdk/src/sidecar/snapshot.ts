@@ -1,9 +1,9 @@
 // The public handle of a snapshot. Next: `snapshot-store.ts`, all snapshots of a sidecar.
 
 import { resolve } from 'node:path';
-import type { WireSnapshot } from '../channel/snapshots.js';
 import { checkArgument } from '../options/check.js';
 import { HOST_FILE } from '../options/rule.js';
+import type { SnapshotEntry } from '../protocol/generated/messages.js';
 import type { SidecarLease } from './lease.js';
 import { registerSnapshot } from './snapshot-origin.js';
 
@@ -37,8 +37,8 @@ export class Snapshot {
   #digest: Promise<string> | undefined;
 
   /** @internal */
-  constructor(lease: SidecarLease, wire: WireSnapshot) {
-    const { id, name, labels, size, parent, createdMs, image, tenant, programs, stored } = wire;
+  constructor(lease: SidecarLease, entry: SnapshotEntry) {
+    const { id, name, labels, size, parent, createdMs, image, tenant, programs, stored } = entry;
     this.id = id;
     if (name !== undefined) this.name = name;
     this.labels = Object.freeze(labels);
@@ -67,7 +67,8 @@ export class Snapshot {
    */
   digest(): Promise<string> {
     if (this.#digest === undefined) {
-      const digest = this.#lease.connection.snapshots.digest(this.#named());
+      const request = this.#lease.connection.request('snapshot.digest', this.#named());
+      const digest = request.then((reply) => reply.digest);
       digest.catch(() => {
         this.#digest = undefined;
       });
@@ -83,7 +84,7 @@ export class Snapshot {
    * @throws `ERR_SNAPSHOT_FILE`, `ERR_RESOURCE_EXHAUSTED` (`maxBytes`); otherwise as `digest()`
    */
   async persist(): Promise<void> {
-    await this.#lease.connection.snapshots.persist(this.#named());
+    await this.#lease.connection.request('snapshot.persist', this.#named());
     if (this.#stored === 'memory') this.#stored = 'both';
   }
 
@@ -94,7 +95,7 @@ export class Snapshot {
    * @throws as `digest()`
    */
   async delete(): Promise<void> {
-    await this.#lease.connection.snapshots.delete(this.#named());
+    await this.#lease.connection.request('snapshot.delete', this.#named());
   }
 
   /**
@@ -106,7 +107,7 @@ export class Snapshot {
    */
   async export(path: string): Promise<void> {
     checkArgument('export()', 'path', HOST_FILE, path);
-    await this.#lease.connection.snapshots.export({ ...this.#named(), path: resolve(path) });
+    await this.#lease.connection.request('snapshot.export', { ...this.#named(), path: resolve(path) });
   }
 
   #named(): { tenant: string; snapshot: string } {

@@ -57,7 +57,9 @@ export function spawnSidecar(path: string, args: readonly string[]): Opening<Pro
 
   const channel = createChannel({
     version: VERSION,
-    write: (bytes) => socket.write(bytes),
+    write: (bytes) => {
+      socket.write(bytes);
+    },
     onHello: (hello) => {
       opening.resolve({ spawnMs, sessionMs: performance.now() - begin - spawnMs, moduleLoadMs: hello.loadNs / 1e6 });
       if (!waiting) socket.unref();

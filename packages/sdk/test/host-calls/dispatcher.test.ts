@@ -3,11 +3,15 @@
 import { beforeEach, expect, test } from 'vitest';
 import { HostCallDispatcher, type HostRequest } from '../../src/host-calls/dispatcher.js';
 import { HostError } from '../../src/host-calls/host-error.js';
+import type { Pid, RuntimeId } from '../../src/protocol/generated/messages.js';
+
+const RUNTIME = 1 as RuntimeId;
+const OTHER = 2 as RuntimeId;
 
 let replies: unknown[][];
 let dispatcher: HostCallDispatcher;
 const input = new Uint8Array([1, 2]);
-const incoming = { runtime: 1, pid: 2, service: 'echo', name: 'x', input };
+const incoming = { runtime: RUNTIME, pid: 2 as Pid, service: 'echo', name: 'x', input };
 
 beforeEach(() => {
   replies = [];
@@ -23,10 +27,10 @@ beforeEach(() => {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('sends the result of a service that returns bytes or a promise', async () => {
-  dispatcher.serve(1, 'echo', (request) => request.input);
+  dispatcher.serve(RUNTIME, 'echo', (request) => request.input);
   dispatcher.call(7, incoming);
   expect(replies).toEqual([[1, 7, [1, 2]]]);
-  dispatcher.serve(1, 'echo', async ({ name, pid }) => new Uint8Array([name.length, pid]));
+  dispatcher.serve(RUNTIME, 'echo', async ({ name, pid }) => new Uint8Array([name.length, pid]));
   dispatcher.call(7, incoming);
   await settled();
   expect(replies).toEqual([
@@ -36,8 +40,8 @@ test('sends the result of a service that returns bytes or a promise', async () =
 });
 
 test('fails a call of an unknown runtime or service with ENOSYS', () => {
-  dispatcher.serve(1, 'echo', (request) => request.input);
-  dispatcher.call(1, { ...incoming, runtime: 2 });
+  dispatcher.serve(RUNTIME, 'echo', (request) => request.input);
+  dispatcher.call(1, { ...incoming, runtime: OTHER });
   dispatcher.call(2, { ...incoming, service: '__proto__' });
   expect(replies).toEqual([
     [2, 1, 'ENOSYS', "no service is named 'echo'"],
@@ -46,15 +50,15 @@ test('fails a call of an unknown runtime or service with ENOSYS', () => {
 });
 
 test('sends the code and message of a HostError only', async () => {
-  dispatcher.serve(1, 'echo', () => {
+  dispatcher.serve(RUNTIME, 'echo', () => {
     throw new HostError('ENOENT', 'no such file');
   });
   dispatcher.call(1, incoming);
-  dispatcher.serve(1, 'echo', () => {
+  dispatcher.serve(RUNTIME, 'echo', () => {
     throw new Error('/srv/secret');
   });
   dispatcher.call(2, incoming);
-  dispatcher.serve(1, 'echo', () => Promise.reject(undefined));
+  dispatcher.serve(RUNTIME, 'echo', () => Promise.reject(undefined));
   dispatcher.call(3, incoming);
   await settled();
   expect(replies).toEqual([
@@ -65,7 +69,7 @@ test('sends the code and message of a HostError only', async () => {
 });
 
 test('replies with EMSGSIZE when a result cannot be sent', () => {
-  dispatcher.serve(1, 'echo', () => new Uint8Array(4));
+  dispatcher.serve(RUNTIME, 'echo', () => new Uint8Array(4));
   dispatcher.call(1, incoming);
   expect(replies).toEqual([[1, 1, 'EMSGSIZE', 'the reply is larger than a message may be']]);
 });
@@ -73,7 +77,7 @@ test('replies with EMSGSIZE when a result cannot be sent', () => {
 test('aborts a cancelled call and replies to it exactly once', async () => {
   let resolve: (bytes: Uint8Array) => void = () => {};
   const requests: HostRequest[] = [];
-  dispatcher.serve(1, 'echo', (request) => {
+  dispatcher.serve(RUNTIME, 'echo', (request) => {
     requests.push(request);
     return new Promise((done) => {
       resolve = done;
@@ -81,9 +85,9 @@ test('aborts a cancelled call and replies to it exactly once', async () => {
   });
   dispatcher.call(1, incoming);
   expect(requests[0]?.signal.aborted).toBe(false);
-  dispatcher.cancel(1, 1);
-  dispatcher.cancel(1, 1);
-  dispatcher.cancel(2, 1);
+  dispatcher.cancel(RUNTIME, 1);
+  dispatcher.cancel(RUNTIME, 1);
+  dispatcher.cancel(OTHER, 1);
   expect(requests[0]?.signal.aborted).toBe(true);
   resolve(input);
   await settled();
@@ -92,22 +96,22 @@ test('aborts a cancelled call and replies to it exactly once', async () => {
 
 test('aborts the calls of a removed runtime without a reply, also for a signal that is read later', async () => {
   const requests: HostRequest[] = [];
-  const serve = (runtime: number) =>
+  const serve = (runtime: RuntimeId) =>
     dispatcher.serve(runtime, 'echo', async (request) => {
       requests.push(request);
       await settled();
       return request.input;
     });
-  serve(1);
-  serve(2);
+  serve(RUNTIME);
+  serve(OTHER);
   dispatcher.call(1, incoming);
-  dispatcher.call(1, { ...incoming, runtime: 2 });
-  dispatcher.removeRuntime(1);
+  dispatcher.call(1, { ...incoming, runtime: OTHER });
+  dispatcher.removeRuntime(RUNTIME);
   expect(requests.map(({ signal }) => signal.aborted)).toEqual([true, false]);
   await settled();
   await settled();
   expect(replies).toEqual([[2, 1, [1, 2]]]);
-  dispatcher.call(2, { ...incoming, runtime: 2 });
+  dispatcher.call(2, { ...incoming, runtime: OTHER });
   dispatcher.close();
   expect(requests[2]?.signal.aborted).toBe(true);
 });

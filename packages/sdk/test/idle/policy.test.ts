@@ -5,6 +5,10 @@ import type { SidecarConnection } from '../../src/channel/sidecar-connection.js'
 import { IdlePolicy } from '../../src/idle/policy.js';
 import { resumingConnection } from '../../src/idle/resuming-connection.js';
 import type { IdleOptions } from '../../src/options/idle.js';
+import type { RequestId, RuntimeId } from '../../src/protocol/generated/messages.js';
+
+const RUNTIME = 1 as RuntimeId;
+const ID = 5 as RequestId;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -279,9 +283,7 @@ function connected(fake: FakeRuntime) {
     nextId: () => 5,
     cancel: (id: number) => requests.push(`cancel ${id}`),
     start: (id: number) => later(`start ${id}`),
-    statFile: () => later('stat'),
-    ping: () => later('ping'),
-    opened: { open: () => later('open'), close: () => later('close') },
+    request: (name: string) => later(name),
     network: {
       open: (_: unknown, listener: { closed(error?: Error): void }) => {
         requests.push('connect');
@@ -304,30 +306,30 @@ test('resumes a paused runtime for every request that uses it', async () => {
   const fake = new FakeRuntime();
   const { requests, connection } = connected(fake);
   await pass(1_000);
-  await connection.ping();
+  await connection.request('ping', {});
   expect([connection.nextId(), fake.policy.isPaused]).toEqual([5, true]);
-  await connection.statFile({ runtime: 1, path: '/' });
-  expect([requests, fake.log, fake.policy.isPaused]).toEqual([['ping', 'stat'], ['pause', 'resume', 'delete'], false]);
+  await connection.request('file.stat', { runtime: RUNTIME, path: '/' });
+  expect([requests, fake.log, fake.policy.isPaused]).toEqual([['ping', 'file.stat'], ['pause', 'resume', 'delete'], false]);
 });
 
 test('cancels a program at its start that was cancelled before the resumption', async () => {
   const fake = new FakeRuntime();
   const { requests, connection } = connected(fake);
   await pass(1_000);
-  const outcome = connection.start(5, { runtime: 1, mode: 'exec', code: '' });
-  connection.cancel(5);
+  const outcome = connection.start(ID, { runtime: RUNTIME, mode: 'exec', code: '' });
+  connection.cancel(ID);
   await outcome;
-  connection.cancel(5);
+  connection.cancel(ID);
   expect(requests).toEqual(['start 5', 'cancel 5', 'cancel 5']);
 });
 
 test('keeps a runtime running while a file is open', async () => {
   const fake = new FakeRuntime();
   const { connection } = connected(fake);
-  const { handle } = await connection.opened.open({ runtime: 1, path: '/', for: 'read' });
+  const { handle } = await connection.request('file.open', { runtime: RUNTIME, path: '/', for: 'read' });
   await pass(60_000);
   expect(fake.log).toEqual([]);
-  await connection.opened.close({ runtime: 1, handle });
+  await connection.request('file.close', { runtime: RUNTIME, handle });
   await pass(1_000);
   expect(fake.log).toEqual(['pause']);
 });
@@ -337,7 +339,7 @@ test('keeps a runtime running for a connection and sends earlier writes in their
   const { requests, streams, connection } = connected(fake);
   await pass(1_000);
   const listener = { data() {}, credit() {}, ended() {}, closed() {} };
-  const stream = connection.network.open({ runtime: 1, port: 80 }, listener);
+  const stream = connection.network.open({ runtime: RUNTIME, port: 80 }, listener);
   stream.write(new Uint8Array(1));
   stream.end();
   expect(requests).toEqual([]);

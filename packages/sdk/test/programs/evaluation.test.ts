@@ -2,19 +2,19 @@
 
 import { expect, test, vi } from 'vitest';
 import type { OutputListener } from '../../src/channel/channel.js';
-import type { Streams } from '../../src/channel/messages.js';
 import type { Outcome } from '../../src/channel/outcome.js';
 import type { SidecarConnection } from '../../src/channel/sidecar-connection.js';
 import { type Deferred, deferred } from '../../src/deferred.js';
 import type { EvaluationOptions } from '../../src/options/programs.js';
 import { evaluate } from '../../src/programs/evaluation.js';
+import type { Stream } from '../../src/protocol/generated/messages.js';
 
 const OUTCOME = { exitCode: 0 } as Outcome;
 
 function open(options: EvaluationOptions) {
   const cancel = vi.fn();
   const connection = { nextId: () => 5, cancel, credit: vi.fn() } as unknown as SidecarConnection;
-  const begun: { streams: Streams | undefined; onOutput: OutputListener | undefined; outcome: Deferred<Outcome> }[] = [];
+  const begun: { streams: Stream | undefined; onOutput: OutputListener | undefined; outcome: Deferred<Outcome> }[] = [];
   const result = (async () =>
     evaluate(connection, options, (_id, streams, onOutput) => {
       const outcome = deferred<Outcome>();

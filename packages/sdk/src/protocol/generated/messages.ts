@@ -2,22 +2,24 @@
 
 declare const brand: unique symbol;
 
-/** A number that only the other side gives a meaning. */
+/** An app file system. The SDK allots the number. */
 export type FileSystemId = number & { readonly [brand]: 'FileSystemId' };
 
-/** A number that only the other side gives a meaning. */
+/** A file, an archive or a watch that the embedder keeps open in a runtime. */
 export type HandleId = number & { readonly [brand]: 'HandleId' };
 
-/** A number that only the other side gives a meaning. */
+/** An entry of a runtime's process table. */
 export type Pid = number & { readonly [brand]: 'Pid' };
 
-/** A number that only the other side gives a meaning. */
+/** A resident runner of a session. The sidecar allots the number. */
 export type RunnerId = number & { readonly [brand]: 'RunnerId' };
 
-/** A number that only the other side gives a meaning. */
+/**
+ * A runtime of a session. The sidecar allots the number and never reuses it for another runtime.
+ */
 export type RuntimeId = number & { readonly [brand]: 'RuntimeId' };
 
-/** A number that only the other side gives a meaning. */
+/** A request of the SDK. The SDK allots the number. */
 export type RequestId = number & { readonly [brand]: 'RequestId' };
 
 /** `hello` of the SDK. */
@@ -665,7 +667,7 @@ export interface ProcessAttach {
   /** A restored root program. */
   pid: Pid;
   /**
-   * Descriptors whose output is sent while the program runs. Output captured so far comes first.
+   * Descriptors whose output is sent while the program runs. Output captured so far is sent first.
    */
   stream?: Stream | undefined;
 }
@@ -722,7 +724,7 @@ export interface RuntimeCreate {
   env?: Readonly<Record<string, string>> | undefined;
   /** The working directory of its processes. */
   cwd?: string | undefined;
-  /** Limits by name, laid over those of `profile`. */
+  /** Limits by name. They replace limits of `profile`. */
   limits?: Readonly<Record<string, number>> | undefined;
   /** The set of limits for names that `limits` omits: `default` or `hardened`. */
   profile?: string | undefined;
@@ -764,7 +766,7 @@ export interface RuntimeCreated {
   runtime: RuntimeId;
   /** Nanoseconds that the sidecar needed. */
   configureNs: number;
-  /** What the snapshot has brought. */
+  /** The content of the snapshot that the SDK needs. */
   restored?: Restored | undefined;
 }
 
@@ -802,7 +804,7 @@ export interface RuntimeUsage {
   max: number[];
   /** Open descriptors of all processes. */
   descriptors: number;
-  /** Operations under way of all processes. */
+  /** Pending operations of all processes. */
   operations: number;
   /** Processes that wait for a timer. */
   timers: number;
@@ -955,7 +957,7 @@ export interface SnapshotImport {
 /** Where a snapshot is stored. */
 export type Stored = 'memory' | 'disk' | 'both';
 
-/** What is known of a snapshot. */
+/** The description of a snapshot. */
 export interface SnapshotEntry {
   /** The id. */
   id: string;

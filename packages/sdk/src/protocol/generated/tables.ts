@@ -223,10 +223,14 @@ export interface Notices {
   'permissions.taken': PermissionsTaken;
 }
 
-/** The number and the decoder of each request. */
-export const REQUESTS: {
-  readonly [N in keyof Requests]: { readonly kind: number; readonly reply: (value: unknown, at: string) => Requests[N]['reply'] };
-} = {
+/** The number of a request's kind, and the decoder of its reply. */
+interface RequestRow<R> {
+  readonly kind: number;
+  readonly reply: (value: unknown, at: string) => R;
+}
+
+/** All requests. */
+export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N]['reply']> } = {
   ping: { kind: 10, reply: done },
   resources: { kind: 17, reply: sidecarResources },
   'file.read': { kind: 18, reply: fileData },

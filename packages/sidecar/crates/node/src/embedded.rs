@@ -196,20 +196,18 @@ impl Embedded {
         reply.map(|message| values::bytes(env, message.into_frame())).transpose()
     }
 
-    /// `createRuntime(env, cwd, profile, limits, values, warn, tenant)`: returns the runtime's id.
+    /// `createRuntime(env, cwd, profile, limits, values, tenant)`: returns the runtime's id.
     fn create_runtime(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
         let variables = arguments.environment(0)?;
         let cwd: Option<String> = arguments.optional(1, "cwd", "a string")?;
         let profile: Option<String> = arguments.optional(2, "profile", "a string")?;
         let limits = arguments.limits(3)?;
-        let warn = arguments.optional(5, "warn", "true or false")?;
-        let tenant: Option<String> = arguments.optional(6, "tenant", "a string")?;
+        let tenant: Option<String> = arguments.optional(5, "tenant", "a string")?;
         let create = RuntimeCreate {
             env: Some(pairs(&variables)),
             cwd: cwd.as_deref(),
             profile: profile.as_deref(),
             limits: Some(Numbers(limits.iter().map(|(name, value)| (name.as_str(), *value)).collect())),
-            warn,
             tenant: tenant.as_deref(),
             ..RuntimeCreate::default()
         };

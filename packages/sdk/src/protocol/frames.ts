@@ -5,14 +5,12 @@
 // most expensive step. `FrameReader` accepts bytes that are split anywhere. A frame that arrives
 // whole, the usual case, is decoded in place. Any other frame is assembled in one buffer of its
 // exact size, which is allocated after the size has been checked. The crate `protocol` has both in
-// Rust. Next: `messages.ts`.
+// Rust. Next: `generated/tables.ts`, the messages.
 
 import { frameTooLarge, protocolError } from '../errors/make.js';
 import { DecodeError, decode } from './decode.js';
 import { Encoder } from './encode.js';
-
-/** The largest N of a frame, in bytes: 32 MiB. */
-export const MAX_FRAME_BYTES = 33_554_432;
+import { MAX_FRAME_BYTES } from './generated/tables.js';
 
 const HEADER_BYTES = 4;
 
