@@ -71,7 +71,7 @@ export interface AddonSession {
   /** The session's first message, as a frame. */
   readonly hello: Buffer;
   /** Handles a frame. Returns the reply as a frame, if the reply is already there. */
-  send(frame: Uint8Array): Buffer | undefined;
+  send(frame: Uint8Array): Buffer | null;
   /** Creates a runtime. `limits` are names, `values` their values. */
   createRuntime(
     env?: Env,
@@ -96,9 +96,9 @@ export interface AddonSession {
     stdin: Uint8Array | undefined,
     timeoutMs: number | undefined,
     execArgv: readonly string[] | undefined,
-  ): Outcome | Buffer | undefined;
+  ): Outcome | Buffer | null;
   /** Evaluates a snippet. Returns as `start`. */
-  evaluate(id: RequestId, runner: RunnerId, code: string, timeoutMs: number | undefined): Outcome | Buffer | undefined;
+  evaluate(id: RequestId, runner: RunnerId, code: string, timeoutMs: number | undefined): Outcome | Buffer | null;
   /** Sets whether Node's event loop and the session stay alive. */
   hold(alive: boolean): void;
   /** Ends all guests. The other functions throw from then on. */

@@ -33,7 +33,7 @@ export function openAddon(path: string, options: AddonOptions): Opening {
   const channel = createChannel({
     version: VERSION,
     immediate: true,
-    write: (bytes) => translated(() => session.send(bytes)),
+    write: (bytes) => translated(() => session.send(bytes)) ?? undefined,
     onHello: ({ loadNs }) => opening.resolve({ sessionMs: performance.now() - begin, moduleLoadMs: loadNs / 1e6 }),
     onBusy: () => session.hold(true),
     onIdle: () => session.hold(false),
@@ -63,10 +63,10 @@ function fastCalls(session: AddonSession, channel: Channel, framed: FastCalls): 
     return translated(work);
   };
   // The end of a program that may have ended within the call.
-  const endOf = (id: RequestId, end: Outcome | Buffer | undefined): Outcome | Promise<Outcome> => {
-    if (end !== undefined && !(end instanceof Uint8Array)) return end;
+  const endOf = (id: RequestId, end: Outcome | Buffer | null): Outcome | Promise<Outcome> => {
+    if (end !== null && !(end instanceof Uint8Array)) return end;
     const waiting = channel.expect<Outcome>(id, outcome);
-    if (end !== undefined) channel.receive(end);
+    if (end !== null) channel.receive(end);
     return waiting;
   };
   return {
