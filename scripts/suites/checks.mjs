@@ -1,4 +1,5 @@
-// What a change must satisfy before anything of it runs: formatting and lints of both languages with warnings denied, types.
+// Checks a change before any of it runs: formatting and lints of both languages with warnings
+// denied, prose, types.
 
 import { cargo } from '../build/cargo.mjs';
 import { root } from '../build/paths.mjs';
@@ -19,6 +20,7 @@ const clippy = ['clippy', '--locked', '--profile', 'builder', '--workspace', '--
 
 export const checks = [
   check('biome', (print) => run(local('biome'), ['ci', '--error-on-warnings', '--colors=off', '.'], { onLine: print })),
+  check('prose', (print) => run(process.execPath, ['scripts/prose.mjs'], { onLine: print })),
   check('types', (print) => run(local('tsc'), ['-p', 'tsconfig.tests.json', '--pretty', 'false'], { onLine: print })),
   check('rustfmt', (print) => cargo(['fmt', '--all', '--check'], print)),
   check('clippy', (print) => cargo(clippy, print)),

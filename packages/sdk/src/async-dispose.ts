@@ -1,5 +1,5 @@
 /**
- * The symbol behind `await using`. Node has it since 20.4; where it is missing, this is the one that compilers' helpers look for
- * when they have registered theirs.
+ * The symbol behind `await using`. Node has it since 20.4. For older versions, this is the symbol
+ * that the helpers of compilers use.
  */
 export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? (Symbol.for('Symbol.asyncDispose') as never);

@@ -1,6 +1,6 @@
-// A listener of the app's, called from work of ours that must go on whatever it does.
+// Calls listeners of the app from work that must continue even if a listener throws.
 
-/** Calls it. What it throws is an uncaught exception, as from a listener of Node's. */
+/** Calls `listener`. An error that it throws is an uncaught exception, as in Node. */
 export function callListener(listener: () => void): void {
   try {
     listener();

@@ -1,11 +1,13 @@
-/** A promise and the two functions that settle it. Node 20 has no `Promise.withResolvers`. */
+// Promises that other code settles. Node 20 has no `Promise.withResolvers`.
+
+/** A promise and the two functions that settle it. */
 export interface Deferred<T> {
   promise: Promise<T>;
   resolve(value: T): void;
   reject(error: unknown): void;
 }
 
-/** Makes one. */
+/** Makes a deferred promise. */
 export function deferred<T>(): Deferred<T> {
   let resolve!: (value: T) => void;
   let reject!: (error: unknown) => void;

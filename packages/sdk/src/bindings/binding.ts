@@ -1,37 +1,48 @@
-// A definition made ready: its defaults are filled in, its schema is a function, and what the guest may read of it is text. Next: `service.ts`.
+// Bindings ready for calls: defaults are filled in, the schema is a function, and the description
+// for the guest is text. Next: `service.ts`.
 
 import { invalidOption } from '../errors/make.js';
-import { Gate } from './gate.js';
-import type { BindingContext, BindingDefinition, Bindings, JsonSchema, StandardSchema } from './types.js';
-import { isStandard, type Validate, validatorOf } from './validator.js';
+import {
+  type BindingContext,
+  type BindingDefinition,
+  type Bindings,
+  isStandardSchema,
+  type JsonSchema,
+  type StandardSchema,
+} from '../options/bindings.js';
+import { ConcurrencyLimit } from './concurrency-limit.js';
+import { type Validate, validatorOf } from './validator.js';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_CONCURRENCY = 64;
 const DEFAULT_BYTES = 1_048_576;
 
-/** See above. */
+/** A binding ready for calls. */
 export interface Binding {
   readonly name: string;
-  /** Its commands: its name, unless it has none of that, and the aliases. */
+  /** The names of its commands: its own name, unless `command` is false, and the aliases. */
   readonly commands: readonly string[];
   readonly validate: Validate;
   readonly handler: (input: unknown, context: BindingContext) => unknown;
-  readonly gate: Gate;
+  readonly concurrency: ConcurrencyLimit;
   readonly timeoutMs: number;
   readonly maxInputBytes: number;
   readonly maxOutputBytes: number;
-  /** What the guest is told of it: `description`, `inputSchema`, `examples`, as JSON. */
+  /** The description for the guest: `description`, `inputSchema` and `examples` as JSON. */
   readonly description: string;
 }
 
-/** Checked definitions as bindings. Rejects with `ERR_INVALID_OPTION` when a schema cannot be used. `where`: the call, for messages. */
-export const bindingsOf = (where: string, definitions: Bindings): Promise<Binding[]> =>
-  Promise.all(Object.entries(definitions).map(([name, definition]) => bindingOf(where, name, definition)));
+/**
+ * Prepares checked definitions. Rejects with `ERR_INVALID_OPTION` for a schema that cannot be used.
+ * `call` is the public call, for messages.
+ */
+export const bindingsOf = (call: string, definitions: Bindings): Promise<Binding[]> =>
+  Promise.all(Object.entries(definitions).map(([name, definition]) => bindingOf(call, name, definition)));
 
-export async function bindingOf(where: string, name: string, definition: BindingDefinition): Promise<Binding> {
+export async function bindingOf(call: string, name: string, definition: BindingDefinition): Promise<Binding> {
   const { inputSchema, command = true, commandAliases = [], examples, description } = definition;
-  const wrong = (option: string, reason: unknown) =>
-    invalidOption(where, {
+  const unusable = (option: string, reason: unknown) =>
+    invalidOption(call, {
       option: `bindings.${name}.${option}`,
       expected: option === 'inputSchema' ? 'a JSON Schema or a schema of zod' : 'JSON',
       received: `one that cannot be used (${(reason as Error)?.message ?? reason})`,
@@ -40,20 +51,20 @@ export async function bindingOf(where: string, name: string, definition: Binding
   try {
     validate = await validatorOf(name, inputSchema);
   } catch (error) {
-    throw wrong('inputSchema', error);
+    throw unusable('inputSchema', error);
   }
   let text: string;
   try {
-    text = JSON.stringify({ description, inputSchema: await jsonOf(inputSchema), examples });
+    text = JSON.stringify({ description, inputSchema: await jsonSchemaOf(inputSchema), examples });
   } catch (error) {
-    throw wrong('examples', error);
+    throw unusable('examples', error);
   }
   return {
     name,
     commands: [...new Set([...(command ? [name] : []), ...commandAliases])],
     validate,
     handler: (input, context) => definition.handler(input, context),
-    gate: new Gate(definition.maxConcurrency ?? DEFAULT_CONCURRENCY),
+    concurrency: new ConcurrencyLimit(definition.maxConcurrency ?? DEFAULT_CONCURRENCY),
     timeoutMs: definition.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     maxInputBytes: definition.maxInputBytes ?? DEFAULT_BYTES,
     maxOutputBytes: definition.maxOutputBytes ?? DEFAULT_BYTES,
@@ -61,9 +72,10 @@ export async function bindingOf(where: string, name: string, definition: Binding
   };
 }
 
-// A library's schema says itself what it is as JSON Schema, or zod can say it of one of its own; else the guest is not told.
-async function jsonOf(schema: JsonSchema | StandardSchema): Promise<unknown> {
-  if (!isStandard(schema)) return schema;
+// A library's schema may describe itself as JSON Schema, and zod describes its own schemas. Any
+// other schema is not described to the guest.
+async function jsonSchemaOf(schema: JsonSchema | StandardSchema): Promise<unknown> {
+  if (!isStandardSchema(schema)) return schema;
   try {
     const { jsonSchema, vendor } = schema['~standard'] as { jsonSchema?: { input(options: object): unknown }; vendor: string };
     if (jsonSchema !== undefined) return jsonSchema.input({ target: 'draft-2020-12' });

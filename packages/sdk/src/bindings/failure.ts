@@ -1,12 +1,13 @@
-// What the guest learns of a call that went wrong: an error's name, message and code, and nothing that tells of this machine.
+// The failure of a binding, as the guest sees it: an error's name, message and code, and nothing
+// about the host machine.
 //
-// A handler's message is its own business, but what the system put into it is not: paths of the error itself, of the app and of the user's home,
-// `file:` URLs and lines of a stack are taken out. Next: `service.ts`.
+// A handler chooses its own message. Texts that the system adds are replaced: paths of the error
+// itself, of the app and of the user's home, `file:` URLs and lines of a stack. Next: `service.ts`.
 
 import { homedir } from 'node:os';
 import type { BindingErrorCode, BindingFacts } from '../errors/codes.js';
 
-/** An error as it is sent. */
+/** An error as it is sent to the guest. */
 export interface FailureFields {
   readonly name: string;
   readonly message: string;
@@ -14,7 +15,7 @@ export interface FailureFields {
   readonly [fact: string]: unknown;
 }
 
-/** A failure of ours. */
+/** A failure that this package found. */
 export class BindingFailure extends Error {
   readonly fields: FailureFields;
 
@@ -29,7 +30,7 @@ const NAME = /^[A-Za-z_$][\w$]{0,63}$/;
 const CODE = /^[\w.-]{1,64}$/;
 const HIDDEN = '[path]';
 
-/** What there is to say about whatever was thrown. Reading it runs code of the handler's and may throw too. */
+/** Describes anything that was thrown. Reading it runs code of the handler, which may throw too. */
 export function failureOf(thrown: unknown): FailureFields {
   if (thrown instanceof BindingFailure) return thrown.fields;
   try {
@@ -54,18 +55,18 @@ function describe(thrown: unknown): FailureFields {
 
 const failed = (message: string): FailureFields => ({ name: 'Error', message, code: 'ERR_BINDING_FAILED' });
 
-function cleaned(message: string, own: readonly unknown[] = []): string {
+function cleaned(message: string, ownPaths: readonly unknown[] = []): string {
   let text = message
     .replace(/\n\s+at [^\n]*/g, '')
     .replace(/file:\/\/[^\s'")]+/g, HIDDEN)
     .slice(0, MAX_MESSAGE_CHARS);
-  for (const path of own) if (typeof path === 'string' && path.length > 1) text = text.replaceAll(path, HIDDEN);
+  for (const path of ownPaths) if (typeof path === 'string' && path.length > 1) text = text.replaceAll(path, HIDDEN);
   for (const folder of [process.cwd(), homedir()]) {
-    if (folder.length > 1 && text.includes(folder)) text = text.replace(inside(folder), HIDDEN);
+    if (folder.length > 1 && text.includes(folder)) text = text.replace(pathsIn(folder), HIDDEN);
   }
   return text;
 }
 
-// The folder, and what follows of the path.
-const inside = (folder: string): RegExp =>
+// Matches the folder and the rest of the path.
+const pathsIn = (folder: string): RegExp =>
   new RegExp(`${folder.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?:[/\\\\][^\\s'"):]*)?`, 'g');

@@ -1,12 +1,13 @@
-// JSON from a guest and for a guest. What comes is data whose nesting has an end, so that nothing that walks it runs out of stack, and
-// that has no key `__proto__`, so that nothing that copies it changes a prototype. Next: `service.ts`.
+// JSON from a guest and for a guest. An accepted input has bounded nesting, so that no walk over it
+// overflows the stack, and no key `__proto__`, so that no copy of it changes a prototype.
+// Next: `service.ts`.
 
 import { BindingFailure } from './failure.js';
 
 /** The deepest nesting of an input. */
 const MAX_DEPTH = 128;
 
-/** An input. Throws `ERR_BINDING_INPUT`. */
+/** Parses an input. Throws `ERR_BINDING_INPUT`. */
 export function parseInput(name: string, bytes: Uint8Array): unknown {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   let value: unknown;
@@ -15,7 +16,7 @@ export function parseInput(name: string, bytes: Uint8Array): unknown {
   } catch {
     throw new BindingFailure('ERR_BINDING_INPUT', `The input of the binding '${name}' is not JSON`);
   }
-  // Nesting takes two characters a level, and a key may be written with escapes.
+  // Shorter text cannot exceed the depth: a level takes two characters. `\u` may spell the key.
   if (text.length > 2 * MAX_DEPTH || /__proto__|\\u/.test(text)) inspect(name, value);
   return value;
 }
@@ -37,7 +38,7 @@ function inspect(name: string, value: unknown): void {
   }
 }
 
-/** A result, after the sign that it is one. Throws `ERR_BINDING_OUTPUT`. */
+/** Encodes a result, behind `=`. Throws `ERR_BINDING_OUTPUT`. */
 export function encodeResult(name: string, value: unknown, maxBytes: number): Uint8Array {
   let text: string | undefined;
   try {
@@ -51,5 +52,5 @@ export function encodeResult(name: string, value: unknown, maxBytes: number): Ui
   throw new BindingFailure('ERR_BINDING_OUTPUT', message, { bytes: bytes.length - 1, maxBytes });
 }
 
-/** A failure, after the sign that it is one. */
+/** Encodes a failure, behind `!`. */
 export const encodeFailure = (fields: object): Uint8Array => Buffer.from(`!${JSON.stringify(fields)}`);

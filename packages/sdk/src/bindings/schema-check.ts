@@ -1,24 +1,24 @@
-// What a JSON Schema says that could not be carried out later: the validator itself notices only with an input that leads there.
-// Next: `validator.ts`.
+// Finds parts of a JSON Schema that cannot be evaluated. The validator itself finds such a part
+// only with an input that reaches it. Next: `validator.ts`.
 
 import type * as Library from '@cfworker/json-schema';
 
 const TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'integer', 'string']);
 
-/** Throws an error that says what is wrong. */
+/** Throws an error that names the first invalid part. */
 export function checkSchema(library: typeof Library, schema: Library.Schema): void {
   const parts = library.dereference(schema);
   for (const [address, part] of Object.entries(parts)) {
     if (typeof part !== 'object' || !isApplied(library, address)) continue;
     const { $ref, __absolute_ref__: absolute = $ref, pattern, patternProperties = {}, type } = part;
-    if (absolute !== undefined && parts[absolute] === undefined) throw new Error(`$ref "${$ref}" leads nowhere`);
+    if (absolute !== undefined && parts[absolute] === undefined) throw new Error(`$ref "${$ref}" does not resolve`);
     for (const one of [pattern ?? '', ...Object.keys(patternProperties)]) new RegExp(one, 'u');
     const wrong = [type ?? []].flat().find((one) => !TYPES.has(one));
     if (wrong !== undefined) throw new Error(`there is no type "${wrong}"`);
   }
 }
 
-// Whether keywords lead to the part: `example` or a word of the caller's own may hold anything.
+// Whether only keywords lead to the part. Below `example` or an unknown word, anything is allowed.
 function isApplied({ schemaKeyword, schemaArrayKeyword, schemaMapKeyword }: typeof Library, address: string): boolean {
   const steps = (address.split('#')[1] ?? '').split('/').slice(1);
   for (let at = 0; at < steps.length; at++) {

@@ -1,13 +1,14 @@
-// One call of a binding: its input is read and checked, the handler runs when it is its turn and in its time, and whatever comes of it is one
-// answer: `=` and the result, or `!` and the error, as JSON. Next: `registry.ts`, which bindings there are.
+// One call of a binding: parses and validates the input, waits for a turn, runs the handler within
+// its time, and returns one reply as JSON: `=` and the result, or `!` and the error. Next:
+// `binding-registry.ts`, all bindings of a runtime.
 
-import type { HostRequest } from '../host/desk.js';
+import type { HostRequest } from '../host-calls/dispatcher.js';
 import type { Binding } from './binding.js';
 import { BindingFailure, failureOf } from './failure.js';
 import { encodeFailure, encodeResult, parseInput } from './json.js';
 
-/** Never rejects. */
-export async function answer(binding: Binding, request: HostRequest): Promise<Uint8Array> {
+/** Runs one call. Never rejects. */
+export async function callBinding(binding: Binding, request: HostRequest): Promise<Uint8Array> {
   const { name, timeoutMs } = binding;
   let end = (_: unknown): void => {};
   const over = new Promise<never>((_, reject) => {
@@ -18,10 +19,10 @@ export async function answer(binding: Binding, request: HostRequest): Promise<Ui
     end(new BindingFailure('ERR_BINDING_TIMEOUT', message, { timeoutMs }));
     request.abort(new DOMException(message, 'TimeoutError'));
   }, timeoutMs).unref();
-  // The desk has answered; this only lets go of what is left.
-  request.onGivenUp(() => end(new BindingFailure('ERR_BINDING_FAILED', `Nobody waits for the binding '${name}' any more`)));
+  // The dispatcher has replied already; this only ends the wait.
+  request.onAbandoned(() => end(new BindingFailure('ERR_BINDING_FAILED', `The call of the binding '${name}' was abandoned`)));
   try {
-    return await Promise.race([carryOut(binding, request, over), over]);
+    return await Promise.race([runHandler(binding, request, over), over]);
   } catch (error) {
     return encodeFailure(failureOf(error));
   } finally {
@@ -29,16 +30,16 @@ export async function answer(binding: Binding, request: HostRequest): Promise<Ui
   }
 }
 
-async function carryOut(binding: Binding, request: HostRequest, over: Promise<never>): Promise<Uint8Array> {
-  const { name, gate, handler, validate, maxOutputBytes } = binding;
+async function runHandler(binding: Binding, request: HostRequest, over: Promise<never>): Promise<Uint8Array> {
+  const { name, concurrency, handler, validate, maxOutputBytes } = binding;
   const checked = validate(parseInput(name, request.input), request.input.length);
   const input = checked instanceof Promise ? await checked : checked;
-  const place = gate.enter();
-  if (place !== undefined) {
+  const waiting = concurrency.enter();
+  if (waiting !== undefined) {
     try {
-      await Promise.race([place.turn, over]);
+      await Promise.race([waiting.turn, over]);
     } catch (error) {
-      place.giveUp();
+      waiting.giveUp();
       throw error;
     }
   }
@@ -52,6 +53,6 @@ async function carryOut(binding: Binding, request: HostRequest, over: Promise<ne
     };
     return encodeResult(name, await handler(input, context), maxOutputBytes);
   } finally {
-    gate.leave();
+    concurrency.leave();
   }
 }

@@ -1,101 +1,100 @@
-// One conversation with one sidecar: requests out, replies in, whatever carries the bytes.
+// One conversation with one sidecar over any transport: requests out, replies in.
 //
-// The channel is handed `write` and gives `receive` and `close`; sockets, processes and tests plug into it. Every request waits in one
-// map until its reply or error, or until the channel closes, which fails all of them with one and the same error. While nothing
-// waits, `onIdle` lets the transport release Node's event loop. Frames of one tick leave in one write.
+// The channel gets `write` and provides `receive` and `close`; sockets, the addon and tests use it.
+// Each request waits in one map until its reply or error, or until the channel closes, which fails
+// all of them with one error. While no request is pending, `onIdle` lets the transport release
+// Node's event loop. Messages that belong to no request go to the subscriber. Next:
+// `connection.ts`.
 
 import { type Deferred, deferred } from '../deferred.js';
 import { fromWire, protocolError, versionMismatch } from '../errors/make.js';
-import { hello, hostCall, hostCancel, output, started, warning, wireError } from './checks.js';
-import { type Frame, FrameReader, FrameWriter } from './frames.js';
-import { CONNECTION_ID, type HostCall, Kind, type SidecarHello, type WireWarning } from './messages.js';
-import { type PermissionsListener, permissionsEvents } from './permission-messages.js';
+import { type Frame, FrameReader, FrameWriter } from '../protocol/frames.js';
+import { failure, output, sidecarHello, started } from '../protocol/generated/decoders.js';
+import type { Pid, RequestId, SidecarHello } from '../protocol/generated/messages.js';
+import { EVENTS, NOTICES, type Notices, REQUESTS, type Requests } from '../protocol/generated/tables.js';
+import { type EventSubscriber, SUBSCRIBER_EVENTS } from './events.js';
 
-/** Takes what a streamed descriptor wrote, for good: 1 is stdout, 2 is stderr. Does not throw. */
+/** The id of frames that belong to no request. */
+const CONNECTION_ID = 0;
+
+/**
+ * Receives output of a streamed descriptor: 1 is stdout, 2 is stderr. May keep the bytes. Does not
+ * throw.
+ */
 export type OutputListener = (fd: 1 | 2, data: Uint8Array) => void;
 
-/** Takes the number of a live program, before its reply. Does not throw. */
-export type StartListener = (pid: number) => void;
+/** Receives the pid of a live program, before its reply. Does not throw. */
+export type StartListener = (pid: Pid) => void;
 
-/** Takes what the sidecar asks. Does not throw. */
-export interface HostListener {
-  call(number: number, call: HostCall): void;
-  cancel(runtime: number, number: number): void;
-  /** The sidecar is gone, and with it whoever asked. */
-  close(): void;
-}
-
-/** Takes frames about connections. Throws when one is not what it must be. */
-export interface StreamFrames {
-  take(frame: Frame): void;
-  /** The sidecar is gone, and with it all connections. */
-  close(error: Error): void;
-}
-
-/** What the channel needs from who carries its bytes. */
+/** The transport, as the channel uses it. */
 export interface ChannelOptions {
-  /** This package's version; the sidecar's must be equal. */
+  /** The version of this package. The sidecar's must be equal. */
   version: string;
-  /** Sends bytes; called at most once per tick. */
-  write(bytes: Buffer): void;
-  /** The sidecar has introduced itself. */
+  /**
+   * Sends bytes. Returns replies that are there already, as the addon does. Called at most once in
+   * a tick unless `immediate`.
+   */
+  write(bytes: Buffer): Buffer | undefined;
+  /** Whether every frame is written at once instead of at the end of the tick. */
+  immediate?: boolean;
+  /** The sidecar has sent its hello. */
   onHello(hello: SidecarHello): void;
-  /** The conversation is over; called once. The transport then gives up its resources. */
+  /** The channel has closed. Called once. The transport then releases its resources. */
   onClose(error: Error): void;
-  /** The first request has begun to wait. */
+  /** The first request is pending. */
   onBusy(): void;
-  /** The last request has its answer. */
+  /** No request is pending any more. */
   onIdle(): void;
 }
 
-/** See `createChannel`. */
+/** The listeners of one request. */
+export interface RequestOptions<R> {
+  /** The id, from `nextId()`. Needed to cancel or credit the request. */
+  id?: RequestId;
+  onOutput?: OutputListener | undefined;
+  onStarted?: StartListener | undefined;
+  /** Receives the reply before any later message is handled. */
+  onReply?(reply: R): void;
+}
+
+/** The channel of one sidecar. */
 export interface Channel {
-  /** An id for a request that may be canceled or credited later. */
-  nextId(): number;
-  /**
-   * Sends a request; `check` turns the reply's body into the result. `onOutput` gets the request's output frames, `onStarted` what a live
-   * program begins with.
-   */
-  request<T>(
-    kind: number,
-    id: number,
-    body: object,
-    check: (body: unknown) => T,
-    onOutput?: OutputListener,
-    onStarted?: StartListener,
-  ): Promise<T>;
-  /** Sends a frame that has no reply. */
-  notify(kind: number, id: number, body: object): void;
-  /** From now on `listener` takes what the sidecar asks; without one nobody may ask. */
-  listen(listener: HostListener): void;
-  /** Has a runtime's decisions told to `listener`, or to nobody. */
-  hear(runtime: number, listener: PermissionsListener | undefined): void;
-  /** From now on `listener` takes warnings. It does not throw. */
-  onWarning(listener: (warning: WireWarning) => void): void;
-  /** From now on `streams` takes what is said of connections. */
-  onStreams(streams: StreamFrames): void;
-  /** Resolves when no request waits any more, whatever became of them; `undefined` when none waits now. */
+  /** Returns an unused id for a request. */
+  nextId(): RequestId;
+  /** Sends a request. Resolves with the checked reply. */
+  request<N extends keyof Requests>(
+    name: N,
+    body: Requests[N]['body'],
+    options?: RequestOptions<Requests[N]['reply']>,
+  ): Promise<Requests[N]['reply']>;
+  /** Sends a message without a reply. `id`: its meaning depends on the message. */
+  notify<N extends keyof Notices>(name: N, id: number, body: Notices[N]): void;
+  /** Waits for the result of a request that was sent without a frame, which `settle` passes. */
+  expect<R>(id: RequestId, check: (value: unknown, at: string) => R): Promise<R>;
+  /** Resolves an expected request. */
+  settle(id: RequestId, result: unknown): void;
+  /** Sets the receiver of messages that belong to no request. */
+  subscribe(subscriber: EventSubscriber): void;
+  /** Resolves when no request is pending any more. Returns `undefined` if none is pending now. */
   idle(): Promise<void> | undefined;
-  /** Whether the conversation is over. */
+  /** Whether the channel has closed. */
   isOver(): boolean;
-  /** Takes bytes from the sidecar. */
+  /** Receives bytes of the sidecar. */
   receive(chunk: Buffer): void;
-  /** Ends the conversation: everything that waits, and every later request, fails with `error`. The first call counts. */
+  /** Closes the channel. All pending and later requests fail with the `error` of the first call. */
   close(error: Error): void;
 }
 
 interface Pending {
-  check: (body: unknown) => unknown;
-  onOutput: OutputListener | undefined;
-  onStarted: StartListener | undefined;
+  check(value: unknown, at: string): unknown;
+  options: RequestOptions<never> | undefined;
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
 
-/** Makes a channel and sends its hello at once; requests may follow without waiting for the sidecar's. */
+/** Makes a channel and sends its hello at once. Requests need not wait for the sidecar's hello. */
 export function createChannel(options: ChannelOptions): Channel {
   const pending = new Map<number, Pending>();
-  const listeners = new Map<number, PermissionsListener>();
   const writer = new FrameWriter();
   const reader = new FrameReader(handle);
   let greeted = false;
@@ -103,20 +102,22 @@ export function createChannel(options: ChannelOptions): Channel {
   let closed: Error | undefined;
   let lastId = CONNECTION_ID;
   let quiet: Deferred<void> | undefined;
-  let host: HostListener | undefined;
-  let warned: (warning: WireWarning) => void = () => {};
-  let streams: StreamFrames | undefined;
+  let subscriber: EventSubscriber | undefined;
 
   function send(kind: number, id: number, body: object): void {
     writer.add(kind, id, body);
-    if (flushing) return;
-    flushing = true;
-    process.nextTick(flush);
+    if (options.immediate === true) flush();
+    else if (!flushing) {
+      flushing = true;
+      process.nextTick(flush);
+    }
   }
 
   function flush(): void {
     flushing = false;
-    if (closed === undefined) options.write(writer.take());
+    if (closed !== undefined) return;
+    const replies = options.write(writer.take());
+    if (replies) receive(replies);
   }
 
   function close(error: Error): void {
@@ -126,8 +127,7 @@ export function createChannel(options: ChannelOptions): Channel {
     pending.clear();
     options.onClose(error);
     for (const entry of failed) entry.reject(error);
-    host?.close();
-    streams?.close(error);
+    subscriber?.closed(error);
     quiet?.resolve();
   }
 
@@ -145,40 +145,48 @@ export function createChannel(options: ChannelOptions): Channel {
   function handle(frame: Frame): void {
     if (closed !== undefined) return;
     if (!greeted) greet(frame);
-    else if (frame.kind === Kind.reply || frame.kind === Kind.error) settle(frame);
-    else if (frame.kind === Kind.output) deliver(frame);
-    else if (frame.kind === Kind.started) begun(frame);
-    else if (frame.kind === Kind.hostCall || frame.kind === Kind.hostCancel) asked(frame);
-    else if (frame.kind === Kind.permissionsEvents) decided(frame);
-    else if (frame.kind === Kind.limitWarning) warned(warning(frame.body));
-    else if (frame.kind >= Kind.streamData && frame.kind <= Kind.streamClose && streams !== undefined) streams.take(frame);
-    else throw protocolError(`a frame of kind ${frame.kind} does not come from a sidecar`);
+    else if (frame.kind === EVENTS.reply || frame.kind === EVENTS.error) end(frame);
+    else if (frame.kind === EVENTS.output) deliver(frame);
+    else if (frame.kind === EVENTS.started) begun(frame);
+    else notifySubscriber(frame);
   }
 
-  function greet(frame: Frame): void {
-    if (frame.kind === Kind.error) throw refusal(frame);
-    if (frame.kind !== Kind.hello) throw protocolError(`the first frame is of kind ${frame.kind} and not a hello`);
-    const greeting = hello(frame.body);
-    if (greeting.version !== options.version) throw versionMismatch(options.version, greeting.version);
+  function greet({ kind, body }: Frame): void {
+    if (kind === EVENTS.error) throw refusal(body);
+    if (kind !== EVENTS.hello) throw protocolError(`the first frame has kind ${kind} and is no hello`);
+    const hello = sidecarHello(body, 'hello');
+    if (hello.version !== options.version) throw versionMismatch(options.version, hello.version);
     greeted = true;
-    options.onHello(greeting);
+    options.onHello(hello);
   }
 
-  function settle(frame: Frame): void {
-    const entry = pending.get(frame.id);
+  function end({ kind, id, body }: Frame): void {
+    const entry = pending.get(id);
     if (entry === undefined) {
-      if (frame.kind === Kind.error && frame.id === CONNECTION_ID) throw refusal(frame);
-      throw protocolError(`an answer to request ${frame.id}, which does not wait for one`);
+      if (kind === EVENTS.error && id === CONNECTION_ID) throw refusal(body);
+      throw protocolError(`a reply to request ${id}, which is not pending`);
     }
-    // Checked first: if the body is not what it must be, the entry still waits when the channel closes.
-    const result = frame.kind === Kind.reply ? entry.check(frame.body) : refusal(frame);
-    pending.delete(frame.id);
-    if (pending.size === 0) rest();
-    if (frame.kind === Kind.reply) entry.resolve(result);
-    else entry.reject(result as Error);
+    // Checked first, so that the request is still pending if an invalid body closes the channel.
+    const result = kind === EVENTS.reply ? entry.check(body, 'reply') : refusal(body);
+    remove(id);
+    if (kind === EVENTS.error) {
+      entry.reject(result as Error);
+      return;
+    }
+    entry.options?.onReply?.(result as never);
+    entry.resolve(result);
   }
 
-  function rest(): void {
+  function settle(id: RequestId, result: unknown): void {
+    const entry = pending.get(id);
+    if (entry === undefined) return;
+    remove(id);
+    entry.resolve(result);
+  }
+
+  function remove(id: number): void {
+    pending.delete(id);
+    if (pending.size > 0) return;
     options.onIdle();
     quiet?.resolve();
     quiet = undefined;
@@ -190,89 +198,76 @@ export function createChannel(options: ChannelOptions): Channel {
     return quiet.promise;
   }
 
-  function deliver(frame: Frame): void {
-    const { fd, data } = output(frame.body);
-    const listener = pending.get(frame.id)?.onOutput;
-    if (listener === undefined) throw protocolError(`output for request ${frame.id}, which did not ask for any`);
-    // `data` is a view of what was read from the socket; the listener keeps what it gets.
+  function deliver({ id, body }: Frame): void {
+    const { fd, data } = output(body, 'output');
+    if (fd !== 1 && fd !== 2) throw protocolError('output.fd is not 1 or 2');
+    const listener = pending.get(id)?.options?.onOutput;
+    if (listener === undefined) throw protocolError(`output for request ${id}, which asked for none`);
+    // Copied, because `data` is a view of the socket's buffer and the listener may keep it.
     listener(fd, new Uint8Array(data));
   }
 
-  function begun(frame: Frame): void {
-    const { pid } = started(frame.body);
-    const listener = pending.get(frame.id)?.onStarted;
-    if (listener === undefined) throw protocolError(`a start for request ${frame.id}, which did not ask to be told`);
+  function begun({ id, body }: Frame): void {
+    const { pid } = started(body, 'started');
+    const listener = pending.get(id)?.options?.onStarted;
+    if (listener === undefined) throw protocolError(`a pid for request ${id}, which asked for none`);
     listener(pid);
   }
 
-  function asked(frame: Frame): void {
-    if (host === undefined) throw protocolError('a question, and nobody here answers any');
-    if (frame.kind === Kind.hostCancel) {
-      host.cancel(hostCancel(frame.body).runtime, frame.id);
-      return;
-    }
-    const call = hostCall(frame.body);
-    // A view of what was read from the socket; who answers keeps what it gets.
-    host.call(frame.id, { ...call, input: new Uint8Array(call.input) });
+  function notifySubscriber({ kind, id, body }: Frame): void {
+    const tell = SUBSCRIBER_EVENTS.get(kind);
+    if (tell === undefined || subscriber === undefined) throw protocolError(`a sidecar sends no frame of kind ${kind}`);
+    tell(subscriber, id, body);
   }
 
-  // Nobody may be left to hear: the request to be told no more can cross what is told.
-  function decided(frame: Frame): void {
-    const { runtime, events, lost } = permissionsEvents(frame.body);
-    const listener = listeners.get(runtime);
-    if (listener === undefined) return;
-    listener({ events, lost });
-    notify(Kind.permissionsTaken, nextId(), { runtime });
-  }
-
-  function hear(runtime: number, listener: PermissionsListener | undefined): void {
-    if (listener === undefined) listeners.delete(runtime);
-    else listeners.set(runtime, listener);
-  }
-
-  function request<T>(
-    kind: number,
-    id: number,
-    body: object,
-    check: (body: unknown) => T,
-    onOutput?: OutputListener,
-    onStarted?: StartListener,
-  ): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
+  function wait(id: RequestId, check: Pending['check'], options_: Pending['options'], begin: () => void): Promise<unknown> {
+    return new Promise((resolve, reject) => {
       if (closed !== undefined) throw closed;
-      send(kind, id, body);
-      pending.set(id, { check, onOutput, onStarted, resolve: resolve as (value: unknown) => void, reject });
+      pending.set(id, { check, options: options_, resolve, reject });
       if (pending.size === 1) options.onBusy();
+      try {
+        begin();
+      } catch (error) {
+        if (pending.has(id)) remove(id);
+        throw error;
+      }
     });
   }
 
-  function nextId(): number {
+  function request<N extends keyof Requests>(
+    name: N,
+    body: Requests[N]['body'],
+    requestOptions?: RequestOptions<Requests[N]['reply']>,
+  ): Promise<Requests[N]['reply']> {
+    const { kind, reply } = REQUESTS[name];
+    const id = requestOptions?.id ?? nextId();
+    const waiting = wait(id, reply, requestOptions as RequestOptions<never> | undefined, () => send(kind, id, body));
+    return waiting as Promise<Requests[N]['reply']>;
+  }
+
+  function expect<R>(id: RequestId, check: (value: unknown, at: string) => R): Promise<R> {
+    return wait(id, check, undefined, () => {}) as Promise<R>;
+  }
+
+  function nextId(): RequestId {
     do lastId = (lastId + 1) >>> 0;
     while (lastId === CONNECTION_ID || pending.has(lastId));
-    return lastId;
+    return lastId as RequestId;
   }
 
-  function notify(kind: number, id: number, body: object): void {
-    if (closed === undefined) send(kind, id, body);
+  function notify<N extends keyof Notices>(name: N, id: number, body: Notices[N]): void {
+    if (closed === undefined) send(NOTICES[name], id, body);
   }
 
-  function listen(listener: HostListener): void {
-    host = listener;
+  function subscribe(receiver: EventSubscriber): void {
+    subscriber = receiver;
   }
 
-  function onWarning(listener: (warning: WireWarning) => void): void {
-    warned = listener;
-  }
-
-  function onStreams(taker: StreamFrames): void {
-    streams = taker;
-  }
-
-  send(Kind.hello, CONNECTION_ID, { version: options.version });
-  return { nextId, request, notify, listen, hear, onWarning, onStreams, idle, isOver, receive, close };
+  notify('hello', CONNECTION_ID, { version: options.version });
+  return { nextId, request, notify, expect, settle, subscribe, idle, isOver, receive, close };
 }
 
-function refusal(frame: Frame): Error {
-  const { code, message, details } = wireError(frame.body);
+function refusal(body: unknown): Error {
+  const { code, message, details } = failure(body, 'error');
   return fromWire(code, message, details);
 }

@@ -1,85 +1,85 @@
-// A sidecar behind a channel: every call is one request.
+// The connection to a sidecar over a channel. Next: `network-link.ts`, inbound connections.
 
-import { HostDesk } from '../host/desk.js';
-import type { ProcessConnection } from '../sidecar/connection.js';
+import { HostCallDispatcher } from '../host-calls/dispatcher.js';
+import type { RuntimeId } from '../protocol/generated/messages.js';
 import type { Channel } from './channel.js';
-import {
-  done,
-  fileData,
-  fileNames,
-  fileStatus,
-  outcome,
-  processTable,
-  resources,
-  runnerCreated,
-  runtimeCreated,
-  runtimeUsage,
-} from './checks.js';
-import { Kind } from './messages.js';
-import { connectNetwork } from './network.js';
-import { openedOver } from './opened.js';
-import { snapshotsOver } from './snapshots.js';
-import { Warnings } from './warnings.js';
+import { ChannelNetwork } from './network-link.js';
+import type { DecisionListener, ProcessConnection } from './sidecar-connection.js';
+import { WarningListeners } from './warnings.js';
 
-/** `process` is what only the transport knows: which process it is and how to end it. */
-export function connectChannel(channel: Channel, process: Pick<ProcessConnection, 'pid' | 'dispose'>): ProcessConnection {
-  const { request, notify, nextId, idle, hear } = channel;
-  const desk = new HostDesk({
-    ok: (runtime, number, ok) => notify(Kind.hostResult, number, { runtime, ok }),
-    failure: (runtime, number, code, message) => notify(Kind.hostResult, number, { runtime, failure: { code, message } }),
+/** Calls that a transport implements faster than frames. */
+export type FastCalls = Pick<ProcessConnection, 'createRuntime' | 'start' | 'evaluate'>;
+
+/**
+ * Makes a connection over `channel`. `process` has the calls that only the transport can implement.
+ * `replace` gets the connection over frames and returns calls that replace its own.
+ */
+export function connectChannel(
+  channel: Channel,
+  process: Pick<ProcessConnection, 'pid' | 'dispose'>,
+  replace?: (framed: FastCalls) => FastCalls,
+): ProcessConnection {
+  const { request, notify, nextId } = channel;
+  const dispatcher = new HostCallDispatcher({
+    ok: (runtime, number, ok) => notify('host.result', number, { runtime, ok }),
+    failure: (runtime, number, code, message) => notify('host.result', number, { runtime, failure: { code, message } }),
   });
-  channel.listen(desk);
-  const warnings = new Warnings();
-  channel.onWarning(({ runtime, ...warning }) => warnings.tell(runtime, warning));
-  return {
-    pid: process.pid,
-    dispose: process.dispose,
+  const warnings = new WarningListeners();
+  const decisions = new Map<RuntimeId, DecisionListener>();
+  const network = new ChannelNetwork(channel);
+  channel.subscribe({
+    ...network.events,
+    hostCall: (number, call) => dispatcher.call(number, call),
+    hostCancel: (number, runtime) => dispatcher.cancel(runtime, number),
+    limitWarning: ({ runtime, ...warning }) => warnings.notify(runtime, warning),
+    permissionsEvents({ runtime, events, lost }) {
+      // The listener may be missing, because the end of a subscription can cross a message.
+      const listener = decisions.get(runtime);
+      if (listener === undefined) return;
+      listener({ events, lost });
+      notify('permissions.taken', nextId(), { runtime });
+    },
+    closed(error) {
+      dispatcher.close();
+      network.close(error);
+    },
+  });
+  const connection: ProcessConnection = {
+    ...process,
     nextId,
-    idle,
-    network: connectNetwork(channel),
-    createRuntime: (options, onWarning) =>
-      request(Kind.runtimeCreate, nextId(), options, (body) => {
-        const created = runtimeCreated(body);
-        // At once: the first warning may be in the next frame.
-        warnings.listen(created.runtime, onWarning);
-        return created;
-      }),
-    serve: (runtime, name, service) => desk.serve(runtime, name, service),
-    expectCalls: () => desk.expect(),
-    dropCalls: (runtime) => desk.drop(runtime),
+    request: (name, body) => request(name, body),
+    idle: channel.idle,
     isOver: channel.isOver,
-    setBindings: (bindings) => request(Kind.bindingsSet, nextId(), bindings, done),
-    disposeRuntime: (runtime) => {
-      desk.leave(runtime);
-      warnings.leave(runtime);
-      hear(runtime, undefined);
-      return request(Kind.runtimeDispose, nextId(), { runtime }, done);
+    network,
+    createRuntime: (options, onWarning) =>
+      request('runtime.create', options, { onReply: ({ runtime }) => warnings.listen(runtime, onWarning) }),
+    cloneRuntime: async (clone, onWarning) => {
+      const { copies } = await request('runtime.clone', clone, {
+        onReply: (reply) => {
+          for (const { runtime } of reply.copies) if (runtime !== undefined) warnings.listen(runtime, onWarning);
+        },
+      });
+      return copies;
     },
-    runtimeResources: (about) => request(Kind.runtimeResources, nextId(), about, runtimeUsage),
-    createRunner: (options) => request(Kind.runnerCreate, nextId(), options, runnerCreated),
-    disposeRunner: (runner) => request(Kind.runnerDispose, nextId(), { runner }, done),
-    start: (id, program, onOutput, onStarted) => request(Kind.processStart, id, program, outcome, onOutput, onStarted),
-    evaluate: (id, snippet, onOutput) => request(Kind.runnerEval, id, snippet, outcome, onOutput),
-    cancel: (id) => notify(Kind.cancel, id, {}),
-    credit: (id, bytes) => notify(Kind.credit, id, { bytes }),
-    ping: () => request(Kind.ping, nextId(), {}, done),
-    resources: () => request(Kind.resources, nextId(), {}, resources),
-    readFile: (read) => request(Kind.fileRead, nextId(), read, fileData),
-    writeFile: (write) => request(Kind.fileWrite, nextId(), write, done),
-    listFiles: (list) => request(Kind.fileList, nextId(), list, fileNames),
-    statFile: (stat) => request(Kind.fileStat, nextId(), stat, fileStatus),
-    makeDirectory: (tree) => request(Kind.fileMkdir, nextId(), tree, done),
-    removeFile: (tree) => request(Kind.fileRemove, nextId(), tree, done),
-    writeProcess: (write) => request(Kind.processWrite, nextId(), write, done),
-    signalProcess: (signal) => request(Kind.processSignal, nextId(), signal, done),
-    listProcesses: (list) => request(Kind.processList, nextId(), list, processTable),
-    opened: openedOver(channel),
-    snapshots: snapshotsOver(channel, warnings),
-    renameFile: (rename) => request(Kind.fileRename, nextId(), rename, done),
-    setPermissions: (set) => request(Kind.permissionsSet, nextId(), set, done),
-    watchPermissions: (runtime, listener) => {
-      hear(runtime, listener);
-      return request(Kind.permissionsWatch, nextId(), { runtime, on: listener !== undefined }, done);
+    disposeRuntime(runtime) {
+      dispatcher.removeRuntime(runtime);
+      warnings.remove(runtime);
+      decisions.delete(runtime);
+      return request('runtime.dispose', { runtime });
     },
+    serve: (runtime, name, service) => dispatcher.serve(runtime, name, service),
+    expectCalls: () => dispatcher.expectRuntimes(),
+    dropCalls: (runtime) => dispatcher.abandonCalls(runtime),
+    watchPermissions(runtime, listener) {
+      if (listener === undefined) decisions.delete(runtime);
+      else decisions.set(runtime, listener);
+      return request('permissions.watch', { runtime, on: listener !== undefined });
+    },
+    start: (id, program, onOutput, onStarted) => request('process.start', program, { id, onOutput, onStarted }),
+    evaluate: (id, snippet, onOutput) => request('runner.eval', snippet, { id, onOutput }),
+    attach: (id, attach, onOutput, onStarted) => request('process.attach', attach, { id, onOutput, onStarted }),
+    cancel: (id) => notify('cancel', id, {}),
+    credit: (id, bytes) => notify('credit', id, { bytes }),
   };
+  return { ...connection, ...replace?.(connection) };
 }

@@ -1,25 +1,29 @@
-// Who is told when a runtime comes near a limit. A warning answers no request, so that nothing waits for it, and what a listener throws must
-// not look like a fault of the connection: listeners are called on their own.
+// The listeners for limit warnings. A warning belongs to no request, and the error of a listener
+// must not look like a fault of the connection, so listeners run in a microtask of their own.
 
-import type { LimitWarning, LimitWarningListener } from '../options/limits.js';
+import type { LimitName, LimitWarning, LimitWarningListener } from '../options/limits.js';
+import type { RuntimeId, LimitWarning as WarningMessage } from '../protocol/generated/messages.js';
 
-/** The listeners of a connection's runtimes, by their numbers. */
-export class Warnings {
-  readonly #listeners = new Map<number, LimitWarningListener>();
+/** The listeners of a connection's runtimes, by the ids of the runtimes. */
+export class WarningListeners {
+  readonly #listeners = new Map<RuntimeId, LimitWarningListener>();
 
-  /** From now on `listener` hears of the runtime. */
-  listen(runtime: number, listener: LimitWarningListener | undefined): void {
+  /** Sets the listener of a runtime. */
+  listen(runtime: RuntimeId, listener: LimitWarningListener | undefined): void {
     if (listener !== undefined) this.#listeners.set(runtime, listener);
   }
 
-  /** The runtime is gone. */
-  leave(runtime: number): void {
+  /** Removes the listener of a disposed runtime. */
+  remove(runtime: RuntimeId): void {
     this.#listeners.delete(runtime);
   }
 
-  /** One has come. It may have crossed the end of its runtime: then nobody is told. */
-  tell(runtime: number, warning: LimitWarning): void {
+  /** Notifies the listener. A warning may cross the end of its runtime and is ignored then. */
+  notify(runtime: RuntimeId, { limit, ...rest }: Omit<WarningMessage, 'runtime'>): void {
     const listener = this.#listeners.get(runtime);
-    if (listener !== undefined) queueMicrotask(() => listener(warning));
+    if (listener === undefined) return;
+    // A sidecar of this version knows no other names.
+    const warning = { limit: limit as LimitName, ...rest } as LimitWarning;
+    queueMicrotask(() => listener(warning));
   }
 }

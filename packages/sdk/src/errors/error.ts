@@ -1,16 +1,20 @@
-// The one error class. Facts are fields, the code is stable, and `instanceof` holds across two copies of this package, because
-// an app and one of its dependencies may each have installed their own. Next: `make.ts`, where the messages are.
+// The one error class. Facts are fields, and the code is stable. `instanceof` holds across two
+// copies of this package, because an app and one of its dependencies may each install a copy. Next:
+// `make.ts`, the messages.
 
 import type { ErrorCode, ErrorFacts, FailureCode } from './codes.js';
 
 const BRAND = Symbol.for('coldframe.error');
 
-// Fields that facts from the wire must not replace.
+/** Fields that facts of the sidecar must not replace. */
 const RESERVED = new Set(['name', 'message', 'stack', 'code', 'cause', '__proto__', 'constructor', 'toString']);
 
-/** What every operation of this package throws or rejects with, except an abort signal's own reason and what callbacks throw. */
+/**
+ * The error of every operation of this package. Two other errors pass unchanged: the reason of an
+ * abort signal, and errors of callbacks.
+ */
 export class ColdframeError<C extends ErrorCode = ErrorCode> extends Error {
-  /** What went wrong, for programs: see `ErrorFacts`. */
+  /** The stable code: see `ErrorFacts`. */
   readonly code: C;
 
   /** @internal */
@@ -27,18 +31,22 @@ export class ColdframeError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-// On the prototype, as the class's own errors have it: neither shows up when an error is printed or compared.
+// Defined on the prototype, so that neither appears when an error is printed or compared.
 Object.defineProperty(ColdframeError.prototype, BRAND, { value: true });
 Object.defineProperty(ColdframeError.prototype, 'name', { value: 'ColdframeError', writable: true, configurable: true });
 
-/** A `ColdframeError` with the facts of its code: `if (error.code === 'ERR_TIMEOUT') error.timeoutMs`. */
+/**
+ * A `ColdframeError` with the facts of its code: `if (error.code === 'ERR_TIMEOUT')
+ * error.timeoutMs`.
+ */
 export type ColdframeErrorOf<C extends ErrorCode> = C extends ErrorCode ? ColdframeError<C> & Readonly<ErrorFacts[C]> : never;
 
-/** Why the sandbox ended a program: the type of `result.error`. */
+/** The reason why the sandbox ended a program: the type of `result.error`. */
 export type Failure = ColdframeErrorOf<FailureCode>;
 
 /**
- * Whether `value` is an error of this package and, when codes are given, has one of them. Narrows the type to the code's facts.
+ * Whether `value` is an error of this package with one of `codes`, or with any code if none is
+ * given. Narrows the type to the facts of the code.
  *
  * @example if (isColdframeError(error, 'ERR_SIDECAR_EXITED')) console.error(error.stderr);
  */

@@ -1,4 +1,5 @@
-// Where the messages of this side's errors are written, each once. What comes over the wire brings its own sentence.
+// Makes the errors of this package, each message once. An error of the sidecar brings its own
+// message.
 
 import type { ErrorCode, ErrorFacts } from './codes.js';
 import { ColdframeError, type ColdframeErrorOf } from './error.js';
@@ -8,10 +9,10 @@ function make<C extends ErrorCode>(code: C, message: string, facts: ErrorFacts[C
   return new ColdframeError(code, message, facts as Record<string, unknown>, options) as ColdframeErrorOf<C>;
 }
 
-/** An option or argument is wrong. `hint` is a further sentence: the right name, usually. */
+/** An option or argument is wrong. `hint` is a further sentence, usually with the right name. */
 export function invalidOption(where: string, facts: ErrorFacts['ERR_INVALID_OPTION'], hint?: string) {
-  const what = `Invalid \`${facts.option}\` in ${where}: expected ${facts.expected}, received ${facts.received}.`;
-  return make('ERR_INVALID_OPTION', hint === undefined ? what : `${what} ${hint}`, facts);
+  const message = `Invalid \`${facts.option}\` in ${where}: expected ${facts.expected}, received ${facts.received}.`;
+  return make('ERR_INVALID_OPTION', hint === undefined ? message : `${message} ${hint}`, facts);
 }
 
 /** The sidecar could not be started. */
@@ -19,84 +20,87 @@ export function sidecarSpawn(path: string, reason: string, cause?: unknown) {
   return make('ERR_SIDECAR_SPAWN', `The sidecar could not be started from ${path}: ${reason}`, { path, reason }, cause);
 }
 
-/** The sidecar's process is gone. */
+/** The sidecar's process has ended. */
 export function sidecarExited(facts: ErrorFacts['ERR_SIDECAR_EXITED']) {
   const how = facts.signal === null ? `with exit code ${facts.exitCode ?? 'unknown'}` : `by signal ${facts.signal}`;
-  const last = facts.stderr === '' ? '' : `. Its last words:\n${facts.stderr}`;
+  const last = facts.stderr === '' ? '' : `. Its last output:\n${facts.stderr}`;
   return make('ERR_SIDECAR_EXITED', `The sidecar (process ${facts.pid}) ended ${how}${last}`, facts);
 }
 
-/** The caller has disposed the sidecar. */
+/** The app has disposed the sidecar. */
 export function sidecarDisposed() {
   return make('ERR_SIDECAR_DISPOSED', 'The sidecar has been disposed', {});
 }
 
-/** The caller has disposed the runtime. */
+/** The app has disposed the runtime. */
 export function runtimeDisposed(runtime: number) {
   return make('ERR_RUNTIME_DISPOSED', 'The runtime has been disposed', { runtime });
 }
 
-/** The caller has put the runtime to sleep. */
+/** The app has paused the runtime. */
 export function runtimePaused(runtime: number) {
   return make('ERR_RUNTIME_PAUSED', 'The runtime is paused: call resume() first', { runtime });
 }
 
-/** The caller has had the runtime go back to a snapshot. */
+/** The app has rolled the runtime back. */
 export function rolledBack() {
   return make('ERR_ROLLED_BACK', 'The runtime was rolled back to a snapshot', {});
 }
 
-/** A snapshot is not there any more, now that the sidecar is gone that it was taken in: its memory, or its folder, which another sidecar need not have. */
+/**
+ * A snapshot is missing because the sidecar that it was taken in has ended. Its memory is gone, and
+ * another sidecar may have another folder.
+ */
 export function snapshotGone(snapshot: string, tenant: string, stored: 'memory' | 'disk' | 'both', cause: unknown) {
   const where =
     stored === 'memory'
-      ? "lay in the memory of a sidecar that is gone, and not on disk: persist() it before, or take it with { store: 'disk' }"
-      : 'was written to the folder of a sidecar that is gone, and is not in this one: it has been deleted, or the folder is another (snapshots.directory)';
+      ? "was in the memory of a sidecar that has ended, and not on disk: call persist() before, or take it with { store: 'disk' }"
+      : 'was in the folder of a sidecar that has ended, and is not in this one: it was deleted, or this folder is another (snapshots.directory)';
   const message = `The snapshot ${snapshot} ${where}`;
   return make('ERR_SNAPSHOT_NOT_FOUND', message, { snapshot, tenant }, cause);
 }
 
-/** The caller has disposed the runner. */
+/** The app has disposed the runner. */
 export function runnerDisposed(runner: number) {
   return make('ERR_RUNNER_DISPOSED', 'The resident runner has been disposed', { runner });
 }
 
-/** Nobody listens yet, and the wait is over. */
+/** No process listens, and the wait is over. */
 export function listenerTimeout(facts: ErrorFacts['ERR_LISTENER_TIMEOUT']) {
   const where = facts.path ?? `${facts.host ?? 'localhost'}:${facts.port}`;
-  return make('ERR_LISTENER_TIMEOUT', `Nobody listened at ${where} within ${facts.timeoutMs} ms`, facts);
+  return make('ERR_LISTENER_TIMEOUT', `No process listened at ${where} within ${facts.timeoutMs} ms`, facts);
 }
 
-/** The guest's server takes too long. */
+/** The guest's response takes too long. */
 export function fetchTimeout(port: number, timeoutMs: number) {
-  return make('ERR_FETCH_TIMEOUT', `The answer from port ${port} took longer than ${timeoutMs} ms`, { timeoutMs, port });
+  return make('ERR_FETCH_TIMEOUT', `The response of port ${port} took longer than ${timeoutMs} ms`, { timeoutMs, port });
 }
 
-/** The guest's server answers with too much. */
+/** The guest's response is too large. */
 export function responseTooLarge(port: number, maxResponseBytes: number) {
-  const message = `The answer from port ${port} has more than ${maxResponseBytes} bytes (maxResponseBytes, or limits.fetchResponseBytes)`;
+  const message = `The response of port ${port} has more than ${maxResponseBytes} bytes (maxResponseBytes, or limits.fetchResponseBytes)`;
   return make('ERR_RESPONSE_TOO_LARGE', message, { maxResponseBytes, port });
 }
 
-/** The guest's server does not speak HTTP. */
+/** The guest's response is not HTTP. */
 export function responseInvalid(port: number, reason: string, cause: unknown) {
-  const message = `What port ${port} answered is not a response: ${reason}`;
+  const message = `The response of port ${port} is not HTTP: ${reason}`;
   return make('ERR_RESPONSE_INVALID', message, { reason, port }, cause);
 }
 
-/** The program has ended: nobody reads what is written to it. */
+/** The program has ended and reads no stdin. */
 export function noReader(pid: number) {
   return make('EPIPE', `EPIPE: broken pipe, write '${pid}'`, { syscall: 'write', path: String(pid) });
 }
 
-/** The process that an entry of a list spoke of is gone. */
+/** The process of a list entry has ended. */
 export function noProcess(pid: number) {
   return make('ESRCH', `ESRCH: no such process, attach '${pid}'`, { syscall: 'attach', path: String(pid) });
 }
 
-/** The guest's server closed the connection in the middle of its answer. */
+/** The guest's server closed the connection within a response. */
 export function connectionLost(port: number, cause: unknown) {
-  const message = `ECONNRESET: connection closed before the answer was complete, read 'localhost:${port}'`;
+  const message = `ECONNRESET: connection closed before the response was complete, read 'localhost:${port}'`;
   return make('ECONNRESET', message, { syscall: 'read', path: `localhost:${port}` }, cause);
 }
 
@@ -106,7 +110,7 @@ export function poolExhausted(facts: ErrorFacts['ERR_POOL_EXHAUSTED']) {
   return make('ERR_POOL_EXHAUSTED', message, facts);
 }
 
-/** The pool had no slot in time; or, without a tenant, something that has to be done with a slot took too long. */
+/** No slot was free in time. Without a tenant: a step of a slot took too long. */
 export function poolTimeout(facts: ErrorFacts['ERR_POOL_TIMEOUT'], cause?: unknown) {
   const { timeoutMs, tenant, size, busy, waiting } = facts;
   const call = `No slot of the pool became free within ${timeoutMs} ms: ${busy} of ${size} are in use, ${waiting} calls wait`;
@@ -114,34 +118,34 @@ export function poolTimeout(facts: ErrorFacts['ERR_POOL_TIMEOUT'], cause?: unkno
   return make('ERR_POOL_TIMEOUT', message, facts, cause);
 }
 
-/** The pool is no more. */
+/** The pool is drained or disposed. */
 export function poolDisposed(draining: boolean) {
   return make('ERR_POOL_DISPOSED', draining ? 'The pool is being drained' : 'The pool has been disposed', { draining });
 }
 
-/** The caller has given the runtime back. */
+/** The runtime has been released. */
 export function poolReleased() {
-  return make('ERR_POOL_RELEASED', 'The runtime has been given back to its pool', {});
+  return make('ERR_POOL_RELEASED', 'The runtime has been released to its pool', {});
 }
 
-/** The halves are of different releases. */
+/** SDK and sidecar have different releases. */
 export function versionMismatch(sdk: string, sidecar: string) {
   const message = `The SDK has version ${sdk}, the sidecar ${sidecar}: install one release of both`;
   return make('ERR_VERSION_MISMATCH', message, { sdk, sidecar });
 }
 
-/** A frame would be, or says that it is, larger than `maxBytes`. */
+/** A frame is, or claims to be, larger than `maxBytes`. */
 export function frameTooLarge(bytes: number, maxBytes: number) {
   const message = `A message of ${bytes} bytes does not fit into a frame of at most ${maxBytes} bytes`;
   return make('ERR_FRAME_TOO_LARGE', message, { bytes, maxBytes });
 }
 
-/** The other side does not speak the protocol. */
+/** The sidecar broke the protocol. */
 export function protocolError(reason: string) {
-  return make('ERR_PROTOCOL', `The sidecar does not speak this protocol: ${reason}`, { reason });
+  return make('ERR_PROTOCOL', `The sidecar broke the protocol: ${reason}`, { reason });
 }
 
-/** An error as it came from the sidecar. Codes are the same on both sides because versions are. */
+/** Converts an error of the sidecar. Both sides have one version, and therefore the same codes. */
 export function fromWire(code: string, message: string, details: Readonly<Record<string, unknown>>): ColdframeError {
   return new ColdframeError(code as ErrorCode, message, details);
 }

@@ -1,16 +1,20 @@
-// A file system in this process's memory: for tests, for what programs shall leave behind, and as an example of the interface.
+// An app file system in this process's memory: for tests, for files that outlive a runtime, and as
+// an example of the interface.
 
-import type { FileSystem, FileSystemEntry, FileSystemStat } from './types.js';
+import type { FileSystem, FileSystemEntry, FileSystemStat } from '../options/file-system.js';
 
 /** Options of `createMemoryFileSystem()`. */
 export interface MemoryFileSystemOptions {
-  /** Bytes that its files may hold together; beyond it writing is `ENOSPC`. @default 67_108_864 (64 MiB) */
+  /**
+   * Bytes of all files together. Beyond the limit a write fails with `ENOSPC`.
+   * @default 67_108_864 (64 MiB)
+   */
   maxBytes?: number;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-interface Common {
+interface NodeStatus {
   ino: number;
   mode: number;
   atimeMs: number;
@@ -18,16 +22,16 @@ interface Common {
   ctimeMs: number;
   birthtimeMs: number;
 }
-interface Folder extends Common {
+interface Folder extends NodeStatus {
   type: 'directory';
   entries: Map<string, Node>;
 }
-interface File extends Common {
+interface File extends NodeStatus {
   type: 'file';
   data: Buffer;
   size: number;
 }
-interface Link extends Common {
+interface Link extends NodeStatus {
   type: 'symlink';
   target: string;
 }
@@ -37,7 +41,10 @@ function failure(code: string, path: string): Error {
   return Object.assign(new Error(`${code}: '${path}'`), { code });
 }
 
-/** An empty file system that lives as long as somebody holds it. Several runtimes may mount it, and the app may call it, at the same time. */
+/**
+ * Makes an empty file system, which exists as long as a reference to it. Several runtimes may mount
+ * it, and the app may call it, at the same time.
+ */
 export function createMemoryFileSystem(options: MemoryFileSystemOptions = {}): Required<FileSystem> {
   return new MemoryFileSystem(options.maxBytes ?? MAX_BYTES);
 }
@@ -50,7 +57,7 @@ class MemoryFileSystem implements Required<FileSystem> {
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
-    this.#root = { type: 'directory', entries: new Map(), ...this.#common(0o755) };
+    this.#root = { type: 'directory', entries: new Map(), ...this.#newStatus(0o755) };
   }
 
   stat(path: string): FileSystemStat {
@@ -78,7 +85,7 @@ class MemoryFileSystem implements Required<FileSystem> {
   }
 
   create(path: string, mode: number): void {
-    this.#add(path, { type: 'file', data: Buffer.alloc(0), size: 0, ...this.#common(mode) });
+    this.#add(path, { type: 'file', data: Buffer.alloc(0), size: 0, ...this.#newStatus(mode) });
   }
 
   truncate(path: string, length: number): void {
@@ -88,11 +95,11 @@ class MemoryFileSystem implements Required<FileSystem> {
   }
 
   mkdir(path: string, mode: number): void {
-    this.#add(path, { type: 'directory', entries: new Map(), ...this.#common(mode) });
+    this.#add(path, { type: 'directory', entries: new Map(), ...this.#newStatus(mode) });
   }
 
   remove(path: string): void {
-    const { folder, name } = this.#place(path);
+    const { folder, name } = this.#parentOf(path);
     const node = folder.entries.get(name);
     if (node === undefined) throw failure('ENOENT', path);
     if (node.type === 'directory' && node.entries.size > 0) throw failure('ENOTEMPTY', path);
@@ -103,7 +110,7 @@ class MemoryFileSystem implements Required<FileSystem> {
 
   rename(from: string, to: string): void {
     const node = this.#find(from);
-    const [source, target] = [this.#place(from), this.#place(to)];
+    const [source, target] = [this.#parentOf(from), this.#parentOf(to)];
     const old = target.folder.entries.get(target.name);
     if (old === node) return;
     if (node.type === 'directory' && `${to}/`.startsWith(`${from}/`)) throw failure('EINVAL', to);
@@ -120,7 +127,7 @@ class MemoryFileSystem implements Required<FileSystem> {
   }
 
   symlink(target: string, path: string): void {
-    this.#add(path, { type: 'symlink', target, ...this.#common(0o777) });
+    this.#add(path, { type: 'symlink', target, ...this.#newStatus(0o777) });
   }
 
   readlink(path: string): string {
@@ -139,7 +146,7 @@ class MemoryFileSystem implements Required<FileSystem> {
     Object.assign(this.#find(path), { atimeMs, mtimeMs, ctimeMs: Date.now() });
   }
 
-  #common(mode: number): Common {
+  #newStatus(mode: number): NodeStatus {
     const now = Date.now();
     return { ino: ++this.#lastIno, mode, atimeMs: now, mtimeMs: now, ctimeMs: now, birthtimeMs: now };
   }
@@ -173,7 +180,7 @@ class MemoryFileSystem implements Required<FileSystem> {
     return node;
   }
 
-  #place(path: string): { folder: Folder; name: string } {
+  #parentOf(path: string): { folder: Folder; name: string } {
     const cut = path.lastIndexOf('/');
     const name = path.slice(cut + 1);
     if (name === '') throw failure('EBUSY', path);
@@ -181,13 +188,13 @@ class MemoryFileSystem implements Required<FileSystem> {
   }
 
   #add(path: string, node: Node): void {
-    const { folder, name } = this.#place(path);
+    const { folder, name } = this.#parentOf(path);
     if (folder.entries.has(name)) throw failure('EEXIST', path);
     folder.entries.set(name, node);
     this.#changed(folder);
   }
 
-  // The buffer is larger than the file by half when it grows, so that many small writes cost little.
+  // A growing file gets a buffer half as large again, so that many small writes cost little.
   #resize(file: File, size: number, path: string): void {
     const grown = size - file.size;
     if (grown > this.#maxBytes - this.#bytes) throw failure('ENOSPC', path);

@@ -1,17 +1,17 @@
-// Answers what programs ask of the app's file systems: finds the method, waits for it no longer than its mount says, and checks what it gives.
-// Next: `wire.ts`.
+// The service behind app file systems: finds the method of a host call, waits for its result within
+// the mount's timeout, and checks the result. Next: `wire.ts`.
 
-import type { HostRequest, HostService } from '../host/desk.js';
-import { HostError } from '../host/host-error.js';
-import type { FileSystem, FileSystemMount } from './types.js';
-import { linkAnswer, listAnswer, Question, readAnswer, statAnswer } from './wire.js';
+import type { HostRequest, HostService } from '../host-calls/dispatcher.js';
+import { HostError } from '../host-calls/host-error.js';
+import type { FileSystem, FileSystemMount } from '../options/file-system.js';
+import { CallReader, checkBytes, encodeEntries, encodeStat, encodeTarget } from './wire.js';
 
-/** For how long a program waits, unless its mount says. */
+/** The wait of a program whose mount has no `timeout`. */
 const TIMEOUT_MS = 30_000;
 
 const NOTHING = new Uint8Array(0);
 
-// What a file system may say. `ENOTSUP` is another name of the same number.
+/** The codes that a file system may use. `ENOTSUP` has the number of `EOPNOTSUPP`. */
 const CODES = new Set(
   'E2BIG EACCES EAGAIN EBUSY ECANCELED ECONNREFUSED ECONNRESET EEXIST EFBIG EINTR EINVAL EIO EISDIR ELOOP EMFILE EMLINK ENAMETOOLONG ENFILE ENOENT ENOMEM ENOSPC ENOSYS ENOTDIR ENOTEMPTY EOPNOTSUPP EOVERFLOW EPERM EROFS ETIMEDOUT EXDEV'.split(
     ' ',
@@ -19,73 +19,73 @@ const CODES = new Set(
 );
 
 type Method = keyof FileSystem;
-type Call = (system: FileSystem, question: Question) => unknown;
+type Call = (system: FileSystem, input: CallReader) => unknown;
 
 const readOnly = new HostError('EROFS', 'the file system has no method for it');
 const unsupported = new HostError('EOPNOTSUPP', 'the file system has no method for it');
 
-// How each question is asked, and what is said when there is no such method.
+/** The call of each method, and the error without such a method. */
 const CALLS: Readonly<Record<Method, { call: Call; without: HostError }>> = {
-  stat: { call: async (system, question) => statAnswer(await system.stat(question.text())), without: unsupported },
-  readDir: { call: async (system, question) => listAnswer(await system.readDir(question.text())), without: unsupported },
+  stat: { call: async (system, input) => encodeStat(await system.stat(input.text())), without: unsupported },
+  readDir: { call: async (system, input) => encodeEntries(await system.readDir(input.text())), without: unsupported },
   read: {
-    call: async (system, question) => {
-      const [path, offset, length] = [question.text(), question.u64(), question.u32()];
-      return readAnswer(await system.read(path, offset, length), length);
+    call: async (system, input) => {
+      const [path, offset, length] = [input.text(), input.u64(), input.u32()];
+      return checkBytes(await system.read(path, offset, length), length);
     },
     without: unsupported,
   },
-  write: { call: (system, question) => system.write?.(question.text(), question.u64(), question.rest()), without: readOnly },
-  create: { call: (system, question) => system.create?.(question.text(), question.u32()), without: readOnly },
-  truncate: { call: (system, question) => system.truncate?.(question.text(), question.u64()), without: readOnly },
-  mkdir: { call: (system, question) => system.mkdir?.(question.text(), question.u32()), without: readOnly },
-  remove: { call: (system, question) => system.remove?.(question.text()), without: readOnly },
-  rename: { call: (system, question) => system.rename?.(question.text(), question.text()), without: readOnly },
+  write: { call: (system, input) => system.write?.(input.text(), input.u64(), input.rest()), without: readOnly },
+  create: { call: (system, input) => system.create?.(input.text(), input.u32()), without: readOnly },
+  truncate: { call: (system, input) => system.truncate?.(input.text(), input.u64()), without: readOnly },
+  mkdir: { call: (system, input) => system.mkdir?.(input.text(), input.u32()), without: readOnly },
+  remove: { call: (system, input) => system.remove?.(input.text()), without: readOnly },
+  rename: { call: (system, input) => system.rename?.(input.text(), input.text()), without: readOnly },
   symlink: {
-    call: (system, question) => {
-      const path = question.text();
-      return system.symlink?.(question.text(), path);
+    call: (system, input) => {
+      const path = input.text();
+      return system.symlink?.(input.text(), path);
     },
     without: unsupported,
   },
   readlink: {
-    call: async (system, question) => linkAnswer((await system.readlink?.(question.text())) ?? ''),
+    call: async (system, input) => encodeTarget((await system.readlink?.(input.text())) ?? ''),
     without: unsupported,
   },
-  chmod: { call: (system, question) => system.chmod?.(question.text(), question.u32()), without: unsupported },
+  chmod: { call: (system, input) => system.chmod?.(input.text(), input.u32()), without: unsupported },
   utimes: {
-    call: (system, question) => system.utimes?.(question.text(), question.time(), question.time()),
+    call: (system, input) => system.utimes?.(input.text(), input.time(), input.time()),
     without: unsupported,
   },
 };
 
-/** A service for these mounts, which their questions name by their place. */
+/** Makes the service for these mounts. A host call names a mount by its index. */
 export function fileSystemService(mounts: readonly FileSystemMount[]): HostService {
   return async (request) => {
-    const { name, input } = request;
-    const question = new Question(input);
-    const mount = mounts[question.u32()];
+    const { name } = request;
+    const input = new CallReader(request.input);
+    const mount = mounts[input.u32()];
     const method = CALLS[name as Method];
     if (mount === undefined || !Object.hasOwn(CALLS, name))
       throw new HostError('ENOSYS', 'there is no such file system or method');
     if (typeof mount.fileSystem[name as Method] !== 'function') throw method.without;
-    const work = Promise.resolve().then(() => method.call(mount.fileSystem, question));
+    const work = Promise.resolve().then(() => method.call(mount.fileSystem, input));
     try {
-      const answer = await within(work, mount.timeout ?? TIMEOUT_MS, request);
-      return answer instanceof Uint8Array ? answer : NOTHING;
+      const result = await within(work, mount.timeout ?? TIMEOUT_MS, request);
+      return result instanceof Uint8Array ? result : NOTHING;
     } catch (error) {
       throw hostError(error);
     }
   };
 }
 
-// The timer does not hold the process: what waits for the answer is the sidecar.
+// The timer does not keep this process alive: only the sidecar waits.
 function within<T>(work: Promise<T>, ms: number, request: HostRequest): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const late = () => reject(new HostError('ETIMEDOUT', `the file system did not answer within ${ms} ms`));
     const timer = setTimeout(late, ms);
     timer.unref();
-    request.onGivenUp(() => clearTimeout(timer));
+    request.onAbandoned(() => clearTimeout(timer));
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

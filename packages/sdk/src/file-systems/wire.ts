@@ -1,8 +1,8 @@
-// Questions and answers of file systems as bytes: numbers are little-endian, a text is its length (u32) and its UTF-8. The other side is
-// `crates/core/src/kernel/fs/app/wire.rs`; `docs/internals/protocol.md` has the table.
+// Host calls of app file systems as bytes: numbers are little-endian, a text is its length (u32)
+// and its UTF-8. The sidecar has the counterpart; `docs/internals/protocol.md` has the table.
 
-import { HostError } from '../host/host-error.js';
-import type { FileSystemEntry, FileSystemStat } from './types.js';
+import { HostError } from '../host-calls/host-error.js';
+import type { FileSystemEntry, FileSystemStat } from '../options/file-system.js';
 
 const KINDS = { file: 1, directory: 2, symlink: 3 } as const;
 const MODES = { file: 0o644, directory: 0o755, symlink: 0o777 } as const;
@@ -10,8 +10,10 @@ const STAT_BYTES = 57;
 const NS_PER_MS = 1e6;
 const MAX_TIME_MS = 9e12;
 
-/** Reads a question. It comes from our own sidecar: what does not fit is a broken one. */
-export class Question {
+/**
+ * Reads the input of a host call. The sidecar wrote it, so malformed input means a broken sidecar.
+ */
+export class CallReader {
   readonly #bytes: Buffer;
   #at = 0;
 
@@ -29,7 +31,7 @@ export class Question {
     return Number(this.#bytes.readBigUInt64LE(this.#at - 8));
   }
 
-  /** Nanoseconds, as milliseconds. */
+  /** Reads nanoseconds and returns milliseconds. */
   time(): number {
     this.#at += 8;
     return Number(this.#bytes.readBigInt64LE(this.#at - 8)) / NS_PER_MS;
@@ -46,21 +48,21 @@ export class Question {
   }
 }
 
-/** A file system has given back something that it must not. */
-export const broken = (what: string): HostError => new HostError('EIO', `the file system gave back ${what}`);
+/** Makes the error for an invalid result of a method. */
+const invalidResult = (what: string): HostError => new HostError('EIO', `the file system returned ${what}`);
 
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 function time(value: unknown): bigint {
-  if (typeof value !== 'number' || !(Math.abs(value) <= MAX_TIME_MS)) throw broken('a time that is none');
+  if (typeof value !== 'number' || !(Math.abs(value) <= MAX_TIME_MS)) throw invalidResult('an invalid time');
   return BigInt(Math.round(value * NS_PER_MS));
 }
 
-/** What is known of a file. */
-export function statAnswer(stat: FileSystemStat): Uint8Array {
-  if (typeof stat !== 'object' || stat === null || !Object.hasOwn(KINDS, stat.type)) throw broken('a stat without a type');
+/** Encodes a status. */
+export function encodeStat(stat: FileSystemStat): Uint8Array {
+  if (typeof stat !== 'object' || stat === null || !Object.hasOwn(KINDS, stat.type)) throw invalidResult('a stat without a type');
   const { type, size, mode = MODES[type], ino = 0, nlink = 1, mtimeMs = 0, atimeMs = mtimeMs, ctimeMs = mtimeMs } = stat;
-  if (!isWhole(size) || !isWhole(mode) || !isWhole(ino) || !isWhole(nlink)) throw broken('a stat whose numbers are wrong');
+  if (!isWhole(size) || !isWhole(mode) || !isWhole(ino) || !isWhole(nlink)) throw invalidResult('a stat with invalid numbers');
   const bytes = Buffer.alloc(STAT_BYTES);
   let at = bytes.writeUInt8(KINDS[type], 0);
   at = bytes.writeUInt32LE(mode & 0o7777, at);
@@ -71,12 +73,12 @@ export function statAnswer(stat: FileSystemStat): Uint8Array {
   return bytes;
 }
 
-/** What is in a directory. */
-export function listAnswer(entries: readonly FileSystemEntry[]): Uint8Array {
-  if (!Array.isArray(entries)) throw broken('no list of entries');
+/** Encodes the entries of a directory. */
+export function encodeEntries(entries: readonly FileSystemEntry[]): Uint8Array {
+  if (!Array.isArray(entries)) throw invalidResult('no list of entries');
   const parts: Buffer[] = [];
   for (const entry of entries as readonly FileSystemEntry[]) {
-    if (typeof entry?.name !== 'string' || !Object.hasOwn(KINDS, entry.type)) throw broken('an entry that is none');
+    if (typeof entry?.name !== 'string' || !Object.hasOwn(KINDS, entry.type)) throw invalidResult('an invalid entry');
     const name = Buffer.from(entry.name);
     const head = Buffer.alloc(5);
     head.writeUInt8(KINDS[entry.type], 0);
@@ -86,14 +88,14 @@ export function listAnswer(entries: readonly FileSystemEntry[]): Uint8Array {
   return Buffer.concat(parts);
 }
 
-/** Bytes of a file. */
-export function readAnswer(data: Uint8Array, length: number): Uint8Array {
-  if (!(data instanceof Uint8Array) || data.length > length) throw broken('what are not bytes, or too many');
+/** Checks the bytes of a file. */
+export function checkBytes(data: Uint8Array, length: number): Uint8Array {
+  if (!(data instanceof Uint8Array) || data.length > length) throw invalidResult('no bytes, or too many');
   return data;
 }
 
-/** Where a link leads. */
-export function linkAnswer(target: string): Uint8Array {
-  if (typeof target !== 'string' || target === '' || target.includes('\0')) throw broken('a target that is none');
+/** Encodes the target of a link. */
+export function encodeTarget(target: string): Uint8Array {
+  if (typeof target !== 'string' || target === '' || target.includes('\0')) throw invalidResult('an invalid target');
   return Buffer.from(target);
 }

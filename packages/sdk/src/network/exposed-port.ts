@@ -1,15 +1,16 @@
-// A guest's port on an address of this machine's loopback: every connection there becomes one into the runtime, for as long as both live.
+// A guest's port at a loopback address of the host machine. Each connection to the address becomes
+// a connection into the runtime, until one of its ends closes.
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { asyncDispose } from '../async-dispose.js';
 import type { GuestStream } from './guest-stream.js';
 
-/** A guest's port that is served here. Closed with its runtime, or before. */
+/** A guest's port that this process serves, until `close()` or the end of the runtime. */
 export class ExposedPort implements AsyncDisposable {
-  /** The port on this machine. */
+  /** The port of the host machine. */
   readonly port: number;
-  /** The address that it is bound to. */
+  /** The address of the host machine. */
   readonly host: string;
   readonly #server: Server;
   readonly #sockets: Set<Socket>;
@@ -42,18 +43,18 @@ export class ExposedPort implements AsyncDisposable {
     return new ExposedPort(server, sockets, onClose);
   }
 
-  /** Where it is, for HTTP: `http://127.0.0.1:41234`. */
+  /** The address as a URL: `http://127.0.0.1:41234`. */
   get url(): string {
     return `http://${this.host.includes(':') ? `[${this.host}]` : this.host}:${this.port}`;
   }
 
-  /** Serves no more, and ends the connections that there are. */
+  /** Stops serving and ends all connections. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
-  /** `close()`, for `await using`. */
+  /** Calls `close()`, for `await using`. */
   [asyncDispose](): Promise<void> {
     return this.close();
   }
@@ -66,7 +67,7 @@ export class ExposedPort implements AsyncDisposable {
   }
 }
 
-// What one side sends goes to the other; so do its end and its failure.
+// Passes data, ends and failures from each side to the other.
 function join(socket: Socket, guest: GuestStream): void {
   socket.pipe(guest).pipe(socket);
   socket.on('error', () => {});

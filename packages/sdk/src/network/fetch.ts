@@ -1,5 +1,6 @@
-// One request to a guest's server, and its whole answer. The guest is not trusted: its answer is bounded in bytes and in time, its head by
-// undici, and nothing that it sends is followed or unpacked.
+// One request to a guest's server, and the whole response. The guest is not trusted: the response
+// is bounded in bytes and in time, undici bounds its head, redirects are not followed, and nothing
+// is decompressed.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
@@ -11,13 +12,13 @@ import { show } from '../options/show.js';
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_RESPONSE_BYTES = 1_048_576;
 
-/** What a guest's server has answered. */
+/** The response of a guest's server. */
 export class GuestResponse {
   /** The status code. */
   readonly status: number;
-  /** What stands behind it in the answer. */
+  /** The reason phrase. */
   readonly statusText: string;
-  /** By lower-case names, as in Node: a list for `set-cookie`, joined by commas for the rest. */
+  /** Headers by lower-case names, as in Node: a list for `set-cookie`, else joined by commas. */
   readonly headers: IncomingHttpHeaders;
   readonly #bytes: Buffer;
   #text: string | undefined;
@@ -30,7 +31,7 @@ export class GuestResponse {
     this.#bytes = bytes;
   }
 
-  /** Whether the status is one of 200 to 299. */
+  /** Whether the status is 200 to 299. */
   get ok(): boolean {
     return this.status >= 200 && this.status < 300;
   }
@@ -41,25 +42,25 @@ export class GuestResponse {
     return this.#text;
   }
 
-  /** The body, byte for byte. */
+  /** The exact bytes of the body. */
   get bodyBytes(): Uint8Array {
     return this.#bytes;
   }
 
-  /** The body as JSON. Throws a `SyntaxError` when it is none. */
+  /** Parses the body as JSON. Throws a `SyntaxError` for other text. */
   json<T = unknown>(): T {
     return JSON.parse(this.body) as T;
   }
 }
 
-/** The options of a request that is given as such. */
+/** Converts a `Request` to options. Only path and query of its URL count. */
 export function fromRequest(request: Request): FetchOptions {
   const { pathname, search } = new URL(request.url);
   const { method, headers, body, signal } = request;
   return { method, path: pathname + search, headers, body: body ?? undefined, signal };
 }
 
-/** Sends the request and reads the answer. */
+/** Sends a request and reads the response. */
 export async function fetchFrom(dispatcher: Dispatcher, port: number, options: FetchOptions): Promise<GuestResponse> {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
   signal?.throwIfAborted();
@@ -71,7 +72,7 @@ export async function fetchFrom(dispatcher: Dispatcher, port: number, options: F
     return await exchange(dispatcher, port, options, stop.signal);
   } catch (error) {
     if (stop.signal.aborted) throw stop.signal.reason;
-    throw explained(port, error);
+    throw translated(port, error);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
@@ -84,7 +85,7 @@ async function exchange(
   { method = 'GET', path = '/', headers, body, maxResponseBytes = DEFAULT_RESPONSE_BYTES }: FetchOptions,
   signal: AbortSignal,
 ): Promise<GuestResponse> {
-  const answer = await dispatcher.request({
+  const response = await dispatcher.request({
     method: method.toUpperCase() as Dispatcher.HttpMethod,
     path,
     headers: headers as Dispatcher.RequestOptions['headers'],
@@ -95,28 +96,28 @@ async function exchange(
   });
   const chunks: Buffer[] = [];
   let bytes = 0;
-  if (Number(answer.headers['content-length']) > maxResponseBytes && method.toUpperCase() !== 'HEAD') tooLarge();
-  for await (const chunk of answer.body) {
+  if (Number(response.headers['content-length']) > maxResponseBytes && method.toUpperCase() !== 'HEAD') tooLarge();
+  for await (const chunk of response.body) {
     bytes += chunk.length;
     if (bytes > maxResponseBytes) tooLarge();
     chunks.push(chunk);
   }
-  return new GuestResponse(answer.statusCode, answer.statusText, answer.headers, Buffer.concat(chunks, bytes));
+  return new GuestResponse(response.statusCode, response.statusText, response.headers, Buffer.concat(chunks, bytes));
 
   function tooLarge(): never {
     const error = responseTooLarge(port, maxResponseBytes);
-    answer.body.on('error', () => {}).destroy();
+    response.body.on('error', () => {}).destroy();
     throw error;
   }
 }
 
-// undici's errors as ours; what is neither comes from the caller's own body.
-function explained(port: number, error: unknown): unknown {
+// Translates undici's errors. Any other error comes from the caller's own body.
+function translated(port: number, error: unknown): unknown {
   const { name, code = '', message } = error as { name?: unknown; code?: unknown; message?: unknown };
   if (isColdframeError(error) || typeof code !== 'string') return error;
   if (code === 'UND_ERR_SOCKET') return connectionLost(port, error);
   if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED' || code === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH') {
-    return invalidOption('fetch()', { option: 'request', expected: 'what HTTP allows', received: show(message) });
+    return invalidOption('fetch()', { option: 'request', expected: 'a valid HTTP request', received: show(message) });
   }
   return code.startsWith('UND_ERR') || name === 'HTTPParserError' ? responseInvalid(port, String(message), error) : error;
 }

@@ -1,43 +1,50 @@
-// A connection to who listens in a runtime, as a Duplex of Node: what `net.connect()` gives, without a network.
+// A connection to a listener in a runtime, as a Duplex of Node: like the result of `net.connect()`,
+// without a network.
 //
-// Bytes in both directions are bounded by a window: what is written waits in the stream until the guest's end has taken what came before, and what
-// the guest sends waits in the guest until it has been read here. Next:
-// `runtime-network.ts`, what an app does with them.
+// A window bounds the bytes in each direction. Written bytes wait in the stream until the guest's
+// end has taken the bytes before them. Bytes of the guest wait in the guest until they are read
+// here. Next: `runtime-network.ts`.
 
 import { Duplex } from 'node:stream';
-import { type NetworkTarget, STREAM_WINDOW_BYTES } from '../channel/messages.js';
-import type { NetworkLink, OpenStream, StreamListener } from './link.js';
+import type { NetworkLink, OpenStream, StreamListener } from '../channel/network-link.js';
+import type { NetworkTarget } from '../protocol/generated/messages.js';
+import { STREAM_WINDOW_BYTES } from '../protocol/generated/tables.js';
 
-// The largest piece that is sent at once.
+/** The largest piece of one message. */
 const PIECE_BYTES = 65_536;
-// Credit is given when so much has been read: the guest still has most of its window then.
+/** Bytes read between two messages of credit. The guest still has most of its window then. */
 const CREDIT_BYTES = STREAM_WINDOW_BYTES / 4;
 
 const FOREVER_MS = 2_147_483_647;
 
 type Done = (error?: Error | null) => void;
 
-// Those that keep Node's event loop alive, as an open socket does, whatever carries their bytes; and what they keep it alive with.
-const used = new Set<GuestStream>();
+// An open stream keeps Node's event loop alive, as an open socket does, over any transport. One
+// timer serves all streams.
+const referenced = new Set<GuestStream>();
 let timer: NodeJS.Timeout | undefined;
 
-function keep(stream: GuestStream): void {
-  used.add(stream);
+function reference(stream: GuestStream): void {
+  referenced.add(stream);
   timer ??= setInterval(() => {}, FOREVER_MS);
 }
 
-function letGo(stream: GuestStream): void {
-  if (!used.delete(stream) || used.size > 0) return;
+function unreference(stream: GuestStream): void {
+  if (!referenced.delete(stream) || referenced.size > 0) return;
   clearInterval(timer);
   timer = undefined;
 }
 
-/** A connection into a runtime. Emits `connect` when somebody listens there, and `error` with `ECONNREFUSED` when nobody does. */
+/**
+ * A connection into a runtime. Emits `connect`, or `error` with `ECONNREFUSED` if no process
+ * listens at the target.
+ */
 export class GuestStream extends Duplex {
-  /** Whether it is not yet known that somebody listens. */
+  /** Whether the connection is not established yet. */
   connecting = true;
-  /** Bytes that have been received and sent. */
+  /** Bytes received. */
   bytesRead = 0;
+  /** Bytes sent. */
   bytesWritten = 0;
   readonly #stream: OpenStream;
   readonly #incoming: Uint8Array[] = [];
@@ -55,9 +62,9 @@ export class GuestStream extends Duplex {
   /** @internal */
   constructor(link: NetworkLink, target: NetworkTarget, allowHalfOpen: boolean) {
     super({ allowHalfOpen, readableHighWaterMark: PIECE_BYTES, writableHighWaterMark: PIECE_BYTES });
-    keep(this);
+    reference(this);
     const listener: StreamListener = {
-      data: (bytes) => this.#take(bytes),
+      data: (bytes) => this.#receive(bytes),
       credit: (bytes) => this.#send(bytes),
       ended: () => this.#end(),
       closed: (error) => this.#close(error),
@@ -69,25 +76,25 @@ export class GuestStream extends Duplex {
     );
   }
 
-  /** It keeps the process alive, as it does from its beginning. */
+  /** Keeps the process alive, which is the default. */
   ref(): this {
-    if (!this.destroyed && !this.#over) keep(this);
+    if (!this.destroyed && !this.#over) reference(this);
     return this;
   }
 
-  /** It does not keep the process alive. */
+  /** Stops keeping the process alive. */
   unref(): this {
-    letGo(this);
+    unreference(this);
     return this;
   }
 
-  /** Closes the connection so that the guest sees `ECONNRESET` and not its end. */
+  /** Resets the connection, so that the guest gets `ECONNRESET` instead of an end. */
   resetAndDestroy(): this {
     this.#reset = true;
     return this.destroy();
   }
 
-  /** Emits `timeout` after so many milliseconds in which nothing was read or written; 0 never does. */
+  /** Emits `timeout` after `ms` milliseconds without a read or a write. 0 disables the event. */
   setTimeout(ms: number, listener?: () => void): this {
     this.#timeoutMs = ms;
     if (listener !== undefined) this.once('timeout', listener);
@@ -95,19 +102,19 @@ export class GuestStream extends Duplex {
     return this;
   }
 
-  /** Nothing waits here to be sent together with more. */
+  /** Does nothing: small writes are never delayed. */
   setNoDelay(): this {
     return this;
   }
 
-  /** Nothing between here and the guest can be lost unnoticed. */
+  /** Does nothing: a lost connection is always noticed. */
   setKeepAlive(): this {
     return this;
   }
 
   override _read(): void {
     this.#wanted = true;
-    this.#hand();
+    this.#deliver();
   }
 
   override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: Done): void {
@@ -121,10 +128,11 @@ export class GuestStream extends Duplex {
   }
 
   override _destroy(error: Error | null, done: Done): void {
-    letGo(this);
+    unreference(this);
     clearTimeout(this.#timer);
     this.#incoming.length = 0;
-    // What was sent before both ends is still on its way into the guest, and the connection ends by itself.
+    // After both ends, sent bytes may still be on their way to the guest, and the connection ends
+    // by itself.
     const endsItself = this.#over || (this.#ended && this.writableFinished && !this.#reset);
     if (!endsItself) this.#stream.close(this.#reset);
     done(error);
@@ -137,31 +145,31 @@ export class GuestStream extends Duplex {
     this.emit('ready');
   }
 
-  #take(bytes: Uint8Array): void {
+  #receive(bytes: Uint8Array): void {
     if (this.destroyed) return;
     this.bytesRead += bytes.length;
     this.#incoming.push(bytes);
     this.#touch();
-    this.#hand();
+    this.#deliver();
   }
 
   #end(): void {
     this.#ended = true;
-    this.#hand();
+    this.#deliver();
   }
 
   #close(error: Error | undefined): void {
     this.#over = true;
     this.#failure = error;
-    // What lies here unread is nothing to stay alive for.
-    letGo(this);
-    // A write that waits for room will never get it.
+    // Unread bytes are no reason to keep the process alive.
+    unreference(this);
+    // A pending write never gets room.
     if (error !== undefined && this.#outgoing !== undefined) this.destroy(error);
-    else this.#hand();
+    else this.#deliver();
   }
 
-  // Hands on what is wanted and there.
-  #hand(): void {
+  // Passes received bytes to the reader, as many as the reader wants.
+  #deliver(): void {
     if (this.destroyed) return;
     while (this.#wanted && this.#incoming.length > 0) {
       const bytes = this.#incoming.shift() as Uint8Array;
@@ -177,13 +185,14 @@ export class GuestStream extends Duplex {
     else if (this.#ended && !this.readableEnded) this.push(null);
   }
 
-  // At once, so that nobody takes it for one that is alive. Where something is to be heard first, a turn later: who reads along has then heard it.
+  // Destroys the stream at once, so that it does not look alive. If events or bytes must reach the
+  // reader first, destroys it in the next turn.
   #fail(error: Error): void {
     if (this.connecting || this.readableLength > 0) setImmediate(() => this.destroy(error));
     else this.destroy(error);
   }
 
-  // The guest's end has taken `credit` bytes: sends what there is room for.
+  // Adds `credit` and sends as many bytes as fit into the window.
   #send(credit: number): void {
     this.#room += credit;
     const outgoing = this.#outgoing;

@@ -1,24 +1,25 @@
-// Who listens in a runtime, and the wait for somebody who does not yet: answered by the guest's own call to listen, not by looking again and again.
+// Listeners in a runtime, and the wait for a listener. The guest's own call to listen ends the
+// wait; nothing polls.
 
-import type { NetworkTarget, WireListener } from '../channel/messages.js';
+import type { NetworkLink } from '../channel/network-link.js';
 import { listenerTimeout } from '../errors/make.js';
 import type { ListenerQuery } from '../options/network.js';
-import type { NetworkLink } from './link.js';
+import type { Listener, NetworkTarget } from '../protocol/generated/messages.js';
 
-/** Somebody who listens in a runtime. */
+/** A listener in a runtime. */
 export interface GuestListener {
-  /** The process that began to listen. */
+  /** The pid of the process that called listen. */
   readonly processId: number;
-  /** The address that it is bound to, such as `127.0.0.1` or `::`. */
+  /** The bound address, such as `127.0.0.1` or `::`. */
   readonly host?: string;
-  /** Its TCP port. */
+  /** The TCP port. */
   readonly port?: number;
-  /** The path of its Unix socket. */
+  /** The path of the Unix socket. */
   readonly path?: string;
 }
 
-/** As the caller sees it. */
-export function listenerOf({ pid, host, port, path }: WireListener): GuestListener {
+/** Converts a listener of the sidecar. */
+export function listenerOf({ pid, host, port, path }: Listener): GuestListener {
   return {
     processId: pid,
     ...(host === undefined ? {} : { host }),
@@ -27,15 +28,15 @@ export function listenerOf({ pid, host, port, path }: WireListener): GuestListen
   };
 }
 
-/** How a wait may end early. */
+/** The events that end a wait early. */
 export interface WaitEnds {
   timeoutMs: number;
   signal: AbortSignal | undefined;
-  /** Has `end` called when the runtime is disposed; gives what takes that back. */
+  /** Registers a function for the disposal of the runtime. Returns a function that removes it. */
   onDispose(end: (error: Error) => void): () => void;
 }
 
-/** Waits for who is asked for. */
+/** Waits for a listener at `target`. */
 export function waitFor(link: NetworkLink, target: NetworkTarget, query: ListenerQuery, ends: WaitEnds): Promise<GuestListener> {
   const { timeoutMs, signal, onDispose } = ends;
   return new Promise((resolve, reject) => {
@@ -48,11 +49,11 @@ export function waitFor(link: NetworkLink, target: NetworkTarget, query: Listene
     const timer = setTimeout(() => fail(listenerTimeout({ timeoutMs, ...query })), timeoutMs);
     const abort = (): void => fail(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
-    const forget = onDispose(fail);
+    const unregister = onDispose(fail);
     function finish(): void {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
-      forget();
+      unregister();
     }
     wait.answer.then(
       (listener) => {

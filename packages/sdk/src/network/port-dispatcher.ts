@@ -1,5 +1,7 @@
-// A dispatcher of undici for a guest's port, which outlives the states of its runtime: its connections and the requests that wait for one belong to one
-// state, end with it, and are made anew for the next. undici is loaded at the first use. Next: `runtime-network.ts`, which knows when that is.
+// A dispatcher of undici for a guest's port. The dispatcher outlives the states of its runtime,
+// while its connections, and the requests that wait for one, belong to one state: they end with it,
+// and new connections are made for the next state. undici is loaded at the first use. Next:
+// `runtime-network.ts`, which starts a new state.
 
 import type { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
@@ -7,35 +9,41 @@ import type { Socket } from 'node:net';
 import type { Agent, Dispatcher } from 'undici';
 import type { GuestStream } from './guest-stream.js';
 
-// Connections to one port (under one host): with the guest's ends they fit into its sockets, and the rest of the requests wait their turn.
+/**
+ * Connections to one port under one host. Together with the guest's ends they fit into its sockets;
+ * further requests wait.
+ */
 const CONNECTIONS = 64;
-// How long one is kept that nobody uses. The guest may ask for less and not for more: an open connection keeps its runtime awake.
-const KEPT_MS = 4_000;
+/**
+ * Milliseconds that an unused connection is kept. The guest may ask for less, but not for more: an
+ * open connection prevents the pause of its runtime.
+ */
+const KEEP_ALIVE_MS = 4_000;
 
-// As they are emitted by undici's agents.
+/** The events of undici's agents. */
 const EVENTS = ['connect', 'disconnect', 'connectionError', 'drain'];
 
 const require = createRequire(import.meta.url);
 
-/** See above. */
+/** A dispatcher, and the change to another state. */
 export interface PortDispatcher {
-  /** What is handed out; whoever has it may end it. */
+  /** The dispatcher for the app, which may end it. */
   readonly dispatcher: Dispatcher & { readonly closed: boolean; readonly destroyed: boolean };
-  /** Ends what has been asked so far with `reason`. */
+  /** Ends all requests so far with `reason`. */
   renew(reason: Error): void;
 }
 
-/** Does `work` when a connection may be made into a state; rejects when that is over. */
-export type Entrance = (work: () => void) => Promise<void>;
+/** Runs `work` when a connection into a state may be made. Rejects if the state has ended. */
+export type WithinState = (work: () => void) => Promise<void>;
 
-/** `enter` is called for each state. */
-export function portDispatcher(port: number, connect: () => GuestStream, enter: () => Entrance): PortDispatcher {
+/** Makes a dispatcher. `enter` is called for each state. */
+export function portDispatcher(port: number, connect: () => GuestStream, enter: () => WithinState): PortDispatcher {
   const undici = require('undici') as typeof import('undici');
-  // Of a URL only path and query decide, and its host is what the guest reads as `host`.
+  // Only path and query of a URL count. The guest reads this host in the header `host`.
   const origin = `http://localhost:${port}`;
   let agent: Agent;
 
-  class Renewable extends undici.Dispatcher {
+  class RenewableDispatcher extends undici.Dispatcher {
     get closed(): boolean {
       return agent.closed;
     }
@@ -44,7 +52,7 @@ export function portDispatcher(port: number, connect: () => GuestStream, enter: 
       return agent.destroyed;
     }
 
-    // undici reads from them how much a WebSocket and a stream of events may bring.
+    // undici reads the bounds of WebSockets and event streams from these.
     get webSocketOptions(): unknown {
       return Reflect.get(agent, 'webSocketOptions');
     }
@@ -57,22 +65,22 @@ export function portDispatcher(port: number, connect: () => GuestStream, enter: 
       return agent.dispatch({ ...options, origin: options.origin ?? origin }, handler);
     }
 
-    override close(...given: unknown[]): Promise<void> {
-      return Reflect.apply(agent.close, agent, given);
+    override close(...args: unknown[]): Promise<void> {
+      return Reflect.apply(agent.close, agent, args);
     }
 
-    override destroy(...given: unknown[]): Promise<void> {
-      return Reflect.apply(agent.destroy, agent, given);
+    override destroy(...args: unknown[]): Promise<void> {
+      return Reflect.apply(agent.destroy, agent, args);
     }
   }
 
-  const dispatcher = new Renewable();
-  const begin = (): Agent => {
+  const dispatcher = new RenewableDispatcher();
+  const makeAgent = (): Agent => {
     const within = enter();
-    const begun = new undici.Agent({
+    const made = new undici.Agent({
       connections: CONNECTIONS,
-      keepAliveTimeout: KEPT_MS,
-      keepAliveMaxTimeout: KEPT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
       connect: (_options, callback) => {
         const failed = (error: Error): void => callback(error, null);
         within(() => {
@@ -80,26 +88,26 @@ export function portDispatcher(port: number, connect: () => GuestStream, enter: 
           stream.once('error', failed);
           stream.once('connect', () => {
             stream.off('error', failed);
-            // undici needs of a socket what every Duplex has.
+            // undici uses only what every Duplex has.
             callback(null, stream as unknown as Socket);
           });
         }).catch(failed);
       },
     });
-    for (const event of EVENTS) forward(event, begun, dispatcher);
-    return begun;
+    for (const event of EVENTS) forward(event, made, dispatcher);
+    return made;
   };
-  agent = begin();
+  agent = makeAgent();
   return {
     dispatcher,
     renew(reason) {
       const before = agent;
-      if (!before.closed && !before.destroyed) agent = begin();
+      if (!before.closed && !before.destroyed) agent = makeAgent();
       before.destroy(reason).catch(() => {});
     },
   };
 }
 
 function forward(event: string, from: EventEmitter, to: EventEmitter): void {
-  from.on(event, (...told) => to.emit(event, ...told));
+  from.on(event, (...args) => to.emit(event, ...args));
 }

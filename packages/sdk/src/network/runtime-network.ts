@@ -1,148 +1,197 @@
-// What a runtime's app does with its network: everything that has to end with the runtime, or with the state that it is in, is known here. Made at the
-// first use, and what is not needed at once is loaded then: undici (its types are in the public API, so that what is given here can be handed to
-// `fetch()` and to undici itself), and what answers with a promise anyway. Next: `fetch.ts`, one request and its answer; `port-dispatcher.ts`.
+// The network of one runtime, as its app uses it. Everything that must end with the runtime, or
+// with its present state, is registered here. The calls reach guests; they give guests no way out.
+//
+// Modules that are not needed at once are loaded at the first use: undici, and everything whose
+// result is a promise. undici's types are public, so that a dispatcher can be passed to `fetch()`
+// and to undici. Next: `fetch.ts`, one request and its response; `port-dispatcher.ts`.
 
 import type { Dispatcher } from 'undici';
 import { runtimeDisposed } from '../errors/make.js';
-import type { ConnectOptions, FetchOptions, ListenerQuery, WaitForListenerOptions } from '../options/network.js';
+import { checkArgument, checkOptions } from '../options/check.js';
+import {
+  CONNECT_TARGET,
+  type ConnectOptions,
+  type ExposePortOptions,
+  type FetchOptions,
+  LISTENER_QUERY,
+  type ListenerQuery,
+  PORT,
+  type WaitForListenerOptions,
+} from '../options/network.js';
+import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import type { ExposedPort } from './exposed-port.js';
 import type { GuestResponse } from './fetch.js';
 import { GuestStream } from './guest-stream.js';
-import type { NetworkLink } from './link.js';
 import type { GuestListener } from './listeners.js';
 import { type PortDispatcher, portDispatcher } from './port-dispatcher.js';
 
 const DEFAULT_WAIT_MS = 10_000;
 
-// The time in which the runtime is in one state. What was asked in it must not reach another.
+/**
+ * The time between two restores of the runtime. A rollback or a resumption starts a new era. A
+ * request of one era must not reach a later one.
+ */
 interface Era {
-  /** Why it is over. */
-  over?: Error;
+  /** The reason why the era has ended. */
+  ended?: Error;
 }
 
-/** See above. Options have been checked. */
+/** The calls of `NodeRuntime` for servers in the guest. */
 export class RuntimeNetwork {
-  readonly #link: NetworkLink;
-  readonly #runtime: number;
+  readonly #access: RuntimeAccess;
   readonly #streams = new Set<GuestStream>();
   readonly #dispatchers = new Map<number, PortDispatcher>();
   readonly #exposed = new Set<ExposedPort>();
   readonly #waits = new Set<(error: Error) => void>();
   readonly #maxResponseBytes: number | undefined;
-  // What is under way that may put another state in the place of this one.
-  readonly #changes = new Set<Promise<unknown>>();
+  /** Pending restores. */
+  readonly #restores = new Set<Promise<unknown>>();
   #era: Era = {};
 
-  /** `maxResponseBytes`: the runtime's, for calls of `fetch` that say nothing of it. */
-  constructor(link: NetworkLink, runtime: number, maxResponseBytes?: number) {
-    this.#link = link;
-    this.#runtime = runtime;
+  /** `maxResponseBytes` applies to calls of `fetch()` without that option. */
+  constructor(access: RuntimeAccess, maxResponseBytes?: number) {
+    this.#access = access;
     this.#maxResponseBytes = maxResponseBytes;
   }
 
-  connect({ port, host, path, allowHalfOpen = false }: ConnectOptions): GuestStream {
-    const stream = new GuestStream(this.#link, { runtime: this.#runtime, port, host, path }, allowHalfOpen);
+  async fetch(port: number, request: string | FetchOptions | Request, options: FetchOptions): Promise<GuestResponse> {
+    checkArgument('fetch()', 'port', PORT, port);
+    this.#access.assertUsable();
+    const isRequest = request instanceof Request;
+    const given = typeof request === 'string' ? { path: request } : isRequest ? {} : request;
+    const own = isRequest ? options : { ...given, ...options };
+    checkOptions('fetch()', own);
+    const era = this.#era;
+    const { fetchFrom, fromRequest } = await import('./fetch.js');
+    assertCurrent(era);
+    const all = isRequest ? { ...fromRequest(request), ...own } : own;
+    const maxResponseBytes = all.maxResponseBytes ?? this.#maxResponseBytes;
+    return fetchFrom(this.#dispatcher(port), port, { ...all, maxResponseBytes });
+  }
+
+  dispatcher(port: number): Dispatcher {
+    checkArgument('dispatcher()', 'port', PORT, port);
+    this.#access.assertUsable();
+    return this.#dispatcher(port);
+  }
+
+  connect(target: ConnectOptions): GuestStream {
+    checkArgument('connect()', 'target', CONNECT_TARGET, target);
+    this.#access.assertUsable();
+    return this.#connect(target);
+  }
+
+  async waitForListener(query: ListenerQuery, options: WaitForListenerOptions): Promise<GuestListener> {
+    checkArgument('waitForListener()', 'target', LISTENER_QUERY, query);
+    checkOptions('waitForListener()', options);
+    this.#access.assertUsable();
+    const { timeoutMs = DEFAULT_WAIT_MS, signal } = options;
+    const era = this.#era;
+    const { waitFor } = await import('./listeners.js');
+    assertCurrent(era);
+    signal?.throwIfAborted();
+    const onDispose = (end: (error: Error) => void) => {
+      this.#waits.add(end);
+      return () => this.#waits.delete(end);
+    };
+    const { connection, runtime } = this.#access;
+    return waitFor(connection.network, { runtime, ...query }, query, { timeoutMs, signal, onDispose });
+  }
+
+  async findListener(query: ListenerQuery): Promise<GuestListener | undefined> {
+    checkArgument('findListener()', 'target', LISTENER_QUERY, query);
+    return (await this.listeners(query))[0];
+  }
+
+  async listeners(query: ListenerQuery = {}): Promise<GuestListener[]> {
+    this.#access.assertUsable();
+    const { listenerOf } = await import('./listeners.js');
+    const { connection, runtime } = this.#access;
+    return (await connection.request('listener.list', { runtime, ...query })).listeners.map(listenerOf);
+  }
+
+  async exposePort(port: number, options: ExposePortOptions): Promise<ExposedPort> {
+    checkArgument('exposePort()', 'port', PORT, port);
+    checkOptions('exposePort()', options);
+    this.#access.assertUsable();
+    const { host = '127.0.0.1', hostPort = 0 } = options;
+    const { ExposedPort } = await import('./exposed-port.js');
+    assertCurrent(this.#era);
+    const connect = (): GuestStream => this.#connect({ port, allowHalfOpen: true });
+    const exposed = await ExposedPort.open(host, hostPort, connect, (closed) => this.#exposed.delete(closed));
+    this.#exposed.add(exposed);
+    if (this.#era.ended !== undefined) await exposed.close();
+    assertCurrent(this.#era);
+    return exposed;
+  }
+
+  /**
+   * Runs `restore`, which restores another state of the runtime unless it fails. Requests that
+   * started before it is done end with `reason`, also requests that wait for a connection. No
+   * connection is made meanwhile, because it could reach either state.
+   */
+  async whileRestoring<T>(reason: Error, restore: () => Promise<T>): Promise<T> {
+    const restored = restore().then((result) => {
+      this.startEra(reason);
+      return result;
+    });
+    this.#restores.add(restored);
+    try {
+      return await restored;
+    } finally {
+      this.#restores.delete(restored);
+    }
+  }
+
+  /** Ends the requests of the present era with `reason`. */
+  startEra(reason: Error): void {
+    if (this.#era.ended !== undefined) return; // closed
+    this.#era.ended = reason;
+    this.#era = {};
+    for (const { renew } of this.#dispatchers.values()) renew(reason);
+  }
+
+  /** Ends everything, because the runtime is being disposed. */
+  async close(): Promise<void> {
+    const reason = runtimeDisposed(this.#access.runtime);
+    this.#era.ended = reason;
+    for (const end of [...this.#waits]) end(reason);
+    for (const { dispatcher } of this.#dispatchers.values()) dispatcher.destroy(reason).catch(() => {});
+    // The app itself ends the runtime, so a stream without an error listener closes without an
+    // error.
+    for (const stream of [...this.#streams]) stream.destroy(stream.listenerCount('error') > 0 ? reason : undefined);
+    await Promise.all([...this.#exposed].map((exposed) => exposed.close()));
+  }
+
+  #connect({ port, host, path, allowHalfOpen = false }: ConnectOptions): GuestStream {
+    const { connection, runtime } = this.#access;
+    const stream = new GuestStream(connection.network, { runtime, port, host, path }, allowHalfOpen);
     this.#streams.add(stream);
     stream.once('close', () => this.#streams.delete(stream));
     return stream;
   }
 
-  dispatcher(port: number): Dispatcher {
-    const known = this.#dispatchers.get(port)?.dispatcher;
-    // Whoever was handed it may have ended it.
-    if (known !== undefined && !known.closed && !known.destroyed) return known;
+  #dispatcher(port: number): Dispatcher {
+    const present = this.#dispatchers.get(port)?.dispatcher;
+    // The app may have ended the dispatcher that it got.
+    if (present !== undefined && !present.closed && !present.destroyed) return present;
     const made = portDispatcher(
       port,
-      () => this.connect({ port }),
+      () => this.#connect({ port }),
       () => this.#within.bind(this, this.#era),
     );
     this.#dispatchers.set(port, made);
     return made.dispatcher;
   }
 
-  /** `request`: what it says counts where `options` say nothing. */
-  async fetch(port: number, options: FetchOptions, request?: Request): Promise<GuestResponse> {
-    const era = this.#era;
-    const { fetchFrom, fromRequest } = await import('./fetch.js');
-    assertNow(era);
-    const given = request === undefined ? options : { ...fromRequest(request), ...options };
-    const maxResponseBytes = given.maxResponseBytes ?? this.#maxResponseBytes;
-    return fetchFrom(this.dispatcher(port), port, { ...given, maxResponseBytes });
-  }
-
-  async listeners(query: ListenerQuery = {}): Promise<GuestListener[]> {
-    const { listenerOf } = await import('./listeners.js');
-    return (await this.#link.listeners({ runtime: this.#runtime, ...query })).map(listenerOf);
-  }
-
-  async waitFor(query: ListenerQuery, options: WaitForListenerOptions): Promise<GuestListener> {
-    const { timeoutMs = DEFAULT_WAIT_MS, signal } = options;
-    const era = this.#era;
-    const { waitFor } = await import('./listeners.js');
-    assertNow(era);
-    signal?.throwIfAborted();
-    const onDispose = (end: (error: Error) => void) => {
-      this.#waits.add(end);
-      return () => this.#waits.delete(end);
-    };
-    return waitFor(this.#link, { runtime: this.#runtime, ...query }, query, { timeoutMs, signal, onDispose });
-  }
-
-  async expose(port: number, host: string, hostPort: number): Promise<ExposedPort> {
-    const { ExposedPort } = await import('./exposed-port.js');
-    assertNow(this.#era);
-    const connect = (): GuestStream => this.connect({ port, allowHalfOpen: true });
-    const exposed = await ExposedPort.open(host, hostPort, connect, (one) => this.#exposed.delete(one));
-    this.#exposed.add(exposed);
-    if (this.#era.over !== undefined) await exposed.close();
-    assertNow(this.#era);
-    return exposed;
-  }
-
-  /**
-   * Does `work`, which puts another state in the place of this one unless it fails. Requests that were begun before it is done end with `reason`, also
-   * those that still wait for a connection: none is made meanwhile, because it could lead into either state.
-   */
-  async change<T>(reason: Error, work: () => Promise<T>): Promise<T> {
-    const change = work().then((done) => {
-      this.renew(reason);
-      return done;
-    });
-    this.#changes.add(change);
-    try {
-      return await change;
-    } finally {
-      this.#changes.delete(change);
-    }
-  }
-
-  /** Another state has come, or is about to: ends the requests of this one. */
-  renew(reason: Error): void {
-    if (this.#era.over !== undefined) return; // disposed
-    this.#era.over = reason;
-    this.#era = {};
-    for (const { renew } of this.#dispatchers.values()) renew(reason);
-  }
-
-  /** The runtime is being disposed: ends what there is. */
-  async close(): Promise<void> {
-    const reason = runtimeDisposed(this.#runtime);
-    this.#era.over = reason;
-    for (const end of [...this.#waits]) end(reason);
-    for (const { dispatcher } of this.#dispatchers.values()) dispatcher.destroy(reason).catch(() => {});
-    // Who does not listen for errors has not asked for one: this end is the app's own.
-    for (const stream of [...this.#streams]) stream.destroy(stream.listenerCount('error') > 0 ? reason : undefined);
-    await Promise.all([...this.#exposed].map((one) => one.close()));
-  }
-
   async #within(era: Era, work: () => void): Promise<void> {
-    while (this.#changes.size > 0) await Promise.allSettled(this.#changes);
-    assertNow(era);
+    while (this.#restores.size > 0) await Promise.allSettled(this.#restores);
+    assertCurrent(era);
     work();
   }
 }
 
-// It may have ended while something was waited for.
-function assertNow(era: Era): void {
-  if (era.over !== undefined) throw era.over;
+// Throws if the era ended during an `await`.
+function assertCurrent(era: Era): void {
+  if (era.ended !== undefined) throw era.ended;
 }

@@ -1,74 +1,144 @@
-// What `bindings` may be: the test that accepts what is certainly correct. `binding-schemas.ts` says what is wrong with the rest.
+// Bindings: functions of the app that guests can call, as an option.
 
-import { isStandard } from '../bindings/validator.js';
+import { CALLBACK, type Fault, FLAG, isObject, isPlain, listOf, mapOf, matching, type Rule, rule, TEXT, whole } from './rule.js';
+import { known, type OptionTable, objectWith, required } from './table.js';
 
-type Test = (value: unknown) => boolean;
+/** A JSON Schema: draft 2020-12, or the draft that its `$schema` names. */
+export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
-/** The name of a binding, and of a command that calls one: the sidecar has the same rule. */
-export const BINDING_NAME = /^[A-Za-z][\w.-]{0,63}$/;
+/**
+ * A schema of a library that follows Standard Schema, such as zod 4. The handler receives the value
+ * that the schema makes of the input.
+ */
+export interface StandardSchema {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult | Promise<StandardResult>;
+  };
+}
 
-/** Bounds of a definition's numbers. */
-export const BINDING_WHOLE = {
-  /** Milliseconds; the largest is five minutes. */
-  timeoutMs: { min: 1, max: 300_000 },
-  /** Calls; the largest is what a runtime may have under way. */
-  maxConcurrency: { min: 1, max: 1_024 },
-  /** Bytes; the largest is half of what a frame holds. */
-  maxInputBytes: { min: 1, max: 16_777_216 },
-  maxOutputBytes: { min: 1, max: 16_777_216 },
-} as const;
+/** The result of a Standard Schema. */
+export type StandardResult =
+  | { readonly value: unknown; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
 
-/** Commands besides the name. */
-export const MAX_ALIASES = 15;
+/** One problem that a Standard Schema found. */
+export interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
 
-const isText: Test = (value) => typeof value === 'string';
-const isName: Test = (value) => typeof value === 'string' && BINDING_NAME.test(value);
-const isWhole =
-  (option: keyof typeof BINDING_WHOLE): Test =>
-  (value) =>
-    Number.isInteger(value) && (value as number) >= BINDING_WHOLE[option].min && (value as number) <= BINDING_WHOLE[option].max;
+/** The second argument of a handler. */
+export interface BindingContext {
+  /**
+   * Aborts when the call is abandoned: its process has ended or given up, its time is over, or the
+   * runtime is disposed.
+   */
+  readonly signal: AbortSignal;
+  /** The pid of the calling process. */
+  readonly pid: number;
+}
 
-/** A JSON Schema, as far as one can see from here, or a library's. */
-export const isSchema: Test = (value) => typeof value === 'boolean' || isStandard(value) || isPlain(value);
+/** An input that shows the use of a binding. `--help` of the binding's command prints it. */
+export interface BindingExample {
+  readonly description?: string;
+  readonly input: unknown;
+}
 
-/** `{ description?, input }` */
-export const isExample: Test = (value) =>
+/**
+ * A function of this process that guests can call, with `await callBinding(name, input)` or through
+ * a command of that name.
+ */
+export interface BindingDefinition {
+  /** A description for people and models. `--help` prints it. */
+  readonly description: string;
+  /** The schema of the input, which is checked in this process before the handler runs. */
+  readonly inputSchema: JsonSchema | StandardSchema;
+  /**
+   * Returns the result, which is sent as JSON; `undefined` becomes `null`. An error that the
+   * handler throws rejects the call in the guest, with the error's name, message and code.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: the schema says what the input is
+  handler(input: any, context: BindingContext): unknown;
+  /**
+   * Milliseconds that a call may take, waiting for its turn included.
+   * @default 30_000; at most 300_000
+   */
+  readonly timeoutMs?: number;
+  /** Number of calls that run at a time. Further calls wait for their turn. @default 64 */
+  readonly maxConcurrency?: number;
+  /** The largest input in bytes of JSON. @default 1_048_576; at most 16_777_216 */
+  readonly maxInputBytes?: number;
+  /** The largest result in bytes of JSON. @default 1_048_576; at most 16_777_216 */
+  readonly maxOutputBytes?: number;
+  /** Inputs that show the use of the binding. */
+  readonly examples?: readonly BindingExample[];
+  /**
+   * Whether a command has the binding's name. `false` for the name of a command of the sandbox,
+   * such as `echo`.
+   * @default true
+   */
+  readonly command?: boolean;
+  /** Further names of the command. */
+  readonly commandAliases?: readonly string[];
+}
+
+/** Bindings by name: a letter, then letters, digits, `_`, `.` or `-`, at most 64 characters. */
+export type Bindings = Readonly<Record<string, BindingDefinition>>;
+
+/** The sidecar has the same rule for names of bindings and commands. */
+const NAME_PATTERN = /^[A-Za-z][\w.-]{0,63}$/;
+const NAME = matching(NAME_PATTERN, "a name: a letter, then letters, digits, '_', '.' or '-', 64 at most");
+const MAX_ALIASES = 15;
+/** Half of a frame. */
+const MAX_BYTES = 16_777_216;
+
+/** Whether `schema` belongs to a library that follows Standard Schema. */
+export function isStandardSchema(schema: unknown): schema is StandardSchema {
+  if ((typeof schema !== 'object' || schema === null) && typeof schema !== 'function') return false;
+  const standard: unknown = (schema as Record<string, unknown>)['~standard'];
+  return isObject(standard) && typeof standard['validate'] === 'function';
+}
+
+const isSchema = (value: unknown): boolean => typeof value === 'boolean' || isStandardSchema(value) || isPlain(value);
+
+const EXAMPLES_EXPECTED = 'a list of examples: { description?, input }';
+const isExample = (value: unknown): boolean =>
   isPlain(value) &&
   'input' in value &&
   Object.keys(value).every((key) => key === 'input' || key === 'description') &&
-  (value['description'] === undefined || isText(value['description']));
+  (value['description'] === undefined || typeof value['description'] === 'string');
 
-const TESTS: Readonly<Record<string, Test>> = {
-  __proto__: null as never,
-  description: isText,
-  inputSchema: isSchema,
-  handler: (value) => typeof value === 'function',
-  timeoutMs: isWhole('timeoutMs'),
-  maxConcurrency: isWhole('maxConcurrency'),
-  maxInputBytes: isWhole('maxInputBytes'),
-  maxOutputBytes: isWhole('maxOutputBytes'),
-  command: (value) => typeof value === 'boolean',
-  examples: (value) => Array.isArray(value) && value.every(isExample),
-  commandAliases: (value) => Array.isArray(value) && value.length <= MAX_ALIASES && value.every(isName),
+const ALIASES_EXPECTED = `a list of at most ${MAX_ALIASES} names`;
+const ALIAS_LIST = listOf(NAME, ALIASES_EXPECTED);
+const ALIASES: Rule = {
+  expected: ALIASES_EXPECTED,
+  fault: (value): Fault | undefined =>
+    Array.isArray(value) && value.length > MAX_ALIASES
+      ? { path: [], expected: ALIASES_EXPECTED, received: value }
+      : ALIAS_LIST.fault(value),
 };
 
-/** Whether `value` is certainly a map of bindings. */
-export const isBindings: Test = (value) =>
-  isPlain(value) && Object.keys(value).every((name) => BINDING_NAME.test(name) && isDefinition(value[name]));
+const BINDING: OptionTable<BindingDefinition> = {
+  description: required(TEXT),
+  inputSchema: known(required(rule(isSchema, 'a JSON Schema or a schema of zod')), ['schema', 'parameters']),
+  handler: known(required(CALLBACK), ['execute']),
+  timeoutMs: whole(1, 300_000, 'milliseconds'),
+  maxConcurrency: whole(1, 1_024, 'calls'),
+  maxInputBytes: whole(1, MAX_BYTES, 'bytes'),
+  maxOutputBytes: whole(1, MAX_BYTES, 'bytes'),
+  command: FLAG,
+  examples: listOf(rule(isExample, EXAMPLES_EXPECTED), EXAMPLES_EXPECTED),
+  commandAliases: known(ALIASES, ['aliases']),
+};
 
-function isDefinition(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const definition = value as Record<string, unknown>;
-  for (const name in definition) {
-    const test = TESTS[name];
-    if (test === undefined) return false;
-    if (definition[name] !== undefined && !test(definition[name])) return false;
-  }
-  return ['description', 'inputSchema', 'handler'].every((name) => definition[name] !== undefined);
-}
-
-function isPlain(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
+/** Accepts bindings. */
+export const BINDINGS = mapOf(
+  NAME_PATTERN,
+  objectWith(BINDING, 'a binding: { description, inputSchema, handler, ... }'),
+  'a map of names to bindings: { description, inputSchema, handler, ... }',
+  NAME.expected,
+);
+/** The argument of `unregisterBindings()`. */
+export const BINDING_NAMES = listOf(TEXT, 'a list of names');

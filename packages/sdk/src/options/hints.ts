@@ -1,162 +1,113 @@
-// What people write who come from elsewhere, and what it is called here. A wrong name that is one of these gets the right one as a hint;
-// one that is nearly a right name gets that.
+// Sentences that lead from a wrong name to the right one: a name that another library uses, an
+// option of another call, or a misspelled name. All of them come from the tables of options, which
+// are read when the first wrong name appears.
 
-import type { OptionSet } from './check.js';
-import { LIMIT_NAMES } from './limit-bounds.js';
+import type { InnerOptions, Rule } from './rule.js';
+import type { AnyTable, Option } from './table.js';
 
-const FOREIGN: Readonly<Record<string, string>> = {
-  __proto__: null as never,
-  timeoutMs: '`timeout`, in milliseconds',
-  timeoutSeconds: '`timeout`, in milliseconds',
-  loopbackExemptPorts: '`exposePort()`, a call: guest ports are reached by calls of yours and by nothing else',
-  pollIntervalMs: '`timeoutMs`: listeners are awaited by events, not looked for again and again',
-  maxDuration: '`timeout`, in milliseconds',
-  deadline: '`timeout`, in milliseconds',
-  abortSignal: '`signal`',
-  environment: '`env`',
-  envs: '`env`',
-  envVars: '`env`',
-  workingDirectory: '`cwd`',
-  workdir: '`cwd`',
-  workDir: '`cwd`',
-  dir: '`cwd`',
-  argv: '`args`',
-  nodeArgs: '`execArgv`',
-  nodeOptions: '`execArgv`, or NODE_OPTIONS in `env`',
-  arguments: '`args`',
-  input: '`stdin`',
-  stdout: '`onStdout`, a function',
-  stderr: '`onStderr`, a function',
-  onOutput: '`onStdout` and `onStderr`',
-  memory: '`limits.memoryBytes`, in bytes',
-  memoryMb: '`limits.memoryBytes`, in bytes',
-  memoryMB: '`limits.memoryBytes`, in bytes',
-  memoryLimit: '`limits.memoryBytes`, in bytes',
-  memoryLimitBytes: '`limits.memoryBytes`, in bytes',
-  maxMemory: '`limits.memoryBytes`, in bytes',
-  cpuTime: '`limits.cpuMs`, in milliseconds',
-  cpuTimeLimitMs: '`limits.cpuMs`, in milliseconds',
-  cpuLimit: '`limits.cpuMs`, in milliseconds',
-  maxBuffer: '`limits.outputBytes`, in bytes',
-  maxOutputBytes: '`limits.outputBytes`, in bytes',
-  threads: '`workers`',
-  inlineBudget: '`inlineBudgetMs`, in milliseconds',
-  resourceLimits: '`limits`',
-  limit: '`limits`',
-  volumes: '`mounts`, a list of `{ guestPath, hostPath, readOnly?, overlay? }`',
-  mount: '`mounts`, a list of `{ guestPath, hostPath, readOnly?, overlay? }`',
-  readonly: '`readOnly`',
-  source: '`hostPath`',
-  target: '`guestPath`',
-  destination: '`guestPath`',
-  node_modules: '`nodeModules`',
-  modules: '`nodeModules`',
-  fs: '`files`, a map of guest paths to contents',
-  filesystem: '`files`, a map of guest paths to contents',
-  maxFiles: '`limits.inodes`',
-  maxOpenFiles: '`limits.descriptors`',
-  maxProcesses: '`limits.processes`',
-  maxSockets: '`limits.sockets`',
-  maxPipes: '`limits.pipes`',
-  fds: '`limits.descriptors`',
-  wallTimeMs: '`limits.wallMs`, in milliseconds',
-  maxFilesystemBytes: '`limits.filesystemBytes`, in bytes',
-  force: '`recursive`',
-  permission: '`permissions`',
-  policy: '`permissions`',
-  allowNetwork: '`permissions.network`',
-  follow: '`followSymlinks`',
-  tools: '`bindings`, a map of names to `{ description, inputSchema, handler }`',
-  toolKits: '`bindings`, a map of names to `{ description, inputSchema, handler }`',
-  schema: '`inputSchema`',
-  parameters: '`inputSchema`',
-  execute: '`handler`',
-  aliases: '`commandAliases`',
-  max: '`size` of a pool',
-  maxSize: '`size` of a pool',
-  minSize: '`min` of a pool',
-  maxUses: '`reuse` of a pool',
-  idleTimeout: '`idleTimeoutMs` of a pool, or `idle.afterMs` of a runtime, in milliseconds',
-  acquireTimeout: '`acquireTimeoutMs` of a pool, in milliseconds',
-  maxQueue: '`maxWaiting` of a pool',
-  maxWaitingClients: '`maxWaiting` of a pool',
-  from: '`snapshot`',
-  template: '`snapshot`',
-  tags: '`labels`, a map of names to text',
-  label: '`name`',
-  tenantId: '`tenant`',
-};
+type Calls = Readonly<Record<string, Rule>>;
 
-// Where an option belongs that is right, but not here.
-const ELSEWHERE: Readonly<Record<string, OptionSet[]>> = {
-  __proto__: null as never,
-  limits: ['NodeRuntime.create()'],
-  ...Object.fromEntries(['profile', ...LIMIT_NAMES].map((name) => [name, ['NodeRuntime.create()'] as OptionSet[]])),
-  onLimitWarning: ['NodeRuntime.create()'],
-  files: ['NodeRuntime.create()'],
-  mounts: ['NodeRuntime.create()'],
-  nodeModules: ['NodeRuntime.create()'],
-  readOnly: ['NodeRuntime.create()'],
-  overlay: ['NodeRuntime.create()'],
-  hostPath: ['NodeRuntime.create()'],
-  guestPath: ['NodeRuntime.create()'],
-  bindings: ['NodeRuntime.create()'],
-  recursive: ['mkdir()', 'remove()', 'watch()'],
-  mode: ['writeFile()', 'createWriteStream()'],
-  append: ['createWriteStream()'],
-  gzip: ['exportTar()', 'importTar()'],
-  followSymlinks: ['stat()'],
-  sidecar: ['NodeRuntime.create()'],
-  snapshot: ['NodeRuntime.create()'],
-  tenant: ['NodeRuntime.create()'],
-  snapshots: ['Sidecar.spawn()', 'Sidecar.embedded()'],
-  name: ['snapshot()'],
-  labels: ['snapshot()'],
-  store: ['snapshot()'],
-  settle: ['clone()'],
-  permissions: ['NodeRuntime.create()'],
-  idle: ['NodeRuntime.create()'],
-  onBootTiming: ['NodeRuntime.create()', 'Sidecar.spawn()', 'Sidecar.embedded()'],
-  inlineBudgetMs: ['Sidecar.embedded()'],
-  workers: ['Sidecar.spawn()', 'Sidecar.embedded()'],
-  warmSlots: ['Sidecar.spawn()', 'Sidecar.embedded()'],
-  maxRuntimes: ['Sidecar.spawn()', 'Sidecar.embedded()'],
-  spinUs: ['Sidecar.spawn()', 'Sidecar.embedded()'],
-  timeout: ['exec()', 'execFile()', 'run()', 'spawn()', 'execCommand()', 'ResidentRunner.exec()'],
-  signal: ['exec()', 'execFile()', 'run()', 'ResidentRunner.exec()'],
-  stdin: ['exec()', 'execFile()', 'run()', 'spawn()', 'execCommand()'],
-  args: ['exec()', 'execFile()', 'run()'],
-  execArgv: ['exec()', 'execFile()', 'run()'],
-  language: ['exec()', 'execFile()', 'run()'],
-  onStdout: ['exec()', 'execFile()', 'run()', 'ResidentRunner.exec()'],
-  onStderr: ['exec()', 'execFile()', 'run()', 'ResidentRunner.exec()'],
-  env: ['NodeRuntime.create()', 'exec()', 'execFile()', 'run()', 'createResidentRunner()'],
-  cwd: ['NodeRuntime.create()', 'exec()', 'execFile()', 'run()', 'createResidentRunner()'],
-};
-
-// How an option is reached that is not on the outermost level.
-const INNER: Readonly<Record<string, string>> = {
-  __proto__: null as never,
-  ...Object.fromEntries(['profile', ...LIMIT_NAMES].map((name) => [name, `limits.${name}`])),
-  readOnly: 'mounts[].readOnly',
-  overlay: 'mounts[].overlay',
-  hostPath: 'mounts[].hostPath',
-  guestPath: 'mounts[].guestPath',
-};
-
-/** A sentence that leads from a wrong name to the right one, if one is known. */
-export function hintFor(name: string, set: OptionSet): string | undefined {
-  const right = FOREIGN[name];
-  if (right !== undefined) return `It is called ${right}${placeOf(/^`(\w+)/.exec(right)?.[1], set)}.`;
-  if (name in ELSEWHERE) {
-    const inner = INNER[name] === undefined ? '' : ` It is \`${INNER[name]}\` there.`;
-    return `It is an option of ${(ELSEWHERE[name] as OptionSet[]).join(', ')}.${inner}`;
-  }
-  const near = Object.keys(ELSEWHERE).find((known) => known.toLowerCase() === name.toLowerCase());
-  return near === undefined ? undefined : `It is spelled \`${near}\`.`;
+/** An option, and the calls that have it. */
+interface Place {
+  readonly name: string;
+  /** The name with the options around it, such as `limits.memoryBytes`. */
+  readonly path: string;
+  readonly option: Option;
+  readonly calls: Set<string>;
 }
 
-function placeOf(option: string | undefined, set: OptionSet): string {
-  const places = ELSEWHERE[option ?? ''];
-  return places === undefined || places.includes(set) ? '' : `, and an option of ${places.join(', ')}`;
+/** All options of all calls. */
+interface Index {
+  readonly places: Map<string, Place>;
+  readonly tables: Set<AnyTable>;
+}
+
+/** Names of other libraries that stand for no single option of this one. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  __proto__: null as never,
+  loopbackExemptPorts: '`exposePort()`, a call: guest ports are reached by calls of the app and by nothing else',
+  pollIntervalMs: '`timeoutMs`: listeners are awaited by events, not by polling',
+  nodeOptions: '`execArgv`, or NODE_OPTIONS in `env`',
+  onOutput: '`onStdout` and `onStderr`',
+  allowNetwork: '`permissions.network` of NodeRuntime.create()',
+};
+
+/** The largest number of calls that a message names. */
+const MAX_CALLS = 6;
+/** `spawnCommand()` has the options of `execCommand()`, which messages name already. */
+const UNNAMED_CALLS: ReadonlySet<string> = new Set(['spawnCommand()']);
+
+let index: Index | undefined;
+
+/** Returns a sentence about a name that `table` does not have, if one is known. */
+export function hintFor(name: string, table: AnyTable, call: string, calls: Calls): string | undefined {
+  index ??= indexOf(calls);
+  const { places, tables } = index;
+  const right = nearest(name, Object.keys(table));
+  if (!tables.has(table)) {
+    // The names of a policy mean nothing outside of it.
+    const own = Object.keys(table).find((option) => table[option]?.aliases?.names.includes(name)) ?? right;
+    return own && `It is called \`${own}\`.`;
+  }
+  if (OTHER_NAMES[name] !== undefined) return `It is called ${OTHER_NAMES[name]}.`;
+  const all = [...places.values()];
+  const alias = all.find(({ option }) => option.aliases?.names.includes(name));
+  if (alias !== undefined) {
+    const elsewhere = alias.calls.has(call) ? '' : `, and an option of ${listOf(alias.calls)}`;
+    return `It is called \`${alias.path}\`${alias.option.aliases?.note}${elsewhere}.`;
+  }
+  const same = places.get(name) ?? all.find((place) => place.name === name);
+  if (same !== undefined) {
+    const inner = same.path === name ? '' : ` It is \`${same.path}\` there.`;
+    return `It is an option of ${listOf(same.calls)}.${inner}`;
+  }
+  const spelled = right ?? all.find((place) => place.name.toLowerCase() === name.toLowerCase())?.name;
+  return spelled && `It is spelled \`${spelled}\`.`;
+}
+
+function indexOf(calls: Calls): Index {
+  const places = new Map<string, Place>();
+  const tables = new Set<AnyTable>();
+  const add = (call: string, { options, prefix }: InnerOptions, above: string): void => {
+    tables.add(options);
+    for (const [name, option] of Object.entries(options)) {
+      const path = above === '' ? name : above + prefix + name;
+      const place = places.get(path) ?? { name, path, option, calls: new Set<string>() };
+      place.calls.add(call);
+      places.set(path, place);
+      if (option.inner !== undefined) add(call, option.inner, path);
+    }
+  };
+  for (const [call, { inner }] of Object.entries(calls)) if (inner !== undefined) add(call, inner, '');
+  return { places, tables };
+}
+
+function listOf(calls: ReadonlySet<string>): string {
+  const named = [...calls].filter((call) => !UNNAMED_CALLS.has(call));
+  return named.length > MAX_CALLS ? `${named.slice(0, MAX_CALLS).join(', ')} and others` : named.join(', ');
+}
+
+// The closest of `names`, if it differs by a typing error or two.
+function nearest(name: string, names: readonly string[]): string | undefined {
+  const bound = name.length < 6 ? 1 : 2;
+  const [first] = names
+    .map((one) => ({ one, edits: distance(name.toLowerCase(), one.toLowerCase()) }))
+    .filter(({ edits }) => edits <= bound)
+    .sort((a, b) => a.edits - b.edits);
+  return first?.one;
+}
+
+// Edits between two words: letters inserted, removed, replaced, or swapped with their neighbour.
+function distance(from: string, to: string): number {
+  let [before, last, row]: [number[], number[], number[]] = [[], [], Array.from({ length: to.length + 1 }, (_, at) => at)];
+  for (let i = 1; i <= from.length; i++) {
+    [before, last, row] = [last, row, [i]];
+    for (let j = 1; j <= to.length; j++) {
+      const isSame = from[i - 1] === to[j - 1];
+      const edits = [(last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (isSame ? 0 : 1)];
+      if (i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]) edits.push((before[j - 2] ?? 0) + 1);
+      row.push(Math.min(...edits));
+    }
+  }
+  return row[to.length] ?? 0;
 }

@@ -1,35 +1,33 @@
-// The option `idle` of a runtime, and the test that accepts what is certainly correct.
+// The option `idle` of a runtime.
 
-/** What becomes of a runtime that nobody uses. */
+import { CALLBACK, oneOf, TIMEOUT_MS } from './rule.js';
+import { type OptionTable, objectWith, required } from './table.js';
+
+/** When an unused runtime is paused or disposed. */
 export interface IdleOptions {
-  /** After how many milliseconds without a call, and with nothing open, 1 to 2,147,483,647. */
+  /** Milliseconds without a call and with nothing open, 1 to 2,147,483,647. */
   afterMs: number;
   /**
-   * `'pause'`: it goes to sleep on disk, its memory is given back, and the next call wakes it and goes on as if nothing had been. `'dispose'`: it is disposed of, and the
-   * next call fails with `ERR_RUNTIME_DISPOSED`.
+   * `'pause'`: the runtime is paused on disk and its memory is freed. The next call resumes the
+   * runtime and then runs. `'dispose'`: the runtime is disposed, and the next call fails with
+   * `ERR_RUNTIME_DISPOSED`.
    */
   action: 'pause' | 'dispose';
   /**
-   * Told why it could not be put to sleep (it goes on, and the next attempt waits twice as long), or what has been left on disk could not be removed.
-   * What it throws is an uncaught exception.
+   * Receives an error of the policy, which no call can report: the runtime could not be paused, or
+   * the snapshot of an earlier pause could not be deleted. After a failed pause the runtime stays
+   * running, and the next attempt waits twice as long. An error that the handler throws is an
+   * uncaught exception.
    * @default a warning of the process
    */
   onError?: (error: unknown) => void;
 }
 
-/** Bounds of `afterMs`; the largest is what a timer of Node takes, 24 days. */
-export const IDLE_WHOLE = { min: 1, max: 2_147_483_647 } as const;
-
-const TESTS: Readonly<Record<string, (value: unknown) => boolean>> = {
-  __proto__: null as never,
-  afterMs: (value) => Number.isInteger(value) && (value as number) >= IDLE_WHOLE.min && (value as number) <= IDLE_WHOLE.max,
-  action: (value) => value === 'pause' || value === 'dispose',
-  onError: (value) => value === undefined || typeof value === 'function',
+const IDLE: OptionTable<IdleOptions> = {
+  afterMs: required(TIMEOUT_MS),
+  action: required(oneOf(['pause', 'dispose'], "'pause' or 'dispose'")),
+  onError: CALLBACK,
 };
 
-/** Whether `value` is certainly what `idle` may be. */
-export function isIdle(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  if (!('afterMs' in value) || !('action' in value)) return false;
-  return Object.entries(value).every(([name, given]) => TESTS[name]?.(given) === true);
-}
+/** Accepts an idle policy. */
+export const IDLE_POLICY = objectWith(IDLE, "{ afterMs, action: 'pause' | 'dispose', onError? }");

@@ -1,15 +1,23 @@
-// The limits of a runtime as options. What each of them does when it is reached is in `docs/limits.md`; the numbers of both profiles too, and a
-// test holds that page against this file and against the sidecar, which has the defaults. Next: `limit-bounds.ts`, what values they may have.
+// The limits of a runtime as options. `docs/limits.md` says what happens at each limit and has the
+// numbers of both profiles. A test compares that page with this file and with the sidecar's table,
+// `crates/core/src/limits.rs`, which has the defaults and checks the bounds again.
 
-/** Walls around a runtime. Reaching one is an error for the program or for the caller, and nothing else is affected. */
+import { MAX_TIMER_MS, oneOf, whole } from './rule.js';
+import { known, type OptionTable, objectWith } from './table.js';
+
+/**
+ * Limits of a runtime. Reaching a limit is an error for the program or for the caller; other
+ * runtimes are not affected.
+ */
 export interface Limits {
   /**
-   * Where the limits come from that are not named here: `hardened` has smaller ones, for code that is expected to be hostile.
+   * The source of all limits that are not set. `hardened` has smaller limits, for code that is
+   * expected to be hostile.
    * @default 'default'
    */
   profile?: 'default' | 'hardened';
   /**
-   * Linear memory of one program, engine and library included, in bytes.
+   * Linear memory of one program in bytes, engine and library included.
    * @default 134_217_728 (128 MiB)
    */
   memoryBytes?: number;
@@ -19,126 +27,184 @@ export interface Limits {
    */
   totalMemoryBytes?: number;
   /**
-   * What the sidecar holds for programs beside their memory, their files and the buffers of their pipes and sockets, in bytes: requests and results of
-   * computations, watches, arguments and environments of children, and the like. Beyond it programs get `ENOMEM` or `ENOBUFS`.
+   * Memory that the sidecar uses for programs beside their memory, their files and the buffers of
+   * their pipes and sockets, in bytes: requests and results of computations, watches, arguments and
+   * environments of children. Beyond the limit programs get `ENOMEM` or `ENOBUFS`.
    * @default 134_217_728 (128 MiB)
    */
   kernelBytes?: number;
   /**
-   * Processor time of one program (of one evaluation, in a resident runner), in milliseconds.
+   * Processor time of one program in milliseconds. In a resident runner, of one evaluation.
    * @default 30_000
    */
   cpuMs?: number;
   /**
-   * How long a program or an evaluation may take that was given no `timeout`, in milliseconds; 0 is for ever.
+   * Wall-clock limit in milliseconds of a program or an evaluation without a `timeout`. 0 is no
+   * limit.
    * @default 0
    */
   wallMs?: number;
   /**
-   * Processes that may exist in the runtime at a time: what `exec` and its siblings start, runners, and the children of all of them, until
-   * their parents have asked how they ended. Beyond it `spawn` is `EAGAIN` for the program, and `exec` fails with `ERR_RESOURCE_EXHAUSTED`.
+   * Processes of the runtime at a time: programs, runners, and the children of both until their
+   * parents have waited for them. Beyond the limit `spawn` fails with `EAGAIN` in the program, and
+   * `exec` fails with `ERR_RESOURCE_EXHAUSTED`.
    * @default 256
    */
   processes?: number;
   /**
-   * Descriptors that one program may have open, its three standard streams included. Beyond it opening is `EMFILE`.
+   * Open descriptors of one program, its three standard streams included. Beyond the limit, opening
+   * fails with `EMFILE`.
    * @default 256
    */
   descriptors?: number;
   /**
-   * Pipes of the runtime. Beyond it they are `ENFILE`.
+   * Pipes of the runtime. Beyond the limit, making a pipe fails with `ENFILE`.
    * @default 768, three for each process
    */
   pipes?: number;
   /**
-   * Bytes that may wait in each direction of a pipe; then its writer waits.
+   * Bytes that may wait in each direction of a pipe. The writer of a full pipe waits.
    * @default 65_536 (64 KiB)
    */
   pipeBytes?: number;
   /**
-   * Sockets of the runtime. Beyond it they are `ENFILE`.
+   * Sockets of the runtime. Beyond the limit, making a socket fails with `ENFILE`.
    * @default 256
    */
   sockets?: number;
   /**
-   * Bytes that may wait in each direction of a connection, whose writer then waits, or at a datagram socket, which then loses what comes.
+   * Bytes that may wait in each direction of a connection, or at a datagram socket. The writer of a
+   * full connection waits; a full datagram socket drops further datagrams.
    * @default 65_536 (64 KiB)
    */
   socketBytes?: number;
   /**
-   * Bytes that files in memory may hold; mounted folders do not count. Beyond it a write is `ENOSPC` for the program.
+   * Bytes of files in memory. Mounted folders do not count. Beyond the limit a write fails with
+   * `ENOSPC` in the program.
    * @default 67_108_864 (64 MiB)
    */
   filesystemBytes?: number;
   /**
-   * Files, directories and links that may exist in memory.
+   * Files, directories and links in memory.
    * @default 16_384
    */
   inodes?: number;
   /**
-   * Files and directories of mounted folders that the runtime may have open: each is a descriptor of the sidecar's process. Beyond it opening is
-   * `ENFILE`.
+   * Open files and directories of mounted folders. Each is a descriptor of the sidecar's process.
+   * Beyond the limit, opening fails with `ENFILE`.
    * @default 256
    */
   hostFiles?: number;
   /**
-   * Watches (`fs.watch`) of the runtime. Beyond it they are `ENOSPC`.
+   * Watches (`fs.watch`) of the runtime. Beyond the limit, watching fails with `ENOSPC`.
    * @default 1_024
    */
   watches?: number;
   /**
-   * Operations that one program may have under way: reads of sockets, computations, watches, ends of children. Beyond it they are `ENOBUFS`.
+   * Pending operations of one program: reads of sockets, computations, watches, ends of children.
+   * Beyond the limit, operations fail with `ENOBUFS`.
    * @default 16_384
    */
   operations?: number;
   /**
-   * Bytes of the arguments of one process. Beyond it starting it is `E2BIG`.
+   * Bytes of the arguments of one process. Beyond the limit, starting the process fails with
+   * `E2BIG`.
    * @default 1_048_576 (1 MiB)
    */
   argvBytes?: number;
   /**
-   * Bytes of the environment of one process. Beyond it starting it is `E2BIG`.
+   * Bytes of the environment of one process. Beyond the limit, starting the process fails with
+   * `E2BIG`.
    * @default 1_048_576 (1 MiB)
    */
   envBytes?: number;
   /**
-   * Bytes that may wait for one program to read them from its stdin. Beyond it `writeStdin()` is `ENOBUFS`, and a longer `stdin` is
-   * `ERR_RESOURCE_EXHAUSTED`.
+   * Bytes that may wait for one program to read them from its stdin. Beyond the limit
+   * `writeStdin()` fails with `ENOBUFS`, and a longer `stdin` with `ERR_RESOURCE_EXHAUSTED`.
    * @default 16_777_216 (16 MiB)
    */
   stdinBytes?: number;
   /**
-   * Captured output of each of stdout and stderr of one program, in bytes. What comes after it is cut off, and the result says so; the program goes on.
+   * Captured bytes of each of stdout and stderr of one program. Further output is not captured, and
+   * the result is marked as truncated. The program continues.
    * @default 16_777_216 (16 MiB)
    */
   outputBytes?: number;
   /**
-   * Bytes of JSON that a program may hand back with `__return()`. Beyond it the result has an `ERR_RESULT_LIMIT`.
+   * Bytes of JSON that a program may return with `__return()`. Beyond the limit the result has an
+   * `ERR_RESULT_LIMIT`.
    * @default 16_777_216 (16 MiB)
    */
   resultBytes?: number;
   /**
-   * Bytes of the body of an answer that `runtime.fetch()` takes when the call has no `maxResponseBytes`. Beyond it the call fails with
-   * `ERR_RESPONSE_TOO_LARGE`.
+   * Bytes of a response body that `runtime.fetch()` accepts without `maxResponseBytes`. Beyond the
+   * limit the call fails with `ERR_RESPONSE_TOO_LARGE`.
    * @default 1_048_576 (1 MiB)
    */
   fetchResponseBytes?: number;
 }
 
-/** The name of a limit that the sidecar keeps. */
+/** The name of a limit that the sidecar enforces. */
 export type LimitName = Exclude<keyof Limits, 'profile' | 'fetchResponseBytes'>;
 
-/** A runtime comes near one of its limits. */
+/** The use of a limit has passed 80 %. */
 export interface LimitWarning {
-  /** Which one. */
+  /** The name of the limit. */
   limit: LimitName;
-  /** How much is used: 80 % of it or more. */
+  /** The present use: 80 % of the limit or more. */
   used: number;
   /** The limit. */
   max: number;
-  /** The process, when the limit is one that each process has for itself. */
+  /** The pid of the process, if each process has this limit for itself. */
   pid?: number;
 }
 
-/** Takes warnings. What it throws is an uncaught exception: no call is waiting for it. */
+/** Receives warnings. An error that it throws is an uncaught exception: no call waits for it. */
 export type LimitWarningListener = (warning: LimitWarning) => void;
+
+const MIB = 1_048_576;
+const TERABYTE = 1_099_511_627_776;
+/** The largest timer of Node in milliseconds, which is also the largest buffer in bytes. */
+const LARGEST = MAX_TIMER_MS;
+/** The largest body of a response: the longest text of the engine. */
+export const MAX_RESPONSE_BYTES = 536_870_888;
+
+const bytes = (min: number, max: number) => whole(min, max, 'bytes');
+const ms = (min: number, max: number) => whole(min, max, 'milliseconds');
+const IN_BYTES = ', in bytes';
+const IN_MS = ', in milliseconds';
+
+/** The row of each limit. */
+export const LIMITS: OptionTable<Limits> = {
+  memoryBytes: known(
+    bytes(1, 2_048 * MIB),
+    ['memory', 'memoryMb', 'memoryMB', 'memoryLimit', 'memoryLimitBytes', 'maxMemory'],
+    IN_BYTES,
+  ),
+  totalMemoryBytes: bytes(1, TERABYTE),
+  kernelBytes: bytes(65_536, TERABYTE),
+  cpuMs: known(ms(1, LARGEST), ['cpuTime', 'cpuTimeLimitMs', 'cpuLimit'], IN_MS),
+  wallMs: known(ms(0, LARGEST), ['wallTimeMs'], IN_MS),
+  processes: known(whole(1, 65_536, 'processes'), ['maxProcesses']),
+  descriptors: known(whole(3, 65_536, 'descriptors'), ['maxOpenFiles', 'fds']),
+  pipes: known(whole(0, 196_608, 'pipes'), ['maxPipes']),
+  pipeBytes: bytes(4_096, 16 * MIB),
+  sockets: known(whole(0, 65_536, 'sockets'), ['maxSockets']),
+  socketBytes: bytes(4_096, 16 * MIB),
+  filesystemBytes: known(bytes(0, TERABYTE), ['maxFilesystemBytes'], IN_BYTES),
+  inodes: known(whole(0, 16 * MIB, 'files'), ['maxFiles']),
+  hostFiles: whole(0, 65_536, 'files'),
+  watches: whole(0, 65_536, 'watches'),
+  operations: whole(16, MIB, 'operations'),
+  argvBytes: bytes(4_096, 16 * MIB),
+  envBytes: bytes(4_096, 16 * MIB),
+  stdinBytes: bytes(0, LARGEST),
+  outputBytes: known(bytes(0, LARGEST), ['maxBuffer', 'maxOutputBytes'], IN_BYTES),
+  resultBytes: bytes(0, 16 * MIB),
+  // Enforced by this package, not by the sidecar.
+  fetchResponseBytes: bytes(0, MAX_RESPONSE_BYTES),
+  profile: oneOf(['default', 'hardened'], "'default' or 'hardened'"),
+};
+
+/** Accepts limits. */
+export const LIMIT_OPTIONS = objectWith(LIMITS, 'an object with limits');

@@ -1,15 +1,11 @@
-// The options of calls about a runtime's network, and the tests that accept what is certainly correct. `network-schemas.ts` says what is wrong with
-// the rest.
+// Options of the calls that reach servers in a runtime.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { invalidOption } from '../errors/make.js';
-import { GUEST_PATH } from './bounds.js';
-import { show } from './show.js';
+import { MAX_RESPONSE_BYTES } from './limits.js';
+import { type Fault, FLAG, guestPath, matching, rule, SIGNAL, TIMEOUT_MS, whole } from './rule.js';
+import { type OptionTable, objectWith } from './table.js';
 
-type Test = (value: unknown) => boolean;
-type Tests = Readonly<Record<string, Test | null>>;
-
-/** Who is meant among those who listen in a runtime: a TCP `port`, or the `path` of a Unix socket. */
+/** Names a listener in a runtime: a TCP `port`, or the `path` of a Unix socket. */
 export interface ListenerQuery {
   /** A TCP port. */
   port?: number;
@@ -19,132 +15,99 @@ export interface ListenerQuery {
   path?: string;
 }
 
-/** To whom `connect()` connects, and how. */
+/** The target of `connect()`, and its options. */
 export interface ConnectOptions extends ListenerQuery {
-  /** Whether the stream goes on writing when the guest writes no more, as with `net.connect()`. @default false */
+  /**
+   * Whether writing stays possible after the guest has ended its side, as with `net.connect()`.
+   * @default false
+   */
   allowHalfOpen?: boolean;
 }
 
 /** Options of `waitForListener()`. */
 export interface WaitForListenerOptions {
-  /** How long to wait, in milliseconds. @default 10_000 */
+  /** The longest wait, in milliseconds. @default 10_000 */
   timeoutMs?: number;
-  /** Ends the wait when it aborts; the call then rejects with the signal's reason. */
+  /** Ends the wait when it aborts. The call then rejects with the signal's reason. */
   signal?: AbortSignal;
 }
 
 /** Options of `exposePort()`. */
 export interface ExposePortOptions {
-  /** The address of this machine to serve at: one of its loopback. @default '127.0.0.1' */
+  /** A loopback address of the host machine. @default '127.0.0.1' */
   host?: string;
-  /** The port of this machine; 0 for a free one. @default 0 */
+  /** A port of the host machine. 0 chooses a free port. @default 0 */
   hostPort?: number;
 }
 
-/** What `fetch()` sends, and how much it takes. */
+/** The request of `fetch()`, and its bounds. */
 export interface FetchOptions {
   /** @default 'GET' */
   method?: string;
-  /** Path and query, from `/` on. @default '/' */
+  /** Path and query, beginning with `/`. @default '/' */
   path?: string;
-  /** As an object, as pairs, or as `Headers`. `host` is `localhost:PORT` unless it is given. */
+  /** An object, pairs, or `Headers`. `host` is `localhost:PORT` unless set. */
   headers?: IncomingHttpHeaders | Iterable<[string, string | string[] | undefined]>;
-  /** Bytes or text; what is iterated over is sent as it comes. */
+  /** Bytes, text, or an async iterable whose chunks are sent as they arrive. */
   body?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
-  /** Ends the request when it aborts; the call then rejects with the signal's reason. */
+  /** Ends the request when it aborts. The call then rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** How long the whole answer may take, in milliseconds. @default 30_000 */
+  /** Milliseconds until the whole response must have arrived. @default 30_000 */
   timeoutMs?: number;
-  /** Bytes that the answer's body may have. @default 1_048_576 (1 MiB) */
+  /** The largest response body in bytes. @default 1_048_576 (1 MiB) */
   maxResponseBytes?: number;
 }
 
-/** Bounds of their whole numbers. */
-export const NETWORK_WHOLE = {
-  port: { min: 1, max: 65_535 },
-  hostPort: { min: 0, max: 65_535 },
-  /** Milliseconds; the largest is what a timer of Node takes, 24 days. */
-  timeoutMs: { min: 1, max: 2_147_483_647 },
-  /** Bytes; the largest is what one text may have. */
-  maxResponseBytes: { min: 0, max: 536_870_888 },
-} as const;
+const REQUEST_PATH = /^\/[^\s\0]*$/;
+const METHOD = /^[A-Za-z][A-Za-z-]*$/;
+const GUEST_HOST = /^(localhost|127(\.\d{1,3}){3}|0\.0\.0\.0|::1?)$/;
+const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 
-/** An address that a guest may listen at. */
-export const GUEST_HOST = /^(localhost|127(\.\d{1,3}){3}|0\.0\.0\.0|::1?)$/;
-/** An address of this machine at which a guest's port may be served. */
-export const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
-/** A method of HTTP. */
-export const METHOD = /^[A-Za-z][A-Za-z-]*$/;
-/** What a request asks for. */
-export const REQUEST_PATH = /^\/[^\s\0]*$/;
-
-const isWhole =
-  (option: keyof typeof NETWORK_WHOLE): Test =>
-  (value) =>
-    Number.isInteger(value) && (value as number) >= NETWORK_WHOLE[option].min && (value as number) <= NETWORK_WHOLE[option].max;
-const isText =
-  (pattern: RegExp): Test =>
-  (value) =>
-    typeof value === 'string' && pattern.test(value);
-const isSignal: Test = (value) => value instanceof AbortSignal;
-
-/** For the schemas too. */
-export const isHeaders: Test = (value) => typeof value === 'object' && value !== null;
-export const isBody: Test = (value) =>
+const isBody = (value: unknown): boolean =>
   typeof value === 'string' ||
   value instanceof Uint8Array ||
   (typeof value === 'object' && value !== null && Symbol.asyncIterator in value);
 
-/** By the calls that they belong to. */
-export const NETWORK_TESTS = {
-  'waitForListener()': { __proto__: null, timeoutMs: isWhole('timeoutMs'), signal: isSignal } as Tests,
-  'exposePort()': { __proto__: null, host: isText(LOOPBACK_HOST), hostPort: isWhole('hostPort') } as Tests,
-  'fetch()': {
-    __proto__: null,
-    method: isText(METHOD),
-    path: isText(REQUEST_PATH),
-    headers: isHeaders,
-    body: isBody,
-    signal: isSignal,
-    timeoutMs: isWhole('timeoutMs'),
-    maxResponseBytes: isWhole('maxResponseBytes'),
-  } as Tests,
+/** Options of `waitForListener()`. */
+export const WAIT_FOR_LISTENER: OptionTable<WaitForListenerOptions> = { timeoutMs: TIMEOUT_MS, signal: SIGNAL };
+
+/** Options of `exposePort()`. */
+export const EXPOSE_PORT: OptionTable<ExposePortOptions> = {
+  host: matching(LOOPBACK_HOST, "an address of this machine's loopback: 127.0.0.1, ::1 or localhost"),
+  hostPort: whole(0, 65_535),
 };
 
-const PORT = 'a whole number from 1 to 65535';
-const TARGET = 'a port, with or without a host, or a path';
-
-// Checked at once, because `connect()` gives its stream at once.
-const QUERY: Readonly<Record<string, readonly [Test, string]>> = {
-  __proto__: null as never,
-  port: [isWhole('port'), PORT],
-  host: [isText(GUEST_HOST), "an address of the guest's loopback, such as 127.0.0.1"],
-  path: [isText(GUEST_PATH), 'an absolute guest path such as /tmp/server.sock'],
+/** Options of `fetch()`. */
+export const FETCH: OptionTable<FetchOptions> = {
+  method: matching(METHOD, 'a method of HTTP such as GET'),
+  path: matching(REQUEST_PATH, 'a path that begins with / and has no white space'),
+  headers: rule((value) => typeof value === 'object' && value !== null, 'an object, pairs, or Headers'),
+  body: rule(isBody, 'text, a Uint8Array, or an async iterable'),
+  signal: SIGNAL,
+  timeoutMs: TIMEOUT_MS,
+  maxResponseBytes: whole(0, MAX_RESPONSE_BYTES, 'bytes'),
 };
-const CONNECT = {
-  ...QUERY,
-  __proto__: null as never,
-  allowHalfOpen: [(value: unknown) => typeof value === 'boolean', 'true or false'],
-} as typeof QUERY;
 
-/** Throws unless `port` is a guest's. */
-export function checkPort(call: string, port: unknown): void {
-  if (!isWhole('port')(port)) throw invalidOption(call, { option: 'port', expected: PORT, received: show(port) });
+/** The argument `port`. */
+export const PORT = whole(1, 65_535);
+
+const QUERY: OptionTable<ListenerQuery> = {
+  port: PORT,
+  host: matching(GUEST_HOST, "an address of the guest's loopback, such as 127.0.0.1"),
+  path: guestPath('/tmp/server.sock'),
+};
+const CONNECT: OptionTable<ConnectOptions> = { ...QUERY, allowHalfOpen: FLAG };
+
+const TARGET_EXPECTED = 'a port, with or without a host, or a path';
+
+function oneListener(target: Readonly<Record<string, unknown>>): Fault | undefined {
+  const { port, host, path } = target;
+  const isPort = port !== undefined && path === undefined;
+  const isPath = port === undefined && path !== undefined && host === undefined;
+  return isPort || isPath ? undefined : { path: [], expected: TARGET_EXPECTED, received: target };
 }
 
-/** Throws unless `target` names one listener. */
-export function checkTarget(call: 'connect()' | 'waitForListener()' | 'findListener()', target: unknown): void {
-  if (typeof target !== 'object' || target === null) {
-    throw invalidOption(call, { option: 'target', expected: TARGET, received: show(target) });
-  }
-  const tests = call === 'connect()' ? CONNECT : QUERY;
-  const entries = Object.entries(target).filter(([, value]) => value !== undefined);
-  for (const [option, value] of entries) {
-    const [test, expected] = tests[option] ?? [() => false, `one of ${Object.keys(tests).join(', ')}`];
-    if (!test(value)) throw invalidOption(call, { option, expected, received: show(value) });
-  }
-  const { port, host, path } = target as ListenerQuery;
-  if ((port === undefined) === (path === undefined) || (path !== undefined && host !== undefined)) {
-    throw invalidOption(call, { option: 'target', expected: TARGET, received: show(Object.fromEntries(entries)) });
-  }
-}
+/** The argument of `waitForListener()` and `findListener()`. */
+export const LISTENER_QUERY = objectWith(QUERY, TARGET_EXPECTED, oneListener);
+/** The argument of `connect()`. */
+export const CONNECT_TARGET = objectWith(CONNECT, TARGET_EXPECTED, oneListener);

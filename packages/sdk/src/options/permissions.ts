@@ -1,10 +1,118 @@
-// Policies: the names that there are, whether one is well formed, and what the sidecar gets of it. The sidecar has the last word about patterns.
-// Next: `permission-schemas.ts`, which says what is wrong.
+// Permissions of a runtime's programs: the policy as an option. `docs/permissions.md` says which
+// rule applies. The sidecar checks patterns again. Next: `permissions/policy.ts`, the policy as a
+// message.
 
-import type { WirePermissions, WireRule, WireScope } from '../channel/permission-messages.js';
-import type { PermissionMode, PermissionOperations, PermissionScope, PermissionsPolicy } from './permission-types.js';
+import { type Fault, isObject, listOf, oneOf, type Rule, rule } from './rule.js';
+import { type AnyTable, known, type OptionTable, objectWith, required } from './table.js';
 
-/** The operations of each scope, in the order of the sidecar's. */
+/**
+ * Whether an operation is allowed. A denied operation fails with `EACCES` in the program. A denied
+ * environment variable does not exist there.
+ */
+export type PermissionMode = 'allow' | 'deny';
+
+/** The operations of each scope. */
+export interface PermissionOperations {
+  fs:
+    | 'read'
+    | 'write'
+    | 'stat'
+    | 'readdir'
+    | 'create_dir'
+    | 'rm'
+    | 'rename'
+    | 'symlink'
+    | 'link'
+    | 'readlink'
+    | 'chmod'
+    | 'chown'
+    | 'utimes'
+    | 'truncate'
+    | 'watch'
+    | 'execute';
+  network: 'listen' | 'connect' | 'udp' | 'dns';
+  childProcess: 'spawn';
+  process: 'signal' | 'chdir' | 'setpgid';
+  env: 'read' | 'write';
+  binding: 'call';
+}
+
+/** A group of permissions. */
+export type PermissionScope = keyof PermissionOperations;
+
+/** A rule for files. */
+export interface FsPermissionRule {
+  mode: PermissionMode;
+  /** The operations that the rule is for. @default all */
+  operations?: readonly PermissionOperations['fs'][];
+  /**
+   * Absolute guest paths, or paths that begin with `**` and a slash. Each path stands for the file
+   * and everything below it. `*` and `?` stand for text without slashes, `**` for any names.
+   * @default everything
+   */
+  paths?: readonly string[];
+}
+
+/** A rule for any other scope. */
+export interface PatternPermissionRule<S extends Exclude<PermissionScope, 'fs'>> {
+  mode: PermissionMode;
+  /** The operations that the rule is for. @default all */
+  operations?: readonly PermissionOperations[S][];
+  /**
+   * The resources that the rule is for: `host:port` for the network, paths or names of programs,
+   * names of variables and bindings.
+   * @default everything
+   */
+  patterns?: readonly string[];
+}
+
+/**
+ * The permissions of one scope: everything, nothing, or rules. The deepest matching rule applies.
+ * Of several rules of one depth, a rule that denies applies.
+ */
+export type PermissionRules<Rule> =
+  | PermissionMode
+  | {
+      /** The mode of an operation that no rule matches. @default 'deny' */
+      default?: PermissionMode;
+      rules: readonly Rule[];
+    };
+
+/**
+ * The permissions of a runtime's programs. Calls of the app itself, such as `runtime.readFile()`,
+ * are not checked.
+ */
+export interface PermissionsPolicy {
+  /** Files. @default 'allow' */
+  fs?: PermissionRules<FsPermissionRule>;
+  /** Sockets. @default inside the runtime: `localhost`, and Unix sockets without a file */
+  network?: PermissionRules<PatternPermissionRule<'network'>>;
+  /** Starting programs. @default 'allow' */
+  childProcess?: PermissionRules<PatternPermissionRule<'childProcess'>>;
+  /** Signals to other processes, the working directory, process groups. @default 'allow' */
+  process?: PermissionRules<PatternPermissionRule<'process'>>;
+  /** Environment variables of the programs. @default 'allow' */
+  env?: PermissionRules<PatternPermissionRule<'env'>>;
+  /** Bindings. @default 'allow' */
+  binding?: PermissionRules<PatternPermissionRule<'binding'>>;
+}
+
+/** A decision about a permission. */
+export interface PermissionEvent {
+  readonly scope: PermissionScope;
+  readonly operation: string;
+  /** The path, address, variable or name. */
+  readonly resource: string;
+  readonly decision: PermissionMode;
+  /** The index of the deciding rule in the scope's `rules`. Absent if the default decided. */
+  readonly rule?: number;
+  /** The pid of the process. */
+  readonly pid: number;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+}
+
+/** The operations of each scope, in the order of the sidecar. */
 export const OPERATIONS: { readonly [S in PermissionScope]: readonly PermissionOperations[S][] } = {
   fs: [
     'read',
@@ -31,119 +139,113 @@ export const OPERATIONS: { readonly [S in PermissionScope]: readonly PermissionO
   binding: ['call'],
 };
 
+/** All scopes. */
 export const SCOPES = Object.keys(OPERATIONS) as PermissionScope[];
 
-/** The policy of a runtime that is given none. */
-export const DEFAULT_POLICY: Required<PermissionsPolicy> = {
-  fs: 'allow',
-  network: { default: 'deny', rules: [{ mode: 'allow', patterns: ['localhost', 'unix:*'] }] },
-  childProcess: 'allow',
-  process: 'allow',
-  env: 'allow',
-  binding: 'allow',
+/** Names of operations elsewhere, and the names here. */
+const OTHER_OPERATIONS: Readonly<Record<string, string>> = {
+  __proto__: null as never,
+  open: 'read and write',
+  unlink: 'rm',
+  rmdir: 'rm',
+  remove: 'rm',
+  delete: 'rm',
+  mkdir: 'create_dir',
+  createDir: 'create_dir',
+  list: 'readdir',
+  exists: 'stat',
+  lstat: 'stat',
+  access: 'stat',
+  append: 'write',
+  copy: 'read and write',
+  bind: 'listen',
+  fetch: 'connect',
+  http: 'connect',
+  lookup: 'dns',
+  send: 'udp',
+  fork: 'spawn',
+  exec: 'spawn',
+  kill: 'signal',
+  set: 'write',
+  get: 'read',
 };
 
 const MAX_PATTERN = 4_095;
-// Names of the path are checked by themselves: neither `.` nor `..` is one.
-const PATH = /^(?:\/|\*\*$|\*\*\/)[^\0]*$/s;
+const RULE_PATH = /^(?:\/|\*\*$|\*\*\/)[^\0]*$/s;
 
-type Fields = Record<string, unknown>;
-
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isMode = (value: unknown): boolean => value === 'allow' || value === 'deny';
-const isList = (value: unknown, one: (value: unknown) => boolean): boolean =>
-  value === undefined || (Array.isArray(value) && value.every(one));
-const only = (value: Fields, names: readonly string[]): boolean => {
-  // What is inherited counts: an instance of something is no policy.
-  for (const name in value) if (!names.includes(name)) return false;
-  return true;
-};
-
-/** Whether `value` may be a path of a rule. */
-export const isRulePath = (value: unknown): boolean =>
-  isPattern(value) && PATH.test(value as string) && !(value as string).split('/').some((name) => name === '.' || name === '..');
-
-/** Whether `value` may be a pattern of a rule. */
-export const isPattern = (value: unknown): boolean =>
+const isPattern = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= MAX_PATTERN && !value.includes('\0');
+const isRulePath = (value: unknown): boolean =>
+  isPattern(value) && RULE_PATH.test(value) && !value.split('/').some((name) => name === '.' || name === '..');
 
-function isRule(scope: PermissionScope, value: unknown): boolean {
-  const [name, one] = scope === 'fs' ? (['paths', isRulePath] as const) : (['patterns', isPattern] as const);
-  const operations: readonly unknown[] = OPERATIONS[scope];
-  return (
-    isObject(value) &&
-    only(value, ['mode', 'operations', name]) &&
-    isMode(value['mode']) &&
-    isList(value['operations'], (operation) => operations.includes(operation)) &&
-    isList(value[name], one)
+const MODE_EXPECTED = "'allow' or 'deny'";
+const MODE = oneOf(['allow', 'deny'], MODE_EXPECTED);
+const SCOPE_EXPECTED = `${MODE_EXPECTED}, or { default?, rules }`;
+
+const PATH = rule(isRulePath, 'an absolute guest path, or one that begins with **/, without . and ..');
+const PATTERN = rule(isPattern, 'text of 1 to 4095 characters without NUL');
+
+function operationOf(scope: PermissionScope): Rule {
+  const names: readonly unknown[] = OPERATIONS[scope];
+  const expected = `an operation of ${scope}: ${OPERATIONS[scope].join(', ')}`;
+  return {
+    expected,
+    fault(value): Fault | undefined {
+      if (names.includes(value)) return undefined;
+      const right = typeof value === 'string' ? OTHER_OPERATIONS[value] : undefined;
+      return { path: [], expected, received: value, hint: right && `It is called \`${right}\`.` };
+    },
+  };
+}
+
+function rulesOf(scope: PermissionScope): Rule {
+  const operations = known(listOf(operationOf(scope), `a list of operations: ${OPERATIONS[scope].join(', ')}`), [
+    'operation',
+    'ops',
+  ]);
+  const mode = known(required(MODE), ['decision', 'verdict']);
+  const isFs = scope === 'fs';
+  const resources: AnyTable = isFs
+    ? { paths: known(listOf(PATH, 'a list of guest paths'), ['path']) }
+    : { patterns: known(listOf(PATTERN, 'a list of patterns'), ['pattern', 'hosts']) };
+  const one = objectWith({ mode, operations, ...resources }, `a rule: { mode, operations?, ${isFs ? 'paths' : 'patterns'}? }`);
+  const other = isFs ? 'patterns' : 'paths';
+  const hint = isFs ? 'In fs it is `paths`.' : 'Only fs has `paths`; elsewhere it is `patterns`.';
+  const fault = (value: unknown): Fault | undefined => {
+    const found = one.fault(value);
+    return found?.path.length === 1 && found.path[0] === other ? { ...found, hint } : found;
+  };
+  return objectWith(
+    {
+      default: MODE,
+      rules: known(required(listOf({ ...one, fault }, 'a list of rules')), ['allow', 'deny']),
+    },
+    SCOPE_EXPECTED,
   );
 }
 
-function isScope(scope: PermissionScope, value: unknown): boolean {
-  if (value === undefined || isMode(value)) return true;
-  if (!isObject(value) || !only(value, ['default', 'rules']) || !Array.isArray(value['rules'])) return false;
-  return (value['default'] === undefined || isMode(value['default'])) && value['rules'].every((rule) => isRule(scope, rule));
+function scopeOf(scope: PermissionScope): Rule {
+  const rules = rulesOf(scope);
+  return {
+    expected: SCOPE_EXPECTED,
+    fault(value) {
+      if (value === 'allow' || value === 'deny') return undefined;
+      return isObject(value) ? rules.fault(value) : { path: [], expected: SCOPE_EXPECTED, received: value };
+    },
+  };
 }
 
-/** Whether `value` is certainly a policy, as far as that can be seen here. */
-export const isPolicy = (value: unknown): boolean =>
-  isObject(value) && only(value, SCOPES) && SCOPES.every((scope) => isScope(scope, value[scope]));
+const POLICY: OptionTable<PermissionsPolicy> = {
+  fs: known(scopeOf('fs'), ['filesystem', 'files']),
+  network: known(scopeOf('network'), ['net']),
+  childProcess: known(scopeOf('childProcess'), ['child_process', 'childProcesses', 'exec']),
+  process: scopeOf('process'),
+  env: known(scopeOf('env'), ['environment']),
+  binding: known(scopeOf('binding'), ['bindings', 'tool', 'tools']),
+};
 
-/** A checked policy as the sidecar takes it; a scope that says nothing has the sidecar's default. */
-export function wirePolicy(policy: PermissionsPolicy): WirePermissions {
-  const wire: WirePermissions = {};
-  for (const scope of SCOPES) {
-    const given = policy[scope];
-    if (given !== undefined) wire[scope] = typeof given === 'string' ? { default: given } : wireRules(given);
-  }
-  return wire;
-}
-
-// What the rules of all scopes have in common.
-interface RuleSet {
-  default?: PermissionMode;
-  rules: readonly {
-    mode: PermissionMode;
-    operations?: readonly string[];
-    paths?: readonly string[];
-    patterns?: readonly string[];
-  }[];
-}
-
-function wireRules({ default: otherwise = 'deny', rules }: RuleSet): WireScope {
-  const rule = ({ mode, operations, paths, patterns = paths }: RuleSet['rules'][number]): WireRule => ({
-    mode,
-    operations,
-    patterns,
-  });
-  return { default: otherwise, rules: rules.map(rule) };
-}
-
-/** The same back: a policy that came from the sidecar, which was given it once. */
-export function policyOf(wire: WirePermissions): PermissionsPolicy {
-  const policy: Record<string, unknown> = {};
-  for (const scope of SCOPES) {
-    const given = wire[scope];
-    if (given === undefined) continue;
-    const name = scope === 'fs' ? 'paths' : 'patterns';
-    const rules = given.rules?.map(({ mode, operations, patterns }) => ({
-      mode,
-      ...(operations === undefined ? {} : { operations }),
-      ...(patterns === undefined ? {} : { [name]: patterns }),
-    }));
-    policy[scope] = rules === undefined || rules.length === 0 ? given.default : { default: given.default, rules };
-  }
-  return policy as PermissionsPolicy;
-}
-
-/** The whole of what is in force with a policy: a copy that nobody can change. */
-export function inForce(policy: PermissionsPolicy = {}): Readonly<Required<PermissionsPolicy>> {
-  const whole = { ...DEFAULT_POLICY };
-  for (const scope of SCOPES) if (policy[scope] !== undefined) Object.assign(whole, { [scope]: policy[scope] });
-  return frozen(structuredClone(whole));
-}
-
-function frozen<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) frozen(inner);
-  return Object.freeze(value);
-}
+/** Accepts a policy. Its names are no options of other calls, so hints stay inside the policy. */
+export const PERMISSIONS: Rule = {
+  ...objectWith(POLICY, `a policy: { ${SCOPES.join('?, ')}? }`),
+  inner: undefined,
+};

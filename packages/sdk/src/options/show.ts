@@ -1,8 +1,9 @@
-// A value in an error message: what it is and, when it is short, its text. Never the insides of an object, which may be secret or long.
+// A value in an error message: its type and, when it is short, its text. The content of an object
+// never appears, because it may be secret or long.
 
 const MAX_TEXT = 40;
 
-/** `value` in a few words: `-5 (number)`, `"abc" (string)`, `an array of 3`, `null`. */
+/** Describes `value` in a few words: `-5 (number)`, `"abc" (string)`, `an array of 3`, `null`. */
 export function show(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value === 'string') {

@@ -1,147 +1,140 @@
-// The options of calls about snapshots, and the tests that accept what is certainly correct. `snapshot-schemas.ts` says what is wrong with the rest.
+// Options of the calls that take, use and keep snapshots.
 
-import { isSnapshot } from '../snapshots/known.js';
-import type { EvaluationOptions } from './types.js';
-
-type Test = (value: unknown) => boolean;
-type Tests = Readonly<Record<string, Test | null>>;
+import { isSnapshot } from './handles.js';
+import { FLAG, HOST_FOLDER, isPlain, matching, oneOf, rule, whole } from './rule.js';
+import { known, type OptionTable, objectWith } from './table.js';
 
 /** Options of `runtime.snapshot()`. */
 export interface SnapshotOptions {
-  /** What it is called, 1 to 200 characters, and not as an id; of several with one name the newest is meant. @default none */
+  /**
+   * A name of 1 to 200 characters that does not look like an id. Of several snapshots with one
+   * name, the name means the newest.
+   * @default none
+   */
   name?: string;
-  /** What you want to remember of it: up to 64 names and texts. @default {} */
+  /** Notes of the app: up to 64 names with text. @default {} */
   labels?: Readonly<Record<string, string>>;
-  /** Where it is kept: in the sidecar's memory, which ends with the sidecar, or in a file too. @default 'memory' */
+  /**
+   * `'memory'`: the sidecar's memory, until the sidecar ends. `'disk'`: a file as well.
+   * @default 'memory'
+   */
   store?: 'memory' | 'disk';
-  /** How long programs may take to come to a point at which they can be saved, in milliseconds. @default 5_000 */
+  /** Milliseconds that programs may take to quiesce. @default 5_000 */
   timeoutMs?: number;
 }
 
 /** Options of `runtime.clone()` and `runtime.pause()`. */
 export interface QuietOptions {
-  /** How long programs may take to come to a point at which they can be saved, in milliseconds. @default 5_000 */
+  /** Milliseconds that programs may take to quiesce. @default 5_000 */
   timeoutMs?: number;
 }
 
 /** Options of `runtime.clone(n)`. */
 export interface CloneOptions extends QuietOptions {
-  /** Whether copies that can be made stay when another cannot, and the result says of each what became of it. @default false */
+  /**
+   * Whether clones that can be made stay when another fails. The result then has an entry for each
+   * clone.
+   * @default false
+   */
   settle?: boolean;
 }
 
-/** Whose snapshots are meant. */
+/** Selects the tenant whose snapshots a call uses. */
 export interface TenantOptions {
-  /** A tenant, 1 to 200 characters. @default that of the runtime; of a sidecar 'default' */
+  /** A tenant, 1 to 200 characters. @default the runtime's tenant; of a sidecar 'default' */
   tenant?: string;
 }
 
-/** Options of a process's `attach()`. */
-export type AttachOptions = Pick<EvaluationOptions, 'onStdout' | 'onStderr' | 'signal'>;
-
-/** Where a sidecar keeps snapshots, and how many of them: `snapshots` of `Sidecar.spawn()` and `Sidecar.embedded()`. */
+/** The store of a sidecar: `snapshots` of `Sidecar.spawn()` and `Sidecar.embedded()`. */
 export interface SnapshotStoreOptions {
-  /** The folder for those on disk, made when the first one is written; others of this machine's users must not be able to write in it. @default `coldframe/snapshots` in `$XDG_DATA_HOME`, or in `~/.local/share` */
+  /**
+   * The folder for snapshots on disk. The sidecar makes it when it writes the first snapshot. Other
+   * users of the host machine must not be able to write in it.
+   * @default `coldframe/snapshots` in `$XDG_DATA_HOME`, or in `~/.local/share`
+   */
   directory?: string;
-  /** Bytes that those on disk may have together; beyond it the ones that were not used for longest go. @default 10_737_418_240 (10 GiB) */
+  /**
+   * Bytes of all snapshots on disk. Beyond the limit the least recently used snapshots are deleted.
+   * @default 10_737_418_240 (10 GiB)
+   */
   maxBytes?: number;
-  /** Bytes that those in memory may have for themselves together; beyond it the ones that were not used for longest go. @default 4_294_967_296 (4 GiB) */
+  /**
+   * Bytes that snapshots in memory have for themselves. Beyond the limit the least recently used
+   * snapshots are deleted.
+   * @default 4_294_967_296 (4 GiB)
+   */
   memoryBytes?: number;
 }
 
-/** Whose a runtime is that is given no tenant. */
+/** The tenant of a runtime without the option `tenant`. */
 export const DEFAULT_TENANT = 'default';
 
 const TERABYTE = 1_099_511_627_776;
+const MAX_LABELS = 64;
 
-/** Bounds of these options' numbers. */
-export const SNAPSHOT_WHOLE = {
-  /** Milliseconds; the largest is five minutes. */
-  timeoutMs: { min: 1, max: 300_000 },
-  /** Bytes. */
-  maxBytes: { min: 0, max: 64 * TERABYTE },
-  /** Bytes. */
-  memoryBytes: { min: 0, max: TERABYTE },
-  /** Runtimes. */
-  copies: { min: 1, max: 10_000 },
-} as const;
+// No pattern accepts a lone surrogate: on the wire each becomes U+FFFD, and two names could be
+// equal.
 
-// Half a surrogate pair is no text: on the wire all of them become the same character, and two names would be one.
+const NAME_PATTERN = /^[^\0\p{Cs}]{1,200}$/su;
+/** A name must not look like an id, which means exactly one snapshot. */
+const SNAPSHOT_NAME_PATTERN = /^(?!snap-[a-z0-9]{26}$)[^\0\p{Cs}]{1,200}$/su;
+const LABEL_PATTERN = /^[^\0\p{Cs}]{0,1000}$/su;
 
-/** A tenant, and what a snapshot is asked for by. */
-export const NAME = /^[^\0\p{Cs}]{1,200}$/su;
-/** A snapshot's name: an id means that snapshot and nothing else. */
-export const SNAPSHOT_NAME = /^(?!snap-[a-z0-9]{26}$)[^\0\p{Cs}]{1,200}$/su;
-/** How many labels. */
-export const MAX_LABELS = 64;
-/** A label's name and text. No name is `__proto__`: it would be no entry of a map, but what the map is. */
-export const LABEL = /^[^\0\p{Cs}]{0,1000}$/su;
+const SHORT_TEXT = 'text of 1 to 200 characters without NUL and lone surrogates';
+const isName = (value: unknown): boolean => typeof value === 'string' && NAME_PATTERN.test(value);
 
-const isWhole =
-  (option: keyof typeof SNAPSHOT_WHOLE): Test =>
-  (value) =>
-    Number.isInteger(value) && (value as number) >= SNAPSHOT_WHOLE[option].min && (value as number) <= SNAPSHOT_WHOLE[option].max;
-const isFlag: Test = (value) => typeof value === 'boolean';
-const isFunction: Test = (value) => typeof value === 'function';
+// `__proto__` would not become an entry of a map, but its prototype.
+const isLabel = ([name, text]: [string, unknown]): boolean =>
+  name !== '' && name !== '__proto__' && [name, text].every((part) => typeof part === 'string' && LABEL_PATTERN.test(part));
 
-/** Whether `value` may be a tenant, or what a snapshot is asked for by; for the schemas too. */
-export const isName: Test = (value) => typeof value === 'string' && NAME.test(value);
-
-/** Whether `value` may be what `snapshot` says; for the schemas too. */
-export const isReference: Test = (value) => isSnapshot(value) || isName(value);
-
-/** Whether `value` may be `labels`; for the schemas too. */
-export const isLabels: Test = (value) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return false;
+function isLabels(value: unknown): boolean {
+  if (!isPlain(value)) return false;
   const entries = Object.entries(value);
-  const isText: Test = (text) => typeof text === 'string' && LABEL.test(text);
-  const isLabel: Test = (name) => name !== '' && name !== '__proto__' && isText(name);
-  return entries.length <= MAX_LABELS && entries.every(([name, text]) => isLabel(name) && isText(text));
+  return entries.length <= MAX_LABELS && entries.every(isLabel);
+}
+
+/** Accepts a tenant. */
+export const TENANT = known(rule(isName, SHORT_TEXT), ['tenantId']);
+/** Accepts the tenant of a call to a pool. */
+export const POOL_TENANT = rule(isName, 'a tenant (1 to 200 characters)');
+/** Accepts a snapshot, or its id or name. */
+export const SNAPSHOT_REFERENCE = known(
+  rule((value) => isSnapshot(value) || isName(value), 'a Snapshot, or the id or name of one (1 to 200 characters)'),
+  ['from', 'template'],
+);
+/** The argument `id` of the calls of a store. */
+export const SNAPSHOT_ID = rule(isName, 'the id or name of a snapshot (1 to 200 characters)');
+/** The argument `n` of `clone()`. */
+export const CLONE_COUNT = whole(1, 10_000, 'copies');
+
+const QUIESCE_MS = whole(1, 300_000, 'milliseconds');
+
+/** Options of `snapshot()`. */
+export const SNAPSHOT: OptionTable<SnapshotOptions> = {
+  name: known(matching(SNAPSHOT_NAME_PATTERN, `${SHORT_TEXT} that is no id of a snapshot`), ['label']),
+  labels: known(
+    rule(isLabels, `a map of at most ${MAX_LABELS} names (none is __proto__) to text, each of 1,000 characters at most`),
+    ['tags'],
+    ', a map of names to text',
+  ),
+  store: oneOf(['memory', 'disk'], "'memory' or 'disk'"),
+  timeoutMs: QUIESCE_MS,
 };
 
-const quiet: Tests = { __proto__: null, timeoutMs: isWhole('timeoutMs') };
-const tenant: Tests = { __proto__: null, tenant: isName };
-const store: Tests = {
-  __proto__: null,
-  directory: (value) => typeof value === 'string' && value !== '' && !value.includes('\0'),
-  maxBytes: isWhole('maxBytes'),
-  memoryBytes: isWhole('memoryBytes'),
+/** Options of `clone()`. */
+export const CLONE: OptionTable<CloneOptions> = { timeoutMs: QUIESCE_MS, settle: FLAG };
+
+/** Options of `pause()`. */
+export const PAUSE: OptionTable<QuietOptions> = { timeoutMs: QUIESCE_MS };
+
+/** Options of the calls of a store. */
+export const STORE_CALL: OptionTable<TenantOptions> = { tenant: TENANT };
+
+const STORE: OptionTable<SnapshotStoreOptions> = {
+  directory: HOST_FOLDER,
+  maxBytes: whole(0, 64 * TERABYTE, 'bytes'),
+  memoryBytes: whole(0, TERABYTE, 'bytes'),
 };
 
-/** Whether `value` is certainly what `snapshots` of a sidecar may be. */
-export const isStore: Test = (value) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const given = value as Readonly<Record<string, unknown>>;
-  // What is inherited counts too, as it does for the schema.
-  for (const name in given) {
-    const test = store[name];
-    if (test === undefined || test === null || (given[name] !== undefined && !test(given[name]))) return false;
-  }
-  return true;
-};
-
-/** By the calls that they belong to. */
-export const SNAPSHOT_TESTS = {
-  'snapshot()': {
-    ...quiet,
-    __proto__: null,
-    name: (value) => typeof value === 'string' && SNAPSHOT_NAME.test(value),
-    labels: isLabels,
-    store: (value) => value === 'memory' || value === 'disk',
-  } as Tests,
-  'clone()': { ...quiet, __proto__: null, settle: isFlag } as Tests,
-  'pause()': quiet,
-  'snapshots.list()': tenant,
-  'snapshots.get()': tenant,
-  'snapshots.delete()': tenant,
-  'snapshots.export()': tenant,
-  'snapshots.import()': tenant,
-  'attach()': {
-    __proto__: null,
-    onStdout: isFunction,
-    onStderr: isFunction,
-    signal: (value) => value instanceof AbortSignal,
-  } as Tests,
-};
+/** Accepts the options of a store. */
+export const SNAPSHOT_STORE = objectWith(STORE, 'an object with options of the store');

@@ -1,44 +1,48 @@
-// After a slot could not be made the pool waits before it tries again, longer each time: whatever is wrong, a storm of attempts makes it worse.
+// The delay after a slot could not be made. Each failure doubles the delay, because frequent
+// attempts would make the cause worse.
 
 const FIRST_MS = 100;
 const LAST_MS = 5_000;
 
-/** See the module. */
+/** The delay between attempts. */
 export class Backoff {
-  readonly #over: () => void;
+  readonly #onEnd: () => void;
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `over` is called when the wait has ended. */
-  constructor(over: () => void) {
-    this.#over = over;
+  /** `onEnd` is called when a delay has ended. */
+  constructor(onEnd: () => void) {
+    this.#onEnd = onEnd;
   }
 
-  /** Whether nothing may be tried now. */
-  get waits(): boolean {
+  /** Whether no attempt may start now. */
+  get isWaiting(): boolean {
     return this.#timer !== undefined;
   }
 
   /** Whether the last attempt failed. */
-  get failing(): boolean {
+  get isFailing(): boolean {
     return this.#failures > 0;
   }
 
+  /** Starts a delay after a failed attempt. */
   failed(): void {
     if (this.#timer !== undefined) return;
     const ms = Math.min(LAST_MS, FIRST_MS * 2 ** this.#failures++);
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#over();
+      this.#onEnd();
     }, ms);
     this.#timer.unref();
   }
 
-  worked(): void {
+  /** Resets the delay after a successful attempt. */
+  succeeded(): void {
     this.close();
     this.#failures = 0;
   }
 
+  /** Cancels the delay. */
   close(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

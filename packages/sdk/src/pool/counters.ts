@@ -1,8 +1,8 @@
-// What has happened in a pool, counted. Numbers of a tenant are kept while the pool has a slot of it or somebody waits for one: tenants come and go
-// without end, and their names must not stay.
+// Counts the events of a pool. The counts of a tenant are kept only while the tenant has a slot or
+// a waiting call, because the number of tenants over time is unbounded.
 
-/** Everything that is counted over the life of a pool. */
-export const COUNTED = [
+/** Every event that is counted over the life of a pool. */
+export const COUNTED_EVENTS = [
   'hits',
   'misses',
   'refused',
@@ -17,24 +17,24 @@ export const COUNTED = [
   'resumed',
   'errors',
 ] as const;
-export type Counted = (typeof COUNTED)[number];
+export type CountedEvent = (typeof COUNTED_EVENTS)[number];
 
-/** What is counted for each tenant. */
+/** The counts of one tenant. */
 export interface TenantCounts {
   hits: number;
   misses: number;
 }
 
-/** See the module. */
+/** The counts of one pool. */
 export class Counters {
-  readonly totals = Object.fromEntries(COUNTED.map((name) => [name, 0])) as Record<Counted, number>;
+  readonly totals = Object.fromEntries(COUNTED_EVENTS.map((name) => [name, 0])) as Record<CountedEvent, number>;
   readonly #tenants = new Map<string, TenantCounts>();
 
-  add(name: Counted): void {
+  add(name: CountedEvent): void {
     this.totals[name]++;
   }
 
-  /** An acquire that was let in: whether a slot lay ready for it. */
+  /** Counts an admitted call. `hit`: whether a slot was ready. */
   acquired(tenant: string, hit: boolean): void {
     const name = hit ? 'hits' : 'misses';
     this.add(name);
@@ -43,7 +43,7 @@ export class Counters {
     this.#tenants.set(tenant, counts);
   }
 
-  /** Of how many tenants there are numbers. */
+  /** The number of tenants with counts. */
   get tenants(): number {
     return this.#tenants.size;
   }

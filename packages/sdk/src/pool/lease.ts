@@ -1,45 +1,48 @@
-// A slot that somebody has: the runtime to use and the way to give it back, once.
+// The use of one slot: the runtime, and its release.
 
 import { asyncDispose } from '../async-dispose.js';
-import type { Guard } from './guard.js';
-import type { PoolableRuntime } from './poolable.js';
+import type { LentRuntime } from './lent-runtime.js';
+import type { PoolableRuntime } from './slot-source.js';
 
-/** A runtime of a pool that is yours until you give it back. */
+/** A runtime of a pool, until its release. */
 export interface PoolLease<R> extends AsyncDisposable {
-  /** The runtime. It refuses calls once it is given back. */
+  /** The runtime. It refuses calls after the release. */
   readonly runtime: R;
-  /** Gives it back. Returns at once: whatever has to be cleaned is cleaned later. Once is enough, twice is fine. */
+  /**
+   * Releases the runtime. Returns at once; the pool cleans the slot later. Further calls do
+   * nothing.
+   */
   release(): void;
-  /** Gives it back as unusable: it is ended, and nobody gets it any more. */
+  /** Releases the runtime as unusable. The pool ends it. */
   discard(): void;
 }
 
-/** See the module. */
+/** The lease of one slot. */
 export class Lease<R extends PoolableRuntime> implements PoolLease<R> {
-  /** Told when the pool takes the slot away. */
+  /** Called when the pool revokes the slot. */
   onRevoked: ((error: Error) => void) | undefined;
-  readonly #guard: Guard<R>;
-  readonly #giveBack: (fit: boolean) => void;
+  readonly #lent: LentRuntime<R>;
+  readonly #onEnd: (isReusable: boolean) => void;
   #open = true;
 
-  constructor(guard: Guard<R>, giveBack: (fit: boolean) => void) {
-    this.#guard = guard;
-    this.#giveBack = giveBack;
+  constructor(lent: LentRuntime<R>, onEnd: (isReusable: boolean) => void) {
+    this.#lent = lent;
+    this.#onEnd = onEnd;
   }
 
   get runtime(): R {
-    return this.#guard.runtime;
+    return this.#lent.runtime;
   }
 
   release(): void {
-    this.#end(this.#guard.fit);
+    this.#end(this.#lent.isReusable);
   }
 
   discard(): void {
     this.#end(false);
   }
 
-  /** The pool needs it back, whatever its user is doing. */
+  /** Ends the lease while its user may still work. */
   revoke(error: Error): void {
     this.onRevoked?.(error);
     this.discard();
@@ -49,10 +52,41 @@ export class Lease<R extends PoolableRuntime> implements PoolLease<R> {
     this.release();
   }
 
-  #end(fit: boolean): void {
+  #end(isReusable: boolean): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#guard.close();
-    this.#giveBack(fit);
+    this.#lent.close();
+    this.#onEnd(isReusable);
+  }
+}
+
+/**
+ * Runs `work` with the runtime of a lease and releases the lease, whatever `work` does. If `signal`
+ * aborts or the pool revokes the slot, rejects with the reason without waiting for `work`. The slot
+ * is ended then and not cleaned, because `work` may still use it.
+ */
+export async function withLease<R extends PoolableRuntime, T>(
+  lease: Lease<R>,
+  work: (runtime: R) => T | PromiseLike<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  let abort = (): void => {};
+  const stopped = new Promise<never>((_, reject) => {
+    abort = () => {
+      lease.discard();
+      reject(signal?.reason);
+    };
+    lease.onRevoked = reject;
+  });
+  // The rejection may come after `work` has settled.
+  stopped.catch(() => {});
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    // The signal may have aborted since the slot was granted.
+    signal?.throwIfAborted();
+    return await Promise.race([work(lease.runtime), stopped]);
+  } finally {
+    signal?.removeEventListener('abort', abort);
+    lease.release();
   }
 }

@@ -1,72 +1,69 @@
-// The public handle of a pool: checks what comes in and leaves the rest to `slot-pool.ts`, with runtimes from `runtime-source.ts`.
+// The public handle of a pool: `slot-pool.ts` with runtimes of `runtime-source.ts`.
 
 import { asyncDispose } from '../async-dispose.js';
-import { invalidOption } from '../errors/make.js';
-import { acceptable, explain } from '../options/check.js';
-import {
-  type AcquireOptions,
-  checkPoolOptions,
-  checkTenant,
-  type PoolDisposeOptions,
-  type RuntimePoolOptions,
-} from '../options/pool.js';
-import { show } from '../options/show.js';
+import { checkArgument, checkGivenOptions, checkOptions } from '../options/check.js';
+import type { AcquireOptions, PoolDisposeOptions } from '../options/pool.js';
+import { CALLBACK, type Rule, rule } from '../options/rule.js';
+import { DEFAULT_TENANT } from '../options/snapshots.js';
 import type { NodeRuntime } from '../runtime/node-runtime.js';
-import type { Lease, PoolLease } from './lease.js';
+import { type Lease, type PoolLease, withLease } from './lease.js';
+import type { RuntimePoolOptions } from './options.js';
 import { RuntimeSource } from './runtime-source.js';
 import { SlotPool } from './slot-pool.js';
 import type { PoolStats } from './stats.js';
-import { withLease } from './with-runtime.js';
 
 const DISPOSE_MS = 5_000;
 
 /**
- * Runtimes that lie ready, all alike, each for one call at a time.
+ * A pool of equal runtimes that are kept ready, each for one call at a time.
  *
- * @example
- * await using pool = new RuntimePool({ size: 16, min: 4, prepare: (runtime) => runtime.writeFile('/workspace/lib.js', source) });
- * const { stdout } = await pool.withRuntime((runtime) => runtime.exec(code), { tenant: 'alice' });
+ * @example await using pool = new RuntimePool({ size: 16, min: 4, prepare: (runtime) =>
+ * runtime.writeFile('/workspace/lib.js', source) }); const { stdout } = await
+ * pool.withRuntime((runtime) => runtime.exec(code), { tenant: 'alice' });
  */
 export class RuntimePool implements AsyncDisposable {
   readonly #source: RuntimeSource;
   readonly #pool: SlotPool<NodeRuntime>;
+  readonly #servedTenant: Rule;
 
   /**
-   * Begins to make the slots that shall be ready. What is wrong with `options.options` or the snapshot is told by the calls.
+   * Starts to make the slots of the reserve. Errors of `options.options` and of the snapshot are
+   * reported by the calls.
    *
    * @throws `ERR_INVALID_OPTION`
    */
   constructor(options: RuntimePoolOptions) {
-    checkPoolOptions(options);
+    checkGivenOptions('new RuntimePool()', options);
     const { size, reuse = 100, recycle = 'each-use' } = options;
     const { min = 1, idleTimeoutMs = 60_000, acquireTimeoutMs = 30_000, maxWaiting = 1_000 } = options;
     this.#source = new RuntimeSource({ ...options });
     const { tenant } = this.#source;
+    this.#servedTenant = rule((value) => tenant === DEFAULT_TENANT || value === tenant, `'${tenant}', the owner of the pool`);
     this.#pool = new SlotPool(this.#source, { size, min, tenant, reuse, recycle, idleTimeoutMs, acquireTimeoutMs, maxWaiting });
   }
 
-  /** Whose the pool and its template are. */
+  /** The owner of the pool and its template. */
   get tenant(): string {
     return this.#source.tenant;
   }
 
   /**
-   * Has `work` done with a runtime and gives what it gives. The runtime is as the template is, and goes back to the pool whatever `work` does; when the signal
-   * aborts, without waiting for it.
+   * Runs `work` with a runtime and returns its result. The runtime starts in the state of the
+   * template and is released whatever `work` does. If the signal aborts, rejects without waiting
+   * for `work`.
    *
-   * @throws what `work` throws, the signal's reason, `ERR_POOL_EXHAUSTED`, `ERR_POOL_TIMEOUT`, `ERR_POOL_DISPOSED`, `ERR_INVALID_OPTION`; what
-   * `NodeRuntime.create()` throws, when no runtime can be made and none is in use
+   * @throws the error of `work`, the signal's reason, `ERR_POOL_EXHAUSTED`, `ERR_POOL_TIMEOUT`,
+   * `ERR_POOL_DISPOSED`, `ERR_INVALID_OPTION`; as `NodeRuntime.create()` if no runtime can be made
+   * and none is in use
    */
   async withRuntime<T>(work: (runtime: NodeRuntime) => T | PromiseLike<T>, options: AcquireOptions = {}): Promise<T> {
-    if (typeof work !== 'function') {
-      throw invalidOption('withRuntime()', { option: 'work', expected: 'a function', received: show(work) });
-    }
+    checkArgument('withRuntime()', 'work', CALLBACK, work);
     const lease = await this.#acquire('withRuntime()', options);
     return withLease(lease, work, options.signal);
   }
 
   /**
-   * A runtime to give back yourself: `release()` it, in `finally` or with `await using`.
+   * Returns the lease of a runtime. Release it in `finally` or with `await using`.
    *
    * @throws as `withRuntime()`
    */
@@ -74,39 +71,39 @@ export class RuntimePool implements AsyncDisposable {
     return this.#acquire('acquire()', options);
   }
 
-  /** How the pool is now, and what has happened in it. */
+  /** Returns the present state of the pool and the events so far. */
   stats(): PoolStats {
     return this.#pool.stats();
   }
 
   /**
-   * Lets nobody in any more: calls from now on fail with `ERR_POOL_DISPOSED`. Resolves when those that were let in before are done, those that wait among them,
-   * and all slots are ended.
+   * Refuses new calls with `ERR_POOL_DISPOSED`. Resolves when all admitted calls, including waiting
+   * calls, have released their runtimes and all slots have ended.
    */
   drain(): Promise<void> {
     return this.#pool.drain();
   }
 
   /**
-   * Ends the pool: calls that wait fail with `ERR_POOL_DISPOSED`; those who have a runtime may go on for `timeoutMs`, then it is ended under them. Ends its
-   * sidecar too, if that is its own. May be called more than once.
+   * Ends the pool, and its own sidecar. Waiting calls fail with `ERR_POOL_DISPOSED`. Runtimes in
+   * use are ended after `timeoutMs`. Further calls do nothing.
    *
    * @throws `ERR_INVALID_OPTION`
    */
   async dispose(options: PoolDisposeOptions = {}): Promise<void> {
-    if (!acceptable('RuntimePool.dispose()', options)) await explain('RuntimePool.dispose()', options);
+    checkOptions('RuntimePool.dispose()', options);
     await this.#pool.dispose(options.timeoutMs ?? DISPOSE_MS);
   }
 
-  /** `dispose()`, for `await using`. */
+  /** Calls `dispose()`, for `await using`. */
   [asyncDispose](): Promise<void> {
     return this.dispose();
   }
 
   async #acquire(call: 'acquire()' | 'withRuntime()', options: AcquireOptions): Promise<Lease<NodeRuntime>> {
-    if (!acceptable(call, options)) await explain(call, options);
+    checkOptions(call, options);
     const { tenant = this.tenant } = options;
-    checkTenant(call, this.tenant, tenant);
+    checkArgument(call, 'tenant', this.#servedTenant, tenant);
     return this.#pool.acquire({ ...options, tenant });
   }
 }

@@ -1,43 +1,51 @@
-// Where a pool's runtimes come from: a snapshot, the caller's or one that is taken here, in a sidecar, the caller's or one of the pool's own. Each slot
-// is made from it and goes back to it.
+// The source of a pool's runtimes: the template and the sidecar. Each may be the caller's or the
+// pool's own. A slot is restored from the template and rolled back to it.
 //
-// One of the pool's own that dies is started anew by the next runtime that is needed, and so is everything that was in it. A sidecar of somebody else's is
-// theirs to start again.
+// If the pool's own sidecar dies, the next runtime starts another, with another template. The pool
+// does not restart a sidecar of the caller.
 
+import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';
 import { invalidOption, poolDisposed } from '../errors/make.js';
-import type { RuntimePoolOptions } from '../options/pool.js';
 import { show } from '../options/show.js';
 import { DEFAULT_TENANT } from '../options/snapshots.js';
-import { NodeRuntime } from '../runtime/node-runtime.js';
-import { pauseForNow } from '../runtime/snapshot-methods.js';
-import type { Opening, SidecarConnection } from '../sidecar/connection.js';
-import { openingOf } from '../sidecar/connections.js';
-import type { Household } from '../sidecar/household.js';
+import { NodeRuntime, pauseTemporarily } from '../runtime/node-runtime.js';
+import type { SidecarLease } from '../sidecar/lease.js';
+import { openingOf } from '../sidecar/openings.js';
 import { Sidecar } from '../sidecar/sidecar.js';
-import { knownOf } from '../snapshots/known.js';
-import type { Snapshot } from '../snapshots/snapshot.js';
-import { HANDLE_CALLS, RUNTIME_CALLS } from './calls.js';
-import type { Loss, SlotSource } from './poolable.js';
+import type { Snapshot } from '../sidecar/snapshot.js';
+import { originOf } from '../sidecar/snapshot-origin.js';
+import { HANDLE_CALLS, RUNTIME_CALLS } from './call-rules.js';
+import type { RuntimePoolOptions } from './options.js';
+import type { Loss, SlotSource } from './slot-source.js';
 import { Template } from './template.js';
 
-/** See the module. */
+/** The template of runtimes, and their sidecar. */
+interface RuntimeOrigin {
+  template: Snapshot;
+  /** Missing if the template itself names its sidecar. */
+  sidecar?: Sidecar;
+}
+
+/** The source of one pool. */
 export class RuntimeSource implements SlotSource<NodeRuntime> {
   readonly calls = RUNTIME_CALLS;
   readonly handleCalls = HANDLE_CALLS;
-  /** Whose the template is. */
+  /** The owner of the template. */
   readonly tenant: string;
   readonly #options: RuntimePoolOptions;
-  // That of the snapshot, while it lives.
-  #household: Household | undefined;
-  // Where the runtimes are, from the moment on at which the first is asked for.
-  #place: Promise<Place> | undefined;
-  #latest: Place | undefined;
-  readonly #origins = new WeakMap<NodeRuntime, Place>();
-  #own: Promise<Sidecar> | undefined;
+  /** The lease of the snapshot's sidecar, if that sidecar is used. */
+  #lease: SidecarLease | undefined;
+  /** The origin of new runtimes, from the first request for one. */
+  #opening: Promise<RuntimeOrigin> | undefined;
+  #latest: RuntimeOrigin | undefined;
+  readonly #origins = new WeakMap<NodeRuntime, RuntimeOrigin>();
+  #ownSidecar: Promise<Sidecar> | undefined;
   #template: Template | undefined;
-  // Of the snapshot that was found by a name: it stays the one, whatever is called so later.
-  #id: string | undefined;
+  /**
+   * The id of a snapshot that was found by its name. A later snapshot with the name is not used.
+   */
+  #snapshotId: string | undefined;
   #connection: SidecarConnection | undefined;
   #closed = false;
 
@@ -45,16 +53,17 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
     this.#options = options;
     const { snapshot, tenant } = options;
     this.tenant = tenant ?? (typeof snapshot === 'object' ? snapshot.tenant : DEFAULT_TENANT);
-    // From now on and for as long as the pool lives: the runtime that the snapshot is of may go before the first slot is made.
-    const household = options.sidecar === undefined ? knownOf(snapshot)?.household : undefined;
-    if (household?.isOpen()) {
-      household.join();
-      this.#household = household;
+    // Acquired for the life of the pool, because the snapshot's runtime may be disposed before the
+    // first slot is made.
+    const lease = options.sidecar === undefined ? originOf(snapshot) : undefined;
+    if (lease?.isOpen()) {
+      lease.acquire();
+      this.#lease = lease;
     }
   }
 
-  // All slots lie under the template's tenant, and names and lists in the store are for all of it: of what other tenants' slots keep there only ids can be used,
-  // which nobody can guess.
+  // All slots belong to the template's tenant in the store, where names and lists cover the whole
+  // tenant. Slots of other tenants may use ids only, which cannot be guessed.
   assertOwn(tenant: string, method: PropertyKey, args: readonly unknown[]): void {
     if (tenant === this.tenant) return;
     const [first] = args;
@@ -68,36 +77,37 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
   }
 
   async make(): Promise<NodeRuntime> {
-    const place = await this.#opened();
+    const origin = await this.#open();
     try {
-      return await this.#copy(place);
+      return await this.#restoreFrom(origin);
     } catch (error) {
-      if (!this.#lacks(place, error)) throw error;
-      return this.#copy(await this.#opened());
+      if (!this.#isTemplateLost(origin, error)) throw error;
+      return this.#restoreFrom(await this.#open());
     }
   }
 
-  // To what it was made from, and to no later template: not all that `prepare` does is taken back.
+  // Restores the runtime's own template, not a later one: a rollback does not undo all of
+  // `prepare`.
   async restore(runtime: NodeRuntime): Promise<void> {
-    const place = this.#origins.get(runtime) as Place;
+    const origin = this.#origins.get(runtime) as RuntimeOrigin;
     try {
-      await runtime.rollback(place.template);
+      await runtime.rollback(origin.template);
     } catch (error) {
-      this.#lacks(place, error);
+      this.#isTemplateLost(origin, error);
       throw error;
     }
   }
 
   pause(runtime: NodeRuntime): Promise<Snapshot> {
-    return pauseForNow(runtime);
+    return pauseTemporarily(runtime);
   }
 
   lost(): Promise<Loss> | undefined {
     const connection = this.#connection;
     if (connection === undefined || !connection.isOver()) return undefined;
-    const [own, template] = [this.#own, this.#template];
-    this.#connection = this.#place = this.#own = this.#template = undefined;
-    return this.#mourn(connection, own, template);
+    const [ownSidecar, template] = [this.#ownSidecar, this.#template];
+    this.#connection = this.#opening = this.#ownSidecar = this.#template = undefined;
+    return this.#endLost(connection, ownSidecar, template);
   }
 
   abandon(reason: Error): void {
@@ -106,112 +116,111 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const [own, template] = [this.#own, this.#template];
-    this.#place = this.#own = this.#template = undefined;
-    // What is being made in a sidecar that goes need not be waited for.
+    const [ownSidecar, template] = [this.#ownSidecar, this.#template];
+    this.#opening = this.#ownSidecar = this.#template = undefined;
     const ended = template?.end(poolDisposed(false));
-    await (own === undefined ? ended : endOf(own));
-    await this.#household?.leave()?.dispose();
-    this.#household = undefined;
+    // The end of the pool's own sidecar ends the template too.
+    await (ownSidecar === undefined ? ended : disposeSidecar(ownSidecar));
+    await this.#lease?.release()?.dispose();
+    this.#lease = undefined;
   }
 
-  async #mourn(connection: SidecarConnection, own: Promise<Sidecar> | undefined, template: Template | undefined): Promise<Loss> {
-    const error = await connection.ping().catch((reason: unknown) => reason);
+  async #endLost(
+    connection: SidecarConnection,
+    ownSidecar: Promise<Sidecar> | undefined,
+    template: Template | undefined,
+  ): Promise<Loss> {
+    const error = await connection.request('ping', {}).catch((reason: unknown) => reason);
     template?.stop(error as Error);
-    await endOf(own);
-    return { error, final: own === undefined };
+    await disposeSidecar(ownSidecar);
+    return { error, final: ownSidecar === undefined };
   }
 
-  async #copy(place: Place): Promise<NodeRuntime> {
-    const { template, sidecar } = place;
+  async #restoreFrom(origin: RuntimeOrigin): Promise<NodeRuntime> {
+    const { template, sidecar } = origin;
     const { files: _inTemplate, permissions: _inTemplateToo, ...options } = this.#options.options ?? {};
     const reattached = this.#options.snapshot === undefined ? options : this.#options.options;
     const own = { snapshot: template, tenant: this.tenant, ...(sidecar && { sidecar }) };
     const runtime = await NodeRuntime.create({ ...reattached, ...own });
-    this.#origins.set(runtime, place);
+    this.#origins.set(runtime, origin);
     return runtime;
   }
 
-  // Whether the store has had no room for the template any more, as when others keep much there. One of the pool's own is made anew then.
-  #lacks(place: Place, error: unknown): boolean {
+  // Returns whether the store has evicted the pool's own template, so that another must be made.
+  #isTemplateLost(origin: RuntimeOrigin, error: unknown): boolean {
     if (this.#options.snapshot !== undefined || !isColdframeError(error, 'ERR_SNAPSHOT_NOT_FOUND')) return false;
-    // The first who notices: the others go on with what that one begins.
-    if (this.#latest === place) this.#place = this.#latest = undefined;
+    // The first call that notices the loss makes another template, which later calls share.
+    if (this.#latest === origin) this.#opening = this.#latest = undefined;
     return true;
   }
 
-  #opened(): Promise<Place> {
-    if (this.#place === undefined) {
-      const place = this.#open();
-      this.#place = place;
-      // Whoever asked is told; the next one tries again.
-      place.catch(() => {
-        if (this.#place === place) this.#place = undefined;
+  #open(): Promise<RuntimeOrigin> {
+    if (this.#opening === undefined) {
+      const opening = this.#findOrigin();
+      this.#opening = opening;
+      // The callers get the error; the next call tries again.
+      opening.catch(() => {
+        if (this.#opening === opening) this.#opening = undefined;
       });
     }
-    return this.#place;
+    return this.#opening;
   }
 
-  async #open(): Promise<Place> {
+  async #findOrigin(): Promise<RuntimeOrigin> {
     if (this.#closed) throw poolDisposed(false);
-    const { sidecar: given, snapshot } = this.#options;
-    if (this.#household !== undefined) {
-      this.#connection = this.#household.connection;
+    const { sidecar: callerSidecar, snapshot } = this.#options;
+    if (this.#lease !== undefined) {
+      this.#connection = this.#lease.connection;
       return { template: snapshot as Snapshot };
     }
-    const sidecar = given ?? (await this.#ownSidecar());
-    const { connection } = openingOf(sidecar) as Opening;
+    const sidecar = callerSidecar ?? (await this.#spawnSidecar());
+    const { connection } = openingOf(sidecar);
     try {
-      const template = await this.#found(sidecar);
+      const template = await this.#findTemplate(sidecar);
       this.#connection = connection;
       this.#latest = { template, sidecar };
       return this.#latest;
     } catch (error) {
-      // One that lives is good for the next attempt.
-      if (given === undefined && connection.isOver()) await this.#giveUp(sidecar);
+      // A live sidecar serves the next attempt.
+      if (callerSidecar === undefined && connection.isOver()) await this.#discardSidecar(sidecar);
       throw error;
     }
   }
 
-  // By its id from now on: of a name the newest counts, and that may be another one tomorrow.
-  async #found(sidecar: Sidecar): Promise<Snapshot> {
+  // A name is resolved once: the newest snapshot with the name may be another one later.
+  async #findTemplate(sidecar: Sidecar): Promise<Snapshot> {
     const { snapshot } = this.#options;
     const { tenant } = this;
     if (snapshot === undefined) {
       this.#template = new Template(this.#options, sidecar, tenant);
       return this.#template.ready;
     }
-    const found = await sidecar.snapshots.get(this.#id ?? (typeof snapshot === 'string' ? snapshot : snapshot.id), { tenant });
-    this.#id = found.id;
+    const reference = this.#snapshotId ?? (typeof snapshot === 'string' ? snapshot : snapshot.id);
+    const found = await sidecar.snapshots.get(reference, { tenant });
+    this.#snapshotId = found.id;
     return found;
   }
 
-  #ownSidecar(): Promise<Sidecar> {
-    if (this.#own === undefined) {
-      const own = Sidecar.spawn();
-      this.#own = own;
-      own.catch(() => {
-        if (this.#own === own) this.#own = undefined;
+  #spawnSidecar(): Promise<Sidecar> {
+    if (this.#ownSidecar === undefined) {
+      const spawned = Sidecar.spawn();
+      this.#ownSidecar = spawned;
+      spawned.catch(() => {
+        if (this.#ownSidecar === spawned) this.#ownSidecar = undefined;
       });
     }
-    return this.#own;
+    return this.#ownSidecar;
   }
 
-  async #giveUp(sidecar: Sidecar): Promise<void> {
-    const own = this.#own;
-    if ((await own) === sidecar && this.#own === own) this.#own = undefined;
+  async #discardSidecar(sidecar: Sidecar): Promise<void> {
+    const own = this.#ownSidecar;
+    if ((await own) === sidecar && this.#ownSidecar === own) this.#ownSidecar = undefined;
     await sidecar.dispose();
   }
 }
 
-async function endOf(own: Promise<Sidecar> | undefined): Promise<void> {
-  await (await own?.catch(() => undefined))?.dispose();
-}
-
-interface Place {
-  template: Snapshot;
-  /** Where to make runtimes, when the template does not say it. */
-  sidecar?: Sidecar;
+async function disposeSidecar(sidecar: Promise<Sidecar> | undefined): Promise<void> {
+  await (await sidecar?.catch(() => undefined))?.dispose();
 }
 
 function refused(option: string, expected: string, value: unknown): Error {

@@ -1,125 +1,129 @@
-// Who gets which slot, and what is begun for those who get none yet.
+// Assigns slots to waiting calls and starts slots for calls without one.
 //
-// One function, run after everything that happens, looks at what is there and keeps no promises of its own: for each waiter, in turn, a slot that it may
-// have; or one that is on its way; or one that is begun now: woken from disk, made, or made possible by ending the slot of another tenant that has been
-// idle longest. Then, when nobody waits for more, the reserve is filled. It costs at most a step for each slot that is on its way.
+// One function runs after every event and looks at the present state only. Each waiting call, in
+// turn, gets an idle slot, or counts a slot that is on its way, or starts a slot: resumes one,
+// makes one, or ends the longest idle slot of another tenant to make room. When no call needs more,
+// the reserve is filled. The cost is at most one step for each slot that is on its way.
 
-import type { Keeper } from './keeper.js';
-import type { PoolableRuntime } from './poolable.js';
-import type { FairQueue, Waiting } from './queue.js';
-import type { Slot } from './slot.js';
+import type { FairQueue, WaitingCall } from './fair-queue.js';
+import type { SlotLifecycle } from './slot-lifecycle.js';
+import type { PoolableRuntime } from './slot-source.js';
+import type { Slot } from './slots.js';
 
 /** The rules for slots and tenants. */
 export interface SchedulerRules {
-  /** Slots that may hold memory at a time. */
+  /** Slots that may use memory at a time. */
   size: number;
-  /** Slots to have ready. */
+  /** Slots that are kept ready. */
   min: number;
   /** The pool's own tenant. */
   tenant: string;
 }
 
-/** See the module. */
-export class Scheduler<R extends PoolableRuntime, W extends Waiting> {
-  readonly #keeper: Keeper<R>;
+/** The scheduler of one pool. */
+export class Scheduler<R extends PoolableRuntime, W extends WaitingCall> {
+  readonly #lifecycle: SlotLifecycle<R>;
   readonly #queue: FairQueue<W>;
   readonly #rules: SchedulerRules;
-  readonly #grant: (waiter: W, slot: Slot<R>) => void;
+  readonly #grant: (call: W, slot: Slot<R>) => void;
 
-  /** `grant` hands a slot to a waiter, who is in the queue no more. */
-  constructor(keeper: Keeper<R>, queue: FairQueue<W>, rules: SchedulerRules, grant: (waiter: W, slot: Slot<R>) => void) {
-    this.#keeper = keeper;
+  /** `grant` passes a slot to a call that has left the queue. */
+  constructor(lifecycle: SlotLifecycle<R>, queue: FairQueue<W>, rules: SchedulerRules, grant: (call: W, slot: Slot<R>) => void) {
+    this.#lifecycle = lifecycle;
     this.#queue = queue;
     this.#rules = rules;
     this.#grant = grant;
   }
 
-  /** Serves who can be served. */
+  /** Serves every call that can be served. */
   serve(): void {
     const granted: [W, Slot<R>][] = [];
-    const coming = new Coming(this.#keeper);
-    for (const waiter of this.#queue.inTurn()) {
-      const slot = this.#keeper.take(waiter.tenant);
-      if (slot !== undefined) granted.push([waiter, slot]);
-      else if (!coming.claim(waiter.tenant) && !this.#begin(waiter.tenant, coming) && this.#keeper.idle.size === 0) break;
+    const coming = new ComingSlots(this.#lifecycle);
+    for (const call of this.#queue.inTurn()) {
+      const slot = this.#lifecycle.take(call.tenant);
+      if (slot !== undefined) granted.push([call, slot]);
+      else if (!coming.claim(call.tenant) && !this.#begin(call.tenant, coming) && this.#lifecycle.idle.size === 0) break;
     }
-    this.#queue.served(granted.map(([waiter]) => waiter));
-    for (const [waiter, slot] of granted) this.#grant(waiter, slot);
+    this.#queue.served(granted.map(([call]) => call));
+    for (const [call, slot] of granted) this.#grant(call, slot);
   }
 
-  /** Whether a slot should be made for the reserve, and can be: there is room without taking one from anybody. */
-  get lacking(): boolean {
-    const keeper = this.#keeper;
-    if (this.#queue.size > 0 || keeper.slots.mapped >= this.#rules.size || keeper.backoff.waits || !keeper.mayStart) return false;
-    return this.#ready + keeper.slots.count('making') < this.#rules.min;
+  /** Whether the reserve lacks a slot that can be made without ending another. */
+  get isLacking(): boolean {
+    const lifecycle = this.#lifecycle;
+    const { slots, backoff } = lifecycle;
+    if (this.#queue.size > 0 || slots.mapped >= this.#rules.size || backoff.isWaiting || !lifecycle.mayStart) return false;
+    return this.#ready + slots.count('making') < this.#rules.min;
   }
 
-  /** Makes slots until there are as many ready as there should be. */
+  /** Fills the reserve. */
   refill(): void {
-    while (this.lacking) this.#keeper.make();
+    while (this.isLacking) this.#lifecycle.make();
   }
 
-  /** Whether the pool has enough without this slot, which has been idle for long. */
-  surplus({ owner }: { readonly owner: string | undefined }): boolean {
-    const forOthers = owner !== undefined && owner !== this.#rules.tenant;
-    return forOthers || this.#ready > this.#rules.min;
+  /** Returns whether the pool needs no such slot, which has been idle for long. */
+  isSurplus({ owner }: { readonly owner: string | undefined }): boolean {
+    const isForOthers = owner !== undefined && owner !== this.#rules.tenant;
+    return isForOthers || this.#ready > this.#rules.min;
   }
 
-  // What the next call of the pool's own tenant finds. Slots that nobody has used are there for every tenant.
+  // The slots that are ready for the pool's own tenant. Every tenant may use a slot without an
+  // owner.
   get #ready(): number {
-    const { idle } = this.#keeper;
+    const { idle } = this.#lifecycle;
     return idle.count(undefined) + idle.count(this.#rules.tenant);
   }
 
-  // Begins what brings `tenant` a slot; false when it has to wait for somebody to give one back.
-  #begin(tenant: string, coming: Coming): boolean {
-    const keeper = this.#keeper;
-    if (keeper.slots.mapped + coming.postponed < this.#rules.size) {
-      if (!keeper.mayStart) coming.postponed++;
-      else if (keeper.resume(tenant)) return true;
-      // Who else has runtimes in the sidecar is nothing that the pool knows: only what is idle here can make room.
-      else if (keeper.short && this.#awaitRoom(coming)) return true;
-      else if (keeper.backoff.waits) coming.postponed++;
-      else keeper.make();
+  // Starts a slot for `tenant`. Returns false if the call has to wait for a release.
+  #begin(tenant: string, coming: ComingSlots): boolean {
+    const lifecycle = this.#lifecycle;
+    if (lifecycle.slots.mapped + coming.postponed < this.#rules.size) {
+      if (!lifecycle.mayStart) coming.postponed++;
+      else if (lifecycle.resume(tenant)) return true;
+      // Other runtimes of the sidecar are unknown here. Only an idle slot can make room.
+      else if (lifecycle.isSidecarFull && this.#makeRoom(coming)) return true;
+      else if (lifecycle.backoff.isWaiting) coming.postponed++;
+      else lifecycle.make();
       return true;
     }
-    return this.#awaitRoom(coming);
+    return this.#makeRoom(coming);
   }
 
-  // Counts a slot that is going, or ends one that is idle; whether there is either.
-  #awaitRoom(coming: Coming): boolean {
+  // Counts a slot that is ending, or ends an idle slot. Returns whether there is either.
+  #makeRoom(coming: ComingSlots): boolean {
     if (coming.room > 0) {
       coming.room--;
       return true;
     }
-    return !this.#keeper.backoff.waits && this.#keeper.evict();
+    return !this.#lifecycle.backoff.isWaiting && this.#lifecycle.evict();
   }
 }
 
-// What is on its way and has not been counted for a waiter yet.
-class Coming {
-  /** Slots that could be begun, but not now. */
+/** Slots on their way that no waiting call has counted yet. */
+class ComingSlots {
+  /** Slots that can be started, but not now. */
   postponed = 0;
-  /** Slots that are going: there is room for others then. */
+  /** Slots that are ending and leave room. */
   room: number;
   #making: number;
-  readonly #own = new Map<string | undefined, number>();
+  readonly #byOwner = new Map<string | undefined, number>();
 
-  constructor(keeper: Keeper<PoolableRuntime> | Keeper<never>) {
-    this.room = keeper.slots.count('ending') + keeper.slots.count('pausing');
-    this.#making = keeper.slots.count('making');
-    if (keeper.slots.count('cleaning') + keeper.slots.count('resuming') === 0) return;
-    for (const { state, owner } of keeper.slots) {
-      if (state === 'cleaning' || state === 'resuming') this.#own.set(owner, (this.#own.get(owner) ?? 0) + 1);
+  constructor(lifecycle: SlotLifecycle<PoolableRuntime> | SlotLifecycle<never>) {
+    const { slots } = lifecycle;
+    this.room = slots.count('ending') + slots.count('pausing');
+    this.#making = slots.count('making');
+    if (slots.count('cleaning') + slots.count('resuming') === 0) return;
+    for (const { state, owner } of slots) {
+      if (state === 'cleaning' || state === 'resuming') this.#byOwner.set(owner, (this.#byOwner.get(owner) ?? 0) + 1);
     }
   }
 
-  /** Counts one that `tenant` can have; whether there is one. */
+  /** Counts a slot that `tenant` may use. Returns whether there is one. */
   claim(tenant: string): boolean {
     for (const owner of [tenant, undefined]) {
-      const own = this.#own.get(owner) ?? 0;
-      if (own === 0) continue;
-      this.#own.set(owner, own - 1);
+      const count = this.#byOwner.get(owner) ?? 0;
+      if (count === 0) continue;
+      this.#byOwner.set(owner, count - 1);
       return true;
     }
     if (this.#making === 0) return false;

@@ -1,77 +1,78 @@
-// A pool of runtimes that are all alike, whatever they are: who may come in, who waits, and the end of it all. The rules for slots are in `keeper.ts`,
-// those for who gets one in `scheduler.ts`.
+// A pool of equal runtimes of any kind: admits calls, lets them wait, and ends. The transitions of
+// slots are in `slot-lifecycle.ts`, the assignment to calls in `scheduler.ts`.
 
 import { poolDisposed, poolExhausted, poolTimeout } from '../errors/make.js';
-import { type Counted, Counters } from './counters.js';
-import { guard } from './guard.js';
-import { Keeper, type KeeperRules } from './keeper.js';
+import { type CountedEvent, Counters } from './counters.js';
+import { FairQueue } from './fair-queue.js';
 import { Lease } from './lease.js';
-import type { Loss, PoolableRuntime, SlotSource } from './poolable.js';
-import { FairQueue } from './queue.js';
+import { lend } from './lent-runtime.js';
 import { Scheduler, type SchedulerRules } from './scheduler.js';
-import type { Slot } from './slot.js';
+import { type LifecycleRules, SlotLifecycle } from './slot-lifecycle.js';
+import type { Loss, PoolableRuntime, SlotSource } from './slot-source.js';
+import type { Slot } from './slots.js';
 import { type PoolStats, statsOf } from './stats.js';
 import { Waiter } from './waiter.js';
 
 /** All rules of a pool. */
-export interface PoolRules extends KeeperRules, SchedulerRules {
-  /** How long a call may wait for a slot. */
+export interface PoolRules extends LifecycleRules, SchedulerRules {
+  /** The longest wait of a call. */
   acquireTimeoutMs: number;
-  /** How many calls may wait beyond those for whom there is room. */
+  /** Calls that may wait beyond those for which there is room. */
   maxWaiting: number;
 }
 
-/** What a call wants. */
-export interface Wish {
+/** The options of one call. */
+export interface AcquireRequest {
   tenant?: string;
   signal?: AbortSignal;
 }
 
-/** See the module. */
+/** A pool. */
 export class SlotPool<R extends PoolableRuntime> {
   readonly #rules: PoolRules;
   readonly #source: SlotSource<R>;
   readonly #counters = new Counters();
   readonly #queue = new FairQueue<Waiter<Lease<R>>>();
-  readonly #keeper: Keeper<R>;
+  readonly #lifecycle: SlotLifecycle<R>;
   readonly #scheduler: Scheduler<R, Waiter<Lease<R>>>;
   readonly #leases = new Set<Lease<R>>();
   #state: 'open' | 'draining' | 'disposed' = 'open';
-  // Why no slot could be made the last time; why none can be made ever again.
-  #trouble: unknown;
-  #broken: unknown;
+  /** The error of the last slot that could not be made. */
+  #lastFailure: unknown;
+  /** The error after which no slot can be made any more. */
+  #finalFailure: unknown;
   #refill: NodeJS.Immediate | undefined;
-  #mourning: Promise<void> | undefined;
-  #running = false;
-  #ended: (() => void)[] = [];
+  #handlingLoss: Promise<void> | undefined;
+  #isRunning = false;
+  #onEmpty: (() => void)[] = [];
   #disposal: Promise<void> | undefined;
 
   constructor(source: SlotSource<R>, rules: PoolRules) {
     this.#source = source;
     this.#rules = rules;
-    this.#keeper = new Keeper(source, rules, this.#counters, {
+    this.#lifecycle = new SlotLifecycle(source, rules, this.#counters, {
       changed: () => this.#run(),
       failed: (error) => this.#failed(error),
-      surplus: (slot) => this.#scheduler.surplus(slot),
-      left: (tenant) => this.#forget(tenant),
+      isSurplus: (slot) => this.#scheduler.isSurplus(slot),
+      ownerLeft: (tenant) => this.#forget(tenant),
     });
-    this.#scheduler = new Scheduler(this.#keeper, this.#queue, rules, (waiter, slot) => waiter.resolve(this.#lend(slot)));
+    this.#scheduler = new Scheduler(this.#lifecycle, this.#queue, rules, (waiter, slot) => waiter.resolve(this.#leaseOf(slot)));
     this.#run();
   }
 
-  /** A slot of the tenant's, now or when there is one. */
-  async acquire({ tenant = this.#rules.tenant, signal }: Wish = {}): Promise<Lease<R>> {
-    const mourning = this.#look();
-    if (mourning !== undefined) await mourning;
+  /** Returns a slot of the tenant, at once or when one is free. */
+  async acquire({ tenant = this.#rules.tenant, signal }: AcquireRequest = {}): Promise<Lease<R>> {
+    const handlingLoss = this.#checkLoss();
+    if (handlingLoss !== undefined) await handlingLoss;
     signal?.throwIfAborted();
     if (this.#state !== 'open') throw poolDisposed(this.#state === 'draining');
-    if (this.#broken !== undefined) throw this.#broken;
-    // The usual case, and quick: nobody waits, and a slot lies ready.
-    const slot = this.#queue.size === 0 ? this.#keeper.take(tenant) : undefined;
+    if (this.#finalFailure !== undefined) throw this.#finalFailure;
+    // The usual and fast case: no call waits, and a slot is ready.
+    const slot = this.#queue.size === 0 ? this.#lifecycle.take(tenant) : undefined;
     if (slot === undefined) return this.#wait(tenant, signal);
     this.#counters.acquired(tenant, true);
     this.#refillLater();
-    return this.#lend(slot);
+    return this.#leaseOf(slot);
   }
 
   #wait(tenant: string, signal: AbortSignal | undefined): Promise<Lease<R>> {
@@ -79,31 +80,37 @@ export class SlotPool<R extends PoolableRuntime> {
     const waiter = new Waiter<Lease<R>>(tenant);
     this.#queue.push(waiter);
     this.#run();
-    const waits = this.#queue.has(waiter);
-    this.#counters.acquired(tenant, !waits);
-    if (waits) this.#limit(waiter, signal);
+    const isWaiting = this.#queue.has(waiter);
+    this.#counters.acquired(tenant, !isWaiting);
+    if (isWaiting) this.#limit(waiter, signal);
     return waiter.outcome;
   }
 
   stats(): PoolStats {
-    return statsOf(this.#rules.size, this.#keeper.slots, this.#queue, this.#counters);
+    return statsOf(this.#rules.size, this.#lifecycle.slots, this.#queue, this.#counters);
   }
 
-  /** How many tenants it knows anything of. */
-  get remembered(): number {
+  /** The number of tenants that the pool has counts of. */
+  get countedTenants(): number {
     return this.#counters.tenants;
   }
 
-  /** Lets nobody in any more. Resolves when those who were let in have been served and are done, and no slot is left. */
+  /**
+   * Refuses new calls. Resolves when all admitted calls have released their slots and no slot is
+   * left.
+   */
   drain(): Promise<void> {
     if (this.#state === 'open') this.#state = 'draining';
     return new Promise((resolve) => {
-      this.#ended.push(resolve);
+      this.#onEmpty.push(resolve);
       this.#run();
     });
   }
 
-  /** The same, but those who wait are refused, and those who are not done in `timeoutMs` lose their slots. Then the source is closed. */
+  /**
+   * Refuses new and waiting calls. Revokes slots that are in use after `timeoutMs`. Then closes the
+   * source.
+   */
   dispose(timeoutMs: number): Promise<void> {
     this.#disposal ??= this.#dispose(timeoutMs);
     return this.#disposal;
@@ -121,11 +128,11 @@ export class SlotPool<R extends PoolableRuntime> {
     await this.#source.close();
   }
 
-  // At most `maxWaiting` more than there can be slots for. A full queue is shared among tenants.
+  // Admits at most `maxWaiting` calls beyond the slots. A full queue is shared among tenants.
   #admit(tenant: string): void {
     const { size, maxWaiting } = this.#rules;
-    if (this.#queue.size + this.#keeper.slots.count('busy') < size + maxWaiting) return;
-    const other = this.#queue.toYield(tenant);
+    if (this.#queue.size + this.#lifecycle.slots.count('busy') < size + maxWaiting) return;
+    const other = this.#queue.yieldingTo(tenant);
     if (other === undefined) {
       this.#counters.add('refused');
       throw this.#exhausted(tenant);
@@ -138,21 +145,21 @@ export class SlotPool<R extends PoolableRuntime> {
   }
 
   #facts(tenant: string): { tenant: string; size: number; busy: number; waiting: number } {
-    return { tenant, size: this.#rules.size, busy: this.#keeper.slots.count('busy'), waiting: this.#queue.size };
+    return { tenant, size: this.#rules.size, busy: this.#lifecycle.slots.count('busy'), waiting: this.#queue.size };
   }
 
   #limit(waiter: Waiter<Lease<R>>, signal: AbortSignal | undefined): void {
     const timeoutMs = this.#rules.acquireTimeoutMs;
-    const tooLate = (): void => {
-      const cause = this.#keeper.backoff.failing ? this.#trouble : undefined;
+    const onTimeout = (): void => {
+      const cause = this.#lifecycle.backoff.isFailing ? this.#lastFailure : undefined;
       this.#giveUp(waiter, 'timeouts', poolTimeout({ timeoutMs, ...this.#facts(waiter.tenant) }, cause));
     };
-    waiter.limit(timeoutMs, tooLate, signal, () => this.#giveUp(waiter, 'aborted', signal?.reason));
+    waiter.limit(timeoutMs, onTimeout, signal, () => this.#giveUp(waiter, 'aborted', signal?.reason));
   }
 
-  #giveUp(waiter: Waiter<Lease<R>>, counted: Counted, reason: unknown): void {
+  #giveUp(waiter: Waiter<Lease<R>>, event: CountedEvent, reason: unknown): void {
     if (!this.#queue.remove(waiter)) return;
-    this.#counters.add(counted);
+    this.#counters.add(event);
     waiter.reject(reason);
     this.#forget(waiter.tenant);
     this.#run();
@@ -167,70 +174,72 @@ export class SlotPool<R extends PoolableRuntime> {
     }
   }
 
-  #lend(slot: Slot<R>): Lease<R> {
-    const lease = new Lease(guard(slot.runtime as R, slot.owner as string, this.#source), (fit) => {
+  #leaseOf(slot: Slot<R>): Lease<R> {
+    const lent = lend(slot.runtime as R, slot.owner as string, this.#source);
+    const lease = new Lease(lent, (isReusable) => {
       this.#leases.delete(lease);
-      this.#keeper.giveBack(slot, fit);
+      this.#lifecycle.release(slot, isReusable);
     });
     this.#leases.add(lease);
     return lease;
   }
 
-  // While others have slots that will come back, those who wait go on waiting; and so they do when all is gone and made anew. With no slot at all they
-  // would wait for the next attempt to fail.
+  // Waiting calls keep waiting while slots are in use and will be released, or while lost slots are
+  // made again. Without any slot the calls would only wait for the next attempt to fail, so they
+  // fail now.
   #failed(error: unknown): void {
-    this.#trouble = error;
-    if (this.#look() !== undefined) return;
-    const { slots } = this.#keeper;
+    this.#lastFailure = error;
+    if (this.#checkLoss() !== undefined) return;
+    const { slots } = this.#lifecycle;
     if (slots.mapped === slots.count('ending')) this.#rejectAll(error);
   }
 
-  // Whether the runtimes are still there, asked before one is handed out: a slot that is dead is worse than none.
-  #look(): Promise<void> | undefined {
-    const loss = this.#mourning === undefined ? this.#source.lost() : undefined;
-    if (loss === undefined) return this.#mourning;
-    this.#keeper.lost();
-    this.#mourning = this.#mourn(loss);
-    return this.#mourning;
+  // Asks the source before a slot is granted, because a lost slot is worse than none.
+  #checkLoss(): Promise<void> | undefined {
+    const loss = this.#handlingLoss === undefined ? this.#source.lost() : undefined;
+    if (loss === undefined) return this.#handlingLoss;
+    this.#lifecycle.lost();
+    this.#handlingLoss = this.#handleLoss(loss);
+    return this.#handlingLoss;
   }
 
-  async #mourn(loss: Promise<Loss>): Promise<void> {
+  async #handleLoss(loss: Promise<Loss>): Promise<void> {
     const { error, final } = await loss;
-    this.#mourning = undefined;
+    this.#handlingLoss = undefined;
     if (final) {
-      this.#broken = error;
+      this.#finalFailure = error;
       this.#rejectAll(error);
     }
     this.#run();
   }
 
   #forget(tenant: string): void {
-    if (!this.#keeper.slots.owns(tenant) && this.#queue.count(tenant) === 0) this.#counters.forget(tenant);
+    if (!this.#lifecycle.slots.hasOwner(tenant) && this.#queue.count(tenant) === 0) this.#counters.forget(tenant);
   }
 
-  // After everything that happens.
+  // Runs after every event.
   #run(): void {
-    if (this.#running) return;
-    this.#running = true;
-    if (this.#broken === undefined) this.#scheduler.serve();
-    this.#running = false;
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    if (this.#finalFailure === undefined) this.#scheduler.serve();
+    this.#isRunning = false;
     if (this.#state === 'open') this.#refillLater();
     else if (this.#queue.size === 0) this.#end();
   }
 
-  // Everybody has been served: what comes to rest ends.
+  // All calls have been served: ends every unused slot.
   #end(): void {
-    this.#keeper.close();
-    if (!this.#keeper.empty) return;
-    for (const ended of this.#ended.splice(0)) ended();
+    this.#lifecycle.close();
+    if (!this.#lifecycle.isEmpty) return;
+    for (const onEmpty of this.#onEmpty.splice(0)) onEmpty();
   }
 
-  // Not now: whoever has just got a slot comes first.
+  // Delayed, so that the user of a granted slot runs first.
   #refillLater(): void {
-    if (this.#broken !== undefined || this.#refill !== undefined || !this.#scheduler.lacking) return;
+    if (this.#finalFailure !== undefined || this.#refill !== undefined || !this.#scheduler.isLacking) return;
     this.#refill = setImmediate(() => {
       this.#refill = undefined;
-      if (this.#state === 'open' && this.#broken === undefined) this.#scheduler.refill();
+      if (this.#state === 'open' && this.#finalFailure === undefined) this.#scheduler.refill();
     });
     this.#refill.unref();
   }

@@ -1,20 +1,19 @@
-// What a pool tells of itself.
+// The numbers of a pool.
 
 import type { Counters, TenantCounts } from './counters.js';
-import type { Ledger } from './ledger.js';
-import type { PoolableRuntime } from './poolable.js';
-import type { FairQueue, Waiting } from './queue.js';
-import type { SlotState } from './slot.js';
+import type { FairQueue, WaitingCall } from './fair-queue.js';
+import type { PoolableRuntime } from './slot-source.js';
+import type { SlotState, SlotTable } from './slots.js';
 
-/** A pool at this moment, and what has happened in it so far. */
+/** The present state of a pool, and the events so far. */
 export interface PoolStats {
-  /** Slots that may hold memory at a time. */
+  /** Slots that may use memory at a time. */
   readonly size: number;
-  /** Slots that lie ready. */
+  /** Slots that are ready. */
   readonly idle: number;
-  /** Slots that somebody has. */
+  /** Slots in use. */
   readonly busy: number;
-  /** Slots that are being made, cleaned, paused, woken or ended. */
+  /** Slots that are being made, cleaned, paused, resumed or ended. */
   readonly preparing: number;
   /** Slots on disk. */
   readonly paused: number;
@@ -22,35 +21,38 @@ export interface PoolStats {
   readonly waiting: number;
   /** Calls that found a slot ready. */
   readonly hits: number;
-  /** Calls that were let in and did not: a slot was made, woken or waited for. */
+  /** Admitted calls that found no slot ready: a slot was made, resumed or waited for. */
   readonly misses: number;
-  /** Calls that were not let in, or had to give way (`ERR_POOL_EXHAUSTED`). */
+  /** Calls that were not admitted, or had to yield (`ERR_POOL_EXHAUSTED`). */
   readonly refused: number;
   /** Calls that waited for too long (`ERR_POOL_TIMEOUT`). */
   readonly timeouts: number;
   /** Calls whose signal aborted while they waited. */
   readonly aborted: number;
-  /** Calls that waited in vain: no slot could be made, or the pool was disposed of. */
+  /** Calls that waited in vain: no slot could be made, or the pool was disposed. */
   readonly failed: number;
   /** Slots that were made. */
   readonly created: number;
   /** Rollbacks of used slots. */
   readonly recycled: number;
-  /** Slots that were ended after use: their uses were over, what was done to them cannot be rolled back, or something was still under way. */
+  /**
+   * Slots that were ended after use: used up, changed in a way that a rollback does not undo, or
+   * with pending work.
+   */
   readonly replaced: number;
-  /** Slots that were ended without need: idle for too long, or to make room for another tenant. */
+  /** Slots that were ended unused: idle for too long, or to make room for another tenant. */
   readonly evicted: number;
-  /** Slots that were put on disk. */
+  /** Slots that were paused. */
   readonly pauses: number;
-  /** Slots that were woken from there. */
+  /** Slots that were resumed. */
   readonly resumed: number;
-  /** Steps of slots that failed. Each has cost a slot. */
+  /** Failed steps of slots. Each cost a slot. */
   readonly errors: number;
-  /** By tenant, of those that have a slot or wait for one. */
+  /** The numbers of each tenant that has a slot or a waiting call. */
   readonly tenants: Readonly<Record<string, PoolTenantStats>>;
 }
 
-/** The part of one tenant. `hits` and `misses` count from when it had neither slots nor calls. */
+/** The numbers of one tenant. `hits` and `misses` restart after a time without slots and calls. */
 export interface PoolTenantStats {
   readonly idle: number;
   readonly busy: number;
@@ -60,13 +62,13 @@ export interface PoolTenantStats {
   readonly misses: number;
 }
 
-type Numbers = { -readonly [name in keyof PoolTenantStats]: number };
+type MutableTenantStats = { -readonly [name in keyof PoolTenantStats]: number };
 
-/** Counts it all. */
+/** Returns the numbers of a pool. */
 export function statsOf<R extends PoolableRuntime>(
   size: number,
-  slots: Ledger<R>,
-  queue: FairQueue<Waiting>,
+  slots: SlotTable<R>,
+  queue: FairQueue<WaitingCall>,
   counters: Counters,
 ): PoolStats {
   const count = (...states: SlotState[]): number => states.reduce((sum, state) => sum + slots.count(state), 0);
@@ -83,20 +85,20 @@ export function statsOf<R extends PoolableRuntime>(
 }
 
 function tenantsOf<R extends PoolableRuntime>(
-  slots: Ledger<R>,
-  queue: FairQueue<Waiting>,
+  slots: SlotTable<R>,
+  queue: FairQueue<WaitingCall>,
   counts: (tenant: string) => TenantCounts,
 ): Record<string, PoolTenantStats> {
-  // No prototype: a tenant may have any name.
-  const tenants: Record<string, Numbers> = Object.create(null);
-  const of = (tenant: string): Numbers => {
+  // No prototype, because a tenant may have any name.
+  const tenants: Record<string, MutableTenantStats> = Object.create(null);
+  const of = (tenant: string): MutableTenantStats => {
     tenants[tenant] ??= { idle: 0, busy: 0, paused: 0, waiting: queue.count(tenant), ...counts(tenant) };
     return tenants[tenant];
   };
   for (const { owner, state } of slots) {
     if (owner === undefined) continue;
-    const numbers = of(owner);
-    if (state === 'idle' || state === 'busy' || state === 'paused') numbers[state]++;
+    const stats = of(owner);
+    if (state === 'idle' || state === 'busy' || state === 'paused') stats[state]++;
   }
   for (const tenant of queue.tenants()) of(tenant);
   return tenants;

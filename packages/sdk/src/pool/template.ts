@@ -1,53 +1,55 @@
-// The template of a pool that was given none: a runtime is made and prepared, and a snapshot of it is what every slot is a copy of.
+// The template of a pool without the option `snapshot`: a runtime is made and prepared, and every
+// slot is a clone of its snapshot.
 //
-// What prepares it is the app's and may never come to an end. So nobody waits for it once the pool is closed or the time is over.
+// `prepare` is the app's function and may never settle. A pool that is closed, or whose time is
+// over, does not wait for it.
 
 import { type Deferred, deferred } from '../deferred.js';
 import { isColdframeError } from '../errors/error.js';
 import { poolTimeout } from '../errors/make.js';
-import type { RuntimePoolOptions } from '../options/pool.js';
 import { NodeRuntime } from '../runtime/node-runtime.js';
 import type { Sidecar } from '../sidecar/sidecar.js';
-import type { Snapshot } from '../snapshots/snapshot.js';
+import type { Snapshot } from '../sidecar/snapshot.js';
+import type { RuntimePoolOptions } from './options.js';
 
-/** How long it may take to be made. Far more than a slot: packages may have to be loaded for it. */
+/** The time for a template. Longer than for a slot, because `prepare` may load packages. */
 const TEMPLATE_MS = 120_000;
 
-/** See the module. */
+/** The template of one sidecar. */
 export class Template {
-  /** The snapshot, when it is there. */
+  /** The snapshot. */
   readonly ready: Promise<Snapshot>;
   readonly #stopped: Deferred<never> = deferred();
   #reason: Error | undefined;
 
   constructor(options: RuntimePoolOptions, sidecar: Sidecar, tenant: string) {
-    // Who waits for nothing any more need not hear of it.
+    // The rejections need no handler when nothing waits for the template.
     this.#stopped.promise.catch(() => {});
     this.ready = this.#make(options, sidecar, tenant);
     this.ready.catch(() => {});
   }
 
-  /** Nobody waits for it any more, unless it is there already. */
+  /** Ends the preparation. Does nothing if the template is ready. */
   stop(reason: Error): void {
     this.#stopped.reject(reason);
     this.#reason ??= reason;
   }
 
-  /** Takes it away, or what there is of it. */
+  /** Ends the preparation and deletes the template. */
   async end(reason: Error): Promise<void> {
     this.stop(reason);
     const snapshot = await this.ready.catch(() => undefined);
     try {
       await snapshot?.delete();
     } catch (error) {
-      if (!isColdframeError(error)) throw error; // it is gone already, or its sidecar is
+      if (!isColdframeError(error)) throw error; // the snapshot or its sidecar no longer exists
     }
   }
 
   async #make({ options, prepare }: RuntimePoolOptions, sidecar: Sidecar, tenant: string): Promise<Snapshot> {
     const runtime = await NodeRuntime.create({ ...options, sidecar, tenant });
-    const late = (): void => this.stop(poolTimeout({ timeoutMs: TEMPLATE_MS }));
-    const timer = setTimeout(late, TEMPLATE_MS).unref();
+    const onTimeout = (): void => this.stop(poolTimeout({ timeoutMs: TEMPLATE_MS }));
+    const timer = setTimeout(onTimeout, TEMPLATE_MS).unref();
     try {
       if (this.#reason !== undefined) throw this.#reason;
       await Promise.race([prepare?.(runtime), this.#stopped.promise]);

@@ -1,10 +1,10 @@
-// Somebody who waits for a slot: until there is one, the time is over, or the caller has lost interest.
+// A call that waits for a slot, until a slot is free, its time is over, or its signal aborts.
 
 import { type Deferred, deferred } from '../deferred.js';
-import type { Waiting } from './queue.js';
+import type { WaitingCall } from './fair-queue.js';
 
-/** See the module. */
-export class Waiter<L> implements Waiting {
+/** A waiting call. */
+export class Waiter<L> implements WaitingCall {
   readonly tenant: string;
   readonly #deferred: Deferred<L> = deferred();
   #timer: NodeJS.Timeout | undefined;
@@ -19,7 +19,7 @@ export class Waiter<L> implements Waiting {
     return this.#deferred.promise;
   }
 
-  /** Has it told when it has waited for so long, or the signal aborts. The timer keeps the process alive: somebody waits. */
+  /** Bounds the wait. The timer keeps the process alive, because the call is pending. */
   limit(timeoutMs: number, onTimeout: () => void, signal: AbortSignal | undefined, onAbort: () => void): void {
     this.#timer = setTimeout(onTimeout, timeoutMs);
     this.#signal = signal;

@@ -1,18 +1,23 @@
-// The public handle of a resident runner: a guest process that stays, and evaluates snippets one after the other.
+// The public handle of a resident runner: a guest process that evaluates snippets one after
+// another.
 
 import { asyncDispose } from '../async-dispose.js';
+import type { Outcome } from '../channel/outcome.js';
+import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';
-import { invalidOption, runnerDisposed } from '../errors/make.js';
-import { acceptable, explain } from '../options/check.js';
-import { show } from '../options/show.js';
-import type { BootTimingListener, ResidentExecOptions } from '../options/types.js';
-import { reportGuestRun } from '../runtime/boot-timing.js';
-import { unlessGone } from '../runtime/dispose.js';
-import { evaluate } from '../runtime/evaluation.js';
-import { ExecResult } from '../runtime/result.js';
-import type { Outcome, SidecarConnection } from '../sidecar/connection.js';
+import { runnerDisposed } from '../errors/make.js';
+import type { BootTimingListener } from '../options/boot-timing.js';
+import { checkArgument, checkOptions } from '../options/check.js';
+import { PROGRAM, type ResidentExecOptions } from '../options/programs.js';
+import { evaluate } from '../programs/evaluation.js';
+import { ExecResult } from '../programs/result.js';
+import type { RunnerId } from '../protocol/generated/messages.js';
+import { reportGuestRun } from '../sidecar/boot-timing.js';
+import { unlessEnded } from '../sidecar/unless-ended.js';
 
-// Its process is gone: a call's failure, or what became of a snippet that waited its turn.
+/**
+ * The runner's process has ended: the failure of a call, or of a snippet that waited for its turn.
+ */
 const EXITED = 'ERR_RUNNER_EXITED';
 
 /**
@@ -24,16 +29,16 @@ const EXITED = 'ERR_RUNNER_EXITED';
  * const { stdout } = await runner.exec('console.log(++n)');
  */
 export class ResidentRunner implements AsyncDisposable {
-  /** The number of its process in the runtime. */
+  /** The pid of its process in the runtime. */
   readonly pid: number;
   readonly #connection: SidecarConnection;
-  readonly #runner: number;
+  readonly #runner: RunnerId;
   readonly #onBootTiming: BootTimingListener | undefined;
   #disposal: Promise<void> | undefined;
   #exited = false;
 
   /** @internal */
-  constructor(connection: SidecarConnection, runner: number, pid: number, onBootTiming: BootTimingListener | undefined) {
+  constructor(connection: SidecarConnection, runner: RunnerId, pid: number, onBootTiming: BootTimingListener | undefined) {
     this.pid = pid;
     this.#connection = connection;
     this.#runner = runner;
@@ -41,16 +46,16 @@ export class ResidentRunner implements AsyncDisposable {
   }
 
   /**
-   * Evaluates `code`, an ES module, and resolves when it and what it started has come to its end. A `timeout` ends the snippet.
+   * Evaluates `code`, an ES module. Resolves when the code and everything that it started has
+   * ended. A `timeout` ends the snippet.
    *
-   * @throws the signal's reason, what an output handler threw, `ERR_INVALID_OPTION`, `ERR_RUNNER_DISPOSED`, `ERR_RUNNER_EXITED`,
-   * `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`, `ERR_FRAME_TOO_LARGE`
+   * @throws the signal's reason, the error of an output handler, `ERR_INVALID_OPTION`,
+   * `ERR_RUNNER_DISPOSED`, `ERR_RUNNER_EXITED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`,
+   * `ERR_FRAME_TOO_LARGE`
    */
   async exec(code: string, options?: ResidentExecOptions): Promise<ExecResult> {
-    if (!acceptable('ResidentRunner.exec()', options)) await explain('ResidentRunner.exec()', options);
-    if (typeof code !== 'string') {
-      throw invalidOption('ResidentRunner.exec()', { option: 'code', expected: 'text', received: show(code) });
-    }
+    checkOptions('ResidentRunner.exec()', options);
+    checkArgument('ResidentRunner.exec()', 'code', PROGRAM, code);
     if (this.#disposal !== undefined) throw runnerDisposed(this.#runner);
     try {
       const outcome = await this.#begin(code, options);
@@ -68,11 +73,14 @@ export class ResidentRunner implements AsyncDisposable {
     return this.#exited || this.#disposal !== undefined;
   }
 
-  /** Ends the process; snippets under way resolve with exit code 137 and `error.code` `ERR_CANCELED`. May be called more than once. */
+  /**
+   * Ends the process. Running snippets resolve with exit code 137 and `error.code` `ERR_CANCELED`.
+   * Further calls do nothing.
+   */
   dispose(): Promise<void> {
     if (this.#disposal === undefined) {
-      this.#disposal = unlessGone(this.#connection.disposeRunner(this.#runner));
-      // Its process lives on then, and can be disposed of again.
+      this.#disposal = unlessEnded(this.#connection.request('runner.dispose', { runner: this.#runner }));
+      // After a failure the process still runs, and `dispose()` can be called again.
       this.#disposal.catch(() => {
         this.#disposal = undefined;
       });
@@ -80,7 +88,7 @@ export class ResidentRunner implements AsyncDisposable {
     return this.#disposal;
   }
 
-  /** `dispose()`, for `await using`. */
+  /** Calls `dispose()`, for `await using`. */
   [asyncDispose](): Promise<void> {
     return this.dispose();
   }

@@ -1,72 +1,82 @@
-// The resident runners of a runtime: those that were started from here, and those that came with a snapshot.
+// The resident runners of a runtime: runners that the app created, and runners of a snapshot.
 
-import type { RunnerCreate } from '../channel/messages.js';
-import type { RestoredProgram } from '../channel/snapshots.js';
-import type { BootTimingListener } from '../options/types.js';
-import { reportGuestStart } from '../runtime/boot-timing.js';
-import type { Numbers } from '../runtime/numbers.js';
-import type { SidecarConnection } from '../sidecar/connection.js';
+import type { BootTimingListener } from '../options/boot-timing.js';
+import { checkOptions } from '../options/check.js';
+import type { ResidentRunnerOptions } from '../options/programs.js';
+import type { PidRegistry } from '../programs/pid-registry.js';
+import type { Pid, RestoredProgram, RestoredPrograms, RunnerId } from '../protocol/generated/messages.js';
+import { reportGuestStart } from '../sidecar/boot-timing.js';
+import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { ResidentRunner } from './resident-runner.js';
 
-/** Handles by their numbers. One that is over is forgotten: when another state of the runtime takes the place of this one, when somebody asks for all, and now and then. */
-export class Runners {
-  readonly #connection: SidecarConnection;
-  readonly #numbers: Numbers;
-  readonly #onBootTiming: BootTimingListener | undefined;
-  readonly #all = new Map<number, ResidentRunner>();
+/** A sweep is not worth its cost below this number of handles. */
+const FIRST_SWEEP = 8;
 
-  constructor(connection: SidecarConnection, numbers: Numbers, onBootTiming: BootTimingListener | undefined) {
-    this.#connection = connection;
-    this.#numbers = numbers;
+/** The handles of one runtime's runners, by their ids. */
+export class Runners {
+  readonly #access: RuntimeAccess;
+  readonly #pids: PidRegistry;
+  readonly #onBootTiming: BootTimingListener | undefined;
+  readonly #handles = new Map<RunnerId, ResidentRunner>();
+
+  constructor(access: RuntimeAccess, pids: PidRegistry, onBootTiming: BootTimingListener | undefined) {
+    this.#access = access;
+    this.#pids = pids;
     this.#onBootTiming = onBootTiming;
   }
 
-  /** Starts the process of one. */
-  async create(options: RunnerCreate): Promise<ResidentRunner> {
-    const { runner, pid, timings } = await this.#connection.createRunner(options);
+  /** Starts a runner. */
+  async create(options: ResidentRunnerOptions | undefined): Promise<ResidentRunner> {
+    checkOptions('createResidentRunner()', options);
+    this.#access.assertUsable();
+    const { connection, runtime } = this.#access;
+    const { runner, pid, timings } = await connection.request('runner.create', { runtime, ...options });
     if (this.#onBootTiming !== undefined) reportGuestStart(this.#onBootTiming, timings);
-    // Forgets those that are gone whenever there are twice as many: constant work for each on average.
-    if (this.#all.size >= 8 && (this.#all.size & (this.#all.size - 1)) === 0) this.#forget((one) => !one.isOver);
-    this.#numbers.take(pid);
+    // Sweeps at each power of two: constant work for each runner on average.
+    const { size } = this.#handles;
+    if (size >= FIRST_SWEEP && (size & (size - 1)) === 0) this.#keep((handle) => !handle.isOver);
+    this.#pids.assign(pid);
     return this.#handle(runner, pid);
   }
 
-  /** These came with a snapshot. */
+  /** Returns the handles of all live runners, in the order of their ids. */
+  async list(): Promise<ResidentRunner[]> {
+    this.#access.assertUsable();
+    const { connection, runtime } = this.#access;
+    const live = new Set<number>((await connection.request('process.list', { runtime })).pids);
+    this.#keep((handle) => !handle.isOver && live.has(handle.pid));
+    return [...this.#handles].sort(([one], [other]) => one - other).map(([, handle]) => handle);
+  }
+
+  /** Makes handles for the runners among the programs of a snapshot. */
   adopt(programs: readonly RestoredProgram[]): void {
     for (const { runner, pid } of programs) if (runner !== undefined) this.#handle(runner, pid);
   }
 
   /**
-   * Another state takes the place of this one, a rollback's or that of a runtime which wakes up, and brings these programs: all others are gone, but for runners
-   * that are created meanwhile.
+   * Waits for a rollback or a resumption, which restores programs. Removes the handles of runners
+   * that were not restored, except runners that are created meanwhile.
    */
-  async renew<P extends readonly RestoredProgram[]>(coming: Promise<P>): Promise<P> {
-    const before = [...this.#all.keys()];
-    const programs = await coming;
-    const living = new Set(programs.map(({ runner }) => runner));
-    for (const number of before) if (!living.has(number)) this.#all.delete(number);
+  async renew(restoring: Promise<RestoredPrograms>): Promise<RestoredProgram[]> {
+    const before = [...this.#handles.keys()];
+    const { programs } = await restoring;
+    const restored = new Set(programs.map(({ runner }) => runner));
+    for (const id of before) if (!restored.has(id)) this.#handles.delete(id);
     this.adopt(programs);
     return programs;
   }
 
-  /** Those whose processes are among these, in the order of their numbers. */
-  alive(pids: readonly number[]): ResidentRunner[] {
-    const living = new Set(pids);
-    this.#forget((one) => !one.isOver && living.has(one.pid));
-    return [...this.#all].sort(([one], [other]) => one - other).map(([, runner]) => runner);
-  }
-
-  // One handle for a runner, unless it was over: what lives again has a new one.
-  #handle(number: number, pid: number): ResidentRunner {
-    let runner = this.#all.get(number);
-    if (runner === undefined || runner.isOver) {
-      runner = new ResidentRunner(this.#connection, number, pid, this.#onBootTiming);
-      this.#all.set(number, runner);
+  // A runner has one handle. A runner that is restored after its handle was over gets a new handle.
+  #handle(id: RunnerId, pid: Pid): ResidentRunner {
+    let handle = this.#handles.get(id);
+    if (handle === undefined || handle.isOver) {
+      handle = new ResidentRunner(this.#access.connection, id, pid, this.#onBootTiming);
+      this.#handles.set(id, handle);
     }
-    return runner;
+    return handle;
   }
 
-  #forget(stays: (runner: ResidentRunner) => boolean): void {
-    for (const [number, runner] of this.#all) if (!stays(runner)) this.#all.delete(number);
+  #keep(stays: (handle: ResidentRunner) => boolean): void {
+    for (const [id, handle] of this.#handles) if (!stays(handle)) this.#handles.delete(id);
   }
 }

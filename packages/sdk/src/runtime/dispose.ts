@@ -1,47 +1,52 @@
-// The end of runtimes and runners.
+// The end of a runtime.
 
-import { isColdframeError } from '../errors/error.js';
-import type { ProcessConnection, SidecarConnection } from '../sidecar/connection.js';
-
-// How long programs under way may take to end before the sidecar is ended with them. The sidecar needs at most 50 ms.
-const GRACE_MS = 1_000;
+import type { ProcessConnection, SidecarConnection } from '../channel/sidecar-connection.js';
+import type { RuntimeNetwork } from '../network/runtime-network.js';
+import type { RuntimeId } from '../protocol/generated/messages.js';
+import { unlessEnded } from '../sidecar/unless-ended.js';
+import type { ProvisionedRuntime } from './provision.js';
 
 /**
- * Ends a runtime, and its sidecar when that is its own. Ending the sidecar would be enough then, and is all that is done when nothing
- * runs; but what does run shall end like in a shared sidecar, with an outcome.
+ * Milliseconds that running programs may take to end before their sidecar ends. The sidecar needs
+ * at most 50.
  */
+const GRACE_MS = 1_000;
+
+/** Ends a runtime and its network. Each step runs even if the steps before it fail. */
 export async function disposeRuntime(
+  { lease, policy, connection, runtime }: ProvisionedRuntime,
+  network: RuntimeNetwork | undefined,
+): Promise<void> {
+  try {
+    await network?.close();
+  } finally {
+    try {
+      // A pause by the policy waits for the programs to quiesce. The disposal ends that wait.
+      const ended = policy?.isPaused ? unlessEnded(lease.connection.disposeRuntime(runtime)) : undefined;
+      await Promise.all([ended, policy?.end()]);
+    } finally {
+      await endInSidecar(connection, runtime, lease.release());
+    }
+  }
+}
+
+// Ends the runtime in its sidecar, and the sidecar if the runtime owns it. Ending the sidecar alone
+// would end the programs too, but a running program must end with an outcome, as in a shared
+// sidecar. The sidecar ends at once if nothing runs.
+async function endInSidecar(
   connection: SidecarConnection,
-  runtime: number,
+  runtime: RuntimeId,
   owned: ProcessConnection | undefined,
 ): Promise<void> {
-  if (owned === undefined) return unlessGone(connection.disposeRuntime(runtime));
+  if (owned === undefined) return unlessEnded(connection.disposeRuntime(runtime));
   if (owned.idle() !== undefined) await Promise.race([endPrograms(owned, runtime), after(GRACE_MS)]);
   return owned.dispose();
 }
 
-async function endPrograms(connection: ProcessConnection, runtime: number): Promise<void> {
-  await unlessGone(connection.disposeRuntime(runtime));
+async function endPrograms(connection: ProcessConnection, runtime: RuntimeId): Promise<void> {
+  await unlessEnded(connection.disposeRuntime(runtime));
   await connection.idle();
 }
-
-/** What is already gone need not be ended: a failure for that reason is none. */
-export async function unlessGone(disposal: Promise<void>): Promise<void> {
-  try {
-    await disposal;
-  } catch (error) {
-    if (!isColdframeError(error, ...GONE)) throw error;
-  }
-}
-
-const GONE = [
-  'ERR_PROTOCOL',
-  'ERR_RUNNER_EXITED',
-  'ERR_RUNTIME_DISPOSED',
-  'ERR_RUNTIME_NOT_FOUND',
-  'ERR_SIDECAR_DISPOSED',
-  'ERR_SIDECAR_EXITED',
-] as const;
 
 function after(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());

@@ -1,361 +1,478 @@
-// The public handle of a runtime: checks what comes in, asks the connection, shapes what comes back.
+// The public handle of a runtime: one method for each call, with its documentation. Each call goes
+// to the part of the handle that owns its concern and checks its arguments. Next: `parts.ts`.
 
+import type { Readable, Writable } from 'node:stream';
+import type { Dispatcher } from 'undici';
 import { asyncDispose } from '../async-dispose.js';
-import { bindingsOf } from '../bindings/binding.js';
-import { BindingRegistry } from '../bindings/registry.js';
-import type { Bindings } from '../bindings/types.js';
-import type { ProcessStart } from '../channel/messages.js';
-import { invalidOption, runtimeDisposed } from '../errors/make.js';
-import { RuntimeNetwork } from '../network/runtime-network.js';
-import { acceptable, explain } from '../options/check.js';
-import type { PermissionsPolicy } from '../options/permission-types.js';
-import { policyOf } from '../options/permissions.js';
-import { show } from '../options/show.js';
-import type { CommandOptions, NodeRuntimeOptions, ResidentRunnerOptions, RunOptions } from '../options/types.js';
+import type { DirectoryEntry, FileStatus } from '../files/contents.js';
+import type { FileChange } from '../files/watch.js';
+import type { ExposedPort } from '../network/exposed-port.js';
+import type { GuestResponse } from '../network/fetch.js';
+import type { GuestStream } from '../network/guest-stream.js';
+import type { GuestListener } from '../network/listeners.js';
+import type { Bindings } from '../options/bindings.js';
+import { checkOptions } from '../options/check.js';
+import type * as Files from '../options/files.js';
+import type * as Network from '../options/network.js';
+import type { PermissionsPolicy } from '../options/permissions.js';
+import type { CommandOptions, ResidentRunnerOptions, RunOptions } from '../options/programs.js';
+import type { CloneOptions, QuietOptions, SnapshotOptions } from '../options/snapshots.js';
+import type { LostListener, PermissionListener } from '../permissions/runtime-permissions.js';
+import type { GuestProcess } from '../programs/guest-process.js';
+import type { ExecResult, RunResult } from '../programs/result.js';
+import type { ProcessEntry } from '../programs/runtime-programs.js';
 import type { ResidentRunner } from '../runner/resident-runner.js';
-import { Runners } from '../runner/runners.js';
-import type { Outcome, SidecarConnection } from '../sidecar/connection.js';
-import { reportGuestRun, reportGuestStart } from './boot-timing.js';
-import { type Provisioned, provision } from './create.js';
-import { disposeRuntime, unlessGone } from './dispose.js';
-import { evaluate } from './evaluation.js';
-import type { FilePlace } from './file-methods.js';
-import { GuestProcess, type Home } from './guest-process.js';
-import { Numbers } from './numbers.js';
-import { type LostListener, type PermissionListener, RuntimePermissions } from './permissions.js';
-import { listProcesses, type ProcessEntry } from './processes.js';
-import { bytesOf, checkText, programOf } from './program.js';
-import { type ResourceSnapshot, snapshotOf } from './resources.js';
-import { ExecResult, RunResult } from './result.js';
-import { DEFAULT_CWD } from './seed.js';
-import { SnapshotMethods, type Whole } from './snapshot-methods.js';
+import type { Snapshot } from '../sidecar/snapshot.js';
+import type { SnapshotStore } from '../sidecar/snapshot-store.js';
+import type { NodeRuntimeOptions } from './options.js';
+import { RuntimeParts, type RuntimeState } from './parts.js';
+import { provision } from './provision.js';
+import type { ResourceSnapshot } from './resources.js';
 
 /**
- * One sandbox for Node programs. Each `exec` and `run` starts a fresh guest process in it; programs may run at the same time.
- *
- * @example
- * await using runtime = await NodeRuntime.create();
- * const { stdout } = await runtime.exec('console.log(1 + 1)');
+ * Pauses a runtime as `pause()` does, but its snapshot may be evicted once the sidecar has ended.
  */
-export class NodeRuntime extends SnapshotMethods implements AsyncDisposable {
-  readonly #provisioned: Provisioned;
-  readonly #connection: SidecarConnection;
-  readonly #runtime: number;
-  readonly #home: Home;
-  readonly #options: Inherited;
-  readonly #cwd: string;
-  readonly #permissions: RuntimePermissions;
-  readonly #runners: Runners;
-  #network: RuntimeNetwork | undefined;
-  #disposal: Promise<void> | undefined;
+export let pauseTemporarily: (runtime: NodeRuntime) => Promise<Snapshot>;
 
-  private constructor(provisioned: Provisioned, options: Inherited) {
-    super();
-    const { connection, runtime, restored } = provisioned;
-    this.#provisioned = provisioned;
-    this.#connection = connection;
-    this.#runtime = runtime;
-    this.#home = { connection, runtime, numbers: new Numbers() };
-    this.#options = options;
-    const { permissions = restored && policyOf(restored.permissions) } = options;
-    this.#permissions = new RuntimePermissions(connection, runtime, permissions);
-    this.#cwd = options.cwd ?? restored?.cwd ?? DEFAULT_CWD;
-    this.#runners = new Runners(connection, this.#home.numbers, options.onBootTiming);
-    if (restored !== undefined) this.#runners.adopt(restored.programs);
-    provisioned.policy?.begin(this.sleeper());
+/**
+ * One sandbox for Node programs. Each `exec` and `run` starts a new guest process in it. Programs
+ * may run at the same time.
+ *
+ * @example await using runtime = await NodeRuntime.create(); const { stdout } = await
+ * runtime.exec('console.log(1 + 1)');
+ */
+export class NodeRuntime implements AsyncDisposable {
+  readonly #parts: RuntimeParts;
+
+  static {
+    pauseTemporarily = (runtime) => runtime.#parts.pause.pauseTemporarily();
+  }
+
+  private constructor(parts: RuntimeParts) {
+    this.#parts = parts;
   }
 
   /**
-   * Makes a runtime, new or from a snapshot, and spawns a sidecar for it unless one is given.
-   *
-   * @throws `ERR_INVALID_OPTION`, `ERR_SNAPSHOT_NOT_FOUND` and the other codes of snapshots, `ERR_INVALID_REQUEST` (a mount that cannot be opened), a file error's code such as `ENOSPC`,
-   * `ERR_RESOURCE_EXHAUSTED`, and what `Sidecar.spawn()` throws
+   * Creates a runtime, new or from a snapshot, and spawns a sidecar for it unless `sidecar` is set.
+   * @throws `ERR_INVALID_OPTION`, `ERR_SNAPSHOT_NOT_FOUND` and other codes of snapshots,
+   * `ERR_INVALID_REQUEST` (a mount that cannot be opened), a code of a file error such as `ENOSPC`,
+   * `ERR_RESOURCE_EXHAUSTED`; otherwise as `Sidecar.spawn()`
    */
-  static async create(options?: NodeRuntimeOptions): Promise<NodeRuntime> {
-    if (!acceptable('NodeRuntime.create()', options)) await explain('NodeRuntime.create()', options);
-    return new NodeRuntime(await provision(options ?? {}), inherited(options));
+  static async create(options: NodeRuntimeOptions = {}): Promise<NodeRuntime> {
+    checkOptions('NodeRuntime.create()', options);
+    return new NodeRuntime(new RuntimeParts(await provision(options), options));
   }
 
   /**
-   * Runs `code`, an ES module, to its end. Resolves whatever its exit code is, and also when the sandbox ended it: see `error` of the
-   * result.
-   *
-   * @throws the signal's reason, what an output handler threw, `ERR_INVALID_OPTION`, `ERR_RUNTIME_DISPOSED`, `ERR_SIDECAR_EXITED`,
-   * `ERR_SIDECAR_DISPOSED`, `ERR_FRAME_TOO_LARGE` (code and stdin together above 32 MiB), `ERR_RESOURCE_EXHAUSTED`
+   * Runs `code`, an ES module, to its end. Resolves for any exit code, and also if the sandbox
+   * ended the program: see `error` of the result.
+   * @throws the signal's reason, the error of an output handler, `ERR_INVALID_OPTION`,
+   * `ERR_RUNTIME_DISPOSED`, `ERR_RUNTIME_PAUSED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`,
+   * `ERR_FRAME_TOO_LARGE` (code and stdin together above 32 MiB), `ERR_RESOURCE_EXHAUSTED`
    */
-  async exec(code: string, options?: RunOptions): Promise<ExecResult> {
-    if (!acceptable('exec()', options)) await explain('exec()', options);
-    return new ExecResult(await this.#start('exec', code, options));
+  exec(code: string, options?: RunOptions): Promise<ExecResult> {
+    return this.#parts.programs.exec(code, options);
   }
 
   /**
-   * The same, for a program that hands back a value with `__return(value)`, as JSON.
-   *
+   * Runs `code` as `exec()` does. The program can return a value with `__return(value)`, through
+   * JSON.
    * @throws as `exec()`
    */
-  async run<T = unknown>(code: string, options?: RunOptions): Promise<RunResult<T>> {
-    if (!acceptable('run()', options)) await explain('run()', options);
-    return new RunResult<T>(await this.#start('run', code, options));
+  run<T = unknown>(code: string, options?: RunOptions): Promise<RunResult<T>> {
+    return this.#parts.programs.run<T>(code, options);
   }
 
   /**
-   * Runs a file of the guest to its end, as `node PATH ARGS...` does: CommonJS or an ES module, by Node's own rules. `path` is absolute, or
-   * relative to the working directory.
-   *
-   * @throws as `exec()`; a file that is not there is the program's own error, with exit code 1
+   * Runs a file of the guest to its end, as `node PATH ARGS...` does: CommonJS or an ES module, by
+   * Node's own rules. A relative path is resolved against the working directory.
+   * @throws as `exec()`; a missing file is an error of the program, with exit code 1
    */
-  async execFile(path: string, options?: RunOptions): Promise<ExecResult> {
-    if (!acceptable('execFile()', options)) await explain('execFile()', options);
-    return new ExecResult(await this.#start('execFile', path, options));
+  execFile(path: string, options?: RunOptions): Promise<ExecResult> {
+    return this.#parts.programs.execFile(path, options);
   }
 
   /**
-   * Runs a command to its end: a program of the guest that is found through PATH, or by its path.
-   *
-   * @throws as `exec()`; `ENOENT`, `EACCES` or `ENOEXEC` when there is no such command
+   * Runs a command of the guest to its end. The command is found through PATH, or is a path.
+   * @throws as `exec()`; `ENOENT`, `EACCES` or `ENOEXEC` for a command that cannot be run
    */
-  async execCommand(command: string, args: readonly string[] = [], options: CommandOptions = {}): Promise<ExecResult> {
-    const program = await this.#command('execCommand()', command, args, options);
-    const connection = this.#connection;
-    return new ExecResult(
-      await evaluate(connection, options, (id, stream, onOutput) => connection.start(id, { ...program, stream }, onOutput)),
-    );
+  execCommand(command: string, args: readonly string[] = [], options: CommandOptions = {}): Promise<ExecResult> {
+    return this.#parts.programs.execCommand(command, args, options);
   }
 
   /**
-   * Starts `code`, an ES module, and gives a handle on it: its stdin stays open, its output can be read while it runs.
-   *
+   * Starts `code`, an ES module, and returns a handle. Its stdin stays open, and its output can be
+   * read while it runs.
    * @throws as `exec()`
    */
-  async spawn(code: string, options: RunOptions = {}): Promise<GuestProcess> {
-    if (!acceptable('spawn()', options)) await explain('spawn()', options);
-    checkText('spawn()', 'code', code);
-    this.assertAlive();
-    const { args, env, cwd, stdin, timeout: timeoutMs } = options;
-    const { text, execArgv } = programOf('exec', code, options);
-    const program = { runtime: this.#runtime, mode: 'exec', code: text, args, execArgv, env, cwd, timeoutMs } as const;
-    return GuestProcess.start(this.#home, { ...program, stdin: bytesOf(stdin) }, options);
+  spawn(code: string, options: RunOptions = {}): Promise<GuestProcess> {
+    return this.#parts.programs.spawn(code, options);
+  }
+
+  /** Starts a command and returns a handle, as `spawn()` does. @throws as `execCommand()` */
+  spawnCommand(command: string, args: readonly string[] = [], options: CommandOptions = {}): Promise<GuestProcess> {
+    return this.#parts.programs.spawnCommand(command, args, options);
   }
 
   /**
-   * The same for a command: see `execCommand()`.
-   *
-   * @throws as `execCommand()`
+   * Returns the live processes of the runtime, children of programs included.
+   * @throws `ERR_RUNTIME_DISPOSED`, `ERR_RUNTIME_PAUSED`, `ERR_SIDECAR_EXITED`,
+   * `ERR_SIDECAR_DISPOSED`
    */
-  async spawnCommand(command: string, args: readonly string[] = [], options: CommandOptions = {}): Promise<GuestProcess> {
-    return GuestProcess.start(this.#home, await this.#command('spawnCommand()', command, args, options), options);
+  processes(): Promise<ProcessEntry[]> {
+    return this.#parts.programs.list();
   }
 
   /**
-   * The processes that live in the runtime, children of programs included.
-   *
-   * @throws `ERR_RUNTIME_DISPOSED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
+   * Starts a guest process that evaluates snippets one after another, with one global state.
+   * @throws `ERR_INVALID_OPTION`, `ERR_RESOURCE_EXHAUSTED`; otherwise as `processes()`
    */
-  async processes(): Promise<ProcessEntry[]> {
-    this.assertAlive();
-    return listProcesses(this.#home);
+  createResidentRunner(options?: ResidentRunnerOptions): Promise<ResidentRunner> {
+    return this.#parts.runners.create(options);
   }
 
   /**
-   * Starts a guest process that stays and evaluates snippets one after the other, with one global state.
-   *
-   * @throws `ERR_INVALID_OPTION`, `ERR_RUNTIME_DISPOSED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`, `ERR_RESOURCE_EXHAUSTED`
+   * Returns all live resident runners: those that `createResidentRunner()` started and those of a
+   * snapshot.
+   * @throws as `processes()`
    */
-  async createResidentRunner(options?: ResidentRunnerOptions): Promise<ResidentRunner> {
-    if (!acceptable('createResidentRunner()', options)) await explain('createResidentRunner()', options);
-    this.assertAlive();
-    return this.#runners.create({ runtime: this.#runtime, ...options });
+  residentRunners(): Promise<ResidentRunner[]> {
+    return this.#parts.runners.list();
   }
 
-  /** What its programs may do now: every scope, as it was given or by default. */
+  /** The permissions in force: every scope, as it was set or by default. */
   get permissions(): Readonly<Required<PermissionsPolicy>> {
-    return this.#permissions.policy;
+    return this.#parts.permissions.policy;
   }
 
   /**
-   * Replaces what its programs may do, merged over the default and not over what was before. It counts for all of them, also for those that run,
-   * from their next system call on; what is open stays open.
-   *
-   * @throws `ERR_INVALID_OPTION`, `ERR_INVALID_REQUEST` (a pattern that is none); otherwise as `processes()`
+   * Replaces the permissions of all programs. The policy is merged over the default, not over the
+   * previous policy. It applies to running programs from their next system call. Open files and
+   * connections stay open.
+   * @throws `ERR_INVALID_OPTION`, `ERR_INVALID_REQUEST` (an invalid pattern); otherwise as
+   * `processes()`
    */
-  async setPermissions(policy: PermissionsPolicy): Promise<void> {
-    this.assertAlive();
-    await this.#permissions.set(policy);
+  setPermissions(policy: PermissionsPolicy): Promise<void> {
+    return this.#parts.permissions.set(policy);
   }
 
   /**
-   * Has every decision about a permission told, from the time on when this resolves, until the function that it gives is called. A program
-   * never waits for a listener: when decisions come faster than they can be told, some are lost, and `onLost` is told how many.
-   *
+   * Calls `listener` for every permission decision. Returns a function that unsubscribes. A program
+   * never waits for a listener: if decisions are made faster than they are delivered, some are
+   * lost, and `onLost` receives their number.
    * @throws `ERR_INVALID_OPTION`; otherwise as `processes()`
    */
-  async onPermission(listener: PermissionListener, onLost?: LostListener): Promise<() => Promise<void>> {
-    this.assertAlive();
-    return this.#permissions.listen(listener, onLost);
+  onPermission(listener: PermissionListener, onLost?: LostListener): Promise<() => Promise<void>> {
+    return this.#parts.permissions.listen(listener, onLost);
   }
 
   /**
-   * Gives programs functions of this process: `callBinding(name, input)`, and a command of that name on PATH. A binding takes the place of another of
-   * its name; calls under way end with the one they began with. All are registered, or none.
-   *
-   * @throws `ERR_INVALID_OPTION`; `EEXIST` when the sandbox has another command of such a name; what `exec()` throws about runtime and sidecar
+   * Registers functions of this process: programs use `callBinding(name, input)`, or a command of
+   * that name on PATH. A binding replaces another with its name; pending calls keep the old one.
+   * Registers all or none.
+   * @throws `ERR_INVALID_OPTION`; `EEXIST` if the sandbox has another command with such a name;
+   * otherwise as `processes()`
    */
-  async registerBindings(bindings: Bindings): Promise<void> {
-    const given = { bindings: bindings ?? null };
-    if (!acceptable('registerBindings()', given)) await explain('registerBindings()', given);
-    const ready = await bindingsOf('registerBindings()', bindings);
-    this.assertAlive();
-    this.#provisioned.bindings ??= new BindingRegistry(this.#connection, this.#runtime);
-    const registry = this.#provisioned.bindings;
-    await this.inUse(() => registry.add(ready));
+  registerBindings(bindings: Bindings): Promise<void> {
+    return this.#parts.bindings.register(bindings);
   }
 
   /**
-   * Takes bindings and their commands away again; those that are not there need not be. Calls under way go on.
-   *
-   * @throws `ERR_INVALID_OPTION`; what `exec()` throws about runtime and sidecar
+   * Removes bindings and their commands. Ignores unknown names. Pending calls continue.
+   * @throws `ERR_INVALID_OPTION`; otherwise as `processes()`
    */
-  async unregisterBindings(names: readonly string[]): Promise<void> {
-    if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) {
-      throw invalidOption('unregisterBindings()', { option: 'names', expected: 'a list of names', received: show(names) });
-    }
-    this.assertAlive();
-    await this.inUse(() => this.#provisioned.bindings?.remove(names));
+  unregisterBindings(names: readonly string[]): Promise<void> {
+    return this.#parts.bindings.unregister(names);
   }
 
   /**
-   * What the runtime has in use: of each of its limits how much now, how much at most so far, and the limit; and what its sidecar has in use, over all
-   * its runtimes.
-   *
-   * @throws `ERR_RUNTIME_DISPOSED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
+   * Replaces the file at `path`, an absolute guest path, as the owner: permissions are not checked,
+   * but read-only mounts are. Makes missing parent directories. Text is written as UTF-8. A new
+   * file belongs to the guest and has the permission bits `mode` (0o644).
+   * @throws a code such as `ENOSPC`, with `path` and `syscall`; `ERR_INVALID_OPTION`; otherwise as
+   * `processes()`
    */
-  async getResourceSnapshot(): Promise<ResourceSnapshot> {
-    this.assertAlive();
-    const usage = this.#connection.runtimeResources({ runtime: this.#runtime });
-    const sidecar = this.#connection.resources();
-    return snapshotOf(...(await Promise.all([usage, sidecar])));
+  writeFile(path: string, data: string | Uint8Array, options?: Files.WriteFileOptions): Promise<void> {
+    return this.#parts.files.writeFile(path, data, options);
+  }
+
+  /** Returns all bytes of a file. @throws a code such as `ENOENT`; otherwise as `writeFile()` */
+  readFile(path: string): Promise<Uint8Array> {
+    return this.#parts.files.readFile(path);
   }
 
   /**
-   * Ends the runtime, what runs in it, and its sidecar if that is its own. Programs under way end with exit code 137 and
-   * `error.code` `ERR_RUNTIME_DISPOSED`. May be called more than once.
+   * Returns the names in a directory, in order.
+   * @throws a code such as `ENOTDIR`; otherwise as `writeFile()`
+   */
+  readDir(path: string): Promise<string[]> {
+    return this.#parts.files.readDir(path);
+  }
+
+  /** Returns the names in a directory with their types. @throws as `readDir()` */
+  readDirWithTypes(path: string): Promise<DirectoryEntry[]> {
+    return this.#parts.files.readDirWithTypes(path);
+  }
+
+  /** Returns the status of a file. @throws a code such as `ENOENT`; otherwise as `writeFile()` */
+  stat(path: string, options?: Files.StatOptions): Promise<FileStatus> {
+    return this.#parts.files.stat(path, options);
+  }
+
+  /** Returns whether a path exists. A link exists if its target exists. @throws as `processes()` */
+  exists(path: string): Promise<boolean> {
+    return this.#parts.files.exists(path);
+  }
+
+  /**
+   * Makes a directory. With `recursive`, makes missing parents and accepts an existing directory.
+   * @throws a code such as `EEXIST`; otherwise as `writeFile()`
+   */
+  mkdir(path: string, options?: Files.TreeOptions): Promise<void> {
+    return this.#parts.files.mkdir(path, options);
+  }
+
+  /**
+   * Removes a file, a link or an empty directory. With `recursive`, removes a directory with its
+   * content.
+   * @throws a code such as `ENOTEMPTY`; otherwise as `writeFile()`
+   */
+  remove(path: string, options?: Files.TreeOptions): Promise<void> {
+    return this.#parts.files.remove(path, options);
+  }
+
+  /** Renames a file or a directory and replaces the target. @throws as `stat()` */
+  rename(from: string, to: string): Promise<void> {
+    return this.#parts.files.rename(from, to);
+  }
+
+  /**
+   * Makes a symbolic link at `path` to `target`, a guest path or a path relative to the link.
+   * @throws a code such as `EEXIST`; otherwise as `writeFile()`
+   */
+  symlink(target: string, path: string): Promise<void> {
+    return this.#parts.files.symlink(target, path);
+  }
+
+  /**
+   * Returns the target of a symbolic link.
+   * @throws `EINVAL` for another file; otherwise as `stat()`
+   */
+  readlink(path: string): Promise<string> {
+    return this.#parts.files.readlink(path);
+  }
+
+  /** Sets the permission bits of a file, such as 0o755. Follows links. @throws as `stat()` */
+  chmod(path: string, mode: number): Promise<void> {
+    return this.#parts.files.chmod(path, mode);
+  }
+
+  /**
+   * Sets the times of the last read and the last change: a Date, or milliseconds since 1970.
+   * @throws as `stat()`
+   */
+  utimes(path: string, atime: Date | number, mtime: Date | number): Promise<void> {
+    return this.#parts.files.utimes(path, atime, mtime);
+  }
+
+  /**
+   * Iterates over changes of a file or a directory from now on, by events: see `FileChange`. Ends
+   * with `return()` (leaving the loop), the signal, or the runtime. Up to 64 KiB of unread names
+   * are kept.
+   * @throws in the iteration: a code such as `ENOENT`, `ENOSYS` for files that cannot be watched;
+   * otherwise as `writeFile()`
+   */
+  watch(path: string, options: Files.WatchOptions = {}): AsyncIterableIterator<FileChange> {
+    return this.#parts.files.watch(path, options);
+  }
+
+  /** Reads a file of any size in pieces. @throws as the stream's `error`: as `readFile()` */
+  createReadStream(path: string, options: Files.ReadStreamOptions = {}): Readable {
+    return this.#parts.files.createReadStream(path, options);
+  }
+
+  /**
+   * Writes a file in pieces. Replaces its content, or appends with `append`. Makes missing parents.
+   * @throws as the stream's `error`: as `writeFile()`
+   */
+  createWriteStream(path: string, options: Files.WriteStreamOptions = {}): Writable {
+    return this.#parts.files.createWriteStream(path, options);
+  }
+
+  /**
+   * Returns a tar archive of `path` (the working directory). An archive of a directory has names
+   * relative to it. Programs may run meanwhile; files that they remove are left out. Devices,
+   * sockets and `/proc` are always left out.
+   * @throws as the stream's `error`: as `readFile()`
+   */
+  exportTar(path?: string, options?: Files.ExportTarOptions): Readable {
+    return this.#parts.files.exportTar(path, options);
+  }
+
+  /**
+   * Unpacks a tar archive into a directory. Refuses absolute names, `..`, devices and entries
+   * behind a link. Replaces files and links that have a name of the archive. After a failure,
+   * earlier entries stay.
+   * @throws `ERR_ARCHIVE`, a code such as `ENOSPC`, an error of the source or of zlib; otherwise as
+   * `writeFile()`
+   */
+  importTar(source: Files.TarSource, options: Files.ImportTarOptions = {}): Promise<void> {
+    return this.#parts.files.importTar(source, options);
+  }
+
+  /**
+   * Sends a request to a guest's HTTP server and reads the whole response. Redirects are not
+   * followed, and nothing is decompressed. `request` is a path, options, or a `Request` with its
+   * path and query.
+   * @throws `ECONNREFUSED`, `ECONNRESET`, `ERR_FETCH_TIMEOUT`, `ERR_RESPONSE_TOO_LARGE`,
+   * `ERR_RESPONSE_INVALID`, the signal's reason, `ERR_INVALID_OPTION`; otherwise as `processes()`
+   */
+  fetch(
+    port: number,
+    request: string | Network.FetchOptions | Request = {},
+    options: Network.FetchOptions = {},
+  ): Promise<GuestResponse> {
+    return this.#parts.network.fetch(port, request, options);
+  }
+
+  /**
+   * Returns a dispatcher of undici that sends requests to a guest's port, whatever host their URL
+   * names: `fetch(url, { dispatcher })`. It streams in both directions, keeps connections, and does
+   * not bound the response. It ends with the runtime; a rollback or a pause ends its pending
+   * requests.
+   * @throws `ERR_INVALID_OPTION`, `ERR_RUNTIME_DISPOSED`, `ERR_RUNTIME_PAUSED`
+   */
+  dispatcher(port: number): Dispatcher {
+    return this.#parts.network.dispatcher(port);
+  }
+
+  /**
+   * Connects to a guest's TCP port or Unix socket. The returned Duplex emits `connect`, or `error`
+   * with `ECONNREFUSED`. It ends with the runtime.
+   * @throws as `dispatcher()`
+   */
+  connect(target: Network.ConnectOptions): GuestStream {
+    return this.#parts.network.connect(target);
+  }
+
+  /**
+   * Waits until a process of the runtime listens at a TCP port or Unix socket.
+   * @throws `ERR_LISTENER_TIMEOUT`, the signal's reason, `ERR_INVALID_OPTION`; otherwise as
+   * `processes()`
+   */
+  waitForListener(query: Network.ListenerQuery, options: Network.WaitForListenerOptions = {}): Promise<GuestListener> {
+    return this.#parts.network.waitForListener(query, options);
+  }
+
+  /** Returns the present listener at a TCP port or Unix socket. @throws as `setPermissions()` */
+  findListener(query: Network.ListenerQuery): Promise<GuestListener | undefined> {
+    return this.#parts.network.findListener(query);
+  }
+
+  /** Returns all listeners. @throws as `processes()` */
+  listeners(): Promise<GuestListener[]> {
+    return this.#parts.network.listeners();
+  }
+
+  /**
+   * Serves a guest's TCP port at a loopback address of the host machine, until it is closed or the
+   * runtime is disposed. Every process of the host machine that can reach the address reaches the
+   * guest's port.
+   * @throws the error of Node's `listen()` for an address in use, `ERR_INVALID_OPTION`; otherwise
+   * as `processes()`
+   */
+  exposePort(port: number, options: Network.ExposePortOptions = {}): Promise<ExposedPort> {
+    return this.#parts.network.exposePort(port, options);
+  }
+
+  /** The state of the runtime. */
+  get state(): RuntimeState {
+    return this.#parts.state;
+  }
+
+  /** The snapshots that the sidecar keeps for the runtime's tenant. They outlive the runtime. */
+  get snapshots(): SnapshotStore {
+    return this.#parts.snapshots.store;
+  }
+
+  /**
+   * Takes a snapshot: files, processes with their memory, timers, connections among the programs.
+   * The programs quiesce for the snapshot and then continue.
+   * @throws `ERR_NOT_QUIET` (a program did not quiesce in time), `ERR_SNAPSHOT`,
+   * `ERR_SNAPSHOT_FILE`, `ERR_RESOURCE_EXHAUSTED`, `ERR_INVALID_OPTION`; otherwise as `processes()`
+   */
+  snapshot(options: SnapshotOptions = {}): Promise<Snapshot> {
+    return this.#parts.snapshots.take(options);
+  }
+
+  /**
+   * Rolls the runtime back to a snapshot of its tenant. Programs in the snapshot continue from
+   * there, and so do their handles. All other programs end with `ERR_ROLLED_BACK`. Limits,
+   * permissions, bindings and mounts do not change. A failed rollback changes nothing.
+   * @throws `ERR_SNAPSHOT_NOT_FOUND`, `ERR_SNAPSHOT_LACKS`, `ERR_SNAPSHOT_FOREIGN`,
+   * `ERR_SNAPSHOT_DAMAGED`, `ERR_RESOURCE_EXHAUSTED`, `ERR_INVALID_OPTION`; otherwise as
+   * `processes()`
+   */
+  rollback(snapshot: Snapshot | string): Promise<void> {
+    return this.#parts.snapshots.rollback(snapshot);
+  }
+
+  /**
+   * Clones the runtime in its sidecar, with the same limits, permissions, bindings and mounts. With
+   * `n`, makes `n` clones or none; with `settle`, as many as possible, and a result for each. Each
+   * clone is disposed by itself.
+   * @throws as `snapshot()`
+   */
+  clone(options?: QuietOptions): Promise<NodeRuntime>;
+  clone(n: number, options: CloneOptions & { settle: true }): Promise<PromiseSettledResult<NodeRuntime>[]>;
+  clone(n: number, options?: CloneOptions): Promise<NodeRuntime[]>;
+  clone(
+    n?: number | QuietOptions,
+    options: CloneOptions = {},
+  ): Promise<NodeRuntime | NodeRuntime[] | PromiseSettledResult<NodeRuntime>[]> {
+    return this.#parts.clone(n, options, (parts) => new NodeRuntime(parts));
+  }
+
+  /**
+   * Pauses the runtime: writes its state to the sidecar's folder and frees its memory. Pending
+   * calls keep waiting. All other calls fail with `ERR_RUNTIME_PAUSED`, through every handle, until
+   * `resume()`. A signal and a runner's `dispose()` take effect at the resumption.
+   * `NodeRuntime.create({ snapshot })` with the snapshot's id resumes the runtime elsewhere: in
+   * another sidecar, after a restart of the machine. A failed pause changes nothing. A `pause()`
+   * during a `resume()` pauses again.
+   * @throws as `snapshot()`
+   */
+  pause(options: QuietOptions = {}): Promise<Snapshot> {
+    return this.#parts.pause.pause(options);
+  }
+
+  /**
+   * Resumes the runtime after `pause()` or its idle policy. A running runtime is unchanged.
+   * @throws as `rollback()`
+   */
+  resume(): Promise<void> {
+    return this.#parts.pause.resume();
+  }
+
+  /**
+   * Returns the resources in use: of each limit the present use, the highest use and the limit; and
+   * the resources of the sidecar over all its runtimes.
+   * @throws as `processes()`
+   */
+  getResourceSnapshot(): Promise<ResourceSnapshot> {
+    return this.#parts.resources();
+  }
+
+  /**
+   * Ends the runtime, its programs, and its sidecar if the runtime owns it. Running programs end
+   * with exit code 137 and `error.code` `ERR_RUNTIME_DISPOSED`. Further calls do nothing.
    */
   dispose(): Promise<void> {
-    this.#disposal ??= this.#dispose();
-    return this.#disposal;
+    return this.#parts.dispose();
   }
 
-  /** `dispose()`, for `await using`. */
+  /** Calls `dispose()`, for `await using`. */
   [asyncDispose](): Promise<void> {
     return this.dispose();
   }
-
-  /** @internal */
-  protected override network(): RuntimeNetwork {
-    this.assertAlive();
-    this.#network ??= new RuntimeNetwork(this.#connection.network, this.#runtime, this.#options.fetchResponseBytes);
-    return this.#network;
-  }
-
-  async #dispose(): Promise<void> {
-    const { household, policy } = this.#provisioned;
-    // It ends whatever fails before.
-    try {
-      await this.#network?.close();
-    } finally {
-      try {
-        // An attempt to put it to sleep waits for its programs to rest. Nobody waits for that now.
-        const ended = policy?.isAsleep ? unlessGone(household.connection.disposeRuntime(this.#runtime)) : undefined;
-        await Promise.all([ended, policy?.end()]);
-      } finally {
-        await disposeRuntime(this.#connection, this.#runtime, household.leave());
-      }
-    }
-  }
-
-  async #start(call: 'exec' | 'run' | 'execFile', code: string, options: RunOptions | undefined): Promise<Outcome> {
-    checkText(`${call}()`, call === 'execFile' ? 'path' : 'code', code);
-    this.assertAlive();
-    const outcome = await this.#begin(call === 'execFile' ? 'file' : call, code, options);
-    const { onBootTiming } = this.#options;
-    if (onBootTiming !== undefined) {
-      reportGuestStart(onBootTiming, outcome.timings);
-      reportGuestRun(onBootTiming, outcome.timings);
-    }
-    return outcome;
-  }
-
-  #begin(mode: 'exec' | 'run' | 'file', code: string, options: RunOptions | undefined): Outcome | Promise<Outcome> {
-    const runtime = this.#runtime;
-    const connection = this.#connection;
-    if (options === undefined) return connection.start(connection.nextId(), { runtime, mode, code });
-    const { args, env, cwd, timeout: timeoutMs } = options;
-    const { text, execArgv } = programOf(mode, code, options);
-    const stdin = bytesOf(options.stdin);
-    return evaluate(connection, options, (id, stream, onOutput) =>
-      connection.start(id, { runtime, mode, code: text, args, execArgv, env, cwd, stdin, timeoutMs, stream }, onOutput),
-    );
-  }
-
-  async #command(
-    call: 'execCommand()' | 'spawnCommand()',
-    command: string,
-    args: readonly string[],
-    options: CommandOptions,
-  ): Promise<ProcessStart> {
-    if (!acceptable(call, options)) await explain(call, options);
-    checkText(call, 'command', command);
-    if (!Array.isArray(args) || !args.every((one) => typeof one === 'string' && !one.includes('\0'))) {
-      throw invalidOption(call, { option: 'args', expected: 'a list of text', received: show(args) });
-    }
-    this.assertAlive();
-    const { env, cwd, stdin, timeout: timeoutMs } = options;
-    return { runtime: this.#runtime, mode: 'command', code: command, args, env, cwd, stdin: bytesOf(stdin), timeoutMs };
-  }
-
-  /** @internal */
-  protected override place(): FilePlace {
-    return { connection: this.#connection, runtime: this.#runtime, cwd: this.#cwd };
-  }
-
-  /** @internal */
-  protected override assertAlive(): void {
-    if (this.#disposal !== undefined) throw runtimeDisposed(this.#runtime);
-    this.assertAwake(this.#runtime);
-  }
-
-  /** @internal */
-  protected override isDisposed(): boolean {
-    return this.#disposal !== undefined;
-  }
-
-  /** @internal */
-  protected override whole(): Whole {
-    return {
-      provisioned: this.#provisioned,
-      numbers: this.#home.numbers,
-      runners: this.#runners,
-      onLimitWarning: this.#options.onLimitWarning,
-      network: this.#network,
-    };
-  }
-
-  /** @internal */
-  protected override another(provisioned: Provisioned): this {
-    const options = { ...this.#options, cwd: this.#cwd, permissions: this.#permissions.policy };
-    return new NodeRuntime(provisioned, options) as this;
-  }
-}
-
-// What of the options counts after the creation, for copies too.
-interface Inherited extends Pick<NodeRuntimeOptions, 'cwd' | 'permissions' | 'onBootTiming' | 'onLimitWarning'> {
-  fetchResponseBytes?: number | undefined;
-}
-
-const NOTHING: Inherited = {};
-
-function inherited(options: NodeRuntimeOptions | undefined): Inherited {
-  if (options === undefined) return NOTHING;
-  const { cwd, permissions, onBootTiming, onLimitWarning, limits } = options;
-  return { cwd, permissions, onBootTiming, onLimitWarning, fetchResponseBytes: limits?.fetchResponseBytes };
 }

@@ -1,28 +1,33 @@
-// What a runtime and its sidecar have in use, from two replies into one snapshot.
+// The resources of a runtime and its sidecar, combined from two replies.
 
-import type { RuntimeUsage, SidecarResourceSnapshot } from '../channel/messages.js';
 import type { LimitName } from '../options/limits.js';
+import { assertSameLength } from '../protocol/check.js';
+import type { RuntimeUsage, SidecarResources } from '../protocol/generated/messages.js';
+import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 
-/** What is used of a limit. */
+/** The use of one limit. */
 export interface LimitUse {
-  /** How much now. Of what each program has for itself, such as `memoryBytes`, it is what the one with most of it has. */
+  /**
+   * The present use. Of a limit that each program has for itself, such as `memoryBytes`, the use of
+   * the program that uses most.
+   */
   used: number;
-  /** How much at most so far. */
+  /** The highest use so far. */
   high: number;
   /** The limit. */
   max: number;
 }
 
-/** The limits whose use can be counted: all but the sizes of single things. */
+/** The limits whose use is counted: all limits except sizes of single objects. */
 export type CountedLimit = Exclude<LimitName, 'wallMs' | 'pipeBytes' | 'socketBytes' | 'argvBytes' | 'envBytes' | 'resultBytes'>;
 
-/** What a runtime has in use at one moment. */
+/** The resources of a runtime at one point in time. */
 export interface ResourceSnapshot {
-  /** Each limit that can be counted: what is used of it, and was used at most. */
+  /** The use of each counted limit. */
   limits: Readonly<Record<CountedLimit, LimitUse>>;
-  /** Processes, ended ones that nobody has asked about included. */
+  /** Processes, including ended processes that their parents have not waited for. */
   processes: number;
-  /** Descriptors of all its processes. */
+  /** Descriptors of all processes. */
   descriptors: number;
   /** Pipes. */
   pipes: number;
@@ -30,26 +35,33 @@ export interface ResourceSnapshot {
   sockets: number;
   /** Watches on files. */
   watches: number;
-  /** Operations of all its processes that are under way. */
+  /** Pending operations of all processes. */
   operations: number;
   /** Processes that wait for a timer. */
   timers: number;
-  /** Bytes of linear memory of all its processes. */
+  /** Bytes of linear memory of all processes. */
   memoryBytes: number;
-  /** Bytes that wait in its pipes, sockets and standard streams, captured output included. */
+  /** Bytes that wait in pipes, sockets and standard streams, captured output included. */
   bufferedBytes: number;
-  /** Bytes of its files in memory. */
+  /** Bytes of files in memory. */
   filesystemBytes: number;
-  /** Files, directories and links that it has made in memory. */
+  /** Files, directories and links in memory. */
   inodes: number;
-  /** Milliseconds of processor time of all its processes, ended ones included. */
+  /** Processor time of all processes in milliseconds, ended processes included. */
   cpuMs: number;
-  /** The same for all runtimes of the sidecar together. */
-  sidecar: SidecarResourceSnapshot;
+  /** The resources of all runtimes of the sidecar together. */
+  sidecar: SidecarResources;
 }
 
-/** Puts a snapshot together. */
-export function snapshotOf(usage: RuntimeUsage, sidecar: SidecarResourceSnapshot): ResourceSnapshot {
+/** Returns the resources of a runtime and its sidecar. */
+export async function resourcesOf({ connection, runtime }: RuntimeAccess): Promise<ResourceSnapshot> {
+  const usage = connection.request('runtime.resources', { runtime });
+  const sidecar = connection.request('resources', {});
+  return combined(...(await Promise.all([usage, sidecar])));
+}
+
+function combined(usage: RuntimeUsage, sidecar: SidecarResources): ResourceSnapshot {
+  assertSameLength(usage.limits, usage.used, usage.high, usage.max);
   const uses = usage.limits.map((name, at): [string, LimitUse] => [
     name,
     { used: usage.used[at] ?? 0, high: usage.high[at] ?? 0, max: usage.max[at] ?? 0 },

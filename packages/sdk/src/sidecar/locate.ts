@@ -1,17 +1,17 @@
-// Where the sidecar and the guest image are. Both packages say it themselves; what they throw when they have not been built is their
-// message in our error.
+// Locates the sidecar and the guest image. Each of their packages knows its own path. If a package
+// has not been built, its message becomes the reason of `ERR_SIDECAR_SPAWN`.
 
 import { imageDir } from '@coldframe/runner';
 import { addonPath, sidecarPath } from '@coldframe/sidecar';
 import { sidecarSpawn } from '../errors/make.js';
 
-/** The sidecar's program. */
+/** Returns the path of the sidecar's program. */
 export const locateSidecar = (): string => located('@coldframe/sidecar', sidecarPath);
 
-/** The addon of the embedded sidecar. */
+/** Returns the path of the addon of the embedded sidecar. */
 export const locateAddon = (): string => located('@coldframe/sidecar', addonPath);
 
-/** The folder with the guest image. */
+/** Returns the folder of the guest image. */
 export const locateImage = (): string => located('@coldframe/runner', imageDir);
 
 function located(name: string, path: () => string): string {

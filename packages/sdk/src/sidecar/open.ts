@@ -1,24 +1,24 @@
-// The two ways to a sidecar: a process of its own, or this one.
+// Opens a sidecar: a process of its own, or the addon in this process.
 
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import type { Opening, ProcessConnection } from '../channel/sidecar-connection.js';
+import type { SidecarEmbeddedOptions, SidecarSpawnOptions } from '../options/sidecar.js';
 import type { SnapshotStoreOptions } from '../options/snapshots.js';
-import type { SidecarEmbeddedOptions, SidecarSpawnOptions } from '../options/types.js';
 import { spawnSidecar } from '../transports/child-process.js';
 import { openAddon } from '../transports/embedded.js';
-import type { Opening, ProcessConnection } from './connection.js';
 import { locateAddon, locateImage, locateSidecar } from './locate.js';
 
 const GIBIBYTE = 1_073_741_824;
 
-// The sidecar's process has no environment: it does not know where a user's data lies.
+// Resolved in this process, because the sidecar's process has no environment.
 function storeOf({ directory, maxBytes = 10 * GIBIBYTE, memoryBytes = 4 * GIBIBYTE }: SnapshotStoreOptions = {}) {
   const data = process.env['XDG_DATA_HOME'];
   const folder = directory ?? join(data && isAbsolute(data) ? data : join(homedir(), '.local/share'), 'coldframe/snapshots');
   return { directory: resolve(folder), maxBytes, memoryBytes };
 }
 
-/** Starts a sidecar process. Throws when the operating system refuses at once. */
+/** Starts a sidecar process. Throws if the operating system refuses at once. */
 export function openProcess(options: SidecarSpawnOptions = {}): Opening<ProcessConnection> {
   const { workers, warmSlots, maxRuntimes, spinUs, snapshots } = options;
   const { directory, maxBytes, memoryBytes } = storeOf(snapshots);
@@ -31,7 +31,7 @@ export function openProcess(options: SidecarSpawnOptions = {}): Opening<ProcessC
   return spawnSidecar(locateSidecar(), args);
 }
 
-/** Opens the sidecar that lives in this process. Throws when it cannot be loaded. */
+/** Opens the sidecar in this process. Throws if the addon cannot be loaded. */
 export function openEmbedded(options: SidecarEmbeddedOptions = {}): Opening {
   const { workers, warmSlots, maxRuntimes, spinUs, inlineBudgetMs = 0, snapshots } = options;
   const inlineUs = Math.round(inlineBudgetMs * 1_000);

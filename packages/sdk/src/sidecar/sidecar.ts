@@ -1,53 +1,55 @@
-// The public handle of a sidecar. What it does is in the connection behind it.
+// The public handle of a sidecar.
 
 import { asyncDispose } from '../async-dispose.js';
-import type { SidecarResourceSnapshot } from '../channel/messages.js';
-import { acceptable, explain } from '../options/check.js';
+import type { Opening, SidecarConnection } from '../channel/sidecar-connection.js';
+import { checkOptions } from '../options/check.js';
+import type { SidecarEmbeddedOptions, SidecarSpawnOptions } from '../options/sidecar.js';
 import { DEFAULT_TENANT } from '../options/snapshots.js';
-import type { SidecarEmbeddedOptions, SidecarSpawnOptions } from '../options/types.js';
-import { reportModuleLoad, reportOpening } from '../runtime/boot-timing.js';
-import { SnapshotStore } from '../snapshots/store.js';
-import type { Opening, SidecarConnection } from './connection.js';
-import { register } from './connections.js';
-import { Household } from './household.js';
+import type { SidecarResources } from '../protocol/generated/messages.js';
+import { reportModuleLoad, reportOpening } from './boot-timing.js';
+import { SidecarLease } from './lease.js';
 import { openEmbedded, openProcess } from './open.js';
+import { register } from './openings.js';
+import { SnapshotStore } from './snapshot-store.js';
 
 /**
- * A process, or a part of this one, in which runtimes live. Hand it to `NodeRuntime.create({ sidecar })` as often as you like.
+ * A process, or a part of this process, in which runtimes live. Any number of runtimes can share
+ * it: pass it to `NodeRuntime.create({ sidecar })`.
  *
- * @example
- * await using sidecar = await Sidecar.spawn();
- * const runtime = await NodeRuntime.create({ sidecar });
+ * @example await using sidecar = await Sidecar.spawn(); const runtime = await NodeRuntime.create({
+ * sidecar });
  */
 export class Sidecar implements AsyncDisposable {
   readonly #connection: SidecarConnection;
-  /** The snapshots that it keeps: in its memory, and in its folder. */
+  /** The snapshots in its memory and in its folder. */
   readonly snapshots: SnapshotStore;
 
   private constructor(opening: Opening) {
     this.#connection = opening.connection;
-    this.snapshots = new SnapshotStore(new Household(opening.connection), DEFAULT_TENANT);
+    this.snapshots = new SnapshotStore(new SidecarLease(opening.connection), DEFAULT_TENANT);
     register(this, opening);
   }
 
   /**
-   * Starts a sidecar process; resolves when it is ready for runtimes. It ends with `dispose()`, or with this process.
+   * Starts a sidecar process. Resolves when it is ready for runtimes. It ends with `dispose()`, or
+   * with this process.
    *
    * @throws `ERR_INVALID_OPTION`, `ERR_SIDECAR_SPAWN`, `ERR_SIDECAR_EXITED`, `ERR_VERSION_MISMATCH`
    */
   static async spawn(options?: SidecarSpawnOptions): Promise<Sidecar> {
-    if (!acceptable('Sidecar.spawn()', options)) await explain('Sidecar.spawn()', options);
+    checkOptions('Sidecar.spawn()', options);
     return Sidecar.#open(openProcess(options), options?.onBootTiming);
   }
 
   /**
-   * Opens a sidecar inside this process, on threads of its own. The WebAssembly sandbox is then the only wall between guest and
-   * app: for code you half trust, or behind another boundary.
+   * Opens a sidecar inside this process, on threads of its own. The WebAssembly sandbox is then the
+   * only boundary between guest and app. Use it for code that you partly trust, or behind another
+   * boundary.
    *
    * @throws `ERR_INVALID_OPTION`, `ERR_SIDECAR_SPAWN`, `ERR_IMAGE`
    */
   static async embedded(options?: SidecarEmbeddedOptions): Promise<Sidecar> {
-    if (!acceptable('Sidecar.embedded()', options)) await explain('Sidecar.embedded()', options);
+    checkOptions('Sidecar.embedded()', options);
     return Sidecar.#open(openEmbedded(options), options?.onBootTiming);
   }
 
@@ -65,38 +67,39 @@ export class Sidecar implements AsyncDisposable {
     }
   }
 
-  /** The process that its guests run in; this process, when it is embedded. */
+  /** The pid of the process that runs the guests. Embedded, the pid of this process. */
   get pid(): number {
     return this.#connection.pid;
   }
 
   /**
-   * Resolves when the sidecar has answered: it is alive, and not waiting for any guest.
+   * Resolves when the sidecar has replied. The reply proves that the sidecar lives and that no
+   * guest blocks it.
    *
    * @throws `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
    */
   ping(): Promise<void> {
-    return this.#connection.ping();
+    return this.#connection.request('ping', {});
   }
 
   /**
-   * What the sidecar has in use, over all its runtimes.
+   * Returns the resources in use over all runtimes.
    *
    * @throws `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
    */
-  getResourceSnapshot(): Promise<SidecarResourceSnapshot> {
-    return this.#connection.resources();
+  getResourceSnapshot(): Promise<SidecarResources> {
+    return this.#connection.request('resources', {});
   }
 
   /**
-   * Ends the sidecar, all its runtimes and what runs in them; what waits for them rejects with `ERR_SIDECAR_DISPOSED`. Resolves when
-   * it is gone. May be called more than once.
+   * Ends the sidecar and all its runtimes. Pending calls reject with `ERR_SIDECAR_DISPOSED`.
+   * Resolves when the sidecar has ended. Further calls do nothing.
    */
   dispose(): Promise<void> {
     return this.#connection.dispose();
   }
 
-  /** `dispose()`, for `await using`. */
+  /** Calls `dispose()`, for `await using`. */
   [asyncDispose](): Promise<void> {
     return this.dispose();
   }

@@ -1,22 +1,24 @@
-// A sidecar as a child process. Its fd 3 is the other end of a Unix socket pair: no path, nothing to authenticate, and when this
-// process dies the sidecar reads end of file and goes too.
+// A sidecar as a child process. Its fd 3 is one end of a Unix socket pair: there is no path and
+// nothing to authenticate. When this process dies, the sidecar reads the end of the socket and ends
+// too.
 //
-// Nothing here keeps Node's event loop alive except a request that waits. A sidecar that ends unasked fails everything that waits
-// with one ERR_SIDECAR_EXITED, which knows how it ended and what it said last: so the channel is closed only when the child has been
-// reaped, not when the socket closes a moment before.
+// Only a pending request keeps Node's event loop alive. If the sidecar exits unexpectedly, all
+// pending requests fail with one ERR_SIDECAR_EXITED, which has the exit status and the last output.
+// The channel therefore closes when the child has been reaped, not when the socket closes, which is
+// a moment earlier.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { createChannel } from '../channel/channel.js';
 import { connectChannel } from '../channel/connection.js';
+import type { Opened, Opening, ProcessConnection } from '../channel/sidecar-connection.js';
 import { deferred } from '../deferred.js';
 import { sidecarDisposed, sidecarExited, sidecarSpawn } from '../errors/make.js';
-import type { Opened, Opening, ProcessConnection } from '../sidecar/connection.js';
 import { VERSION } from '../version.js';
 import { StderrTail } from './stderr-tail.js';
 
 const CHANNEL_FD = 3;
-// How long a sidecar may take to end after its channel has closed, before it is killed.
+/** Milliseconds until a sidecar is killed that does not end after its channel has closed. */
 const GRACE_MS = 2_000;
 
 /** Starts the program at `path`. */
@@ -30,17 +32,18 @@ export function spawnSidecar(path: string, args: readonly string[]): Opening<Pro
   let waiting = false;
   let ending = false;
 
-  const gone = new Promise<void>((resolve) => {
+  const ended = new Promise<void>((resolve) => {
     child.once('close', () => resolve());
     child.once('error', (error) => {
-      // Without a pid there never was a process, and there may be no `close` either.
+      // Without a pid there was no process, and `close` may never be emitted.
       if (child.pid !== undefined) return;
       channel.close(sidecarSpawn(path, error.message, error));
       resolve();
     });
   });
 
-  // Closing the channel is what tells a sidecar to end; the signal is for one that does not. One that is gone cannot be hit by it.
+  // A sidecar ends when its channel closes. The signal is for a sidecar that does not end, and has
+  // no effect on an ended process.
   function end(): void {
     if (ending) return;
     ending = true;
@@ -49,12 +52,14 @@ export function spawnSidecar(path: string, args: readonly string[]): Opening<Pro
     child.once('close', () => clearTimeout(timer));
   }
 
-  // Who does not ask for it learns of a failure by the requests that fail.
+  // The pending requests report a failure to callers that do not wait for the opening.
   opening.promise.catch(() => {});
 
   const channel = createChannel({
     version: VERSION,
-    write: (bytes) => socket.write(bytes),
+    write: (bytes) => {
+      socket.write(bytes);
+    },
     onHello: (hello) => {
       opening.resolve({ spawnMs, sessionMs: performance.now() - begin - spawnMs, moduleLoadMs: hello.loadNs / 1e6 });
       if (!waiting) socket.unref();
@@ -75,12 +80,12 @@ export function spawnSidecar(path: string, args: readonly string[]): Opening<Pro
 
   child.unref();
   socket.on('data', channel.receive);
-  // EPIPE and ECONNRESET say less than how the child ended; `close` follows.
+  // The exit status of the child is more precise than EPIPE or ECONNRESET; `close` follows.
   socket.on('error', () => {});
   socket.once('close', () => {
     child.ref();
     end();
-    gone.then(() => {
+    ended.then(() => {
       const { exitCode, signalCode: signal } = child;
       channel.close(sidecarExited({ pid: child.pid ?? 0, exitCode, signal, stderr: tail.text }));
     });
@@ -89,7 +94,7 @@ export function spawnSidecar(path: string, args: readonly string[]): Opening<Pro
   const dispose = (): Promise<void> => {
     child.ref();
     channel.close(sidecarDisposed());
-    return gone;
+    return ended;
   };
   return { connection: connectChannel(channel, { pid: child.pid ?? 0, dispose }), opened: opening.promise };
 }
@@ -97,13 +102,13 @@ export function spawnSidecar(path: string, args: readonly string[]): Opening<Pro
 function start(path: string, args: string[]): ChildProcess {
   let child: ChildProcess;
   try {
-    // No environment: the sidecar needs none, and what is not there cannot reach a guest.
+    // Without an environment: the sidecar needs none, and nothing of it can reach a guest.
     child = spawn(path, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env: {} });
   } catch (error) {
     throw sidecarSpawn(path, (error as Error).message, error);
   }
   if (child.stdio?.[CHANNEL_FD]) return child;
-  // Out of descriptors: Node has not even made the streams, and tells by an event.
+  // Without a free descriptor Node makes no streams and emits an error.
   child.once('error', () => {});
-  throw sidecarSpawn(path, 'this process has no file descriptor left for it');
+  throw sidecarSpawn(path, 'this process has no free file descriptor');
 }

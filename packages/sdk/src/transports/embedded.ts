@@ -1,64 +1,52 @@
-// A sidecar in this process: the addon behind the interface of a connection.
+// A sidecar in this process: the addon as a transport.
 //
-// The addon keeps Node's event loop alive while requests wait, and tells the end of each of them once. A program that ends within the
-// call that starts it (see `inlineBudgetMs`) costs no promise. Next: `addon.ts`, what the addon offers.
+// The addon reads the frames that a sidecar process reads from its socket. Creating a runtime,
+// starting a program and evaluating a snippet bypass the frames, because the time of a start is the
+// purpose of this mode. A program that ends within the call that starts it (see `inlineBudgetMs`)
+// costs no promise. Next: `addon.ts`, the addon's functions.
 
 import { createRequire } from 'node:module';
-import type { OutputListener, StartListener } from '../channel/channel.js';
-import {
-  type BindingsSet,
-  type FileData,
-  type FileList,
-  type FileNames,
-  type FileRead,
-  type FileRename,
-  type FileStat,
-  type FileStatus,
-  type FileTree,
-  type FileWrite,
-  type HostCall,
-  MAX_OUTPUT_BYTES,
-  type ProcessList,
-  type ProcessSignal,
-  type ProcessStart,
-  type ProcessTable,
-  type ProcessWrite,
-  type RunnerCreate,
-  type RunnerCreated,
-  type RunnerEval,
-  type RuntimeCreate,
-  type RuntimeCreated,
-  type RuntimeResources,
-  type RuntimeUsage,
-  type SidecarResourceSnapshot,
-  type Streams,
-  type WireError,
-  type WireLimits,
-} from '../channel/messages.js';
-import type { OpenedFiles } from '../channel/opened.js';
-import type { PermissionsListener, PermissionsSet } from '../channel/permission-messages.js';
-import type { SnapshotLink } from '../channel/snapshots.js';
-import { Warnings } from '../channel/warnings.js';
-import { isColdframeError } from '../errors/error.js';
-import { fromWire, sidecarDisposed, sidecarSpawn, versionMismatch } from '../errors/make.js';
-import { HostDesk, type HostService } from '../host/desk.js';
-import type { LimitWarning, LimitWarningListener } from '../options/limits.js';
-import type { Opening, Outcome, SidecarConnection } from '../sidecar/connection.js';
+import { type Channel, createChannel } from '../channel/channel.js';
+import { connectChannel, type FastCalls } from '../channel/connection.js';
+import type { Outcome } from '../channel/outcome.js';
+import type { Opened, Opening } from '../channel/sidecar-connection.js';
+import { deferred } from '../deferred.js';
+import { fromWire, sidecarDisposed, sidecarSpawn } from '../errors/make.js';
+import { outcome } from '../protocol/generated/decoders.js';
+import type { Failure, RequestId, RuntimeCreate } from '../protocol/generated/messages.js';
 import { VERSION } from '../version.js';
-import { type Addon, type AddonCore, type AddonOptions, type Decisions, Event, makeOutcome } from './addon.js';
-import { EmbeddedNetwork } from './embedded-network.js';
-import { openedIn } from './embedded-opened.js';
-import { flatBindings, flatMounts, snapshotsIn } from './embedded-snapshots.js';
+import { type Addon, type AddonOptions, type AddonSession, Event, makeOutcome, type OnEvent } from './addon.js';
 
-/** The addon's numbers. */
+/** The addon's numbers of the modes. */
 const MODES = { exec: 0, run: 1, file: 2, command: 3 } as const;
 
-/** Loads the addon at `path` and opens a core in it. */
+/** Loads the addon at `path` and opens a session in it. */
 export function openAddon(path: string, options: AddonOptions): Opening {
   const begin = performance.now();
-  const connection = new EmbeddedConnection(load(path), options);
-  const opened = { sessionMs: performance.now() - begin, moduleLoadMs: connection.loadMs };
-  return { connection, opened: Promise.resolve(opened) };
+  const opening = deferred<Opened>();
+  let failure: Error | undefined;
+  const onEvent: OnEvent = (kind, id, payload) => {
+    if (kind === Event.outcome) channel.settle(id as RequestId, payload);
+    else channel.receive(payload as Buffer);
+  };
+  const session = translated(() => load(path).open(options, onEvent, makeOutcome));
+  const channel = createChannel({
+    version: VERSION,
+    immediate: true,
+    write: (bytes) => translated(() => session.send(bytes)) ?? undefined,
+    onHello: ({ loadNs }) => opening.resolve({ sessionMs: performance.now() - begin, moduleLoadMs: loadNs / 1e6 }),
+    onBusy: () => session.hold(true),
+    onIdle: () => session.hold(false),
+    onClose(error) {
+      failure = error;
+      session.shutdown();
+    },
+  });
+  channel.receive(session.hello);
+  if (failure !== undefined) throw failure;
+  const dispose = async (): Promise<void> => channel.close(sidecarDisposed());
+  const connection = connectChannel(channel, { pid: process.pid, dispose }, (framed) => fastCalls(session, channel, framed));
+  return { connection, opened: opening.promise };
 }
 
 function load(path: string): Addon {
@@ -69,322 +57,66 @@ function load(path: string): Addon {
   }
 }
 
-interface Pending {
-  onOutput: OutputListener | undefined;
-  resolve(value: unknown): void;
-  reject(error: Error): void;
+function fastCalls(session: AddonSession, channel: Channel, framed: FastCalls): FastCalls {
+  const call = <T>(work: () => T): T => {
+    if (channel.isOver()) throw sidecarDisposed();
+    return translated(work);
+  };
+  // The end of a program that may have ended within the call.
+  const endOf = (id: RequestId, end: Outcome | Buffer | null): Outcome | Promise<Outcome> => {
+    if (end !== null && !(end instanceof Uint8Array)) return end;
+    const waiting = channel.expect<Outcome>(id, outcome);
+    if (end !== null) channel.receive(end);
+    return waiting;
+  };
+  return {
+    async createRuntime(options, onWarning) {
+      if (!isPlain(options)) return framed.createRuntime(options, onWarning);
+      const begin = performance.now();
+      const { env, cwd, limits, profile, tenant } = options;
+      const [names, values] = listsOf(limits);
+      const runtime = call(() => session.createRuntime(env, cwd, profile, names, values, tenant));
+      return { runtime, configureNs: (performance.now() - begin) * 1e6 };
+    },
+    start(id, program, onOutput, onStarted) {
+      const { runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, stream, live } = program;
+      if (stream !== undefined || live === true) return framed.start(id, program, onOutput, onStarted);
+      return endOf(
+        id,
+        call(() => session.start(id, runtime, MODES[mode], code, args, env, cwd, stdin, timeoutMs, execArgv)),
+      );
+    },
+    evaluate(id, snippet, onOutput) {
+      const { runner, code, timeoutMs, stream } = snippet;
+      if (stream !== undefined) return framed.evaluate(id, snippet, onOutput);
+      return endOf(
+        id,
+        call(() => session.evaluate(id, runner, code, timeoutMs)),
+      );
+    },
+  };
 }
 
-class EmbeddedConnection implements SidecarConnection {
-  readonly pid = process.pid;
-  readonly loadMs: number;
-  readonly #core: AddonCore;
-  readonly #pending = new Map<number, Pending>();
-  readonly #desk: HostDesk;
-  readonly #listeners = new Map<number, PermissionsListener>();
-  readonly #warnings = new Warnings();
-  readonly opened: OpenedFiles = openedIn(
-    (work) => this.#call(work),
-    () => this.nextId(),
-    (id) => this.#wait(id),
-  );
-  readonly network = new EmbeddedNetwork({
-    nextId: () => this.nextId(),
-    call: (work) => this.#call(work),
-    tell: (work) => this.#tell(work),
-  });
-  readonly snapshots: SnapshotLink = snapshotsIn({
-    call: (work) => this.#call(work),
-    nextId: () => this.nextId(),
-    wait: (id, onOutput) => this.#wait(id, onOutput),
-    warnings: this.#warnings,
-  });
-  #lastId = 0;
-  #disposed = false;
-
-  constructor(addon: Addon, options: AddonOptions) {
-    this.#core = translated(() => addon.open(options, this.#onEvent, makeOutcome));
-    this.#desk = new HostDesk({
-      ok: (runtime, number, bytes) => this.#core.answerHost(runtime, number, bytes),
-      failure: (runtime, number, code, message) => this.#core.answerHost(runtime, number, undefined, code, message),
-    });
-    this.loadMs = this.#core.loadNs / 1e6;
-    if (this.#core.version === VERSION) return;
-    this.#core.shutdown();
-    throw versionMismatch(VERSION, this.#core.version);
-  }
-
-  async createRuntime(options: RuntimeCreate, onWarning?: LimitWarningListener): Promise<RuntimeCreated> {
-    const begin = performance.now();
-    const { env, cwd, limits, profile, warn, files, mounts, permissions, snapshot, tenant, bindings } = options;
-    const [names, values] = listsOf(limits);
-    const flat = flatMounts(mounts);
-    if (snapshot !== undefined) {
-      const id = this.nextId();
-      const restored =
-        this.#call((core) =>
-          core.restoreRuntime(
-            id,
-            snapshot,
-            tenant,
-            env,
-            cwd,
-            profile,
-            names,
-            values,
-            flat,
-            warn,
-            permissions,
-            flatBindings(bindings),
-          ),
-        ) ?? (await this.#wait<Omit<RuntimeCreated, 'configureNs'>>(id));
-      this.#warnings.listen(restored.runtime, onWarning);
-      return { ...restored, configureNs: (performance.now() - begin) * 1e6 };
-    }
-    const runtime = this.#call((core) => core.createRuntime(env, cwd, profile, names, values, flat, warn, tenant));
-    this.#warnings.listen(runtime, onWarning);
-    this.#furnish(runtime, files, permissions);
-    return { runtime, configureNs: (performance.now() - begin) * 1e6 };
-  }
-
-  serve(runtime: number, name: string, service: HostService): void {
-    this.#desk.serve(runtime, name, service);
-  }
-
-  expectCalls(): () => void {
-    return this.#desk.expect();
-  }
-
-  dropCalls(runtime: number): void {
-    this.#desk.drop(runtime);
-  }
-
-  isOver(): boolean {
-    return this.#disposed;
-  }
-
-  async setBindings({ runtime, bindings }: BindingsSet): Promise<void> {
-    this.#call((core) => core.setBindings(runtime, flatBindings(bindings) as string[]));
-  }
-
-  async disposeRuntime(runtime: number): Promise<void> {
-    this.#desk.leave(runtime);
-    this.#warnings.leave(runtime);
-    this.#listeners.delete(runtime);
-    this.#call((core) => core.disposeRuntime(runtime));
-  }
-
-  async createRunner({ runtime, env, cwd }: RunnerCreate): Promise<RunnerCreated> {
-    const id = this.nextId();
-    return this.#call((core) => core.createRunner(id, runtime, env, cwd)) ?? this.#wait<RunnerCreated>(id);
-  }
-
-  async disposeRunner(runner: number): Promise<void> {
-    this.#call((core) => core.disposeRunner(runner));
-  }
-
-  nextId(): number {
-    do this.#lastId = (this.#lastId + 1) >>> 0;
-    while (this.#lastId === 0 || this.#pending.has(this.#lastId));
-    return this.#lastId;
-  }
-
-  start(id: number, program: ProcessStart, onOutput?: OutputListener, onStarted?: StartListener): Outcome | Promise<Outcome> {
-    const { runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, stream, live } = program;
-    const bits = streamBits(stream);
-    const number = MODES[mode];
-    const answer = this.#call((core) =>
-      core.start(id, runtime, number, code, args, env, cwd, stdin, timeoutMs, bits, execArgv, live),
-    );
-    if (typeof answer === 'object' && answer !== null) return answer;
-    const outcome = this.#wait<Outcome>(id, onOutput);
-    if (typeof answer === 'number') onStarted?.(answer);
-    return outcome;
-  }
-
-  evaluate(id: number, snippet: RunnerEval, onOutput?: OutputListener): Outcome | Promise<Outcome> {
-    const { runner, code, timeoutMs, stream } = snippet;
-    const bits = streamBits(stream);
-    return this.#call((core) => core.evaluate(id, runner, code, timeoutMs, bits)) ?? this.#wait<Outcome>(id, onOutput);
-  }
-
-  cancel(id: number): void {
-    if (this.#pending.has(id)) this.#core.cancel(id);
-  }
-
-  credit(id: number, bytes: number): void {
-    if (this.#pending.has(id)) this.#core.credit(id, bytes);
-  }
-
-  async ping(): Promise<void> {
-    this.#call((core) => core.noop());
-  }
-
-  async resources(): Promise<SidecarResourceSnapshot> {
-    return this.#call((core) => core.resources());
-  }
-
-  async runtimeResources({ runtime }: RuntimeResources): Promise<RuntimeUsage> {
-    return this.#call((core) => core.runtimeResources(runtime));
-  }
-
-  async dispose(): Promise<void> {
-    if (this.#disposed) return;
-    this.#disposed = true;
-    const failed = [...this.#pending.values()];
-    this.#pending.clear();
-    this.#desk.close();
-    this.#core.shutdown();
-    this.network.close(sidecarDisposed());
-    for (const { reject } of failed) reject(sidecarDisposed());
-  }
-
-  async readFile({ runtime, path, offset = 0, length }: FileRead): Promise<FileData> {
-    return this.#call((core) => core.readFile(runtime, path, offset, length));
-  }
-
-  async writeFile({ runtime, path, data, append = false, mode }: FileWrite): Promise<void> {
-    this.#call((core) => core.writeFile(runtime, path, data, append, mode));
-  }
-
-  async listFiles({ runtime, path }: FileList): Promise<FileNames> {
-    return this.#call((core) => core.listFiles(runtime, path));
-  }
-
-  async statFile({ runtime, path, follow = true }: FileStat): Promise<FileStatus> {
-    return this.#call((core) => core.statFile(runtime, path, follow));
-  }
-
-  async makeDirectory({ runtime, path, recursive = false }: FileTree): Promise<void> {
-    this.#call((core) => core.makeDirectory(runtime, path, recursive));
-  }
-
-  async removeFile({ runtime, path, recursive = false }: FileTree): Promise<void> {
-    this.#call((core) => core.removeFile(runtime, path, recursive));
-  }
-
-  async renameFile({ runtime, from, to }: FileRename): Promise<void> {
-    this.#call((core) => core.renameFile(runtime, from, to));
-  }
-
-  async writeProcess({ runtime, pid, data, end = false }: ProcessWrite): Promise<void> {
-    this.#call((core) => core.writeProcess(runtime, pid, data, end));
-  }
-
-  async signalProcess({ runtime, pid, signal }: ProcessSignal): Promise<void> {
-    this.#call((core) => core.signalProcess(runtime, pid, signal));
-  }
-
-  async listProcesses({ runtime }: ProcessList): Promise<ProcessTable> {
-    return this.#call((core) => core.listProcesses(runtime));
-  }
-
-  // Nothing runs in it yet.
-  #furnish(runtime: number, files: RuntimeCreate['files'], permissions: RuntimeCreate['permissions']): void {
-    try {
-      if (permissions !== undefined) this.#call((core) => core.setPermissions(runtime, permissions));
-      for (const path of Object.keys(files ?? {}))
-        this.#call((core) => core.writeFile(runtime, path, files?.[path] as Uint8Array, false));
-    } catch (error) {
-      this.#core.disposeRuntime(runtime);
-      throw error;
-    }
-  }
-
-  readonly #onEvent = (id: number, kind: number, payload: unknown): void => {
-    if (kind === Event.hostCall) {
-      if (!this.#disposed) this.#desk.call(id, payload as HostCall);
-      return;
-    }
-    if (kind === Event.hostCancel) {
-      this.#desk.cancel(payload as number, id);
-      return;
-    }
-    if (kind === Event.permissions) {
-      this.#decided(id, payload as Decisions);
-      return;
-    }
-    if (kind === Event.warning) {
-      this.#warnings.tell(id, payload as LimitWarning);
-      return;
-    }
-    if (this.network.take(id, kind, payload)) return;
-    const pending = this.#pending.get(id);
-    if (pending === undefined) return;
-    if (kind === Event.stdout || kind === Event.stderr) {
-      deliver(pending.onOutput, kind === Event.stdout ? 1 : 2, payload as Uint8Array);
-    } else if (kind !== Event.nothing) {
-      this.#pending.delete(id);
-      if (kind === Event.failure) pending.reject(fromAddon(payload as WireError));
-      else pending.resolve(payload);
-    }
-  };
-
-  async setPermissions({ runtime, permissions }: PermissionsSet): Promise<void> {
-    this.#call((core) => core.setPermissions(runtime, permissions));
-  }
-
-  async watchPermissions(runtime: number, listener: PermissionsListener | undefined): Promise<void> {
-    this.#call((core) => core.watchPermissions(runtime, listener !== undefined));
-    if (listener === undefined) this.#listeners.delete(runtime);
-    else this.#listeners.set(runtime, listener);
-  }
-
-  #decided(runtime: number, decisions: Decisions): void {
-    const listener = this.#listeners.get(runtime);
-    if (listener === undefined || this.#disposed) return;
-    listener(decisions);
-    // Who listens is known until the runtime is disposed of: one that sleeps goes on telling when it wakes up.
-    this.#tell((core) => core.takePermissions(runtime));
-  }
-
-  #call<T>(work: (core: AddonCore) => T): T {
-    if (this.#disposed) throw sidecarDisposed();
-    return translated(() => work(this.#core));
-  }
-
-  // What is said of a runtime that has been disposed of or put to sleep meanwhile crossed that, and means nothing.
-  #tell(work: (core: AddonCore) => void): void {
-    if (this.#disposed) return;
-    try {
-      this.#call(work);
-    } catch (error) {
-      if (!isColdframeError(error, 'ERR_RUNTIME_DISPOSED', 'ERR_RUNTIME_PAUSED')) throw error;
-    }
-  }
-
-  #wait<T>(id: number, onOutput?: OutputListener): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      this.#pending.set(id, { onOutput, resolve: resolve as (value: unknown) => void, reject });
-    });
-  }
+/** Whether a runtime has only options that the positional call takes. */
+function isPlain({ files, mounts, permissions, bindings, snapshot, warn }: RuntimeCreate): boolean {
+  return [files, mounts, permissions, bindings, snapshot, warn].every((option) => option === undefined);
 }
 
 // Limits as the addon takes them: names, and their values.
-function listsOf(limits: WireLimits | undefined): [string[]?, number[]?] {
+function listsOf(limits: RuntimeCreate['limits']): [string[]?, number[]?] {
   if (limits === undefined) return [];
   const given = Object.entries(limits).filter(([, value]) => value !== undefined);
   return [given.map(([name]) => name), given.map(([, value]) => value)];
 }
 
-// The core gathers small writes into somewhat more than a frame may hold; callers get chunks of one size at most, from any transport.
-function deliver(onOutput: OutputListener | undefined, fd: 1 | 2, data: Uint8Array): void {
-  for (let at = 0; at < data.length; at += MAX_OUTPUT_BYTES) onOutput?.(fd, data.subarray(at, at + MAX_OUTPUT_BYTES));
-}
-
-function streamBits(streams: Streams | undefined): number {
-  return streams === undefined ? 0 : (streams.stdout ? 1 : 0) | (streams.stderr ? 2 : 0);
-}
-
-// The addon throws an `Error` with `code` and `details`; what has neither is no answer of ours and goes on as it is.
+// The addon throws an `Error` with `code` and `details`. Any other error is a defect and passes
+// unchanged.
 function translated<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw error instanceof Error && 'details' in error ? fromAddon(error as Error & WireError) : error;
+    if (!(error instanceof Error && 'details' in error)) throw error;
+    const { code, message, details } = error as Error & Failure;
+    throw fromWire(code, message, details);
   }
-}
-
-function fromAddon({ code, message, details }: WireError): Error {
-  return fromWire(code, message, details);
 }

@@ -1,4 +1,4 @@
-// The last lines that a sidecar wrote to stderr. It is silent unless something is badly wrong; then these are the clue.
+// The last lines of a sidecar's stderr. A sidecar writes there only before it fails badly.
 
 import type { Readable } from 'node:stream';
 
@@ -19,7 +19,7 @@ export class StderrTail {
     if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
   }
 
-  /** What there is, without the line end. */
+  /** The text without the last line end. */
   get text(): string {
     return this.#text.trimEnd();
   }

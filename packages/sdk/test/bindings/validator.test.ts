@@ -1,5 +1,5 @@
-// Schemas against inputs, also those that are made to cost a lot. Every call of a validator with a hostile input must be a matter of moments: a test that
-// takes long here has found something.
+// Schemas against inputs, including inputs that are made to be expensive. Every validation of a hostile
+// input must be fast: a slow test here has found a fault.
 
 import { expect, test } from 'vitest';
 import { bindingOf } from '../../src/bindings/binding.js';
@@ -33,31 +33,31 @@ test.each([
   [{ minProperties: 1, additionalProperties: false, patternProperties: { '^x': {} } }, { x1: 1 }, { y: 1 }],
   [{ properties: { a: { type: 'string', example: { type: 'dog', $ref: '#/x', pattern: '(' } } } }, { a: 'x' }, { a: 1 }],
   [true, null, undefined],
-])('%o takes %o and not %o', async (schema, right, wrong) => {
+])('schema %o accepts %o and refuses %o', async (schema, right, wrong) => {
   expect(await refusal(schema, right)).toBeUndefined();
   if (wrong !== undefined)
-    expect((await refusal(schema, wrong))?.message).toMatch(/^The input of the binding 'a' is not what it takes: input/);
+    expect((await refusal(schema, wrong))?.message).toMatch(/^The input of the binding 'a' does not match its schema: input/);
 });
 
-test('a place is written as one would in a program', async () => {
+test('writes the place of a problem as in a program', async () => {
   const schema = { properties: { 'a b': { items: { properties: { 'x/~y': { type: 'number' } } } } } };
   expect((await refusal(schema, { 'a b': [{}, { 'x/~y': 'z' }] }))?.issues.map(({ path }) => path)).toEqual([
     'input["a b"][1]["x/~y"]',
   ]);
 });
 
-test('what has no address is refused', async () => {
+test('refuses a key that has no JSON pointer', async () => {
   const schema = { additionalProperties: { type: 'number' } };
-  expect((await refusal(schema, { '\ud800': 'x' }))?.message).toContain('it cannot be held against the schema');
+  expect((await refusal(schema, { '\ud800': 'x' }))?.message).toContain('it cannot be compared with the schema');
 });
 
-test('a large input is refused for its first problem, and little is told of many', async () => {
+test('reports one problem of a large input and at most eight of any input', async () => {
   const schema = { type: 'array', items: { type: 'integer' } };
   expect((await refusal(schema, Array(200).fill('x')))?.issues).toHaveLength(8);
   expect((await refusal(schema, Array(300_000).fill('x')))?.issues).toHaveLength(1);
 });
 
-test('lists that would have to be compared for minutes are refused', async () => {
+test('refuses lists whose comparison would take minutes', async () => {
   const schema = { type: 'array', items: { type: 'array', uniqueItems: true } };
   expect(await refusal(schema, [Array.from({ length: 1_500 }, (_, n) => n)])).toBeUndefined();
   expect((await refusal(schema, [Array.from({ length: 300_000 }, (_, n) => n)]))?.message).toContain('too long to be compared');
@@ -74,7 +74,7 @@ test.each([
   [{ type: 'string', pattern: '(' }],
   [{ items: { patternProperties: { '[': {} } } }],
   [{ properties: { a: { type: 'text' } } }],
-])('a schema that cannot be used is refused when it comes: %o', async (inputSchema) => {
+])('refuses the unusable schema %o at its registration', async (inputSchema) => {
   const made = bindingOf('registerBindings()', 'a', { description: '', inputSchema, handler: () => 1 });
   await expect(made).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION', option: 'bindings.a.inputSchema' });
 });

@@ -13,7 +13,7 @@ test('facts are fields, and the text says what happened', () => {
     signal: 'SIGKILL',
     stderr: 'thread panicked',
   });
-  expect(error.message).toBe('The sidecar (process 7) ended by signal SIGKILL. Its last words:\nthread panicked');
+  expect(error.message).toBe('The sidecar (process 7) ended by signal SIGKILL. Its last output:\nthread panicked');
   expect(String(error)).toMatch(/^ColdframeError: The sidecar/);
 });
 

@@ -1,13 +1,13 @@
-// Options: the fast tests against the schemas, and the words of every refusal.
+// The tables of options against independent schemas, and the words of every error message.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { acceptable, explain, type OptionSet } from '../../src/options/check.js';
-import { LIMIT_NAMES } from '../../src/options/limit-bounds.js';
-import { SCHEMAS } from '../../src/options/schemas.js';
+import { CALLS, checkGivenOptions, checkOptions, type OptionCall } from '../../src/options/check.js';
+import { LIMITS } from '../../src/options/limits.js';
+import { SCHEMAS } from './schemas.js';
 
-const SETS = Object.keys(SCHEMAS) as OptionSet[];
+const TESTED = Object.keys(SCHEMAS) as (keyof typeof SCHEMAS)[];
 const NAMES = [
   'env cwd args stdin timeout signal onStdout onStderr limits sidecar onBootTiming inlineBudgetMs workers warmSlots maxRuntimes spinUs',
   'snapshot tenant name labels store settle snapshots directory maxBytes memoryBytes',
@@ -15,7 +15,7 @@ const NAMES = [
   'idle',
 ].flatMap((names) => names.split(' '));
 
-// Values that are right for one option and wrong for another, and values at the edges.
+// Values that are right for one option and wrong for another, and values at the bounds.
 const value: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(
     undefined,
@@ -121,7 +121,7 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
     new Map(),
   ),
   fc.dictionary(
-    fc.constantFrom('profile', 'cpu', ...LIMIT_NAMES),
+    fc.constantFrom('profile', 'cpu', ...Object.keys(LIMITS)),
     fc.constantFrom(undefined, -1, 0, 1, 4_096, 2 ** 31, 2 ** 32, '1', 'default', 'hardened'),
   ),
 );
@@ -130,20 +130,33 @@ const options = fc.oneof(
   { weight: 1, arbitrary: value },
 );
 
-test('the tests on the fast path and the schemas agree', () => {
+/** Returns the error for given options, or `undefined` for correct options. */
+function errorOf(call: OptionCall, given: unknown): unknown {
+  try {
+    checkGivenOptions(call, given);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+const isAccepted = (call: OptionCall, given: unknown): boolean => errorOf(call, given) === undefined;
+
+test('accepts exactly the options that the schemas accept', () => {
   fc.assert(
-    fc.property(fc.constantFrom(...SETS), options, (set, given) => {
-      expect(acceptable(set, given)).toBe(given === undefined || SCHEMAS[set].safeParse(given).success);
+    fc.property(fc.constantFrom(...TESTED), options, (call, given) => {
+      expect(CALLS[call].fault(given) === undefined).toBe(SCHEMAS[call].safeParse(given).success);
     }),
     { numRuns: 20_000 },
   );
 });
 
-test.each(SETS)('explain() finds nothing in what %s accepts', async (set) => {
-  await expect(explain(set, {})).resolves.toBeUndefined();
+test.each(TESTED)('accepts no options, and empty options, of %s', (call) => {
+  expect(() => checkOptions(call, undefined)).not.toThrow();
+  expect(() => checkOptions(call, {})).not.toThrow();
 });
 
-const wrong: [OptionSet, unknown, string, string, RegExp][] = [
+const wrong: [OptionCall, unknown, string, string, RegExp][] = [
   ['NodeRuntime.create()', { permissions: 'allow' }, 'permissions', '"allow" (string)', /a policy: \{ fs\?, network\?/],
   [
     'NodeRuntime.create()',
@@ -228,27 +241,28 @@ const wrong: [OptionSet, unknown, string, string, RegExp][] = [
   ['Sidecar.embedded()', { inlineBudgetMs: -1 }, 'inlineBudgetMs', '-1 (number)', /milliseconds from 0 to 1000/],
 ];
 
-test.each(wrong)('%s with %j', async (set, given, option, received, expected) => {
-  expect(acceptable(set, given)).toBe(false);
-  await expect(explain(set, given)).rejects.toMatchObject({
+test.each(wrong)('names the wrong option of %s in %j', (call, given, option, received, expected) => {
+  expect(isAccepted(call, given)).toBe(false);
+  expect(errorOf(call, given)).toMatchObject({
     code: 'ERR_INVALID_OPTION',
     option,
     received,
     expected: expect.stringMatching(expected),
-    message: expect.stringContaining(`Invalid \`${option}\` in ${set}: expected`),
+    message: expect.stringContaining(`Invalid \`${option}\` in ${call}: expected`),
   });
 });
 
-test('a pair of surrogates is a character like any other', () => {
-  expect(acceptable('snapshot()', { name: '😀'.repeat(200), labels: { '😀': '😀' } })).toBe(true);
-  expect(acceptable('acquire()', { tenant: '😀' })).toBe(true);
+test('accepts surrogate pairs as characters', () => {
+  expect(isAccepted('snapshot()', { name: '😀'.repeat(200), labels: { '😀': '😀' } })).toBe(true);
+  expect(isAccepted('acquire()', { tenant: '😀' })).toBe(true);
 });
 
-const unknown: [OptionSet, unknown, string, RegExp][] = [
+const unknown: [OptionCall, unknown, string, RegExp][] = [
   ['exec()', { timeoutMs: 5 }, 'timeoutMs', /It is called `timeout`, in milliseconds\.$/],
   ['exec()', { input: 'x' }, 'input', /It is called `stdin`\.$/],
   ['exec()', { Timeout: 5 }, 'Timeout', /It is spelled `timeout`\.$/],
-  ['exec()', { tiemout: 5 }, 'tiemout', /expected one of .*timeout.*, received 5 \(number\)\.$/],
+  ['exec()', { tiemout: 5 }, 'tiemout', /expected one of .*timeout.*, received 5 \(number\)\. It is spelled `timeout`\.$/],
+  ['NodeRuntime.create()', { limits: { memoryByte: 5 } }, 'limits.memoryByte', /It is spelled `memoryBytes`\.$/],
   ['exec()', { memoryLimit: 5 }, 'memoryLimit', /`limits\.memoryBytes`, in bytes, and an option of NodeRuntime\.create\(\)\.$/],
   ['exec()', { limits: {} }, 'limits', /It is an option of NodeRuntime\.create\(\)\.$/],
   ['exec()', { pipeBytes: 5 }, 'pipeBytes', /It is an option of NodeRuntime\.create\(\)\. It is `limits\.pipeBytes` there\.$/],
@@ -289,19 +303,19 @@ const unknown: [OptionSet, unknown, string, RegExp][] = [
   ],
 ];
 
-test.each(unknown)('%s with %j, which has an unknown name', async (set, given, option, message) => {
-  expect(acceptable(set, given)).toBe(false);
-  await expect(explain(set, given)).rejects.toMatchObject({
+test.each(unknown)('leads from the unknown name of %s in %j to the right one', (call, given, option, message) => {
+  expect(isAccepted(call, given)).toBe(false);
+  expect(errorOf(call, given)).toMatchObject({
     code: 'ERR_INVALID_OPTION',
     option,
     message: expect.stringMatching(message),
   });
 });
 
-test('accepting correct options costs microseconds at most', () => {
+test('accepts correct options in less than 10 microseconds', () => {
   const given = { env: { A: '1' }, cwd: '/', timeout: 1_000, onStdout: () => {} };
   const began = performance.now();
-  for (let i = 0; i < 100_000; i++) acceptable('exec()', given);
-  // A tenth of a microsecond when measured alone; the bound is for a machine that does other things as well.
+  for (let i = 0; i < 100_000; i++) checkOptions('exec()', given);
+  // Measured alone, a check takes a tenth of a microsecond. The bound allows for a busy machine.
   expect((performance.now() - began) / 100_000).toBeLessThan(0.01);
 });

@@ -1,4 +1,4 @@
-// Who gets a slot of a pool, who waits, who is refused, and how it ends.
+// Calls of a pool: admission, waiting, fairness among tenants, and the end of the pool.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { fakePool, holdTime, pass, settle } from './fakes.js';
@@ -10,7 +10,7 @@ afterEach(() => {
 
 const fullOf = (facts: object) => ({ code: 'ERR_POOL_EXHAUSTED', ...facts });
 
-test('calls wait for busy slots in their order, up to a number', async () => {
+test('lets calls wait for busy slots in order, up to maxWaiting', async () => {
   const { pool } = await fakePool({ size: 2, maxWaiting: 3 });
   const busy = await Promise.all([pool.acquire(), pool.acquire()]);
   const order: number[] = [];
@@ -27,7 +27,7 @@ test('calls wait for busy slots in their order, up to a number', async () => {
   expect(order).toEqual([0, 1, 2]);
 });
 
-test('with maxWaiting 0 a call that there is room for is let in', async () => {
+test('admits a call with a free slot when maxWaiting is 0', async () => {
   const { pool } = await fakePool({ size: 1, maxWaiting: 0 });
   const lease = await pool.acquire();
   await expect(pool.acquire()).rejects.toMatchObject(fullOf({ maxWaiting: 0 }));
@@ -35,7 +35,7 @@ test('with maxWaiting 0 a call that there is room for is let in', async () => {
   await pool.acquire();
 });
 
-test('a call that waits for too long is told how the pool stood', async () => {
+test('reports the state of the pool to a call that waits for too long', async () => {
   const { pool } = await fakePool({ size: 1, acquireTimeoutMs: 500 });
   const lease = await pool.acquire();
   const late = expect(pool.acquire({ tenant: 'a' })).rejects.toMatchObject({
@@ -53,7 +53,7 @@ test('a call that waits for too long is told how the pool stood', async () => {
   expect(pool.stats()).toMatchObject({ idle: 1, busy: 0 });
 });
 
-test('a signal ends the wait, before and during it', async () => {
+test('ends the wait of a call whose signal aborts before or during it', async () => {
   const { pool } = await fakePool({ size: 1 });
   await expect(pool.acquire({ signal: AbortSignal.abort('early') })).rejects.toBe('early');
   const lease = await pool.acquire();
@@ -67,7 +67,7 @@ test('a signal ends the wait, before and during it', async () => {
   expect(pool.stats().idle).toBe(1);
 });
 
-test('a used slot never goes to another tenant: it is ended for it, and one that nobody has used is not', async () => {
+test('ends a used slot for another tenant, but not an unused slot', async () => {
   const { pool, source } = await fakePool({ size: 1, min: 1 });
   const order: string[] = [];
   for (const tenant of ['a', 'a', 'b', 'a']) {
@@ -83,7 +83,7 @@ test('a used slot never goes to another tenant: it is ended for it, and one that
   expect(pool.stats()).toMatchObject({ evicted: 2, hits: 2, misses: 2 });
 });
 
-test("another tenant's slots on disk are not woken", async () => {
+test("does not resume another tenant's paused slots", async () => {
   const { pool } = await fakePool({ size: 2, idleTimeoutMs: 1_000 });
   (await pool.acquire({ tenant: 'a' })).release();
   await pass(1_000);
@@ -94,7 +94,7 @@ test("another tenant's slots on disk are not woken", async () => {
   expect([own.runtime.number, pool.stats().resumed]).toEqual([0, 1]);
 });
 
-test('tenants take turns, however many calls one of them has waiting', async () => {
+test('serves tenants in turn, however many calls one of them has waiting', async () => {
   const { pool } = await fakePool({ size: 1 });
   const lease = await pool.acquire({ tenant: 'a' });
   const order: string[] = [];
@@ -109,7 +109,7 @@ test('tenants take turns, however many calls one of them has waiting', async () 
   expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'a', 'a']);
 });
 
-test('a full queue is shared: who has most in it gives way', async () => {
+test('refuses the newest call of the tenant with most waiting calls when the queue is full', async () => {
   const { pool } = await fakePool({ size: 1, maxWaiting: 4 });
   const lease = await pool.acquire({ tenant: 'a' });
   const greedy = [0, 1, 2, 3].map(() => pool.acquire({ tenant: 'a' }));
@@ -122,21 +122,21 @@ test('a full queue is shared: who has most in it gives way', async () => {
   for (const waiting of [greedy[0], modest, greedy[1], greedy[2]]) (await waiting)?.release();
 });
 
-test('with nothing to wait for, a slot that cannot be made is the error of the call, and attempts keep their distance', async () => {
+test('fails calls with the error of a slot that cannot be made, and delays further attempts', async () => {
   const { pool, source } = await fakePool({ size: 2, min: 1 });
   const make = vi.spyOn(source, 'make');
   const first = await pool.acquire();
-  const trouble = Object.assign(new Error('no more'), { code: 'ERR_RESOURCE_EXHAUSTED' });
-  source.fail('make', trouble);
+  const failure = Object.assign(new Error('no more'), { code: 'ERR_RESOURCE_EXHAUSTED' });
+  source.fail('make', failure);
   await settle();
   expect(make).toHaveBeenCalledTimes(1);
-  // Somebody has a slot: it will come back.
+  // A slot is in use and will be released.
   const waiting = pool.acquire();
   await pass(100 + 200);
   expect(make).toHaveBeenCalledTimes(3);
   first.discard();
   await settle();
-  const failed = expect(waiting).rejects.toBe(trouble);
+  const failed = expect(waiting).rejects.toBe(failure);
   await pass(400);
   await failed;
   expect(make).toHaveBeenCalledTimes(4);
@@ -145,7 +145,7 @@ test('with nothing to wait for, a slot that cannot be made is the error of the c
   await pass(799);
   expect(make).toHaveBeenCalledTimes(4);
   await pass(1);
-  expect((await settled).map((one) => one.status === 'rejected' && one.reason)).toEqual(storm.map(() => trouble));
+  expect((await settled).map((one) => one.status === 'rejected' && one.reason)).toEqual(storm.map(() => failure));
   expect(make).toHaveBeenCalledTimes(6);
   await pass(60_000);
   expect(make.mock.calls.length).toBeLessThan(6 + 16);
@@ -154,7 +154,7 @@ test('with nothing to wait for, a slot that cannot be made is the error of the c
   expect(pool.stats()).toMatchObject({ idle: 1, failed: 51 });
 });
 
-test("while none can be made, another tenant's slot is not ended to make room", async () => {
+test("keeps another tenant's slot while no slot can be made", async () => {
   const { pool, source } = await fakePool({ size: 2, min: 1 });
   const busy = await pool.acquire({ tenant: 'a' });
   source.fail('make', new Error('no more'));
@@ -164,7 +164,7 @@ test("while none can be made, another tenant's slot is not ended to make room", 
   busy.release();
   await settle();
   expect(pool.stats()).toMatchObject({ idle: 1, waiting: 2, evicted: 0 });
-  // It is still there for its own tenant, although that came later.
+  // Its own tenant can use it, although the tenant's call came later.
   (await pool.acquire({ tenant: 'a' })).release();
   source.fail('make', undefined);
   await pass(5_000);
@@ -172,13 +172,13 @@ test("while none can be made, another tenant's slot is not ended to make room", 
   expect((await another).runtime.number).toBe(2);
 });
 
-test('in a sidecar that has no room for more, idle slots of one tenant give way to another, one for each call that waits', async () => {
+test('ends one idle slot of another tenant for each waiting call when the sidecar is full', async () => {
   const { pool, source } = await fakePool({ size: 10 });
   source.room = 3;
   const leases = await Promise.all(['a', 'a', 'a'].map((tenant) => pool.acquire({ tenant })));
   const first = pool.acquire({ tenant: 'b' });
   await pass(5_000);
-  // None is idle: it waits for one.
+  // No slot is idle, so the call waits.
   expect(pool.stats()).toMatchObject({ busy: 3, waiting: 1, evicted: 0 });
   for (const lease of leases) lease.release();
   await pass(5_000);
@@ -190,7 +190,7 @@ test('in a sidecar that has no room for more, idle slots of one tenant give way 
   expect(pool.stats()).toMatchObject({ idle: 0, busy: 3, evicted: 3, failed: 0 });
 });
 
-test('no more slots are on disk than may be in memory', async () => {
+test('keeps at most as many slots on disk as in memory', async () => {
   const { pool, source } = await fakePool({ size: 2, idleTimeoutMs: 1_000 });
   for (const tenant of ['a', 'b', 'c']) {
     (await pool.acquire({ tenant })).release();
@@ -202,7 +202,7 @@ test('no more slots are on disk than may be in memory', async () => {
   expect(source.onDisk.size).toBeLessThanOrEqual(2);
 });
 
-test('what kept a slot from being made is the cause of a wait in vain', async () => {
+test('reports the failure of a slot as the cause of a timeout', async () => {
   const { pool, source } = await fakePool({ size: 2, acquireTimeoutMs: 1_000 });
   await pool.acquire();
   source.fail('make', new Error('no more'));
@@ -211,7 +211,7 @@ test('what kept a slot from being made is the cause of a wait in vain', async ()
   await late;
 });
 
-test('when all runtimes are lost, none of them is handed out, and new ones are made', async () => {
+test('replaces all runtimes after their loss', async () => {
   const { pool, source } = await fakePool({ size: 4, min: 2, idleTimeoutMs: 1_000 });
   const used = await Promise.all([pool.acquire(), pool.acquire(), pool.acquire()]);
   await settle();
@@ -227,22 +227,22 @@ test('when all runtimes are lost, none of them is handed out, and new ones are m
   expect(pool.stats()).toMatchObject({ paused: 0, busy: 3, replaced: 1 });
 });
 
-test('when they are lost for good, every call fails with the reason', async () => {
+test('fails every call with the reason of a final loss', async () => {
   const { pool, source } = await fakePool({ size: 1, min: 1 });
   const lease = await pool.acquire();
   const waiting = pool.acquire();
-  const gone = new Error('killed');
-  source.lose(gone, true);
-  await expect(pool.acquire()).rejects.toBe(gone);
-  await expect(waiting).rejects.toBe(gone);
-  await expect(pool.acquire()).rejects.toBe(gone);
+  const killed = new Error('killed');
+  source.lose(killed, true);
+  await expect(pool.acquire()).rejects.toBe(killed);
+  await expect(waiting).rejects.toBe(killed);
+  await expect(pool.acquire()).rejects.toBe(killed);
   lease.release();
   await settle();
   expect([source.live.size, source.made.length]).toEqual([0, 1]);
   await pool.dispose(1_000);
 });
 
-test('drain() serves those who wait, lets nobody else in, and leaves nothing', async () => {
+test('serves waiting calls, refuses new calls and ends all slots after drain()', async () => {
   const { pool, source } = await fakePool({ size: 2, min: 1 });
   const busy = await Promise.all([pool.acquire(), pool.acquire()]);
   const waiting = pool.acquire();
@@ -263,7 +263,7 @@ test('drain() serves those who wait, lets nobody else in, and leaves nothing', a
   expect(source.closed).toBe(true);
 });
 
-test('dispose() refuses those who wait, gives the others time, and then takes their slots', async () => {
+test('refuses waiting calls and revokes slots in use after the timeout of dispose()', async () => {
   const { pool, source } = await fakePool({ size: 2, min: 2, idleTimeoutMs: 1_000 });
   const [quick, slow] = await Promise.all([pool.acquire(), pool.acquire()]);
   const refused = expect(pool.acquire()).rejects.toMatchObject({ code: 'ERR_POOL_DISPOSED', draining: false });
@@ -281,7 +281,7 @@ test('dispose() refuses those who wait, gives the others time, and then takes th
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('names of tenants are forgotten with their slots, whatever they are', async () => {
+test('forgets the counts of a tenant with its last slot, whatever its name', async () => {
   const { pool } = await fakePool({ size: 1 });
   for (const tenant of ['__proto__', 'constructor', 'a']) {
     const lease = await pool.acquire({ tenant });
@@ -296,5 +296,5 @@ test('names of tenants are forgotten with their slots, whatever they are', async
     await settle();
   }
   expect(pool.stats().tenants).toEqual({});
-  expect(pool.remembered).toBe(0);
+  expect(pool.countedTenants).toBe(0);
 });

@@ -1,19 +1,19 @@
-// Runtimes that are made up, and a source of them in which every step waits until the test lets it go on. No test sleeps, and none looks at a clock:
-// `settle()` runs everything that can run.
+// Fake runtimes, and a source of them whose steps wait until the test releases them. No test sleeps
+// or reads a clock: `settle()` runs everything that can run.
 
 import { vi } from 'vitest';
 import { fromWire } from '../../src/errors/make.js';
-import type { Loss, PausedState, PoolableRuntime, SlotSource } from '../../src/pool/poolable.js';
 import { type PoolRules, SlotPool } from '../../src/pool/slot-pool.js';
+import type { Loss, PauseSnapshot, PoolableRuntime, SlotSource } from '../../src/pool/slot-source.js';
 
 export type Step = 'make' | 'restore' | 'pause' | 'resume' | 'dispose' | 'delete';
 
-/** One runtime. What has been written to it stays until it is rolled back. */
+/** A runtime whose marks stay until a rollback. */
 export class FakeRuntime implements PoolableRuntime {
   state: PoolableRuntime['state'] = 'running';
-  /** What its users have left. */
+  /** The changes of its users. */
   marks: string[] = [];
-  /** Everybody who has had it. */
+  /** All its users. */
   readonly users: string[] = [];
   readonly number: number;
   readonly #source: FakeSource;
@@ -29,7 +29,7 @@ export class FakeRuntime implements PoolableRuntime {
     return this.marks.join(' ');
   }
 
-  /** A method that gives no promise. */
+  /** A call that returns no promise. */
   look(): readonly string[] {
     return this.marks;
   }
@@ -41,14 +41,14 @@ export class FakeRuntime implements PoolableRuntime {
 
   async registerBindings(): Promise<void> {}
 
-  /** A call that gives whatever the test wants. */
-  open<T>(given: T): T {
-    return given;
+  /** A call whose result the test chooses. */
+  open<T>(result: T): T {
+    return result;
   }
 
-  /** The same for a program that runs. */
-  async wait(given: Promise<void>): Promise<void> {
-    await given;
+  /** A call that runs a program until `end` settles. */
+  async wait(end: Promise<void>): Promise<void> {
+    await end;
   }
 
   async spawn(): Promise<FakeProgram> {
@@ -71,7 +71,7 @@ export class FakeRuntime implements PoolableRuntime {
   }
 }
 
-/** A program of one. */
+/** A program of a fake runtime. */
 export class FakeProgram {
   killed = 0;
 
@@ -88,21 +88,27 @@ export class FakeProgram {
   }
 }
 
-/** Who makes them. */
+/** The source of fake runtimes. */
 export class FakeSource implements SlotSource<FakeRuntime> {
   readonly calls = {
     lasting: new Set(['registerBindings', 'pause', 'dispose']),
-    begun: new Set(['wait']),
-    handles: new Set(['spawn']),
+    startsProgram: new Set(['wait']),
+    returnsHandles: new Set(['spawn']),
+    immediate: new Set(['look', 'open']),
   };
-  readonly handleCalls = { lasting: new Set(['attach']), begun: new Set(['kill']), handles: new Set(['attach']) };
-  /** All that were made. */
+  readonly handleCalls = {
+    lasting: new Set(['attach']),
+    startsProgram: new Set(['kill']),
+    returnsHandles: new Set(['attach']),
+    immediate: new Set<string>(),
+  };
+  /** All runtimes so far. */
   readonly made: FakeRuntime[] = [];
-  /** Those that have not been disposed of. */
+  /** Runtimes that are not disposed. */
   readonly live = new Set<FakeRuntime>();
-  /** Numbers of those whose pause has left something. */
+  /** Numbers of runtimes with a snapshot of a pause. */
   readonly onDisk = new Set<number>();
-  /** How many the sidecar has room for. */
+  /** The number of runtimes that fit into the sidecar. */
   room = Number.POSITIVE_INFINITY;
   abandoned = false;
   closed = false;
@@ -112,36 +118,36 @@ export class FakeSource implements SlotSource<FakeRuntime> {
   readonly #failing = new Map<Step, Error>();
   #loss: Loss | undefined;
 
-  /** How many are in memory, and nobody has begun to end them. */
+  /** The number of runtimes that use memory and are not ending. */
   get mapped(): number {
     return [...this.live].filter(({ state }) => state === 'running').length;
   }
 
-  /** From now on those steps wait. */
+  /** Lets steps wait until `release()`. */
   hold(...steps: Step[]): void {
     for (const step of steps) this.#holding.add(step);
   }
 
-  /** Lets all that wait go on, and those to come. */
+  /** Ends the wait of steps, present and future. */
   release(...steps: Step[]): void {
     for (const step of steps) this.#holding.delete(step);
     for (const one of this.held.filter(({ step }) => steps.includes(step))) this.letGo(one);
   }
 
-  /** Lets one go on, or fail. */
+  /** Ends one step, with or without an error. */
   letGo(one: FakeSource['held'][number], error?: Error): void {
     this.held.splice(this.held.indexOf(one), 1);
     if (error === undefined) one.go();
     else one.fail(error);
   }
 
-  /** From now on that step fails, or no longer. */
+  /** Makes a step fail, or succeed again. */
   fail(step: Step, error: Error | undefined): void {
     if (error === undefined) this.#failing.delete(step);
     else this.#failing.set(step, error);
   }
 
-  /** All that were made so far are gone. */
+  /** Loses all runtimes so far. */
   lose(error: Error, final: boolean): void {
     this.#loss = { error, final };
   }
@@ -178,7 +184,7 @@ export class FakeSource implements SlotSource<FakeRuntime> {
     runtime.marks = [];
   }
 
-  async pause(runtime: FakeRuntime): Promise<PausedState> {
+  async pause(runtime: FakeRuntime): Promise<PauseSnapshot> {
     await this.step('pause', runtime);
     if (runtime.state === 'running') runtime.state = 'paused';
     this.onDisk.add(runtime.number);
@@ -209,7 +215,7 @@ const RULES: PoolRules = {
   maxWaiting: 100,
 };
 
-/** A pool of fakes, when all that begins with it has come to rest. */
+/** Makes a pool of fake runtimes and waits until its first slots are made. */
 export async function fakePool(rules: Partial<PoolRules> = {}): Promise<{ pool: SlotPool<FakeRuntime>; source: FakeSource }> {
   const source = new FakeSource();
   const pool = new SlotPool(source, { ...RULES, ...rules });
@@ -217,17 +223,17 @@ export async function fakePool(rules: Partial<PoolRules> = {}): Promise<{ pool: 
   return { pool, source };
 }
 
-/** Has `setTimeout` in the test's hand; `setImmediate` stays, because it comes by itself. */
+/** Replaces `setTimeout` with fake timers. `setImmediate` stays real. */
 export function holdTime(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 }
 
-/** Runs everything that can run without time going on. */
+/** Runs everything that can run without the passage of time. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Lets time go on, and everything run that it brings. */
+/** Advances time and runs everything that follows. */
 export async function pass(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms);
   await settle();

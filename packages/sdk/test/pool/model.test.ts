@@ -1,5 +1,5 @@
-// Random lives of a pool against what must always be true of one. Everything that a pool waits for ends when the sequence says so, in any order, well or
-// badly; after each step the books must balance.
+// Random sequences of events against the invariants of a pool. Each step of a slot ends when the
+// sequence says so, in any order, with or without an error. The counts must agree after each event.
 
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -35,15 +35,15 @@ const action = fc.oneof(
 );
 type Action = { do: string; tenant?: string; at?: number; ms?: number };
 
-// The plain model: who asked, who has what, who has ever had what.
-class World {
+/** The model: pending calls, leases in use, and all earlier users of each runtime. */
+class PoolModel {
   readonly held: { tenant: string; lease: Lease<FakeRuntime>; runtime: FakeRuntime }[] = [];
   readonly waiting: { tenant: string; controller: AbortController }[] = [];
   granted = 0;
-  asked = 0;
+  requested = 0;
   refused = 0;
   failed = 0;
-  /** What was wrong with a slot that was handed out. */
+  /** The fault of a granted slot. */
   problem: string | undefined;
   readonly #pool: SlotPool<FakeRuntime>;
   readonly #source: FakeSource;
@@ -75,7 +75,7 @@ class World {
   }
 
   #acquire(tenant: string): void {
-    this.asked++;
+    this.requested++;
     const entry = { tenant, controller: new AbortController() };
     this.waiting.push(entry);
     const over = (): void => {
@@ -87,10 +87,10 @@ class World {
         this.granted++;
         const runtime = this.#source.made[lease.runtime.number] as FakeRuntime;
         const { users, marks, state } = runtime;
-        if (this.held.some((one) => one.runtime === runtime)) this.problem = 'somebody has it';
-        if (users.some((user) => user !== tenant)) this.problem = 'another tenant has had it';
+        if (this.held.some((one) => one.runtime === runtime)) this.problem = 'it is in use';
+        if (users.some((user) => user !== tenant)) this.problem = 'another tenant used it';
         if (marks.length > 0 && this.#rules.recycle === 'each-use') this.problem = 'it is not clean';
-        if (marks.some((mark) => mark !== tenant)) this.problem = 'it holds what is of others';
+        if (marks.some((mark) => mark !== tenant)) this.problem = 'it holds data of another tenant';
         if (state !== 'running') this.problem = `it is ${state}`;
         runtime.users.push(tenant);
         runtime.marks.push(tenant);
@@ -114,40 +114,40 @@ class World {
     expect(stats.waiting).toBe(this.waiting.length);
     expect(stats.waiting + stats.busy).toBeLessThanOrEqual(size + maxWaiting);
     expect(this.#source.mapped).toBeLessThanOrEqual(size);
-    // Everybody who asked has been served or refused, has given up, or waits.
+    // Each call was served, was refused, has given up, or waits.
     const { refused, timeouts, aborted, failed, hits, misses } = stats;
     expect({ refused, failed: timeouts + aborted + failed }).toEqual({ refused: this.refused, failed: this.failed });
-    expect(this.granted + this.refused + this.failed + stats.waiting).toBe(this.asked);
-    expect(hits + misses).toBeGreaterThanOrEqual(this.asked - refused);
-    expect(hits + misses).toBeLessThanOrEqual(this.asked);
+    expect(this.granted + this.refused + this.failed + stats.waiting).toBe(this.requested);
+    expect(hits + misses).toBeGreaterThanOrEqual(this.requested - refused);
+    expect(hits + misses).toBeLessThanOrEqual(this.requested);
     const tenants = Object.values(stats.tenants);
     for (const name of ['busy', 'waiting'] as const) expect(tenants.reduce((sum, one) => sum + one[name], 0)).toBe(stats[name]);
   }
 }
 
-test('nobody gets what is not theirs, nothing is lost, and everybody is answered', async () => {
+test('grants only clean slots of the right tenant, loses no slot, and settles every call', async () => {
   await fc.assert(
     fc.asyncProperty(rules, fc.array(action, { minLength: 10, maxLength: 80 }), async (given, actions) => {
       const made = await fakePool({ ...given, idleTimeoutMs: 1_000, acquireTimeoutMs: 10_000 });
       const { pool, source } = made;
       source.hold(...STEPS);
-      const world = new World(pool, source, given);
+      const model = new PoolModel(pool, source, given);
       for (const one of actions) {
-        await world.act(one);
+        await model.act(one);
         await settle();
-        world.check();
+        model.check();
       }
-      // In the end everything goes on: all are answered, and nothing is left.
+      // When all steps end, every call settles and no slot is left.
       source.release(...STEPS);
-      for (const { lease } of world.held.splice(0)) lease.release();
-      for (let i = 0; i < 100 && world.waiting.length > 0; i++) {
+      for (const { lease } of model.held.splice(0)) lease.release();
+      for (let i = 0; i < 100 && model.waiting.length > 0; i++) {
         await settle();
-        for (const { lease } of world.held.splice(0)) lease.release();
+        for (const { lease } of model.held.splice(0)) lease.release();
         if (i > 50) await pass(1_000);
       }
-      expect(world.waiting).toEqual([]);
-      world.check();
-      // Some still have theirs.
+      expect(model.waiting).toEqual([]);
+      model.check();
+      // Some slots are still in use.
       const disposed = pool.dispose(1);
       await pass(1);
       await disposed;

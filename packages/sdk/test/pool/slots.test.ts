@@ -1,7 +1,7 @@
-// What becomes of the slots of a pool: made off the path of calls, handed out clean, replaced, put to sleep, ended.
+// The slots of a pool: made in the background, granted clean, replaced, paused, ended.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { withLease } from '../../src/pool/with-runtime.js';
+import { withLease } from '../../src/pool/lease.js';
 import { type FakeRuntime, fakePool, holdTime, pass, settle } from './fakes.js';
 
 beforeEach(holdTime);
@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('the reserve is made in the background, a bounded number at a time, and filled again after each use', async () => {
+test('fills the reserve in the background, a bounded number of slots at a time', async () => {
   const { pool, source } = await fakePool({ size: 40, min: 20 });
   expect(pool.stats()).toMatchObject({ size: 40, idle: 20, busy: 0, created: 20 });
   source.hold('make');
@@ -25,7 +25,7 @@ test('the reserve is made in the background, a bounded number at a time, and fil
   expect(pool.stats()).toMatchObject({ idle: 40, busy: 0, created: 40, recycled: 20 });
 });
 
-test('a call that gets a slot does not wait for the one that takes its place', async () => {
+test('grants a slot before it makes the next slot of the reserve', async () => {
   const { pool, source } = await fakePool({ min: 1 });
   source.hold('make');
   const lease = await pool.acquire();
@@ -35,7 +35,7 @@ test('a call that gets a slot does not wait for the one that takes its place', a
   lease.release();
 });
 
-test('a used slot is rolled back before it is handed out again, and giving it back waits for nothing', async () => {
+test('rolls back a used slot before it grants it again, without delaying the release', async () => {
   const { pool, source } = await fakePool({ size: 1 });
   const first = await pool.acquire();
   expect(await first.runtime.exec('secret')).toBe('secret');
@@ -50,7 +50,7 @@ test('a used slot is rolled back before it is handed out again, and giving it ba
   expect(source.made.length).toBe(1);
 });
 
-test('a slot that cannot be rolled back is never handed out again', async () => {
+test('ends a slot that cannot be rolled back', async () => {
   const { pool, source } = await fakePool({ size: 1 });
   const first = await pool.acquire();
   await first.runtime.exec('secret');
@@ -64,7 +64,7 @@ test('a slot that cannot be rolled back is never handed out again', async () => 
   expect(pool.stats()).toMatchObject({ errors: 1, created: 2, recycled: 0 });
 });
 
-test('a slot is replaced after its uses', async () => {
+test('replaces a slot after its uses', async () => {
   const { pool, source } = await fakePool({ size: 1, reuse: 3 });
   const numbers: number[] = [];
   for (let i = 0; i < 7; i++) {
@@ -79,7 +79,7 @@ test('a slot is replaced after its uses', async () => {
   expect(source.live.size).toBe(1);
 });
 
-test("with 'last-use' one tenant's uses share the state, and the slot is rolled back after them", async () => {
+test("keeps the state of a slot until its last use with recycle 'last-use'", async () => {
   const { pool, source } = await fakePool({ size: 2, reuse: 3, recycle: 'last-use' });
   const seen: string[] = [];
   for (let i = 0; i < 5; i++) {
@@ -95,7 +95,7 @@ test("with 'last-use' one tenant's uses share the state, and the slot is rolled 
   expect(source.made.length).toBe(2);
 });
 
-test('what a rollback does not take back costs the slot: calls that last, and a runtime that is disposed of', async () => {
+test('replaces a slot after effects that a rollback does not undo', async () => {
   const { pool, source } = await fakePool({ size: 1 });
   const bound = await pool.acquire();
   await bound.runtime.registerBindings();
@@ -112,7 +112,7 @@ test('what a rollback does not take back costs the slot: calls that last, and a 
   expect(source.live.size).toBe(0);
 });
 
-test('a handle that was given back refuses everything', async () => {
+test('refuses every call of a released runtime', async () => {
   const { pool } = await fakePool({ size: 1 });
   const lease = await pool.acquire();
   const { runtime } = lease;
@@ -130,7 +130,7 @@ test('a handle that was given back refuses everything', async () => {
   expect(pool.stats()).toMatchObject({ idle: 1, replaced: 0 });
 });
 
-test('what others could get to see is refused to tenants', async () => {
+test('refuses calls of a tenant that would expose data to other tenants', async () => {
   const { pool } = await fakePool({ size: 2 });
   const other = await pool.acquire({ tenant: 'a' });
   await expect(other.runtime.exec('public')).rejects.toThrow('not yours');
@@ -155,7 +155,7 @@ test.each([
     new Error('mine'),
   ],
   ['rejects', () => Promise.reject(new Error('mine')), new Error('mine')],
-])('the slot comes back when the function %s', async (_, work, outcome) => {
+])('releases the slot when the function %s', async (_, work, outcome) => {
   const { pool } = await fakePool({ size: 1 });
   const done = withLease(await pool.acquire(), work, undefined);
   if (outcome instanceof Error) await expect(done).rejects.toEqual(outcome);
@@ -164,7 +164,7 @@ test.each([
   expect(pool.stats()).toMatchObject({ busy: 0, idle: 1, recycled: 1 });
 });
 
-test('a function that never ends loses its slot to the signal, and the slot is ended because the function may still be at it', async () => {
+test('ends the slot of a pending function when its signal aborts', async () => {
   const { pool, source } = await fakePool({ size: 1 });
   const controller = new AbortController();
   let kept: { exec(mark: string): Promise<string> } | undefined;
@@ -181,7 +181,7 @@ test('a function that never ends loses its slot to the signal, and the slot is e
   await expect(kept?.exec('late')).rejects.toMatchObject({ code: 'ERR_POOL_RELEASED' });
 });
 
-test('slots above the reserve go to disk when they are idle, and away after a second period; a call wakes one', async () => {
+test('pauses idle slots above the reserve, resumes one for a call, and ends the rest after the same time', async () => {
   const { pool, source } = await fakePool({ size: 4, min: 1, idleTimeoutMs: 1_000 });
   const leases = await Promise.all(Array.from({ length: 4 }, () => pool.acquire()));
   for (const lease of leases) lease.release();
@@ -202,7 +202,7 @@ test('slots above the reserve go to disk when they are idle, and away after a se
   expect([source.live.size, source.onDisk.size]).toEqual([1, 0]);
 });
 
-test('only what is as the template is goes to disk', async () => {
+test('restores a used slot before it is paused', async () => {
   const { pool, source } = await fakePool({ size: 1, reuse: 3, recycle: 'last-use', idleTimeoutMs: 1_000 });
   const lease = await pool.acquire();
   await lease.runtime.exec('secret');
@@ -215,7 +215,7 @@ test('only what is as the template is goes to disk', async () => {
   expect(await (await pool.acquire()).runtime.exec('mine')).toBe('mine');
 });
 
-test.each(['pause', 'resume', 'dispose', 'delete'] as const)('a %s() that fails costs no call', async (step) => {
+test.each(['pause', 'resume', 'dispose', 'delete'] as const)('serves calls after a failing %s()', async (step) => {
   const { pool, source } = await fakePool({ size: 1, idleTimeoutMs: 1_000 });
   source.fail(step, new Error('no'));
   (await pool.acquire()).release();
@@ -227,7 +227,7 @@ test.each(['pause', 'resume', 'dispose', 'delete'] as const)('a %s() that fails 
   expect(pool.stats().errors).toBe(step === 'dispose' ? 0 : 1);
 });
 
-test('a step that hangs costs its slot and no more', async () => {
+test('ends a slot whose step hangs', async () => {
   const { pool, source } = await fakePool({ size: 1, acquireTimeoutMs: 100_000 });
   const lease = await pool.acquire();
   source.hold('restore');
@@ -241,7 +241,7 @@ test('a step that hangs costs its slot and no more', async () => {
   expect(pool.stats()).toMatchObject({ errors: 1, busy: 1, idle: 0 });
 });
 
-test('a runtime that comes too late is disposed of', async () => {
+test('disposes a runtime that is made too late', async () => {
   const { pool, source } = await fakePool({ size: 1, acquireTimeoutMs: 100_000 });
   source.hold('make');
   const first = expect(pool.acquire()).rejects.toMatchObject({ code: 'ERR_POOL_TIMEOUT', timeoutMs: 30_000 });

@@ -97,7 +97,7 @@ describe.each(MODES)('$name', ({ open }) => {
     const { stderr, ...rest } = await run('weather', ['--json', '{"town":1}']);
     expect(rest).toEqual({ stdout: '', exitCode: 1 });
     expect(stderr).toMatch(
-      /^weather: The input of the binding 'weather' is not what it takes: input: .*\(ERR_BINDING_INPUT\)\n$/s,
+      /^weather: The input of the binding 'weather' does not match its schema: input: .*\(ERR_BINDING_INPUT\)\n$/s,
     );
     expect((await run('wttr', ['--json', '{'])).stderr).toMatch(/^wttr: the input is not JSON: /);
     expect(await run('weather', ['--json'])).toEqual(failed("weather: --json takes JSON, or '-' for standard input\n"));

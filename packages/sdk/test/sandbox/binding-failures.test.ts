@@ -120,7 +120,7 @@ describe.each(MODES)('$name', ({ open }) => {
       async (rt) => {
         const json = await rejection(rt, "callBinding('json', { city: 'x', days: [1, 2.5, 9] })");
         expect(json).toMatchObject({ code: 'ERR_BINDING_INPUT', name: 'Error' });
-        expect(json['message']).toContain("The input of the binding 'json' is not what it takes: input.days[1]: ");
+        expect(json['message']).toContain("The input of the binding 'json' does not match its schema: input.days[1]: ");
         expect((json['issues'] as { path: string }[]).map(({ path }) => path)).toEqual(['input.days[1]', 'input.days[2]']);
         expect((await rejection(rt, "callBinding('json', {})"))['message']).toMatch(/input: .*required.*city/);
         expect((await rejection(rt, "callBinding('json')"))['code']).toBe('ERR_BINDING_INPUT');

@@ -1,13 +1,14 @@
-// The embedded transport against a stand-in for the addon; the real one is in `test/sandbox`.
+// The embedded transport, with a fake addon. The tests in `test/sandbox` use the real addon.
 
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, test } from 'vitest';
-import { Event, type OnEvent } from '../../src/transports/addon.js';
+import type { RequestId, RunnerId, RuntimeId } from '../../src/protocol/generated/messages.js';
+import { NOTICES, REQUESTS } from '../../src/protocol/generated/tables.js';
 import { openAddon } from '../../src/transports/embedded.js';
 
 const FAKE = fileURLToPath(new URL('../fixtures/fake-addon.cjs', import.meta.url));
-const fake = createRequire(import.meta.url)(FAKE) as { calls: unknown[][]; version: string; asleep: boolean; onEvent: OnEvent };
+const fake = createRequire(import.meta.url)(FAKE) as { calls: unknown[][]; version: string };
 const OPTIONS = {
   imageDir: '/image',
   inlineUs: 0,
@@ -17,18 +18,22 @@ const OPTIONS = {
   spinUs: undefined,
   snapshots: { directory: '/snapshots', maxBytes: 1, memoryBytes: 1 },
 };
+const RUNTIME = 1 as RuntimeId;
+const RUNNER = 7 as RunnerId;
+const id = (number: number): RequestId => number as RequestId;
 
 beforeEach(() => {
   fake.calls.length = 0;
   fake.version = '0.1.0';
-  fake.asleep = false;
 });
 
 const open = (imageDir = '/image') => openAddon(FAKE, { ...OPTIONS, imageDir }).connection;
-const program = (code: string) => ({ runtime: 1, mode: 'exec' as const, code });
+const program = (code: string) => ({ runtime: RUNTIME, mode: 'exec' as const, code });
+/** The calls without the hello and without those that hold Node's event loop. */
+const calls = () => fake.calls.filter(([name, kind]) => name !== 'hold' && kind !== NOTICES.hello);
 
-test('an outcome that is there at once comes without a promise', () => {
-  expect(open().start(1, program('now'))).toEqual({
+test('returns an outcome without a promise when the program has ended at once', () => {
+  expect(open().start(id(1), program('now'))).toEqual({
     exitCode: 0,
     stdout: 'now',
     stderr: Buffer.from([0xff]),
@@ -40,86 +45,95 @@ test('an outcome that is there at once comes without a promise', () => {
   });
 });
 
-test('one that is not comes later', async () => {
-  expect(await open().start(1, program('later'))).toMatchObject({ stdout: 'later', failure: { code: 'ERR_TIMEOUT' } });
+test('returns a promise of an outcome that comes later', async () => {
+  expect(await open().start(id(1), program('later'))).toMatchObject({ stdout: 'later', failure: { code: 'ERR_TIMEOUT' } });
 });
 
-test('arguments stand in their places', async () => {
+test('passes arguments in their positions', async () => {
   const connection = open();
-  const limits = { cpuMs: 2, outputBytes: 3, processes: undefined, inodes: 4 } as object;
-  await connection.createRuntime({ env: { A: '1' }, cwd: '/', profile: 'hardened', limits, warn: true });
-  const mount = { guestPath: '/m', hostPath: '/h', readOnly: false };
-  await connection.createRuntime({
-    files: { '/a': Buffer.from('x') },
-    mounts: [mount, { ...mount, readOnly: true }, { ...mount, overlay: true }],
-  });
+  const limits = { cpuMs: 2, outputBytes: 3, processes: undefined, inodes: 4 } as object as Record<string, number>;
+  await connection.createRuntime({ env: { A: '1' }, cwd: '/', profile: 'hardened', limits, tenant: 't' });
+  await connection.createRuntime({});
   const stdin = Buffer.from('x');
-  connection.start(5, {
-    runtime: 1,
+  connection.start(id(5), {
+    runtime: RUNTIME,
     mode: 'run',
     code: 'c',
     args: ['a'],
+    execArgv: ['-x'],
     env: {},
     cwd: '/',
     stdin,
     timeoutMs: 6,
-    stream: { stderr: true },
   });
-  connection.evaluate(6, { runner: 7, code: 'c', timeoutMs: 8, stream: { stdout: true, stderr: true } });
-  expect(fake.calls).toEqual([
-    ['createRuntime', { A: '1' }, '/', 'hardened', ['cpuMs', 'outputBytes', 'inodes'], [2, 3, 4], undefined, true, undefined],
-    [
-      'createRuntime',
-      ...new Array(5).fill(undefined),
-      ['/m', '/h', 'rw', '/m', '/h', 'ro', '/m', '/h', 'overlay'],
-      undefined,
-      undefined,
-    ],
-    ['writeFile', 1, '/a', Buffer.from('x'), false],
-    ['start', 5, 1, 1, 'c', ['a'], {}, '/', stdin, 6, 2, undefined, undefined],
-    ['evaluate', 6, 7, 'c', 8, 3],
+  connection.evaluate(id(6), { runner: RUNNER, code: 'c', timeoutMs: 8 });
+  expect(calls()).toEqual([
+    ['createRuntime', { A: '1' }, '/', 'hardened', ['cpuMs', 'outputBytes', 'inodes'], [2, 3, 4], 't'],
+    ['createRuntime', ...new Array(6).fill(undefined)],
+    ['start', 5, 1, 1, 'c', ['a'], {}, '/', stdin, 6, ['-x']],
+    ['evaluate', 6, 7, 'c', 8],
   ]);
 });
 
-test('events reach the request that waits, and no other', async () => {
+test('sends options that have no position as frames', async () => {
+  const connection = open();
+  const mounts = [{ guestPath: '/m', hostPath: '/h', readOnly: true }];
+  expect(await connection.createRuntime({ mounts })).toEqual({ runtime: 1, configureNs: 5 });
+  await connection.start(id(5), { ...program('c'), stream: { stdout: true } }, () => {});
+  await connection.evaluate(id(6), { runner: RUNNER, code: 'c', stream: { stderr: true } }, () => {});
+  expect(calls()).toEqual([
+    ['send', REQUESTS['runtime.create'].kind, 1, { mounts }],
+    ['send', REQUESTS['process.start'].kind, 5, { ...program('c'), stream: { stdout: true } }],
+    ['send', REQUESTS['runner.eval'].kind, 6, { runner: 7, code: 'c', stream: { stderr: true } }],
+  ]);
+});
+
+test('passes events to their own request only', async () => {
   const connection = open();
   const seen: string[] = [];
   const listener = (fd: number, data: Uint8Array): void => void seen.push(`${fd} ${Buffer.from(data)}`);
   const [streamed, failed] = await Promise.allSettled([
-    connection.start(1, program('stream'), listener),
-    connection.evaluate(2, { runner: 7, code: 'fail' }),
+    connection.start(id(1), { ...program('c'), stream: { stdout: true, stderr: true } }, listener),
+    connection.evaluate(id(2), { runner: RUNNER, code: 'fail later' }),
   ]);
-  expect(streamed).toMatchObject({ status: 'fulfilled', value: { stdout: 'streamed' } });
-  expect(failed).toMatchObject({ reason: { code: 'ERR_RUNNER_EXITED', message: 'gone', runner: 1, exitCode: 3 } });
+  expect(streamed).toMatchObject({ status: 'fulfilled', value: { stdout: Buffer.from('streamed') } });
+  expect(failed).toMatchObject({ reason: { code: 'ERR_RUNNER_EXITED', message: 'ended', runner: 1, exitCode: 3 } });
   expect(seen).toEqual(['1 a', '2 b']);
-  expect(await connection.createRunner({ runtime: 1 })).toMatchObject({ runner: 7 });
+  expect(await connection.request('runner.create', { runtime: RUNTIME })).toMatchObject({ runner: 7 });
 });
 
-test('output comes in chunks of at most 64 KiB', async () => {
-  const sizes: number[] = [];
-  await open().start(1, program('large'), (_fd, data) => sizes.push(data.length));
-  expect(sizes).toEqual([65_536, 65_536, 150_000 - 2 * 65_536]);
+test('converts a failure within the call to a rejection', async () => {
+  await expect(open().start(id(1), program('fail'))).rejects.toMatchObject({ code: 'ERR_RUNNER_EXITED', exitCode: 3 });
 });
 
-test('cancel and credit are passed on while a request waits', async () => {
+test('passes on cancel and credit while a request is pending', async () => {
   const connection = open();
-  const later = connection.start(4, program('later'));
-  connection.cancel(4);
-  connection.credit(4, 99);
+  const later = connection.start(id(4), program('later'));
+  connection.cancel(id(4));
+  connection.credit(id(4), 99);
+  expect(calls().slice(1)).toEqual([
+    ['send', NOTICES.cancel, 4, {}],
+    ['send', NOTICES.credit, 4, { bytes: 99 }],
+  ]);
   await later;
-  connection.cancel(4);
-  connection.credit(4, 99);
-  expect(fake.calls.slice(1)).toEqual([
-    ['cancel', 4],
-    ['credit', 4, 99],
+});
+
+test('holds the event loop exactly while a request is pending', async () => {
+  const connection = open();
+  connection.start(id(1), program('now'));
+  expect(fake.calls.filter(([name]) => name === 'hold')).toEqual([]);
+  await connection.start(id(2), program('later'));
+  expect(fake.calls.filter(([name]) => name === 'hold')).toEqual([
+    ['hold', true],
+    ['hold', false],
   ]);
 });
 
-test('what the addon refuses is an error with its facts; a bug stays what it is', () => {
+test('converts a refusal of the addon to an error with its facts, and passes other errors through', () => {
   const connection = open();
   const thrown = (code: string): unknown => {
     try {
-      return connection.start(1, program(code));
+      return connection.start(id(1), program(code));
     } catch (error) {
       return error;
     }
@@ -128,61 +142,24 @@ test('what the addon refuses is an error with its facts; a bug stays what it is'
   expect(thrown('bug')).toMatchObject({ name: 'TypeError', message: 'a bug of its own' });
 });
 
-test('dispose() shuts the core down once and fails what waits', async () => {
+test('dispose() shuts the core down once and fails pending requests', async () => {
   const connection = open();
-  const waiting = [connection.start(1, program('hang')), connection.start(2, program('hang'))];
+  const waiting = [connection.start(id(1), program('hang')), connection.start(id(2), program('hang'))];
   const results = Promise.allSettled(waiting);
   await Promise.all([connection.dispose(), connection.dispose()]);
   expect(await results).toMatchObject([
     { reason: { code: 'ERR_SIDECAR_DISPOSED' } },
     { reason: { code: 'ERR_SIDECAR_DISPOSED' } },
   ]);
-  await expect(connection.ping()).rejects.toMatchObject({ code: 'ERR_SIDECAR_DISPOSED' });
+  await expect(connection.request('ping', {})).rejects.toMatchObject({ code: 'ERR_SIDECAR_DISPOSED' });
+  expect(() => connection.start(id(3), program('now'))).toThrow(expect.objectContaining({ code: 'ERR_SIDECAR_DISPOSED' }));
   expect(fake.calls.filter(([name]) => name === 'shutdown')).toHaveLength(1);
 });
 
-test('what can go wrong when it is opened', () => {
+test('opening fails for a missing image and for another version', () => {
   expect(() => open('missing')).toThrow(expect.objectContaining({ code: 'ERR_IMAGE', path: 'missing' }));
   fake.version = '9.9.9';
   expect(() => open()).toThrow(expect.objectContaining({ code: 'ERR_VERSION_MISMATCH', sidecar: '9.9.9' }));
-  expect(fake.calls).toEqual([['shutdown']]);
+  expect(calls()).toEqual([['shutdown']]);
   expect(() => openAddon('/nowhere/coldframe.node', OPTIONS)).toThrow(expect.objectContaining({ code: 'ERR_SIDECAR_SPAWN' }));
-});
-
-test('file operations stand in their places, and a runtime whose files do not fit is disposed', async () => {
-  const connection = open();
-  await connection.readFile({ runtime: 1, path: '/a', length: 9 });
-  await connection.statFile({ runtime: 1, path: '/a' });
-  await connection.makeDirectory({ runtime: 1, path: '/d', recursive: true });
-  await connection.removeFile({ runtime: 1, path: '/d' });
-  await connection.renameFile({ runtime: 1, from: '/a', to: '/b' });
-  await expect(connection.createRuntime({ files: { '/refuse': Buffer.alloc(1) } })).rejects.toMatchObject({
-    code: 'ENOSPC',
-    path: '/refuse',
-    syscall: 'open',
-  });
-  expect(fake.calls.filter(([name]) => name !== 'createRuntime')).toEqual([
-    ['readFile', 1, '/a', 0, 9],
-    ['statFile', 1, '/a', true],
-    ['makeDirectory', 1, '/d', true],
-    ['removeFile', 1, '/d', false],
-    ['renameFile', 1, '/a', '/b'],
-    ['writeFile', 1, '/refuse', Buffer.alloc(1), false],
-    ['disposeRuntime', 1],
-  ]);
-});
-
-test('who listens to decisions of a runtime that falls asleep hears of them when it is awake again', async () => {
-  const connection = open();
-  const heard: number[] = [];
-  await connection.watchPermissions(1, ({ lost }) => heard.push(lost));
-  const decided = (lost: number) => fake.onEvent(1, Event.permissions, { events: [], lost });
-  fake.asleep = true;
-  decided(1);
-  fake.asleep = false;
-  decided(2);
-  await connection.disposeRuntime(1);
-  decided(3);
-  expect(heard).toEqual([1, 2]);
-  expect(fake.calls.filter(([name]) => name === 'takePermissions')).toHaveLength(2);
 });

@@ -1,5 +1,5 @@
-//! Link arguments of a Node-API addon. One of them keeps the library mapped when a worker thread of Node's that loaded it ends: our
-//! own threads may still be in its code.
+//! Link arguments of a Node-API addon. One argument keeps the library mapped when a worker thread
+//! of Node that has loaded it ends. Our own threads may still run its code.
 
 fn main() {
     napi_build::setup();

@@ -114,7 +114,8 @@ impl EvaluationId {
 }
 
 non_zero_id! {
-    /// A runtime of a session. The sidecar allots the number and never reuses it for another runtime.
+    /// A runtime of a session. The sidecar allots the number and never reuses it for another
+    /// runtime.
     RuntimeId
 }
 
@@ -139,12 +140,12 @@ id! {
 }
 
 id! {
-    /// A host call under way. Numbers count in each runtime.
+    /// A host call. Each runtime counts its own calls.
     HostCallId
 }
 
 id! {
-    /// A connection of the embedder into a runtime, or its wait for a listener. The SDK allots the number.
+    /// An inbound connection, or a wait for a listener: the number of the request that began it.
     ConnectionId
 }
 

@@ -1,15 +1,16 @@
-//! Reads the arguments of a call. The caller is our own SDK, which has checked its users' options: a wrong one here is a bug, and still
-//! an error that names the argument.
+//! Reads the arguments of a call. The caller is the SDK, which has checked its users' options. A
+//! wrong argument here is a defect of the SDK, and still an error that names the argument.
 
-use std::time::Duration;
+use std::num::NonZeroU32;
 
-use coldframe_core::{Error, Streams};
+use coldframe_core::Error;
+use coldframe_session::ErrorContext;
 use napi::bindgen_prelude::{FromNapiValue, FunctionCallContext, Object, Result};
 use napi::{Env, Unknown, ValueType};
 
 use crate::values;
 
-/// 2^53 - 1: the largest whole number that JavaScript has exactly.
+/// 2^53 - 1: the largest whole number that JavaScript represents exactly.
 const MAX_SAFE: u64 = (1 << 53) - 1;
 
 /// The arguments of one call.
@@ -18,17 +19,17 @@ pub struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// Those of this call.
+    /// Wraps the arguments of a call.
     pub fn new(context: &'a FunctionCallContext<'a>) -> Self {
         Self { context }
     }
 
-    /// Text, binary data or a list that must be there.
+    /// Reads a value that is required.
     pub fn required<T: FromNapiValue>(&self, at: usize, name: &str, expected: &str) -> Result<T> {
         self.optional(at, name, expected)?.ok_or_else(|| wrong(self.context.env, name, expected, "undefined"))
     }
 
-    /// The same, when it may be `undefined` or left out.
+    /// Reads a value that may be `undefined` or omitted.
     pub fn optional<T: FromNapiValue>(&self, at: usize, name: &str, expected: &str) -> Result<Option<T>> {
         if at >= self.context.length() {
             return Ok(None);
@@ -40,35 +41,37 @@ impl<'a> Arguments<'a> {
         })
     }
 
-    /// A whole number from 0 to `most`.
+    /// Reads a whole number from 0 to `most`.
     pub fn whole(&self, at: usize, name: &str, most: u64) -> Result<u64> {
         let n = self.required(at, name, "a whole number")?;
         check_whole(self.context.env, name, n, 0, most)
     }
 
-    /// The same, when it may be left out.
+    /// Reads a whole number that may be omitted.
     pub fn optional_whole(&self, at: usize, name: &str) -> Result<Option<u64>> {
         let n = self.optional(at, name, "a whole number")?;
         n.map(|n| check_whole(self.context.env, name, n, 0, MAX_SAFE)).transpose()
     }
 
-    /// A number of a request, a runtime or a runner.
-    pub fn number(&self, at: usize, name: &str) -> Result<u32> {
-        Ok(self.whole(at, name, u32::MAX.into())? as u32)
+    /// Reads an id, which is not 0.
+    pub fn id<T: From<NonZeroU32>>(&self, at: usize, name: &str) -> Result<T> {
+        let number = self.whole(at, name, u32::MAX.into())?;
+        let id = u32::try_from(number).ok().and_then(NonZeroU32::new);
+        id.map(T::from).ok_or_else(|| wrong(self.context.env, name, "an id, which is not 0", &number.to_string()))
     }
 
-    /// Milliseconds that may be left out.
-    pub fn milliseconds(&self, at: usize, name: &str) -> Result<Option<Duration>> {
-        Ok(self.optional_whole(at, name)?.map(Duration::from_millis))
+    /// Reads limits: a list of names, and a list of their values in the next argument.
+    pub fn limits(&self, at: usize) -> Result<Vec<(String, u64)>> {
+        let names: Vec<String> = self.optional(at, "limits", "a list of strings")?.unwrap_or_default();
+        let values: Vec<f64> = self.optional(at + 1, "limits", "a list of numbers")?.unwrap_or_default();
+        let pair = |(name, value): (String, f64)| {
+            let value = check_whole(self.context.env, &format!("limits.{name}"), value, 0, u64::MAX)?;
+            Ok((name, value))
+        };
+        names.into_iter().zip(values).map(pair).collect()
     }
 
-    /// Which descriptors are streamed: 1 for stdout, 2 for stderr, or their sum.
-    pub fn streams(&self, at: usize) -> Result<Streams> {
-        let bits = if at < self.context.length() { self.whole(at, "streams", 3)? } else { 0 };
-        Ok(Streams { stdout: bits & 1 != 0, stderr: bits & 2 != 0 })
-    }
-
-    /// An environment; empty when left out.
+    /// Reads an environment. Omitted: an empty one.
     pub fn environment(&self, at: usize) -> Result<Vec<(String, String)>> {
         let Some(map) = self.optional::<Object<'_>>(at, "env", "an object of strings")? else { return Ok(Vec::new()) };
         let pair = |key: String| match map.get::<String>(&key) {
@@ -79,7 +82,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// `n` as a whole number within limits.
+/// Checks that `n` is a whole number from `least` to `most`.
 pub fn check_whole(env: &Env, name: &str, n: f64, least: u64, most: u64) -> Result<u64> {
     let most = most.min(MAX_SAFE);
     if n.fract() == 0.0 && n >= least as f64 && n <= most as f64 {
@@ -88,10 +91,10 @@ pub fn check_whole(env: &Env, name: &str, n: f64, least: u64, most: u64) -> Resu
     Err(wrong(env, name, &format!("a whole number from {least} to {most}"), &n.to_string()))
 }
 
-/// The error for an argument that is not what it must be.
+/// Makes the error of a wrong argument.
 pub fn wrong(env: &Env, what: &str, expected: &str, received: &str) -> napi::Error {
     let error = Error::InvalidRequest { what: what.to_owned(), expected: expected.to_owned(), received: received.to_owned() };
-    values::thrown(env, &error, None)
+    values::thrown(env, &error, ErrorContext::NONE)
 }
 
 fn described(kind: ValueType) -> String {

@@ -1,95 +1,58 @@
-//! The object that `open` gives: its state and its functions. All of it lives on Node's thread; only [`crate::outlet`] is shared.
+//! The object that `open` returns: a session and its functions, on Node's thread.
 //!
-//! The core ends in one of three ways, whichever comes first: `shutdown()`, the collection of the object, or the end of the environment
-//! (a worker thread that ends, or the process). Each ends all guests and closes the outlet; after it the functions throw.
+//! Three events end the session: `shutdown()`, the collection of the object, and the end of the
+//! environment, which is a worker thread or the process. Each ends all guests and closes the
+//! outlet. After that the functions throw.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use coldframe_core::{
-    Core, CoreOptions, Dispatch, Error, Mode, Process, ProcessOptions, Runtime, RuntimeOptions, Store, StoreOptions,
+use coldframe_core::{Core, CoreOptions, Store, StoreOptions};
+use coldframe_ids::RequestId;
+use coldframe_protocol::messages::{
+    Mode, Numbers, Pairs, ProcessRequest, ProcessStart, RunnerEval, RunnerRequest, RuntimeCreate,
 };
+use coldframe_protocol::{Frame, Kind, Request};
+use coldframe_session::{ErrorContext, Job, Message, Session, Violation};
 use napi::bindgen_prelude::{Function, FunctionCallContext, JsObjectValue, Object, Result};
 use napi::threadsafe_function::ThreadsafeCallContext;
 use napi::{Env, JsValue, Property, PropertyAttributes, Status};
 
 use crate::arguments::{Arguments, wrong};
-use crate::casting::Waiting;
-use crate::copies;
-use crate::files;
+use crate::capture;
 use crate::held::Held;
-use crate::host;
-use crate::inline;
-use crate::limits;
-use crate::network;
-use crate::opened;
-use crate::outlet::{Event, EventArguments, Outlet, Program};
-use crate::permissions;
-use crate::processes;
-use crate::requests::Requests;
-use crate::runners;
-use crate::sleep::{self, Asleep, Falling};
-use crate::snapshots::{self, Ended};
-use crate::table::{Place, Table};
+use crate::outlet::{Event, EventArguments, NodeOutlet};
 use crate::values::{self, OutcomeArguments, Raw};
 
-pub const MAX_RUNTIMES: usize = 65_536;
-const MAX_RUNNERS: usize = 65_536;
-const ANY: u64 = u64::MAX;
-
-/// What the second argument of `onEvent` may be.
+/// The first argument of `onEvent`.
 mod kind {
-    pub const OUTCOME: u32 = 1;
-    pub const FAILURE: u32 = 2;
-    pub const STDOUT: u32 = 3;
-    pub const STDERR: u32 = 4;
-    pub const RUNNER: u32 = 5;
-    pub const HOST_CALL: u32 = 6;
-    pub const HOST_CANCEL: u32 = 7;
-    pub const PERMISSIONS: u32 = 8;
-    pub const WARNING: u32 = 64;
-    pub const SNAPSHOT: u32 = 70;
+    /// No payload: nothing to do.
     pub const NOTHING: u32 = 0;
-    pub const CHANGES: u32 = 9;
+    /// The payload is one or more frames.
+    pub const FRAMES: u32 = 1;
+    /// The payload is the outcome of the request `id`.
+    pub const OUTCOME: u32 = 2;
 }
 
-/// See the module.
+/// The session and what belongs to its object.
 pub struct Embedded {
-    pub(crate) core: RefCell<Option<Core>>,
-    pub(crate) store: RefCell<Option<Store>>,
-    pub(crate) outlet: Arc<Outlet>,
-    pub(crate) dispatch: Dispatch,
-    /// How long this thread looks for the end of a request before it leaves it to the event loop.
+    /// `None` after `shut_down`.
+    session: RefCell<Option<Session>>,
+    outlet: Arc<NodeOutlet>,
+    /// How long this thread waits for the reply of a program before the event loop brings it.
     linger: Duration,
-    /// Set once, by `open`; gone after `shut_down`.
+    /// Set once, by `open`. `None` after `shut_down`.
     object: RefCell<Option<Held>>,
-    pub(crate) runtimes: RefCell<Table<Live>>,
-    pub(crate) runners: RefCell<Table<Process>>,
-    pub(crate) requests: Requests,
-    /// Runtimes on their way to sleep, by their numbers.
-    pub(crate) falling: RefCell<HashMap<u32, Falling>>,
-    /// Runtimes that sleep on disk.
-    pub(crate) asleep: RefCell<HashMap<u32, Asleep>>,
+    is_held: Cell<bool>,
 }
 
-/// A runtime of the core.
-pub(crate) struct Live {
-    pub runtime: Runtime,
-    /// Numbers of the runners that were made in it and not disposed.
-    pub runners: Vec<u32>,
-    /// Whose it is; none: the default tenant's.
-    pub tenant: Option<Arc<str>>,
-    /// Programs that came with a snapshot, and that nobody hears yet.
-    pub waiting: Option<Box<Waiting>>,
-}
+/// A function of the object.
+type Body = fn(&Embedded, &Env, Arguments<'_>) -> Result<Option<Raw>>;
 
-/// What a function of the object does.
-pub(crate) type Body = fn(&Embedded, &Env, Arguments<'_>) -> Result<Option<Raw>>;
-
-/// Held by the object's functions alone: when the last of them is collected, nobody can use the core any more.
+/// Held only by the object's functions. When the last function is collected, the session is out of
+/// reach and ends.
 struct Owner(Rc<Embedded>);
 
 impl Drop for Owner {
@@ -99,7 +62,7 @@ impl Drop for Owner {
 }
 
 impl Embedded {
-    /// Opens a core and makes the object.
+    /// Opens a session and makes its object.
     pub fn open<'env>(
         env: &'env Env,
         options: &CoreOptions,
@@ -108,32 +71,26 @@ impl Embedded {
         on_event: Function<'env, EventArguments, ()>,
         make_outcome: Function<'env, OutcomeArguments, Raw>,
     ) -> Result<Object<'env>> {
-        let core = Core::open(options).map_err(|error| values::thrown(env, &error, None))?;
-        let (image_id, load_ns) = (core.image_id().to_owned(), core.load_ns() as f64);
+        let core = Core::open(options).map_err(|error| values::thrown(env, &error, ErrorContext::NONE))?;
         let store = Store::open(&core, store);
+        let outlet = Arc::new(NodeOutlet::default());
+        let session = Session::new(core, store, Arc::clone(&outlet) as _, inline);
+        let hello = session.hello().into_frame();
         let this = Rc::new(Self {
-            core: RefCell::new(Some(core)),
-            store: RefCell::new(Some(store)),
-            outlet: Arc::default(),
-            dispatch: if inline.is_zero() { Dispatch::Worker } else { Dispatch::Inline(inline) },
+            session: RefCell::new(Some(session)),
+            outlet,
             linger: if inline.is_zero() { options.spin } else { Duration::ZERO },
             object: RefCell::default(),
-            runtimes: RefCell::new(Table::new("runtimes", MAX_RUNTIMES)),
-            runners: RefCell::new(Table::new("runners", MAX_RUNNERS)),
-            requests: Requests::default(),
-            falling: RefCell::default(),
-            asleep: RefCell::default(),
+            is_held: Cell::new(false),
         });
         let mut object = Self::functions(env, &this, on_event, make_outcome)?;
-        object.set("version", env!("CARGO_PKG_VERSION"))?;
-        object.set("imageId", image_id)?;
-        object.set("loadNs", load_ns)?;
+        object.set("hello", values::bytes(env, hello)?)?;
         *this.object.borrow_mut() = Some(Held::new(env, &object)?);
         let weak = Rc::downgrade(&this);
         let deliver = move |context: ThreadsafeCallContext<Event>| Self::deliver(&weak, &context.env, context.value);
         let relay = Self::relay(env, Rc::downgrade(&this))?;
         this.outlet.open(relay.build_threadsafe_function().weak::<true>().build_callback(deliver)?);
-        // Added after the threadsafe function, so it runs before Node tears that down.
+        // Added after the threadsafe function, so the hook runs before Node tears that down.
         env.add_env_cleanup_hook(Rc::downgrade(&this), |this: Weak<Self>| {
             if let Some(this) = this.upgrade() {
                 this.shut_down();
@@ -142,7 +99,8 @@ impl Embedded {
         Ok(object)
     }
 
-    /// The object with its functions. The callbacks hang on it, and it hangs on each function (see [`crate::held`]).
+    /// Makes the object. The callbacks are properties of it, and it is a property of each function
+    /// (see [`crate::held`]).
     fn functions<'env>(
         env: &'env Env,
         this: &Rc<Self>,
@@ -156,48 +114,36 @@ impl Embedded {
         let mut object = Object::new(env)?;
         object
             .define_properties(&[hidden("onEvent")?.with_value(&on_event), hidden("makeOutcome")?.with_value(&make_outcome)])?;
-        let mut function = |name: &str, body: Body| {
+        let functions: [(&str, Body); 6] = [
+            ("send", Self::send),
+            ("createRuntime", Self::create_runtime),
+            ("start", Self::start),
+            ("evaluate", Self::evaluate),
+            ("hold", Self::hold),
+            ("shutdown", |this, _, _| {
+                this.shut_down();
+                Ok(None)
+            }),
+        ];
+        for (name, body) in functions {
             let owner = Rc::clone(&owner);
             let call = move |context: FunctionCallContext<'_>| body(&owner.0, context.env, Arguments::new(&context));
             let function = env.create_function_from_closure::<(), _, _>(name, call)?;
-            Object::from_raw(env.raw(), function.raw()).define_properties(&[hidden("core")?.with_value(&object)])?;
-            object.set(name, function)
-        };
-        function("noop", |_, _, _| Ok(None))?;
-        function("createRuntime", Self::create_runtime)?;
-        function("disposeRuntime", Self::dispose_runtime)?;
-        function("start", Self::start)?;
-        function("cancel", Self::cancel)?;
-        function("credit", Self::credit)?;
-        function("resources", Self::resources)?;
-        let families = [
-            files::FUNCTIONS,
-            opened::FUNCTIONS,
-            processes::FUNCTIONS,
-            host::FUNCTIONS,
-            limits::FUNCTIONS,
-            network::FUNCTIONS,
-            permissions::FUNCTIONS,
-            snapshots::FUNCTIONS,
-            copies::FUNCTIONS,
-            sleep::FUNCTIONS,
-            runners::FUNCTIONS,
-        ];
-        for (name, body) in families.into_iter().flatten() {
-            function(name, *body)?;
+            Object::from_raw(env.raw(), function.raw()).define_properties(&[hidden("session")?.with_value(&object)])?;
+            object.set(name, function)?;
         }
-        function("shutdown", |this, _, _| {
-            this.shut_down();
-            Ok(None)
-        })?;
         Ok(object)
     }
 
-    /// What the threadsafe function calls: `onEvent`, found on the object. What it throws becomes an uncaught exception.
+    /// Makes the function behind the threadsafe function. It calls `onEvent`, found on the object.
+    /// An exception of `onEvent` becomes an uncaught exception.
     fn relay<'env>(env: &'env Env, this: Weak<Self>) -> Result<Function<'env, EventArguments, ()>> {
         env.create_function_from_closure("relay", move |context: FunctionCallContext<'_>| {
+            if context.get::<u32>(0)? == kind::NOTHING {
+                return Ok(());
+            }
             let Some(this) = this.upgrade() else { return Ok(()) };
-            // Nobody holds a core that is idle: then there is nobody to tell what comes unasked.
+            // An idle session is not held. If its object was collected, nothing receives events.
             let Some(object) = this.object.borrow().as_ref().and_then(|held| held.get(context.env).ok()) else {
                 return Ok(());
             };
@@ -206,276 +152,192 @@ impl Embedded {
         })
     }
 
-    fn create_runtime(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-        let env_vars = arguments.environment(0)?;
-        let cwd = arguments.optional(1, "cwd", "a string")?;
-        let limits = limits::build(env, &arguments, 2)?;
-        let (mounts, file_systems) = files::mounts(&arguments, 5)?;
-        let told = Arc::new(OnceLock::new());
-        let warn = arguments.optional(6, "warn", "true or false")?.unwrap_or(false);
-        let warnings = warn.then(|| limits::listener(&self.outlet, &told));
-        let core = self.core(env)?;
-        let options = RuntimeOptions { env: env_vars, cwd, limits, mounts, file_systems, warnings, ..RuntimeOptions::default() };
-        let mut runtimes = self.runtimes.borrow_mut();
-        let created = runtimes.check_room().and_then(|()| core.create_runtime(options));
-        let runtime = created.map_err(|error| values::thrown(env, &error, None))?;
-        let number = runtimes.reserve();
-        runtime.attach(Arc::new(host::Asking { runtime: number, outlet: Arc::clone(&self.outlet) }));
-        let _ = told.set(number);
-        let tenant: Option<String> = arguments.optional(7, "tenant", "a string")?;
-        runtimes.put(number, Live { runtime, runners: Vec::new(), tenant: tenant.map(Arc::from), waiting: None });
-        Raw::new(env, number).map(Some)
-    }
-
-    fn dispose_runtime(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-        self.core(env)?;
-        let number = arguments.number(0, "runtime")?;
-        let falling = self.falling.borrow_mut().remove(&number).map(|falling| falling.live);
-        let live = falling.or_else(|| self.runtimes.borrow_mut().remove(number));
-        let Some(live) = live else {
-            return if self.dispose_asleep(number) { Ok(None) } else { Err(self.no_runtime(env, number)) };
-        };
-        live.runners.into_iter().for_each(|runner| drop(self.runners.borrow_mut().remove(runner)));
-        live.runtime.dispose();
-        Ok(None)
-    }
-
-    fn start(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-        let id = self.new_id(env, &arguments)?;
-        let number = arguments.number(1, "runtime")?;
-        let mode = match arguments.whole(2, "mode", 3)? {
-            0 => Mode::Exec,
-            1 => Mode::Run,
-            2 => Mode::File,
-            _ => Mode::Command,
-        };
-        let options = ProcessOptions {
-            mode,
-            code: arguments.required(3, "code", "a string")?,
-            args: arguments.optional(4, "args", "a list of strings")?.unwrap_or_default(),
-            env: arguments.environment(5)?,
-            cwd: arguments.optional(6, "cwd", "a string")?,
-            stdin: arguments.optional::<&[u8]>(7, "stdin", "a Uint8Array")?.unwrap_or_default().to_vec(),
-            timeout: arguments.milliseconds(8, "timeoutMs")?,
-            streams: arguments.streams(9)?,
-            live: arguments.optional(11, "live", "true or false")?.unwrap_or(false),
-            exec_argv: arguments.optional(10, "execArgv", "a list of strings")?.unwrap_or_default(),
-        };
-        let runtime = self.runtime(env, number)?;
-        let sink = Arc::new(Program { id, place: Place { runtime: number, runner: 0 }, outlet: Arc::clone(&self.outlet) });
-        if options.live {
-            // Its number is the answer, and its end an event.
-            let process = runtime.start(options, sink, Dispatch::Worker).map_err(|error| values::thrown(env, &error, None))?;
-            let pid = process.pid();
-            self.wait(env, id, process, 0, None)?;
-            return Raw::new(env, pid).map(Some);
-        }
-        let (started, end) = self.begin(id, || runtime.start(options, sink, self.dispatch));
-        let process = started.map_err(|error| values::thrown(env, &error, None))?;
-        self.wait(env, id, process, 0, end)
-    }
-
-    fn cancel(&self, _env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-        self.requests.cancel(arguments.number(0, "id")?);
-        Ok(None)
-    }
-
-    fn credit(&self, _env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
-        let (id, bytes) = (arguments.number(0, "id")?, arguments.whole(1, "bytes", ANY)?);
-        self.requests.credit(id, bytes);
-        Ok(None)
-    }
-
-    fn resources(&self, env: &Env, _: Arguments<'_>) -> Result<Option<Raw>> {
-        values::resources(env, self.core(env)?.resources()).map(Some)
-    }
-
-    /// Begins request `id`; gives what the core returned, and the request's end if it came meanwhile.
-    pub(crate) fn begin<T>(
-        &self,
-        id: u32,
-        call: impl FnOnce() -> std::result::Result<T, Error>,
-    ) -> (std::result::Result<T, Error>, Option<Event>) {
-        if self.linger.is_zero() || !self.requests.is_empty() {
-            return inline::run(id, call);
-        }
-        self.outlet.linger.expect(id);
-        let started = call();
-        let limit = if started.is_ok() { self.linger } else { Duration::ZERO };
-        (started, self.outlet.linger.wait(limit))
-    }
-
-    /// The end of a call that began a request: what it gives if it is over, or it waits.
-    pub(crate) fn wait(&self, env: &Env, id: u32, process: Process, runner: u32, end: Option<Event>) -> Result<Option<Raw>> {
-        match end {
-            Some(Event::Failure(_, place, error)) => Err(values::thrown(env, &error, place.facts(&error))),
-            Some(event) => self.payload(env, event).map(|(_, payload)| Some(payload)),
-            None => {
-                if self.requests.add(id, Some(process), runner) {
-                    self.hold(env, true);
+    /// Makes the arguments of `onEvent` for an event, on Node's thread.
+    fn deliver(this: &Weak<Self>, env: &Env, event: Event) -> Result<EventArguments> {
+        let nothing = || Ok((kind::NOTHING, 0, Raw::new(env, ())?).into());
+        let Some(this) = this.upgrade() else { return nothing() };
+        match event {
+            Event::Message(Message::Outcome { request, outcome, context }) => {
+                let outcome = values::outcome(env, &this.make_outcome(env)?, *outcome, context)?;
+                Ok((kind::OUTCOME, request.get(), outcome).into())
+            }
+            Event::Message(message) => Ok((kind::FRAMES, 0, values::bytes(env, message.into_frame())?).into()),
+            Event::Wake => {
+                // Replies of the tasks need no further trip through the event loop.
+                let ((), replies) = capture::frames(|| this.run_tasks());
+                if replies.is_empty() {
+                    return nothing();
                 }
-                Ok(None)
+                let frames = replies.into_iter().flat_map(Message::into_frame).collect();
+                Ok((kind::FRAMES, 0, values::bytes(env, frames)?).into())
             }
         }
     }
 
-    /// A request begins to wait that is about no program.
-    pub(crate) fn wait_without_program(&self, env: &Env, id: u32) {
-        if self.requests.add(id, None, 0) {
-            self.hold(env, true);
+    fn run_tasks(&self) {
+        if let Some(session) = &mut *self.session.borrow_mut() {
+            session.run_tasks();
         }
     }
 
-    /// A request begins to wait for a program that runs already.
-    pub(crate) fn wait_for(&self, env: &Env, id: u32, process: Process) {
-        if self.requests.add(id, Some(process), 0) {
-            self.hold(env, true);
+    /// `send(frame)`: handles one frame. Returns the reply as a frame, if the reply is already
+    /// there.
+    fn send(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
+        let bytes: &[u8] = arguments.required(0, "frame", "a Uint8Array")?;
+        let payload = bytes.get(4..).ok_or_else(|| wrong(env, "frame", "at least 4 bytes", &bytes.len().to_string()))?;
+        let frame = Frame::parse(payload).map_err(|error| violation(env, coldframe_session::frame_violation(&error)))?;
+        let Some(id) = RequestId::new(frame.id) else {
+            self.handle(env, |session| session.handle(&frame, true))?;
+            return Ok(None);
+        };
+        let runs_program = [Kind::RunnerCreate, Kind::ProcessStart, Kind::RunnerEval].map(Kind::number);
+        let lingers = runs_program.contains(&frame.kind);
+        let reply = self.reply_of(env, id, lingers, |session| session.handle(&frame, true))?;
+        reply.map(|message| values::bytes(env, message.into_frame())).transpose()
+    }
+
+    /// `createRuntime(env, cwd, profile, limits, values, tenant)`: returns the runtime's id.
+    fn create_runtime(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
+        let variables = arguments.environment(0)?;
+        let cwd: Option<String> = arguments.optional(1, "cwd", "a string")?;
+        let profile: Option<String> = arguments.optional(2, "profile", "a string")?;
+        let limits = arguments.limits(3)?;
+        let tenant: Option<String> = arguments.optional(5, "tenant", "a string")?;
+        let create = RuntimeCreate {
+            env: Some(pairs(&variables)),
+            cwd: cwd.as_deref(),
+            profile: profile.as_deref(),
+            limits: Some(Numbers(limits.iter().map(|(name, value)| (name.as_str(), *value)).collect())),
+            tenant: tenant.as_deref(),
+            ..RuntimeCreate::default()
+        };
+        let mut session = self.session.borrow_mut();
+        let session = session.as_mut().ok_or_else(|| closed(env))?;
+        let created = session.create_runtime(create);
+        let runtime = created.map_err(|error| values::thrown(env, &error, ErrorContext::NONE))?;
+        Raw::new(env, runtime.get()).map(Some)
+    }
+
+    /// `start(id, runtime, mode, code, args, env, cwd, stdin, timeoutMs, execArgv)`: starts a
+    /// program. Returns its outcome or the error frame, if the program has ended.
+    fn start(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
+        let id = arguments.id(0, "id")?;
+        let code: String = arguments.required(3, "code", "a string")?;
+        let args: Option<Vec<String>> = arguments.optional(4, "args", "a list of strings")?;
+        let variables = arguments.environment(5)?;
+        let cwd: Option<String> = arguments.optional(6, "cwd", "a string")?;
+        let exec_argv: Option<Vec<String>> = arguments.optional(9, "execArgv", "a list of strings")?;
+        let start = ProcessStart {
+            runtime: arguments.id(1, "runtime")?,
+            mode: match arguments.whole(2, "mode", 3)? {
+                0 => Mode::Exec,
+                1 => Mode::Run,
+                2 => Mode::File,
+                _ => Mode::Command,
+            },
+            code: &code,
+            args: args.as_deref().map(texts),
+            exec_argv: exec_argv.as_deref().map(texts),
+            env: Some(pairs(&variables)),
+            cwd: cwd.as_deref(),
+            stdin: arguments.optional(7, "stdin", "a Uint8Array")?,
+            timeout_ms: arguments.optional_whole(8, "timeoutMs")?,
+            stream: None,
+            live: None,
+        };
+        self.run_program(env, id, ProcessRequest::ProcessStart(start))
+    }
+
+    /// `evaluate(id, runner, code, timeoutMs)`: evaluates a snippet. Returns as `start`.
+    fn evaluate(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
+        let id = arguments.id(0, "id")?;
+        let code: String = arguments.required(2, "code", "a string")?;
+        let (runner, timeout_ms) = (arguments.id(1, "runner")?, arguments.optional_whole(3, "timeoutMs")?);
+        self.run_program(env, id, RunnerRequest::RunnerEval(RunnerEval { runner, code: &code, timeout_ms, stream: None }))
+    }
+
+    fn run_program<'a>(&self, env: &Env, id: RequestId, request: impl Into<Request<'a>>) -> Result<Option<Raw>> {
+        match self.reply_of(env, id, true, |session| session.request(id, request, true))? {
+            Some(Message::Outcome { outcome, context, .. }) => {
+                values::outcome(env, &self.make_outcome(env)?, *outcome, context).map(Some)
+            }
+            Some(message) => values::bytes(env, message.into_frame()).map(Some),
+            None => Ok(None),
         }
     }
 
-    /// It does not wait any more, and no event ends it.
-    pub(crate) fn waits_no_more(&self, env: &Env, id: u32) {
-        if self.requests.remove(id) {
-            self.hold(env, false);
+    /// Handles a request and returns its reply, if the reply is there when the call ends.
+    /// `lingers`: the request runs a program, whose end may be waited for.
+    fn reply_of(
+        &self,
+        env: &Env,
+        id: RequestId,
+        lingers: bool,
+        call: impl FnOnce(&mut Session) -> std::result::Result<Option<Job>, Violation>,
+    ) -> Result<Option<Message>> {
+        let is_alone = self.session.borrow().as_ref().is_some_and(Session::is_idle);
+        if !lingers || self.linger.is_zero() || !is_alone {
+            let (handled, reply) = capture::run(id, || self.handle(env, call));
+            return handled.map(|()| reply);
         }
+        self.outlet.linger.expect(id);
+        let handled = self.handle(env, call);
+        let limit = if handled.is_ok() { self.linger } else { Duration::ZERO };
+        let reply = self.outlet.linger.wait(limit);
+        handled.map(|()| reply)
     }
 
-    /// On Node's thread, for an event that came from any: the arguments of `onEvent`. When nobody waits for it any more, which happens
-    /// after `shutdown` and when a runner ends, its kind is 0 and there is nothing to do.
-    fn deliver(this: &Weak<Self>, env: &Env, event: Event) -> Result<EventArguments> {
-        let id = event.id();
-        let nothing = || Ok((id, 0, Raw::new(env, ())?).into());
-        let Some(this) = this.upgrade() else { return nothing() };
-        if !event.is_question() && !this.requests.has(id) {
-            return nothing();
+    /// Calls the session, then runs the program that the session returned, if any.
+    fn handle(&self, env: &Env, call: impl FnOnce(&mut Session) -> std::result::Result<Option<Job>, Violation>) -> Result<()> {
+        let handled = {
+            let mut session = self.session.borrow_mut();
+            call(session.as_mut().ok_or_else(|| closed(env))?)
+        };
+        if let Some(job) = handled.map_err(|failure| violation(env, failure))? {
+            job();
         }
-        // From here on the object is in the present scope: it outlives the call of `onEvent` also when it is no longer held.
-        let object = this.object.borrow().as_ref().map(|held| held.get(env)).transpose();
-        if event.is_question() && object.is_err() {
-            return nothing(); // nobody holds an idle core, and nobody is left to ask
-        }
-        object?;
-        let ends = event.is_end();
-        let (kind, payload) = this.payload(env, event)?;
-        if ends && this.requests.remove(id) {
-            this.hold(env, false);
-        }
-        Ok((id, kind, payload).into())
+        Ok(())
     }
 
-    /// Whether Node's event loop and the object stay alive for this core.
-    fn hold(&self, env: &Env, alive: bool) {
-        self.outlet.hold(env, alive);
-        if let Some(object) = &*self.object.borrow() {
-            object.hold(env, alive);
+    /// `hold(alive)`: sets whether Node's event loop and the object stay alive for this session.
+    fn hold(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
+        let alive: bool = arguments.required(0, "alive", "true or false")?;
+        if self.is_held.replace(alive) != alive {
+            self.outlet.hold(env, alive);
+            if let Some(object) = &*self.object.borrow() {
+                object.hold(env, alive);
+            }
         }
+        Ok(None)
     }
 
     fn make_outcome<'env>(&self, env: &'env Env) -> Result<Function<'env, OutcomeArguments, Raw>> {
         let object = self.object.borrow().as_ref().map(|held| held.get(env)).transpose()?;
         let found = object.map(|object| object.get("makeOutcome")).transpose()?.flatten();
-        found.ok_or_else(|| napi::Error::new(Status::GenericFailure, "the core has been shut down".to_owned()))
-    }
-
-    fn payload(&self, env: &Env, event: Event) -> Result<(u32, Raw)> {
-        Ok(match event {
-            Event::Outcome(_, place, outcome) => {
-                (kind::OUTCOME, values::outcome(env, &self.make_outcome(env)?, *outcome, place)?)
-            }
-            Event::Failure(_, place, error) => {
-                (kind::FAILURE, Raw::new(env, values::failure(env, &error, place.facts(&error))?)?)
-            }
-            Event::Output(_, fd, data) => (if fd == 1 { kind::STDOUT } else { kind::STDERR }, values::bytes(env, data)?),
-            Event::Runner(_, runner, pid, timings) => (kind::RUNNER, values::runner(env, runner, pid, timings)?),
-            Event::Then(_, make) => match make(self, env) {
-                Ok(value) => (kind::SNAPSHOT, value),
-                Err(Ended::Core(error)) => (kind::FAILURE, Raw::new(env, values::failure(env, &error, None)?)?),
-                Err(Ended::Script(error)) => return Err(error),
-            },
-            Event::Note(work) => {
-                work(self, env);
-                (kind::NOTHING, Raw::new(env, ())?)
-            }
-            Event::Changes(_, changes) => (kind::CHANGES, opened::changes(env, changes)?),
-            Event::HostCall(runtime, call) => (kind::HOST_CALL, host::question(env, runtime, call)?),
-            Event::Network(runtime, _, event) => network::payload(env, runtime, event)?,
-            Event::HostCancel(runtime, _) => (kind::HOST_CANCEL, Raw::new(env, runtime)?),
-            Event::Permissions(_, decisions) => (kind::PERMISSIONS, permissions::events(env, decisions)?),
-            Event::Warning(_, warning) => (kind::WARNING, limits::warning(env, warning)?),
-        })
-    }
-
-    pub(crate) fn core(&self, env: &Env) -> Result<Core> {
-        self.core.borrow().clone().ok_or_else(|| wrong(env, "core", "one that is open", "one that has been shut down"))
-    }
-
-    pub(crate) fn runtime(&self, env: &Env, number: u32) -> Result<Runtime> {
-        let runtime = self.runtimes.borrow().get(number).map(|live| live.runtime.clone());
-        runtime.ok_or_else(|| self.no_runtime(env, number))
-    }
-
-    /// The same, also when it is on its way to sleep: for what belongs to something that is open in it.
-    pub(crate) fn still_awake(&self, env: &Env, number: u32) -> Result<Runtime> {
-        let falling = self.falling.borrow().get(&number).map(|falling| falling.live.runtime.clone());
-        falling.map_or_else(|| self.runtime(env, number), Ok)
-    }
-
-    /// Whose a runtime is.
-    pub(crate) fn tenant(&self, number: u32) -> String {
-        let runtimes = self.runtimes.borrow();
-        let tenant = runtimes.get(number).and_then(|live| live.tenant.as_deref());
-        tenant.unwrap_or(snapshots::DEFAULT_TENANT).to_owned()
-    }
-
-    /// The id of a request that begins, on a core that is open.
-    pub(crate) fn new_id(&self, env: &Env, arguments: &Arguments<'_>) -> Result<u32> {
-        self.core(env)?;
-        let id = arguments.number(0, "id")?;
-        if id == 0 || self.requests.has(id) {
-            return Err(wrong(env, "id", "a number other than 0 that no request has that waits", &id.to_string()));
-        }
-        Ok(id)
-    }
-
-    /// Whether a runtime sleeps, or is on its way there.
-    pub(crate) fn is_paused(&self, number: u32) -> bool {
-        self.asleep.borrow().contains_key(&number) || self.falling.borrow().contains_key(&number)
-    }
-
-    fn no_runtime(&self, env: &Env, number: u32) -> napi::Error {
-        if self.is_paused(number) {
-            return values::thrown(env, &Error::RuntimePaused, Some(("runtime", number)));
-        }
-        if self.runtimes.borrow().has_been(number) {
-            return values::thrown(env, &Error::RuntimeDisposed, Some(("runtime", number)));
-        }
-        wrong(env, "runtime", "the number of a runtime", &number.to_string())
-    }
-
-    pub(crate) fn no_runner(&self, env: &Env, number: u32) -> napi::Error {
-        if let Some(runtime) = self.paused_with(number) {
-            return values::thrown(env, &Error::RuntimePaused, Some(("runtime", runtime)));
-        }
-        if self.runners.borrow().has_been(number) {
-            return values::thrown(
-                env,
-                &Error::RunnerExited { exit_code: Error::Canceled.exit_code() },
-                Some(("runner", number)),
-            );
-        }
-        wrong(env, "runner", "the number of a runner", &number.to_string())
+        found.ok_or_else(|| napi::Error::new(Status::GenericFailure, "the session has been shut down".to_owned()))
     }
 
     fn shut_down(&self) {
-        let Some(core) = self.core.take() else { return };
-        core.shutdown();
+        let Some(session) = self.session.take() else { return };
+        session.shut_down();
         self.outlet.close();
         drop(self.object.take());
-        self.requests.clear();
-        drop(self.store.take());
-        self.falling.borrow_mut().clear();
-        self.asleep.borrow_mut().clear();
-        *self.runners.borrow_mut() = Table::new("runners", MAX_RUNNERS);
-        *self.runtimes.borrow_mut() = Table::new("runtimes", MAX_RUNTIMES);
+        drop(session);
     }
+}
+
+fn pairs(pairs: &[(String, String)]) -> Pairs<'_> {
+    Pairs(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect())
+}
+
+fn texts(texts: &[String]) -> Vec<&str> {
+    texts.iter().map(String::as_str).collect()
+}
+
+fn closed(env: &Env) -> napi::Error {
+    wrong(env, "session", "one that is open", "one that has been shut down")
+}
+
+fn violation(env: &Env, failure: Violation) -> napi::Error {
+    values::thrown_failure(env, &failure)
 }

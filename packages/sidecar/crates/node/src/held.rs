@@ -1,33 +1,35 @@
-//! A reference to the object that `open` gives, which is strong only while requests wait.
+//! A reference to the object that `open` returns. It is strong only while requests wait.
 //!
-//! Everything that JavaScript gave us (`onEvent`, `makeOutcome`) hangs on that object, and the object on each of its functions. Were those held
-//! from here, a core whose callbacks can reach its owner, as callbacks do, would never be collected. So an idle core is held by its users
-//! alone; a busy one holds itself, because its answers have to arrive.
+//! The callbacks (`onEvent`, `makeOutcome`) are properties of that object, and the object is a
+//! property of each of its functions. If native code held the callbacks, a session whose callbacks
+//! reach its owner would never be collected. So only its users hold an idle session. A busy session
+//! holds itself, because its replies have to arrive.
 
 use std::ptr;
 
 use napi::bindgen_prelude::{Object, Result};
 use napi::{Env, JsValue, Status, sys};
 
-/// See the module.
+/// The reference.
 pub struct Held {
     env: sys::napi_env,
     reference: sys::napi_ref,
 }
 
 impl Held {
-    /// A weak reference.
+    /// Makes a weak reference.
     pub fn new(env: &Env, object: &Object<'_>) -> Result<Self> {
         let mut reference = ptr::null_mut();
-        // SAFETY: both are of the present call; the reference is deleted once, in `drop`.
+        // SAFETY: both values belong to the present call, and `drop` deletes the reference once.
         check(unsafe { sys::napi_create_reference(env.raw(), object.value().value, 0, &mut reference) })?;
         Ok(Self { env: env.raw(), reference })
     }
 
-    /// From now on the object stays alive, or does so no longer.
+    /// Sets whether the reference keeps the object alive.
     pub fn hold(&self, env: &Env, alive: bool) {
         let mut count = 0;
-        // SAFETY: the reference is valid until `drop`. The calls alternate, so the count is 0 or 1. They cannot fail.
+        // SAFETY: the reference is valid until `drop`. The calls alternate, so the count is 0 or 1
+        // and they cannot fail.
         unsafe {
             match alive {
                 true => sys::napi_reference_ref(env.raw(), self.reference, &mut count),
@@ -36,13 +38,14 @@ impl Held {
         }
     }
 
-    /// The object, unless it has been collected; it lives at least until the present call ends.
+    /// Returns the object, which is alive at least until the present call ends. Fails when the
+    /// object has been collected.
     pub fn get<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         let mut value = ptr::null_mut();
-        // SAFETY: as above.
+        // SAFETY: the reference is valid until `drop`.
         check(unsafe { sys::napi_get_reference_value(env.raw(), self.reference, &mut value) })?;
         if value.is_null() {
-            return Err(napi::Error::new(Status::GenericFailure, "the core has been collected".to_owned()));
+            return Err(napi::Error::new(Status::GenericFailure, "the session has been collected".to_owned()));
         }
         Ok(Object::from_raw(env.raw(), value))
     }
@@ -50,7 +53,7 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // SAFETY: on Node's thread, where all of the core's state is dropped, and before the environment is gone.
+        // SAFETY: Node's thread drops all state of the session, before the environment ends.
         unsafe { sys::napi_delete_reference(self.env, self.reference) };
     }
 }

@@ -1,38 +1,23 @@
-//! The core as a Node-API addon: the embedded sidecar.
+//! The sidecar as a Node-API addon: one embedder's session in Node's own process.
 //!
-//! [`open`] gives an object of functions over one core. There is no protocol in between and no logic: arguments are plain values in fixed
-//! places, because on this path a property read by name costs as much as the whole call (measured: 1.9 µs for an options object,
-//! 0.25 µs for the same in places). Its types, for people too, are in `packages/sdk/src/transports/addon.ts`; the SDK is its only caller.
+//! [`open`] returns an object of functions over one session. Requests are frames, as on the socket
+//! of a sidecar process. Three requests have functions with positional arguments: creating a
+//! runtime, starting a program and evaluating a snippet. Reading properties by name would cost as
+//! much as the whole call (measured: 1.9 µs for an options object, 0.25 µs for positional
+//! arguments). The object's types are in `packages/sdk/src/transports/addon.ts`. The SDK is the
+//! only caller.
 //!
-//! [`embedded`] is the object's state and its functions, [`arguments`] reads what they get, [`outlet`] brings what happens on other
-//! threads to Node's, [`held`] keeps a busy core alive, [`inline`] makes an answer that is already there a return value, and [`values`] makes
-//! what JavaScript gets.
+//! [`embedded`] is the object, and [`arguments`] reads its arguments. [`outlet`] brings messages to
+//! Node's thread. [`capture`] and [`linger`] turn a reply that is already there into a return
+//! value. [`held`] keeps a busy object alive, and [`values`] makes JavaScript values.
 
-mod adopted;
 mod arguments;
-mod casting;
-mod copies;
+mod capture;
 mod embedded;
-mod files;
 mod held;
-mod host;
-mod inline;
-mod limits;
 mod linger;
-mod network;
-mod opened;
 mod outlet;
-mod permissions;
-mod processes;
-mod requests;
-mod runners;
-mod sleep;
-mod snapshots;
 mod values;
-
-/// The sidecar process numbers runtimes and runners in the same way.
-#[path = "../../sidecar/src/table.rs"]
-mod table;
 
 use std::time::Duration;
 
@@ -47,13 +32,15 @@ use crate::values::OutcomeArguments;
 
 const MAX_WORKERS: u64 = 256;
 const MAX_WARM_SLOTS: u64 = 4_096;
-/// Long enough for a worker that sleeps to wake up and run a small program; what comes next then finds it awake.
+/// Long enough for a sleeping worker to wake up and run a small program. The worker is then awake
+/// for the next program.
 const SPIN_US: u64 = 100;
 const MAX_SPIN_US: u64 = 10_000;
 const MAX_INLINE_US: u64 = 1_000_000;
 
-/// Opens a core. `onEvent(id, kind, payload)` is called for whatever does not end within the call that began it;
-/// `makeOutcome(...)` builds an outcome in JavaScript, which is several times faster than doing so property by property from here.
+/// Opens a session. Calls `onEvent(kind, id, payload)` for every message that no call returns.
+/// `makeOutcome(...)` builds an outcome in JavaScript, which is several times faster than setting
+/// its properties one by one from here.
 #[napi(skip_typescript)]
 pub fn open<'env>(
     env: &'env Env,
@@ -74,7 +61,7 @@ pub fn open<'env>(
         workers: number("workers", 0, MAX_WORKERS, 0)? as usize,
         warm_slots: number("warmSlots", 0, MAX_WARM_SLOTS, 16)? as usize,
         spin: Duration::from_micros(number("spinUs", 0, MAX_SPIN_US, spin_us)?),
-        max_runtimes: number("maxRuntimes", 1, embedded::MAX_RUNTIMES as u64, DEFAULT_MAX_RUNTIMES)?,
+        max_runtimes: number("maxRuntimes", 1, coldframe_session::MAX_RUNTIMES as u64, DEFAULT_MAX_RUNTIMES)?,
     };
     let store: Option<Object<'env>> = options.get("snapshots")?;
     let store = store.ok_or_else(|| arguments::wrong(env, "snapshots", "an object", "undefined"))?;

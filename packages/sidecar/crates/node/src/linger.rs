@@ -1,64 +1,67 @@
 //! A short wait on Node's thread for a program that a worker is about to end.
 //!
-//! Going to sleep and being woken costs each side more than a small program runs. So the thread that has just begun a request looks for its
-//! end for a little while, as the workers look for more work before they sleep (`spinUs` is the time for both), and the call gives the end
-//! as a return value, like one that came inline ([`crate::inline`]). Only for a request that is alone: with others under way there is
-//! better use for the time. No guest ever runs here.
+//! Blocking a thread and waking it costs each side more than a small program. So the thread that
+//! has just started a request looks for its reply for a short time. Workers look for more work
+//! before they block for the same time, `spinUs`. The call then returns the reply, like a reply
+//! that was sent inline ([`crate::capture`]). Only a request that is alone is waited for. No guest
+//! runs here.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use coldframe_ids::RequestId;
+use coldframe_session::Message;
 use parking_lot::Mutex;
 
-use crate::outlet::Event;
-
-/// See the module.
+/// The wait of one thread for one reply.
 #[derive(Default)]
 pub struct Linger {
     expected: Mutex<Option<Expected>>,
-    /// The end is there, or need not be waited for.
-    ended: AtomicBool,
+    /// Whether the reply is there, or the wait was given up.
+    is_over: AtomicBool,
 }
 
 struct Expected {
-    id: u32,
-    /// Output is on its way through the event loop, and the end must not overtake it.
-    streamed: bool,
-    end: Option<Event>,
+    request: RequestId,
+    /// Whether an event of the request is in the event loop. The reply must not overtake it.
+    has_event: bool,
+    reply: Option<Message>,
 }
 
 impl Linger {
-    /// The end of request `id`, which is about to begin, will be waited for.
-    pub fn expect(&self, id: u32) {
-        self.ended.store(false, Ordering::Relaxed);
-        *self.expected.lock() = Some(Expected { id, streamed: false, end: None });
+    /// Announces that the reply of `request`, which is about to start, will be waited for.
+    pub fn expect(&self, request: RequestId) {
+        self.is_over.store(false, Ordering::Relaxed);
+        *self.expected.lock() = Some(Expected { request, has_event: false, reply: None });
     }
 
-    /// On any thread: keeps an event that is waited for, or gives it back to be sent.
-    pub fn keep(&self, event: Event) -> Option<Event> {
+    /// Takes a message that is waited for, or returns it to be sent. Any thread may call it.
+    pub fn keep(&self, message: Message) -> Option<Message> {
         let mut expected = self.expected.lock();
-        let Some(expected) = expected.as_mut().filter(|expected| expected.id == event.id()) else { return Some(event) };
-        if event.is_end() && !expected.streamed {
-            expected.end = Some(event);
-            self.ended.store(true, Ordering::Release);
+        let Some(expected) = expected.as_mut().filter(|expected| message.request() == Some(expected.request)) else {
+            return Some(message);
+        };
+        if message.is_reply() && !expected.has_event {
+            expected.reply = Some(message);
+            self.is_over.store(true, Ordering::Release);
             return None;
         }
-        expected.streamed = true;
-        Some(event)
+        expected.has_event = true;
+        Some(message)
     }
 
-    /// On any thread: the event loop has something else to do.
+    /// Ends the wait, because the event loop has other work. Any thread may call it.
     pub fn give_up(&self) {
-        self.ended.store(true, Ordering::Release);
+        self.is_over.store(true, Ordering::Release);
     }
 
-    /// Waits for the end for at most `limit`; from here on it goes the usual way.
-    pub fn wait(&self, limit: Duration) -> Option<Event> {
+    /// Waits for the reply for at most `limit`. A later reply goes through the event loop.
+    pub fn wait(&self, limit: Duration) -> Option<Message> {
         let until = Instant::now() + limit;
-        while !self.ended.load(Ordering::Acquire) && Instant::now() < until {
+        while !self.is_over.load(Ordering::Acquire) && Instant::now() < until {
             spin_loop();
         }
-        self.expected.lock().take().and_then(|expected| expected.end)
+        self.expected.lock().take().and_then(|expected| expected.reply)
     }
 }

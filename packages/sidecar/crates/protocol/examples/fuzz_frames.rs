@@ -1,8 +1,10 @@
-//! Fuzzes the frame decoder and the messages: `cargo run --release -p coldframe-protocol --example fuzz_frames -- --seconds 600`.
+//! Fuzzes the frame decoder and the messages: `cargo run --release -p coldframe-protocol --example
+//! fuzz_frames -- --seconds 600`.
 //!
-//! Inputs are the golden frames, mutated, joined and cut at random places, and plain noise; `--seed N` repeats a run. Stable Rust has
-//! no coverage feedback, so quantity and good seeds have to do. Besides "no panic", an allocator that counts checks that neither the
-//! decoder nor a message takes more memory than what has really been received can explain.
+//! Inputs are noise and golden frames that are mutated, joined and cut at random places. `--seed N`
+//! repeats a run. Stable Rust has no coverage feedback, so the fuzzer relies on quantity and good
+//! seeds. A counting allocator checks that the received bytes bound the memory of the decoder and
+//! of a message.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test program")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -12,8 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use coldframe_protocol::messages::{
-    Failure, HostCall, HostCancel, LimitWarning, Listeners, Outcome, Output, PermissionsEvents, Resources, RestoredPrograms,
-    RunnerCreated, RuntimeCopies, RuntimeCreated, RuntimeUsage, SidecarHello, SnapshotEntries, StreamClosed, StreamData,
+    Failure, HostCall, HostCancel, LimitWarning, Listeners, Outcome, Output, PermissionsEvents, RestoredPrograms, RunnerCreated,
+    RuntimeCopies, RuntimeCreated, RuntimeUsage, SidecarHello, SidecarResources, SnapshotEntries, StreamClosed, StreamData,
 };
 use coldframe_protocol::{Decoder, Frame, FrameError, Invalid, Kind, MAX_FRAME_BYTES, Request, encode, reader};
 
@@ -24,7 +26,8 @@ static PEAK: AtomicUsize = AtomicUsize::new(0);
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-// SAFETY: everything is passed on to the system's allocator unchanged; the counters do not touch the memory.
+// SAFETY: every call goes unchanged to the system's allocator. The counters do not touch the
+// memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         PEAK.fetch_max(LIVE.fetch_add(layout.size(), Relaxed) + layout.size(), Relaxed);
@@ -38,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Runs `work` and gives the most memory that was live in it beyond what was live before.
+/// Runs `work` and returns the peak of its live memory.
 fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = LIVE.load(Relaxed);
     PEAK.store(before, Relaxed);
@@ -46,7 +49,7 @@ fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (value, PEAK.load(Relaxed) - before)
 }
 
-/// xorshift64*: small, seeded, good enough to choose mutations.
+/// xorshift64*: a small seeded generator that chooses mutations.
 struct Random(u64);
 
 impl Random {
@@ -60,7 +63,8 @@ impl Random {
         (self.next() >> 16) as usize % n.max(1)
     }
     fn byte(&mut self) -> u8 {
-        // Markers of long lists, maps, strings and binary data, and the edges of integers, more often than chance has them.
+        // Markers of long lists, maps, strings and binary data, and the edges of integers, more
+        // often than chance has them.
         const LIKELY: &[u8] = &[
             0, 1, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc4, 0xc6, 0xc7, 0xcb, 0xcf, 0xd3, 0xd9, 0xdb, 0xdd,
             0xdf, 0xff,
@@ -101,7 +105,8 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>, seeds: &[Vec<u8>]) {
     }
 }
 
-/// Mostly a frame whose length is right, so that the mutation reaches the messages; sometimes the length itself is hit.
+/// Mostly a frame whose length is right, so that the mutation reaches the messages; sometimes the
+/// length itself is hit.
 fn input(random: &mut Random, seeds: &[Vec<u8>]) -> Vec<u8> {
     let mut input = Vec::new();
     for _ in 0..=random.below(3) {
@@ -133,7 +138,7 @@ fn message(frame: &Frame<'_>) -> bool {
         | taken(reader::read::<SidecarHello>(body))
         | taken(reader::read::<RunnerCreated>(body))
         | taken(reader::read::<RuntimeCreated>(body))
-        | taken(reader::read::<Resources>(body))
+        | taken(reader::read::<SidecarResources>(body))
         | taken(reader::read::<LimitWarning<'_>>(body))
         | taken(reader::read::<RuntimeUsage<'_>>(body))
         | taken(reader::read::<HostCall>(body))
@@ -158,8 +163,9 @@ struct Counts {
     peak: usize,
 }
 
-/// One stream, in pieces of random sizes. The limits: the decoder may hold its small buffer and, while it grows, three times what came;
-/// a message may take 24 bytes for each byte of its body (an empty argument is one byte long and a borrowed string 16).
+/// Feeds one stream in pieces of random sizes. The decoder may hold its small buffer and, while it
+/// grows, three times the received bytes. A message may take 24 bytes for each byte of its body: an
+/// empty argument is one byte long, and a borrowed string 16.
 fn run(random: &mut Random, input: &[u8], counts: &mut Counts) -> Result<(), FrameError> {
     let mut decoder = Decoder::new();
     let mut rest = input;
@@ -204,7 +210,8 @@ fn main() {
         counts.bytes += bytes.len() as u64;
         counts.refused += u64::from(run(&mut random, &bytes, &mut counts).is_err());
     }
-    // A large frame once per run: what is announced is only allocated while it arrives, also near the limit.
+    // A large frame once per run: what is announced is only allocated while it arrives, also near
+    // the limit.
     let data = vec![7; MAX_FRAME_BYTES - 64];
     let large = encode(Kind::Output, 1, &Output { fd: 1, data: &data }, data.len()).unwrap();
     run(&mut random, &large, &mut counts).unwrap();

@@ -1,14 +1,15 @@
-//! Frames: a length, then one MessagePack array `[kind, id, body]`.
+//! Frames: a length, followed by one MessagePack array `[kind, id, body]`.
 //!
 //! ```text
-//! ┌──────────────┬──────┬────────┬───────────────┐
-//! │ u32 LE: N    │ 0x93 │ kind id │ body: map/nil │   N counts everything after itself, at most MAX_FRAME_BYTES
-//! └──────────────┴──────┴────────┴───────────────┘
+//! ┌──────────────┬──────┬─────────┬───────────────┐
+//! │ u32 LE: N    │ 0x93 │ kind id │ body: map/nil │   N counts the bytes after itself
+//! └──────────────┴──────┴─────────┴───────────────┘
 //! ```
 //!
-//! The decoder is handed bytes as they come and gives whole frames out of its own buffer, without copying them. A peer that announces
-//! 32 MiB gets no 32 MiB: the buffer only doubles once it has been filled, and a length beyond the limit is an error before anything
-//! is made for it. What a frame's body means is in [`crate::messages`].
+//! The decoder takes bytes as they arrive and returns whole frames from its own buffer, without
+//! copying them. A peer that announces 32 MiB gets no 32 MiB: the buffer doubles only when it is
+//! full. A length above the limit is an error before anything is allocated. [`crate::messages`]
+//! declares the bodies.
 
 use displaydoc::Display;
 use rmp::Marker;
@@ -19,49 +20,50 @@ use crate::messages::Kind;
 /// The largest N of a frame: 32 MiB.
 pub const MAX_FRAME_BYTES: usize = 32 << 20;
 
-/// What the decoder's buffer has while frames are small; a larger one is given back as soon as its frame has been handled.
+/// The size of the decoder's buffer while frames are small. A larger buffer is freed when its frame
+/// has been handled.
 const SMALL_BUFFER: usize = 64 << 10;
 
-/// Bytes of the length before each frame.
+/// The size of the length before each frame.
 const PREFIX: usize = 4;
 
-/// Why a byte stream stopped being a stream of frames, or why a message does not fit into one. Not recoverable: the next frame's
-/// beginning is not known.
+/// A byte stream that is not a stream of frames, or a message that does not fit into a frame. The
+/// connection cannot continue, because the beginning of the next frame is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Display, thiserror::Error)]
 pub enum FrameError {
     /// a frame of {bytes} bytes is larger than the limit of {max} bytes
     TooLarge {
-        /// The length that was announced or needed.
+        /// The announced or the required length.
         bytes: u64,
         /// [`MAX_FRAME_BYTES`].
         max: u64,
     },
     /// a frame is not [kind, id, body]: expected {expected}, received {received}
     Malformed {
-        /// What should have stood there.
+        /// The expectation.
         expected: &'static str,
-        /// What stood there.
+        /// The received value.
         received: String,
     },
     /// a message cannot be encoded: {0}
     Unencodable(String),
 }
 
-/// One frame, its body still encoded.
+/// A frame with an encoded body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// The kind's number; [`Kind::try_from`] knows the valid ones.
+    /// The number of the kind, which may be unknown.
     pub kind: u8,
-    /// The request that it belongs to; 0 is the connection itself.
+    /// The request that the frame belongs to. 0 is the connection.
     pub id: u32,
     /// A MessagePack map or nil, not checked yet.
     pub body: &'a [u8],
-    /// Whether another complete frame is already in the decoder's buffer.
+    /// Whether the decoder's buffer has another complete frame.
     pub more: bool,
 }
 
 impl<'a> Frame<'a> {
-    /// Reads what stands after the length.
+    /// Parses the bytes after the length.
     pub fn parse(payload: &'a [u8]) -> Result<Self, FrameError> {
         let mut rest = payload;
         let expected = "an array of three";
@@ -87,23 +89,24 @@ fn unsigned(rest: &mut &[u8], expected: &'static str) -> Result<u64, FrameError>
     rmp::decode::read_int(rest).map_err(|_| malformed(expected, shown))
 }
 
-/// Cuts a stream of bytes into frames: fill [`Decoder::spare`], say how much with [`Decoder::filled`], then take frames until there is
-/// none.
+/// Cuts a stream of bytes into frames. Fill [`Decoder::spare`], report the number of bytes with
+/// [`Decoder::filled`], then take frames until there is none.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    /// All of it is initialised; `start..end` has been received and not been handled.
+    /// `start..end` was received and not handled.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
 }
 
 impl Decoder {
-    /// A decoder that holds nothing yet.
+    /// Makes an empty decoder.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Where the next received bytes go; never empty. Take all frames out first, so that a length beyond the limit has been refused.
+    /// Returns the space for the next bytes, which is never empty. Take all frames first, so that a
+    /// length above the limit has been refused.
     pub fn spare(&mut self) -> &mut [u8] {
         if self.start == self.end {
             self.start = 0;
@@ -123,7 +126,7 @@ impl Decoder {
         &mut self.buffer[self.end..]
     }
 
-    /// Twice as much as has really been received, and no more than the frame at hand needs.
+    /// Grows the buffer to twice the received bytes, and to no more than the present frame needs.
     fn grow(&mut self) {
         let frame = self.announced().map_or(0, |n| n.min(MAX_FRAME_BYTES)) + PREFIX;
         let size = (self.buffer.len() * 2).min(frame).max(SMALL_BUFFER).max(self.end + 1);
@@ -131,12 +134,13 @@ impl Decoder {
         self.buffer.resize(size, 0);
     }
 
-    /// The first `n` bytes of [`Decoder::spare`] have been received.
+    /// Marks the first `n` bytes of [`Decoder::spare`] as received.
     pub fn filled(&mut self, n: usize) {
         self.end = (self.end + n).min(self.buffer.len());
     }
 
-    /// Takes the bytes in as far as there is room at once; gives back how many. For callers that do not read into [`Decoder::spare`].
+    /// Copies as many bytes as fit and returns their number, for callers that do not read into
+    /// [`Decoder::spare`].
     pub fn push(&mut self, bytes: &[u8]) -> usize {
         let spare = self.spare();
         let n = spare.len().min(bytes.len());
@@ -145,7 +149,7 @@ impl Decoder {
         n
     }
 
-    /// The next frame, if all of it has been received. After an error the connection is over.
+    /// Returns the next complete frame. After an error the connection must end.
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
         let Some(length) = self.announced() else { return Ok(None) };
         if length > MAX_FRAME_BYTES {
@@ -160,25 +164,25 @@ impl Decoder {
         Frame::parse(&self.buffer[from..from + length]).map(|frame| Some(Frame { more, ..frame }))
     }
 
-    /// Bytes that this decoder has allocated.
+    /// Returns the number of allocated bytes.
     pub fn capacity(&self) -> usize {
         self.buffer.capacity()
     }
 
-    /// The length at `start`, once its four bytes are there.
+    /// Returns the length at `start`, if its four bytes were received.
     fn announced(&self) -> Option<usize> {
         let bytes = self.buffer[self.start..self.end].first_chunk::<PREFIX>()?;
         Some(u32::from_le_bytes(*bytes) as usize)
     }
 }
 
-/// Encodes a message into a frame, its length included. `hint` is about how many bytes the body has.
+/// Encodes a message as a frame with its length. `hint`: the approximate size of the body.
 pub fn encode<T: Serialize>(kind: Kind, id: u32, body: &T, hint: usize) -> Result<Vec<u8>, FrameError> {
     let mut sink = Bounded { bytes: Vec::with_capacity((hint + 64).min(MAX_FRAME_BYTES + PREFIX)), needed: 0 };
     let unencodable = |error: &dyn std::fmt::Display| FrameError::Unencodable(error.to_string());
     sink.put(&[0; PREFIX]);
     sink.put(&[0x93]);
-    rmp::encode::write_uint(&mut sink, u64::from(kind as u8)).map_err(|e| unencodable(&e))?;
+    rmp::encode::write_uint(&mut sink, u64::from(kind.number())).map_err(|e| unencodable(&e))?;
     rmp::encode::write_uint(&mut sink, u64::from(id)).map_err(|e| unencodable(&e))?;
     let mut serializer = rmp_serde::Serializer::new(&mut sink).with_struct_map();
     body.serialize(&mut serializer).map_err(|e| unencodable(&e))?;
@@ -190,7 +194,8 @@ pub fn encode<T: Serialize>(kind: Kind, id: u32, body: &T, hint: usize) -> Resul
     Ok(sink.bytes)
 }
 
-/// Keeps what fits into a frame and counts the rest, so that the error can say how large it would have been.
+/// Stores the bytes that fit into a frame and counts the others, so that the error can state the
+/// required size.
 struct Bounded {
     bytes: Vec<u8>,
     needed: usize,

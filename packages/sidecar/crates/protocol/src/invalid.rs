@@ -1,20 +1,20 @@
-//! What is wrong with a body: which field, what it must be, what came.
+//! The error of a wrong body: the field, the expectation and the received value.
 //!
-//! It collects what serde knows at the moment of the refusal, and takes the path on its way out of the nested values
-//! (see [`crate::reader`]); the sidecar sends it on as `ERR_INVALID_REQUEST`.
+//! serde knows the expectation and the value at the refusal. The path grows when the refusal leaves
+//! nested values (see [`crate::reader`]). The session sends the error as `ERR_INVALID_REQUEST`.
 
 use std::fmt;
 
 use serde::de::{self, Unexpected};
 
-/// A body, or a field in it, is not what it must be.
+/// A body or a field with a wrong value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invalid {
     /// The path of the field.
     pub what: String,
-    /// What it must be.
+    /// The expectation.
     pub expected: String,
-    /// What came.
+    /// The received value.
     pub received: String,
 }
 
@@ -23,7 +23,7 @@ impl Invalid {
         Self { what: String::new(), expected: expected.to_string(), received: received.into() }
     }
 
-    /// The same, seen from one level further out.
+    /// Prefixes the path with the name of the enclosing value.
     pub fn within(mut self, outer: &str) -> Self {
         let joint = if self.what.is_empty() || self.what.starts_with('[') { "" } else { "." };
         self.what = format!("{outer}{joint}{}", self.what);
@@ -64,13 +64,14 @@ impl de::Error for Invalid {
     }
 }
 
-/// What serde expects, in words that do not speak of Rust.
+/// Translates serde's expectation into words without Rust's types.
 fn plain(expected: &dyn de::Expected) -> String {
     let text = expected.to_string();
     match text.as_str() {
         "a borrowed string" => "a string".to_owned(),
         "a borrowed byte array" => "binary data".to_owned(),
         "u32" => format!("a whole number from 0 to {}", u32::MAX),
+        "a nonzero u32" => format!("a whole number from 1 to {}", u32::MAX),
         "u64" => "a whole number from 0".to_owned(),
         _ => text,
     }
@@ -89,7 +90,7 @@ fn describe(unexpected: Unexpected<'_>) -> String {
     }
 }
 
-/// A peer's text as it may appear in a message: 60 characters at most.
+/// Shortens a text of the peer to 60 characters, for a message.
 pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((at, _)) => format!("{}…", &text[..at]),

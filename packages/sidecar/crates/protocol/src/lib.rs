@@ -1,23 +1,16 @@
-//! The wire protocol between the SDK and the sidecar, as specified in `docs/internals/protocol.md`.
+//! The wire protocol between the SDK and the sidecar.
 //!
-//! [`frames`] cuts the byte stream into frames, [`messages`] says what is in them, and [`reader`] reads a body strictly. The SDK has
-//! the same in `packages/sdk/src/protocol`; both sides' tests decode the golden frames in `packages/sidecar/fixtures/frames`.
+//! [`frames`] cuts the byte stream into frames, [`reader`] reads a body strictly, and [`messages`]
+//! declares every message. `docs/internals/protocol.md` explains the rules between messages. Tests
+//! of the SDK and of this crate decode the golden frames in `packages/sidecar/fixtures/frames`.
+//! This crate knows nothing of runtimes: `crates/session` turns messages into calls.
 
-mod files;
+mod declare;
 pub mod frames;
-mod host;
 mod invalid;
-mod limits;
 mod maps;
 pub mod messages;
-mod network;
-mod opened;
-mod permissions;
-mod processes;
 pub mod reader;
-mod replies;
-mod runners;
-mod snapshots;
 
 pub use frames::{Decoder, Frame, FrameError, MAX_FRAME_BYTES, encode};
 pub use invalid::Invalid;

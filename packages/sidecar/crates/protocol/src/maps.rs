@@ -1,7 +1,7 @@
-//! The kinds of map in the messages whose keys are not known beforehand: environments, files and an error's facts.
+//! Maps with arbitrary keys: environments, files, limits and the facts of an error.
 //!
-//! All keep the order in which they were written and are lists inside: nothing looks a key up here, and a list is the cheaper one to
-//! make from a frame. How many entries there may be is checked by [`crate::reader`].
+//! A map keeps the order of its entries and is a list inside. Nothing here looks up a key, and a
+//! list is cheaper to make from a frame. [`crate::reader`] bounds the number of entries.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,15 +18,15 @@ pub enum Fact {
     Text(String),
 }
 
-/// A map of strings, in the order in which it was written.
+/// A map of texts, in the written order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pairs<'a>(pub Vec<(&'a str, &'a str)>);
 
-/// A map of binary data, in the order in which it was written.
+/// A map of binary data, in the written order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Blobs<'a>(pub Vec<(&'a str, &'a [u8])>);
 
-/// A map of whole numbers, in the order in which it was written.
+/// A map of whole numbers, in the written order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Numbers<'a>(pub Vec<(&'a str, u64)>);
 
@@ -67,7 +67,7 @@ impl Serialize for Fact {
     }
 }
 
-/// Reads the entries of a map as they come.
+/// Reads the entries of a map in their order.
 fn entries<'de, K: Deserialize<'de>, V: Deserialize<'de>, A: MapAccess<'de>>(mut map: A) -> Result<Vec<(K, V)>, A::Error> {
     let mut all = Vec::with_capacity(map.size_hint().unwrap_or(0));
     while let Some(entry) = map.next_entry()? {

@@ -1,9 +1,12 @@
-//! Reads one MessagePack value into a message, strictly, and says exactly what was wrong.
+//! Reads one MessagePack value as a message, strictly, and names the exact problem of a wrong
+//! value.
 //!
-//! Bodies are written by `rmp-serde`; they are read here instead, because a refusal has to name the field, what was expected and what
-//! came (`process.start.args[3]: expected a string, received number 7`), and `rmp-serde`'s errors carry only a sentence. Strings and
-//! binary data are borrowed from the frame. A list's length is checked against the bytes that are left and against [`MAX_ENTRIES`]
-//! before anything is made for it; nesting has an end too; what follows the value is an error. The errors are in [`crate::invalid`].
+//! `rmp-serde` writes bodies. This module reads them, because a refusal has to name the field, the
+//! expectation and the value (`process.start.args[3]: expected a string, received number 7`). The
+//! errors of `rmp-serde` are only sentences. Texts and binary data are borrowed from the frame. The
+//! length of a list is checked against the remaining bytes and against [`MAX_ENTRIES`] before
+//! anything is allocated. Nesting is bounded, and bytes after the value are an error. Next:
+//! [`crate::invalid`], the errors.
 
 use std::fmt;
 
@@ -16,7 +19,7 @@ use crate::invalid::{Invalid, shortened};
 /// The longest list or map that is accepted.
 pub const MAX_ENTRIES: usize = 65_536;
 
-/// The deepest nesting that is accepted; messages need four.
+/// The deepest nesting that is accepted. Messages need four levels.
 const MAX_DEPTH: u8 = 8;
 
 /// Reads all of `bytes` as one `T`.
@@ -34,7 +37,7 @@ struct Reader<'de> {
     depth: u8,
 }
 
-/// One MessagePack value's beginning.
+/// The beginning of a MessagePack value.
 enum Head {
     Nil,
     Bool(bool),
@@ -110,7 +113,7 @@ impl<'de> Reader<'de> {
         std::str::from_utf8(self.take(n)?).map_err(|e| Invalid::new("UTF-8 text", format!("other bytes at {}", e.valid_up_to())))
     }
 
-    /// Visits a list or map of `n` entries, each of which is at least `least` bytes long.
+    /// Visits a list or map of `n` entries. An entry has at least `least` bytes.
     fn nested<V>(
         &mut self,
         n: usize,
@@ -130,7 +133,7 @@ impl<'de> Reader<'de> {
         let mut left = n;
         let value = visit(Entries { reader: self, left: &mut left, at: 0, key: None })?;
         self.depth -= 1;
-        // A visitor that stops early has left entries of this list in the way of what follows.
+        // A visitor that stops early leaves entries of this list before the next value.
         if left == 0 { Ok(value) } else { Err(Invalid::new(format_args!("{} entries", n - left), n.to_string())) }
     }
 
@@ -148,7 +151,7 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// A whole number, also when its writer made a float of it.
+    /// Reads a whole number, also when its writer encoded a float.
     fn whole<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Invalid> {
         const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53: beyond, a float does not say which whole number is meant
         match self.head()? {
@@ -179,7 +182,10 @@ impl<'de> de::Deserializer<'de> for &mut Reader<'de> {
         self.visit(head, visitor)
     }
 
-    whole_numbers! { deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 }
+    whole_numbers! {
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+    }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
         if self.rest.first() == Some(&Marker::Null.to_u8()) {
@@ -193,7 +199,7 @@ impl<'de> de::Deserializer<'de> for &mut Reader<'de> {
         visitor.visit_newtype_struct(self)
     }
 
-    /// A body may be nil where all its keys are optional: nil stands for the empty map.
+    /// Reads a struct. Nil stands for the empty map, because all keys may be optional.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -225,7 +231,7 @@ impl<'de> de::Deserializer<'de> for &mut Reader<'de> {
     }
 }
 
-/// Refuses whatever comes where one of some names should stand.
+/// Refuses a value that is not a name.
 struct NoName(&'static [&'static str]);
 
 impl Visitor<'_> for NoName {
@@ -235,17 +241,17 @@ impl Visitor<'_> for NoName {
     }
 }
 
-/// The entries of a list or map that are still to be read.
+/// The remaining entries of a list or map.
 struct Entries<'r, 'de> {
     reader: &'r mut Reader<'de>,
     left: &'r mut usize,
     at: usize,
-    /// The key whose value comes next, for the path in an error.
+    /// The key of the next value, for the path in an error.
     key: Option<&'de str>,
 }
 
 impl Entries<'_, '_> {
-    /// Goes one entry on; false at the end.
+    /// Advances by one entry. False at the end.
     fn step(&mut self) -> bool {
         if *self.left == 0 {
             return false;

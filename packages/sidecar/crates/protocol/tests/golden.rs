@@ -1,8 +1,9 @@
-//! The golden frames in `packages/sidecar/fixtures/frames`: what both sides must decode, byte for byte.
+//! The golden frames in `packages/sidecar/fixtures/frames`: both sides must decode them, byte for
+//! byte.
 //!
-//! `UPDATE_FIXTURES=1 cargo test -p coldframe-protocol --test golden` writes them anew after a change of the protocol; the SDK's tests
-//! read the same files. `index.json` says what each file means; it is made by `rmp-serde`, so that our own reader is checked against
-//! another one.
+//! `UPDATE_FIXTURES=1 cargo test -p coldframe-protocol --test golden` writes them after a change of
+//! the protocol. Tests of the SDK read the files too. `index.json` describes each file. `rmp-serde`
+//! decodes the bodies for the index, which checks our own reader against another one.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 mod cases;
@@ -21,7 +22,7 @@ fn folder() -> PathBuf {
 fn index() -> Value {
     let entry = |case: &cases::Case| {
         let frame = coldframe_protocol::Frame::parse(&case.bytes[4..]).unwrap();
-        let kind = Kind::try_from(frame.kind).unwrap();
+        let kind = Kind::of(frame.kind).unwrap();
         let mut entry = json!({
             "file": format!("{}.bin", case.name),
             "from": case.from,
@@ -39,7 +40,7 @@ fn index() -> Value {
 }
 
 #[test]
-fn the_files_are_what_the_encoder_writes() {
+fn the_files_equal_the_output_of_the_encoder() {
     let folder = folder();
     let text = format!("{}\n", serde_json::to_string_pretty(&index()).unwrap());
     if std::env::var_os("UPDATE_FIXTURES").is_some() {
@@ -62,13 +63,13 @@ fn the_files_are_what_the_encoder_writes() {
 }
 
 #[test]
-fn every_kind_of_message_has_one() {
+fn every_kind_of_message_has_a_frame() {
     let covered: BTreeSet<u8> = cases::all().iter().map(|c| c.bytes[5]).collect();
-    assert_eq!(covered, Kind::ALL.iter().map(|k| *k as u8).collect());
+    assert_eq!(covered, Kind::all().into_iter().map(Kind::number).collect());
 }
 
 #[test]
-fn each_decodes_to_the_message_that_was_encoded() {
+fn each_frame_decodes_to_its_message() {
     for case in cases::all() {
         let mut decoder = Decoder::new();
         let mut taken = 0;

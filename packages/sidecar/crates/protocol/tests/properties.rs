@@ -1,16 +1,18 @@
-//! What must hold for all bytes: messages survive the way through a frame, arbitrary bytes are refused without a panic, and it does
-//! not matter where the stream is cut.
+//! Properties for all bytes. A frame keeps its message. Arbitrary bytes are refused without a panic.
+//! The places where the stream is cut do not matter.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 
+use coldframe_ids::RunnerId;
 use coldframe_protocol::messages::*;
 use coldframe_protocol::{Decoder, Frame, FrameError, MAX_FRAME_BYTES, Request, encode, reader};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
-/// Feeds `chunks` one after the other; gives what came out, encoded again as `(kind, id, body)`.
+/// Feeds `chunks` one after the other. Returns the kind, the id and the body of each frame.
 fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<(u8, u32, Vec<u8>)>, FrameError> {
     let mut decoder = Decoder::new();
     let mut frames = Vec::new();
@@ -33,12 +35,18 @@ fn fact() -> impl Strategy<Value = Fact> {
 proptest! {
     #[test]
     fn a_process_start_survives(
-        (runtime, id) in any::<(u32, u32)>(), mode in prop_oneof![Just(Mode::Exec), Just(Mode::Run), Just(Mode::File)], code in any::<String>(), cwd in option::of(any::<String>()),
-        args in option::of(vec(any::<String>(), 0..40)), exec_argv in option::of(vec(any::<String>(), 0..40)), env in option::of(vec(any::<(String, String)>(), 0..40)),
-        stdin in option::of(vec(any::<u8>(), 0..2000)), timeout_ms in any::<Option<u64>>(), stream in any::<Option<(Option<bool>, Option<bool>)>>(),
+        (runtime, id) in any::<(NonZeroU32, u32)>(),
+        mode in prop_oneof![Just(Mode::Exec), Just(Mode::Run), Just(Mode::File)],
+        (code, cwd) in any::<(String, Option<String>)>(),
+        args in option::of(vec(any::<String>(), 0..40)),
+        exec_argv in option::of(vec(any::<String>(), 0..40)),
+        env in option::of(vec(any::<(String, String)>(), 0..40)),
+        stdin in option::of(vec(any::<u8>(), 0..2000)),
+        timeout_ms in any::<Option<u64>>(),
+        stream in any::<Option<(Option<bool>, Option<bool>)>>(),
     ) {
         let message = ProcessStart {
-            runtime,
+            runtime: runtime.into(),
             mode,
             code: &code,
             args: args.as_ref().map(|all| all.iter().map(String::as_str).collect()),
@@ -53,13 +61,15 @@ proptest! {
         let bytes = encode(Kind::ProcessStart, id, &message, 0).unwrap();
         let frame = Frame::parse(&bytes[4..]).unwrap();
         prop_assert_eq!(frame.id, id);
-        prop_assert_eq!(Request::decode(&frame).unwrap(), Request::ProcessStart(message));
+        prop_assert_eq!(Request::decode(&frame).unwrap(), Request::from(ProcessRequest::ProcessStart(message)));
     }
 
     #[test]
     fn an_outcome_survives(
         exit_code in any::<i32>(), (stdout, stderr) in any::<(Vec<u8>, Vec<u8>)>(), value in any::<Option<String>>(),
-        failure in option::of(any::<(String, String)>()), facts in vec((any::<String>(), fact()), 0..20), times in any::<[u64; 4]>(),
+        failure in option::of(any::<(String, String)>()),
+        facts in vec((any::<String>(), fact()), 0..20),
+        times in any::<[u64; 4]>(),
         (stdout_truncated, stderr_truncated) in any::<(bool, bool)>(),
     ) {
         let facts = Details(facts.into_iter().map(|(name, fact)| (Cow::Owned(name), fact)).collect());
@@ -67,7 +77,8 @@ proptest! {
         let [memory_map_ns, instantiate_ns, guest_start_ns, guest_run_ns] = times;
         let timings = Timings { memory_map_ns, instantiate_ns, guest_start_ns, guest_run_ns };
         let value = value.as_deref();
-        let message = Outcome { exit_code, stdout: &stdout, stderr: &stderr, value, failure, stdout_truncated, stderr_truncated, timings };
+        let (stdout, stderr) = (stdout.as_slice(), stderr.as_slice());
+        let message = Outcome { exit_code, stdout, stderr, value, failure, stdout_truncated, stderr_truncated, timings };
         let bytes = encode(Kind::Reply, 1, &message, 0).unwrap();
         prop_assert_eq!(reader::read::<Outcome>(Frame::parse(&bytes[4..]).unwrap().body).unwrap(), message);
     }
@@ -78,15 +89,18 @@ proptest! {
         if let Ok(frame) = Frame::parse(&bytes) {
             let _ = Request::decode(&frame);
         }
-        for kind in Kind::ALL {
-            let _ = Request::decode(&Frame { kind: *kind as u8, id: 1, body: &bytes, more: false });
+        for kind in Kind::all() {
+            let _ = Request::decode(&Frame { kind: kind.number(), id: 1, body: &bytes, more: false });
         }
         let _ = reader::read::<Outcome>(&bytes);
         let _ = reader::read::<Failure>(&bytes);
     }
 
     #[test]
-    fn it_does_not_matter_where_the_stream_is_cut(bodies in vec(vec(any::<u8>(), 0..300), 1..6), cuts in vec(any::<prop::sample::Index>(), 0..12)) {
+    fn it_does_not_matter_where_the_stream_is_cut(
+        bodies in vec(vec(any::<u8>(), 0..300), 1..6),
+        cuts in vec(any::<prop::sample::Index>(), 0..12),
+    ) {
         let mut bytes = Vec::new();
         for (i, data) in bodies.iter().enumerate() {
             bytes.extend(encode(Kind::Output, i as u32, &Output { fd: 1, data }, 0).unwrap());
@@ -101,8 +115,8 @@ proptest! {
 }
 
 #[test]
-fn every_single_cut_gives_the_same_frames() {
-    let start = RunnerEval { runner: 1, code: "1 + 1", timeout_ms: Some(5), stream: None };
+fn every_single_cut_returns_equal_frames() {
+    let start = RunnerEval { runner: RunnerId::new(1).unwrap(), code: "1 + 1", timeout_ms: Some(5), stream: None };
     let bytes = [encode(Kind::Ping, 1, &Empty {}, 0).unwrap(), encode(Kind::RunnerEval, 2, &start, 0).unwrap()].concat();
     let whole = decode([bytes.as_slice()]).unwrap();
     assert_eq!(whole.len(), 2);
@@ -126,17 +140,17 @@ fn a_frame_of_exactly_the_limit_passes_and_one_more_byte_does_not() {
 }
 
 #[test]
-fn a_length_that_lies_allocates_nothing_for_it() {
+fn a_wrong_length_allocates_nothing() {
     let mut decoder = Decoder::new();
     decoder.push(&(MAX_FRAME_BYTES as u32).to_le_bytes());
     assert_eq!(decoder.next_frame(), Ok(None));
     decoder.push(&[0; 100]);
     assert_eq!(decoder.next_frame(), Ok(None));
-    assert!(decoder.capacity() <= 64 << 10, "{} bytes for a frame that never came", decoder.capacity());
+    assert!(decoder.capacity() <= 64 << 10, "{} bytes for a frame that never arrived", decoder.capacity());
 }
 
 #[test]
-fn a_large_buffer_is_given_back() {
+fn a_large_buffer_is_freed() {
     let mut decoder = Decoder::new();
     let bytes = encode(Kind::Output, 1, &Output { fd: 1, data: &vec![7; 1 << 20] }, 0).unwrap();
     let mut rest = bytes.as_slice();

@@ -1,12 +1,14 @@
-//! A wrong body is refused with the field's name, what was expected and what came.
+//! The refusal of a wrong body names the field, the expectation and the value.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+use coldframe_ids::RuntimeId;
+use coldframe_protocol::messages::{RuntimeDispose, RuntimeRequest};
 use coldframe_protocol::{Frame, Kind, MAX_ENTRIES, Request};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 fn refusal_of(kind: Kind, body: &[u8]) -> String {
-    Request::decode(&Frame { kind: kind as u8, id: 1, body, more: false }).unwrap_err().to_string()
+    Request::decode(&Frame { kind: kind.number(), id: 1, body, more: false }).unwrap_err().to_string()
 }
 
 fn refusal(kind: Kind, body: Value) -> String {
@@ -27,15 +29,16 @@ fn names_the_field_the_expectation_and_the_value() {
         (start("code", json!(7)), "process.start.code: expected a string, received number 7"),
         (start("mode", json!("exit")), "process.start.mode: expected one of exec, run, file, command, received string \"exit\""),
         (start("mode", json!(1)), "process.start.mode: expected one of exec, run, file, command, received number 1"),
-        (start("runtime", json!(-1)), "process.start.runtime: expected a whole number from 0 to 4294967295, received number -1"),
+        (start("runtime", json!(-1)), "process.start.runtime: expected a whole number from 1 to 4294967295, received number -1"),
         (
             start("runtime", json!(1.5)),
-            "process.start.runtime: expected a whole number from 0 to 4294967295, received number 1.5",
+            "process.start.runtime: expected a whole number from 1 to 4294967295, received number 1.5",
         ),
         (
             start("runtime", json!(4_294_967_296_u64)),
-            "process.start.runtime: expected a whole number from 0 to 4294967295, received number 4294967296",
+            "process.start.runtime: expected a whole number from 1 to 4294967295, received number 4294967296",
         ),
+        (start("runtime", json!(0)), "process.start.runtime: expected a whole number from 1 to 4294967295, received number 0"),
         (start("args", json!(["a", "b", "c", null])), "process.start.args[3]: expected a string, received nil"),
         (start("env", json!({ "A": 1 })), "process.start.env.A: expected a string, received number 1"),
         (start("env", json!([])), "process.start.env: expected a map of strings, received a list"),
@@ -51,7 +54,8 @@ fn names_the_field_the_expectation_and_the_value() {
         (refusal(Kind::Reply, json!({})), "kind: expected a kind of message that the SDK sends, received reply"),
         (
             start(&long, json!(1)).replace(&"x".repeat(60), "X"),
-            "process.start.X…: expected only the keys runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, stream, live, received an unknown key",
+            "process.start.X…: expected only the keys runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, stream, \
+             live, received an unknown key",
         ),
     ] {
         assert_eq!(received, expected);
@@ -91,7 +95,7 @@ fn too_many_entries_are_refused() {
 #[test]
 fn a_float_that_is_a_whole_number_is_one() {
     let bytes = [b"\x81\xa7runtime\xcb".as_slice(), &4_294_967_295.0f64.to_be_bytes()].concat();
-    let frame = Frame { kind: Kind::RuntimeDispose as u8, id: 1, body: &bytes, more: false };
-    let dispose = coldframe_protocol::messages::RuntimeDispose { runtime: u32::MAX };
-    assert_eq!(Request::decode(&frame), Ok(Request::RuntimeDispose(dispose)));
+    let frame = Frame { kind: Kind::RuntimeDispose.number(), id: 1, body: &bytes, more: false };
+    let dispose = RuntimeDispose { runtime: RuntimeId::new(u32::MAX).unwrap() };
+    assert_eq!(Request::decode(&frame), Ok(RuntimeRequest::RuntimeDispose(dispose).into()));
 }

@@ -1,4 +1,5 @@
-//! The command line. Everything is checked here; a mistake is one sentence that names the option, what it takes and what came.
+//! The command line. A mistake is one sentence that names the option, the expectation and the
+//! value.
 
 use std::ffi::OsString;
 use std::os::fd::RawFd;
@@ -11,20 +12,20 @@ use lexopt::Arg::{Long, Short, Value};
 use lexopt::Parser;
 
 const HELP: &str = "\
-The Coldframe sidecar runs virtual machines for the process that started it. The SDK starts it; it is of no use by hand.
+The Coldframe sidecar runs untrusted programs for the process that started it. The SDK starts it.
 
 Usage: coldframe-sidecar --channel-fd N --image DIR [options]
 
-  --channel-fd N   the connected Unix stream socket that it was started with (3 or more)
-  --image DIR      the folder with guest.image and its module
+  --channel-fd N   the connected Unix stream socket that the sidecar inherits (3 or more)
+  --image DIR      the directory with guest.image and its module
   --workers N      threads that run guests, 1 to 256 (default: one per processor)
   --warm-slots N   memory slots kept ready for the next program, 0 to 4096 (default: 16)
-  --max-runtimes N runtimes that may be there at a time, 1 to 65536 (default: 10000)
-  --spin-us N      microseconds to look for more work after an answer before sleeping, 0 to 10000 (default: 50)
-  --inline-us N    microseconds for which a lone request runs on the reading thread, 0 to 10000 (default: 200)
-  --snapshots DIR  the folder for snapshots on disk, made when the first one is written
-  --snapshot-bytes N   bytes that those on disk may have together (default: 10 GiB)
-  --snapshot-memory N  bytes that those in memory may have together (default: 4 GiB)
+  --max-runtimes N largest number of live runtimes, 1 to 65536 (default: 10000)
+  --spin-us N      microseconds to look for more work after a reply before sleeping, 0 to 10000 (default: 50)
+  --inline-us N    microseconds that a lone request runs on the reading thread, 0 to 10000 (default: 200)
+  --snapshots DIR  the directory for snapshots on disk, created with the first snapshot
+  --snapshot-bytes N   largest size of all snapshots on disk, in bytes (default: 10 GiB)
+  --snapshot-memory N  largest size of all snapshots in memory, in bytes (default: 4 GiB)
   --help           print this
   --version        print the version";
 
@@ -34,29 +35,29 @@ const DEFAULT_INLINE_US: u64 = 200;
 const DEFAULT_SNAPSHOT_BYTES: u64 = 10 << 30;
 const DEFAULT_SNAPSHOT_MEMORY: u64 = 4 << 30;
 
-/// What the command line asks for.
+/// The action that the command line asks for.
 pub enum Command {
-    /// Serve a parent.
+    /// Serves an embedder.
     Serve(Arguments),
-    /// Print this and end.
+    /// Prints a text and exits.
     Print(String),
 }
 
-/// How to serve.
+/// How to serve an embedder.
 pub struct Arguments {
-    /// The socket's descriptor.
+    /// The descriptor of the socket.
     pub channel_fd: RawFd,
-    /// For the core.
+    /// Options of the core.
     pub core: CoreOptions,
-    /// For the store of snapshots.
+    /// Options of the store.
     pub store: StoreOptions,
-    /// How long the reading thread looks for more after an answer.
+    /// How long the reading thread looks for more frames after a reply.
     pub spin: Duration,
-    /// How long a lone request may run on the reading thread; zero: never.
+    /// How long a lone request may run on the reading thread. Zero: never.
     pub inline: Duration,
 }
 
-/// Reads the command line, the program's own name included.
+/// Parses the command line, which includes the program's name.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, String> {
     let mut parser = Parser::from_iter(arguments);
     let (mut channel_fd, mut image_dir) = (None, None);
@@ -72,7 +73,9 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
             Long("image") => image_dir = Some(PathBuf::from(parser.value().map_err(|e| hinted(&e.to_string()))?)),
             Long("workers") => workers = number(&mut parser, "--workers", 1, 256)? as usize,
             Long("warm-slots") => warm_slots = number(&mut parser, "--warm-slots", 0, 4096)? as usize,
-            Long("max-runtimes") => max_runtimes = number(&mut parser, "--max-runtimes", 1, crate::session::MAX_RUNTIMES as u64)?,
+            Long("max-runtimes") => {
+                max_runtimes = number(&mut parser, "--max-runtimes", 1, coldframe_session::MAX_RUNTIMES as u64)?
+            }
             Long("spin-us") => spin = number(&mut parser, "--spin-us", 0, 10_000)?,
             Long("inline-us") => inline = number(&mut parser, "--inline-us", 0, 10_000)?,
             Long("snapshots") => directory = Some(PathBuf::from(parser.value().map_err(|e| hinted(&e.to_string()))?)),

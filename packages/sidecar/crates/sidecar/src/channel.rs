@@ -1,4 +1,4 @@
-//! The socket to the parent: checked once, then read and written without ever blocking.
+//! The socket to the embedder: checked once, then read and written without blocking.
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -6,15 +6,15 @@ use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, SocketType, sockopt};
 
-/// What came of one attempt to read or write.
+/// The result of one attempt to read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
-    /// So many bytes, at least one.
+    /// The number of bytes, at least one.
     Done(usize),
-    /// Nothing now; poll.
+    /// The socket is not ready. Poll it.
     Later,
-    /// The other end is closed, or the socket is broken, which comes to the same.
-    Gone,
+    /// The other end is closed, or the socket is broken.
+    Disconnected,
 }
 
 /// One end of a Unix stream socket pair.
@@ -23,16 +23,17 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Takes the descriptor with which the process was started.
+    /// Takes the descriptor that the process was started with.
     pub fn inherited(fd: RawFd) -> Result<Self, String> {
         let wrong = |received: &str| {
             format!("--channel-fd: expected the descriptor of a connected Unix stream socket, received {fd}: {received}")
         };
-        // SAFETY: `fcntl` takes any number; it only tells whether it is an open descriptor.
+        // SAFETY: `fcntl` accepts any number, and `F_GETFD` changes nothing.
         if unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0 {
             return Err(wrong(&io::Error::last_os_error().to_string()));
         }
-        // SAFETY: it is open, was handed to this process for this purpose, and nothing else here knows it.
+        // SAFETY: the descriptor is open, the embedder passed it for this purpose, and no other
+        // code here uses it.
         let socket = unsafe { OwnedFd::from_raw_fd(fd) };
         match (sockopt::socket_domain(&socket), sockopt::socket_type(&socket)) {
             (Ok(AddressFamily::UNIX), Ok(SocketType::STREAM)) => Ok(Self { socket }),
@@ -41,20 +42,20 @@ impl Channel {
         }
     }
 
-    /// Reads what is there into `buffer`.
+    /// Reads the available bytes into `buffer`.
     pub fn receive(&self, buffer: &mut [u8]) -> Attempt {
         loop {
             match rustix::net::recv(&self.socket, &mut *buffer, RecvFlags::DONTWAIT) {
-                Ok((0, _)) => return Attempt::Gone,
+                Ok((0, _)) => return Attempt::Disconnected,
                 Ok((n, _)) => return Attempt::Done(n),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Attempt::Later,
-                Err(_) => return Attempt::Gone,
+                Err(_) => return Attempt::Disconnected,
             }
         }
     }
 
-    /// Writes as much of `slices` as the socket takes.
+    /// Writes as much of `slices` as the socket accepts.
     pub fn send(&self, slices: &[IoSlice<'_>]) -> Attempt {
         loop {
             let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
@@ -62,7 +63,7 @@ impl Channel {
                 Ok(n) => return Attempt::Done(n),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN | Errno::NOBUFS | Errno::NOMEM) => return Attempt::Later,
-                Err(_) => return Attempt::Gone,
+                Err(_) => return Attempt::Disconnected,
             }
         }
     }

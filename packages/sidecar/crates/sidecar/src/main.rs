@@ -1,50 +1,32 @@
-//! The sidecar process: reads its arguments, puts its walls up, opens the core and serves one parent until that parent is gone.
+//! The sidecar process: one embedder's session over a socket.
 //!
 //! ```text
 //! socket ─► serve ─► session ─► core ─► sinks ─► outgoing ─► socket
-//!           one reading thread  workers and the reading thread: whoever ends a program
+//!           one reading thread  any thread that ends a program
 //! ```
 //!
-//! [`serve`] owns the reading side; [`session`] maps messages to core calls; [`sinks`] turn what the core tells back into messages;
-//! [`outgoing`] is the writing side, shared by all threads. Exit codes: 0 when the parent has gone, 1 when the connection or the image
-//! is unusable, 2 for wrong arguments.
+//! The process hardens itself, opens the core, and serves until the embedder disconnects. [`serve`]
+//! is the reading side, [`outgoing`] the writing side. `crates/session` does everything between
+//! them. Exit codes: 0 when the embedder has disconnected, 1 when the connection or the image is
+//! unusable, 2 for wrong arguments.
 
-mod adopted;
 mod arguments;
-mod casting;
 mod channel;
-mod copies;
-mod files;
-mod host;
-mod limits;
-mod network;
-mod notes;
-mod opened;
+mod hardening;
 mod outgoing;
-mod permissions;
-mod processes;
-mod relief;
-mod requests;
 mod serve;
-mod session;
-mod sinks;
-mod sleep;
-mod snapshots;
-mod table;
-mod walls;
-mod wire;
+mod takeover;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use coldframe_core::{Core, Store};
-use coldframe_protocol::messages::{Kind, SidecarHello, VERSION};
+use coldframe_session::{ErrorContext, Session, connection_error, failure};
 
 use crate::arguments::{Arguments, Command};
 use crate::channel::Channel;
 use crate::outgoing::Outgoing;
 use crate::serve::Server;
-use crate::session::Session;
 
 fn main() -> ExitCode {
     let arguments = match arguments::parse(std::env::args_os()) {
@@ -55,8 +37,8 @@ fn main() -> ExitCode {
         }
         Err(reason) => return stop(2, &reason),
     };
-    walls::abort_on_panic();
-    if let Err(reason) = walls::put_up(arguments.channel_fd) {
+    hardening::abort_on_panic();
+    if let Err(reason) = hardening::harden(arguments.channel_fd) {
         return stop(1, &reason);
     }
     let channel = match Channel::inherited(arguments.channel_fd) {
@@ -73,15 +55,14 @@ fn run(arguments: &Arguments, outgoing: Arc<Outgoing>) -> ExitCode {
     let core = match Core::open(&arguments.core) {
         Ok(core) => core,
         Err(error) => {
-            outgoing.push(wire::error(0, &wire::failure(&error, None)));
+            outgoing.push(connection_error(&failure(&error, ErrorContext::NONE)));
             outgoing.drain();
             return stop(1, &error.to_string());
         }
     };
-    let hello = SidecarHello { version: VERSION, pid: std::process::id(), image: core.image_id(), load_ns: core.load_ns() };
-    outgoing.push(wire::frame(Kind::Hello, 0, &hello, 0));
     let store = Store::open(&core, arguments.store.clone());
-    let session = Session::new(core, store, Arc::clone(&outgoing), arguments.inline);
+    let session = Session::new(core, store, Arc::clone(&outgoing) as _, arguments.inline);
+    outgoing.push(session.hello().into_frame());
     let Err(error) = Server::new(session, outgoing, arguments.spin).serve();
     stop(1, &format!("cannot start a thread: {error}"))
 }

@@ -1,10 +1,11 @@
 //! The writing side of the connection, shared by all threads.
 //!
-//! Whoever ends a program sends the answer itself, at once: handing it to the reading thread would cost a wake-up. No thread ever blocks
-//! on a slow parent. When the socket is full, frames queue up here, the reading thread is woken through an event descriptor and sends
-//! them as the socket drains. While the reading thread handles a batch of frames, its own answers wait for the end of the batch and leave
-//! in one call. What may pile up is bounded elsewhere: the stream windows bound `output`, and [`crate::serve`] takes no new requests
-//! while more than [`HIGH_WATER`] bytes wait.
+//! The thread that ends a program sends the reply itself: handing it to the reading thread would
+//! cost a wake-up. No thread blocks on a slow embedder. When the socket is full, frames queue up
+//! here. An event descriptor wakes the reading thread, which sends them as the socket drains. While
+//! the reading thread handles a batch of frames, its own replies wait for the end of the batch and
+//! leave in one call. The queue is bounded elsewhere: stream windows bound `output`, and
+//! [`crate::serve`] reads no new requests while more than [`HIGH_WATER`] bytes wait.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -12,36 +13,37 @@ use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use coldframe_session::{Message, Outlet};
 use parking_lot::Mutex;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use crate::channel::{Attempt, Channel};
 
-/// While more bytes than this wait for the parent, no new requests are read.
+/// While more bytes than this wait for the embedder, no new requests are read.
 pub const HIGH_WATER: usize = 1 << 20;
 
-/// A batch that has queued this much does not wait for its end.
+/// A batch that has queued this many bytes is sent before its end.
 const BATCH_BYTES: usize = 128 << 10;
 
-/// Frames per call to the kernel.
+/// The largest number of frames in one system call.
 const SLICES: usize = 64;
 
-/// How long a dying connection waits for its last frames to leave.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long an ending connection waits until its last frames are sent.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 thread_local! {
-    /// This thread reads and is handling a batch.
+    /// Whether this thread reads and handles a batch.
     static IN_BATCH: Cell<bool> = const { Cell::new(false) };
-    /// Frames that this thread has pushed so far.
+    /// The number of frames that this thread has pushed.
     static PUSHED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How many frames this thread has pushed so far.
+/// Returns the number of frames that this thread has pushed.
 pub fn pushed_here() -> u64 {
     PUSHED.get()
 }
 
-/// See the module.
+/// The queue of outgoing frames and the socket.
 pub struct Outgoing {
     channel: Channel,
     wake: OwnedFd,
@@ -51,45 +53,46 @@ pub struct Outgoing {
 #[derive(Default)]
 struct State {
     queue: VecDeque<Vec<u8>>,
-    /// Bytes of the first frame in `queue` that have been sent.
+    /// Sent bytes of the first frame in `queue`.
     sent: usize,
-    /// Bytes in `queue` that have not been sent.
+    /// Bytes in `queue` that were not sent.
     waiting: usize,
-    /// The socket was full; the reading thread will go on when it is not.
+    /// Whether the socket is full. The reading thread continues when the socket is writable.
     blocked: bool,
-    /// The parent has gone: nothing is kept any more.
-    gone: bool,
+    /// Whether the embedder has disconnected. Frames are dropped.
+    disconnected: bool,
 }
 
-/// What the reading thread needs to know before it sleeps.
+/// The state of the queue, for the reading thread before it sleeps.
 pub struct Backlog {
-    /// It must wait for room in the socket.
+    /// Whether the socket must become writable before anything is sent.
     pub blocked: bool,
-    /// It must not read new requests.
+    /// Whether no new requests may be read.
     pub full: bool,
 }
 
 impl Outgoing {
-    /// The writing side of `channel`.
+    /// Makes the writing side of `channel`.
     pub fn new(channel: Channel) -> rustix::io::Result<Self> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(Self { channel, wake, state: Mutex::default() })
     }
 
-    /// The socket, for reading.
+    /// Returns the socket, for reading.
     pub fn channel(&self) -> &Channel {
         &self.channel
     }
 
-    /// Becomes readable when [`Outgoing::backlog`] has changed behind the reading thread's back.
+    /// Returns a descriptor that becomes readable when another thread has changed
+    /// [`Outgoing::backlog`].
     pub fn wakes(&self) -> BorrowedFd<'_> {
         self.wake.as_fd()
     }
 
-    /// Sends a frame, or queues it. Never blocks.
+    /// Sends a frame or queues it. Never blocks.
     pub fn push(&self, frame: Vec<u8>) {
         let mut state = self.state.lock();
-        if state.gone {
+        if state.disconnected {
             return;
         }
         state.waiting += frame.len();
@@ -98,56 +101,52 @@ impl Outgoing {
         if state.blocked || (IN_BATCH.get() && state.waiting < BATCH_BYTES) {
             return;
         }
-        self.send(&mut state);
+        self.send_queued(&mut state);
         if state.blocked && !IN_BATCH.get() {
-            // The reading thread may be asleep and know nothing of this.
-            self.wake();
+            // The reading thread may be blocked in `poll`.
+            self.wake_reader();
         }
     }
 
-    /// Wakes the reading thread. It cannot fail: the counter is far from its limit.
-    pub fn wake(&self) {
+    /// Wakes the reading thread. The call cannot fail: the counter is far from its limit.
+    fn wake_reader(&self) {
         let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
 
-    /// Handles a batch: frames that this thread pushes in `work` leave together afterwards.
+    /// Runs `work`, and sends the frames that it pushes on this thread together.
     pub fn batch<T>(&self, work: impl FnOnce() -> T) -> T {
         IN_BATCH.set(true);
         let value = work();
         IN_BATCH.set(false);
         let mut state = self.state.lock();
         if !state.blocked {
-            self.send(&mut state);
+            self.send_queued(&mut state);
         }
         value
     }
 
-    /// The reading thread goes on sending: the socket may have room again.
+    /// Continues sending when the socket may be writable.
     pub fn resume(&self) {
         let mut state = self.state.lock();
         state.blocked = false;
-        self.send(&mut state);
+        self.send_queued(&mut state);
     }
 
-    /// The reading thread has seen that it was woken.
+    /// Resets the wake-up of the reading thread.
     pub fn woken(&self) {
         let _ = rustix::io::read(&self.wake, &mut [0; 8]);
     }
 
-    /// What waits.
+    /// Returns the state of the queue.
     pub fn backlog(&self) -> Backlog {
         let state = self.state.lock();
         Backlog { blocked: state.blocked, full: state.waiting > HIGH_WATER }
     }
 
-    /// Bytes that wait for the parent.
-    pub fn waiting(&self) -> u64 {
-        self.state.lock().waiting as u64
-    }
-
-    /// Waits until all has been sent, for [`LAST_WORDS`] at most: a connection's last frame says why it ends.
+    /// Waits until all frames are sent, for [`DRAIN_TIMEOUT`] at most. The last frame says why the
+    /// connection ends.
     pub fn drain(&self) {
-        let end = Instant::now() + LAST_WORDS;
+        let end = Instant::now() + DRAIN_TIMEOUT;
         loop {
             self.resume();
             let left = end.saturating_duration_since(Instant::now());
@@ -159,8 +158,8 @@ impl Outgoing {
         }
     }
 
-    /// Sends from the queue until it is empty or the socket is full.
-    fn send(&self, state: &mut State) {
+    /// Sends frames until the queue is empty or the socket is full.
+    fn send_queued(&self, state: &mut State) {
         while !state.queue.is_empty() {
             let mut slices = [IoSlice::new(&[]); SLICES];
             let mut count = 0;
@@ -175,9 +174,9 @@ impl Outgoing {
                     state.blocked = true;
                     return;
                 }
-                Attempt::Gone => {
-                    // The reading side notices by itself and ends the process.
-                    *state = State { gone: true, ..State::default() };
+                Attempt::Disconnected => {
+                    // The reading side detects the end and exits.
+                    *state = State { disconnected: true, ..State::default() };
                     return;
                 }
             }
@@ -185,8 +184,22 @@ impl Outgoing {
     }
 }
 
+impl Outlet for Outgoing {
+    fn send(&self, message: Message) {
+        self.push(message.into_frame());
+    }
+
+    fn wake(&self) {
+        self.wake_reader();
+    }
+
+    fn queued_bytes(&self) -> u64 {
+        self.state.lock().waiting as u64
+    }
+}
+
 impl State {
-    /// `n` bytes from the front have been sent.
+    /// Removes `n` sent bytes from the front.
     fn advance(&mut self, n: usize) {
         self.waiting -= n;
         self.sent += n;

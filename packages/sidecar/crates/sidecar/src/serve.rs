@@ -1,31 +1,33 @@
-//! Reads frames, has each handled by the session, keeps the writing side going, and notices the parent's death.
+//! The reading side: reads frames, lets the session handle each of them, and notices that the
+//! embedder has disconnected.
 //!
-//! One thread reads at a time. A thread that has just answered looks for more for a while before it sleeps: in a loop of evaluations the
-//! next request comes within microseconds, and waking up costs more than handling it. Frames that arrived together are handled as one batch,
-//! and answers leave together. A request that came alone runs on the reading thread itself for its budget; a second thread, otherwise
-//! asleep, takes the reading over if the first does not come back ([`crate::relief`]). The one that comes back late becomes the second.
+//! One thread reads at a time. A thread that has just answered looks for more frames for a while
+//! before it sleeps. In a loop of evaluations the next request arrives within microseconds, and
+//! waking up costs more than handling the request. Frames that arrived together are handled as a
+//! batch, and their replies leave together. A request that arrived alone runs on the reading thread
+//! itself for its budget. A second thread takes over when the first does not return
+//! ([`crate::takeover`]). The thread that returns late becomes the second.
 
 use std::convert::Infallible;
-
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use coldframe_protocol::Decoder;
+use coldframe_session::{Job, Session, Violation, connection_error, frame_violation};
 use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::thread::sched_yield;
 
 use crate::channel::Attempt;
+use crate::hardening::exit_process;
 use crate::outgoing::{self, Outgoing};
-use crate::relief::Relief;
-use crate::session::{Job, Session, Violation};
-use crate::{walls, wire};
+use crate::takeover::Takeover;
 
-/// See the module.
+/// Serves one connection.
 pub struct Server {
     outgoing: Arc<Outgoing>,
     spin: Duration,
-    relief: Relief,
+    takeover: Takeover,
     /// Locked by the thread that reads.
     reader: Mutex<Reader>,
 }
@@ -36,28 +38,28 @@ struct Reader {
     awake_until: Instant,
 }
 
-/// What the reading thread does next.
+/// The next action of the reading thread.
 enum Step {
     Read,
     Run(Job),
     /// The other end of the channel is closed.
-    ParentGone,
-    /// The parent broke the protocol; this is to be its last message.
+    Disconnected,
+    /// The embedder has broken the protocol. The violation is the last message.
     Violated(Violation),
 }
 
 impl Server {
-    /// A server for one connection. `spin`: how long a thread that has just answered looks for more.
+    /// Makes a server. `spin`: how long a thread that has just answered looks for more frames.
     pub fn new(session: Session, outgoing: Arc<Outgoing>, spin: Duration) -> Self {
         let reader = Reader { decoder: Decoder::new(), session, awake_until: Instant::now() };
-        Self { outgoing, spin, relief: Relief::default(), reader: Mutex::new(reader) }
+        Self { outgoing, spin, takeover: Takeover::default(), reader: Mutex::new(reader) }
     }
 
-    /// Serves on this thread and a second one; ends the process when the connection ends.
+    /// Serves on this thread and on the takeover thread. Ends the process when the connection ends.
     pub fn serve(self) -> std::io::Result<Infallible> {
         let this = Arc::new(self);
         let second = Arc::clone(&this);
-        std::thread::Builder::new().name("relief".to_owned()).spawn(move || second.stand_by())?;
+        std::thread::Builder::new().name("takeover".to_owned()).spawn(move || second.stand_by())?;
         this.read();
         this.stand_by()
     }
@@ -65,12 +67,12 @@ impl Server {
     /// Reads whenever the reading thread is stuck.
     fn stand_by(&self) -> ! {
         loop {
-            self.relief.wait_until_stuck();
+            self.takeover.wait_until_stuck();
             self.read();
         }
     }
 
-    /// Reads until another thread does.
+    /// Reads until another thread reads.
     fn read(&self) {
         let Some(mut reader) = self.reader.try_lock() else { return };
         loop {
@@ -79,26 +81,26 @@ impl Server {
                 Step::Run(job) => {
                     drop(reader);
                     let before = outgoing::pushed_here();
-                    self.relief.watched(job);
+                    self.takeover.watch(job);
                     match self.reader.try_lock() {
                         Some(mine) => reader = mine,
                         None => return,
                     }
                     self.stay_awake(&mut reader, before);
                 }
-                Step::ParentGone => walls::vanish(0),
+                Step::Disconnected => exit_process(0),
                 Step::Violated(failure) => {
-                    self.outgoing.push(wire::error(0, &failure));
+                    self.outgoing.push(connection_error(&failure));
                     self.outgoing.drain();
                     eprintln!("coldframe-sidecar: {}: {}", failure.code, failure.message);
-                    walls::vanish(1)
+                    exit_process(1)
                 }
             }
         }
     }
 
     fn step(&self, reader: &mut Reader) -> Step {
-        reader.session.take_notes();
+        reader.session.run_tasks();
         let backlog = self.outgoing.backlog();
         if !backlog.full {
             match self.outgoing.channel().receive(reader.decoder.spare()) {
@@ -114,31 +116,33 @@ impl Server {
                     };
                 }
                 Attempt::Later if Instant::now() < reader.awake_until => {
-                    // Not a bare spin: the parent, woken by the answer, may have been put on this very processor.
+                    // Yield instead of spinning: the reply may have woken the embedder on this
+                    // processor.
                     sched_yield();
                     return Step::Read;
                 }
                 Attempt::Later => {}
-                Attempt::Gone => return Step::ParentGone,
+                Attempt::Disconnected => return Step::Disconnected,
             }
         }
-        if sleep(&self.outgoing, backlog.blocked, backlog.full) { Step::Read } else { Step::ParentGone }
+        if sleep(&self.outgoing, backlog.blocked, backlog.full) { Step::Read } else { Step::Disconnected }
     }
 
-    /// Handles the frames that have been received whole.
+    /// Handles the frames that have been received completely.
     fn handle_all(&self, reader: &mut Reader) -> Result<Option<Job>, Violation> {
         let mut first = true;
-        while let Some(frame) = reader.decoder.next_frame().map_err(|error| wire::unsendable(&error))? {
-            let alone = first && !frame.more && !self.relief.is_running();
+        while let Some(frame) = reader.decoder.next_frame().map_err(|error| frame_violation(&error))? {
+            let alone = first && !frame.more && !self.takeover.is_running();
             if let Some(job) = reader.session.handle(&frame, alone)? {
-                return Ok(Some(job)); // it was alone: nothing follows
+                return Ok(Some(job)); // The frame was alone, so no frame follows.
             }
             first = false;
         }
         Ok(None)
     }
 
-    /// Stays awake for a while if this thread has answered something since `before`, and no worker could use the processor meanwhile.
+    /// Stays awake for a while if this thread has sent something since `before`. While requests are
+    /// in flight it sleeps, because a worker could use the processor.
     fn stay_awake(&self, reader: &mut Reader, before: u64) {
         if outgoing::pushed_here() != before && reader.session.is_idle() {
             reader.awake_until = Instant::now() + self.spin;
@@ -146,8 +150,9 @@ impl Server {
     }
 }
 
-/// Sleeps until there is something to read (unless `full`), or to write (when `blocked`), or the backlog has changed. False: the parent
-/// has gone. With a full backlog nothing is read, so that only the hang-up tells.
+/// Sleeps until the socket is readable (unless `full`), writable (when `blocked`), or the backlog
+/// has changed. Returns false when the embedder has disconnected. With a full backlog nothing is
+/// read, so only a hang-up reports that.
 fn sleep(outgoing: &Outgoing, blocked: bool, full: bool) -> bool {
     let mut events = PollFlags::empty();
     events.set(PollFlags::IN, !full);
@@ -155,7 +160,7 @@ fn sleep(outgoing: &Outgoing, blocked: bool, full: bool) -> bool {
     let wakes = outgoing.wakes();
     let mut fds = [PollFd::new(outgoing.channel(), events), PollFd::new(&wakes, PollFlags::IN)];
     if poll(&mut fds, None).is_err() {
-        return true; // interrupted by a signal: look again
+        return true; // A signal interrupted the call: look again.
     }
     let (socket, wake) = (fds[0].revents(), fds[1].revents());
     if !wake.is_empty() {

@@ -8,14 +8,14 @@ use std::io::Write;
 
 use coldframe_protocol::messages::*;
 use coldframe_protocol::{MAX_FRAME_BYTES, encode};
-use common::{Parent, fact, program, text};
+use common::{Parent, fact, program, runtime, text};
 use serde_json::{Value, json};
 
 #[test]
 fn greets_and_answers() {
     let mut parent = Parent::new(&[]);
     parent.assert_alive();
-    let counts: Resources = parent.ask(Kind::Resources, 2, &Empty {}).read();
+    let counts: SidecarResources = parent.ask(Kind::Resources, 2, &Empty {}).read();
     assert_eq!((counts.runtimes, counts.processes, counts.buffered_bytes), (0, 0, 0));
 }
 
@@ -25,8 +25,8 @@ fn a_batch_is_answered_in_order() {
     let batch: Vec<u8> = (1..=500).flat_map(|id| encode(Kind::Ping, id, &Empty {}, 0).unwrap()).collect();
     parent.socket.write_all(&batch).unwrap();
     for id in 1..=500 {
-        let came = parent.receive();
-        assert_eq!((came.kind, came.id), (Kind::Reply, id));
+        let received = parent.receive();
+        assert_eq!((received.kind, received.id), (Kind::Reply, id));
     }
 }
 
@@ -34,8 +34,8 @@ fn a_batch_is_answered_in_order() {
 fn another_version_ends_the_connection() {
     let mut parent = Parent::silent(&[]);
     parent.send(Kind::Hello, 0, &SdkHello { version: "9.9.9" });
-    let (came, status, stderr) = parent.last_words();
-    let failure = came.failure();
+    let (received, status, stderr) = parent.last_message();
+    let failure = received.failure();
     assert_eq!(failure.code, "ERR_VERSION_MISMATCH");
     assert_eq!((fact(&failure, "sdk"), fact(&failure, "sidecar")), (text("9.9.9"), text(VERSION)));
     assert_eq!(status.code(), Some(1));
@@ -43,22 +43,22 @@ fn another_version_ends_the_connection() {
 }
 
 #[test]
-fn hello_comes_first_and_once() {
+fn hello_must_be_the_first_message_and_sent_once() {
     let mut parent = Parent::silent(&[]);
     parent.send(Kind::Ping, 1, &Empty {});
-    assert_eq!(fact(&parent.last_words().0.failure(), "what"), text("hello"));
+    assert_eq!(fact(&parent.last_message().0.failure(), "what"), text("hello"));
 
     let mut parent = Parent::new(&[]);
     parent.send(Kind::Hello, 0, &SdkHello { version: VERSION });
-    assert_eq!(fact(&parent.last_words().0.failure(), "what"), text("hello"));
+    assert_eq!(fact(&parent.last_message().0.failure(), "what"), text("hello"));
 }
 
 #[test]
 fn an_oversized_frame_ends_the_connection_before_it_is_read() {
     let mut parent = Parent::new(&[]);
     parent.socket.write_all(&(MAX_FRAME_BYTES as u32 + 1).to_le_bytes()).unwrap();
-    let (came, status, _) = parent.last_words();
-    let failure = came.failure();
+    let (received, status, _) = parent.last_message();
+    let failure = received.failure();
     assert_eq!(failure.code, "ERR_FRAME_TOO_LARGE");
     assert_eq!(fact(&failure, "bytes"), Fact::Number(MAX_FRAME_BYTES as i64 + 1));
     assert_eq!(fact(&failure, "maxBytes"), Fact::Number(MAX_FRAME_BYTES as i64));
@@ -70,19 +70,19 @@ fn garbage_ends_the_connection() {
     for garbage in [&b"\x04\0\0\0abcd"[..], b"\0\0\0\0", b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", &[7; 64]] {
         let mut parent = Parent::new(&[]);
         parent.socket.write_all(garbage).unwrap();
-        let (came, status, _) = parent.last_words();
-        let failure = came.failure();
+        let (received, status, _) = parent.last_message();
+        let failure = received.failure();
         assert!(["ERR_INVALID_REQUEST", "ERR_FRAME_TOO_LARGE"].contains(&failure.code.as_ref()), "{failure:?}");
         assert_eq!(status.code(), Some(1));
     }
 }
 
 #[test]
-fn an_invalid_body_is_that_requests_error_and_the_connection_goes_on() {
+fn an_invalid_body_fails_its_request_and_the_connection_continues() {
     let mut parent = Parent::new(&[]);
     let runtime = parent.runtime();
     let start = |change: Value| {
-        let mut body = json!({ "runtime": runtime, "mode": "exec", "code": "" });
+        let mut body = json!({ "runtime": runtime.get(), "mode": "exec", "code": "" });
         body.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
         body
     };
@@ -107,17 +107,17 @@ fn an_invalid_body_is_that_requests_error_and_the_connection_goes_on() {
     ];
     for (index, (kind, body, what)) in cases.into_iter().enumerate() {
         if kind == Kind::Reply {
-            continue; // below the requests: not answerable, see `messages_that_nobody_may_send`
+            continue; // The kind is below the requests: see the next test.
         }
-        let came = parent.ask(kind, 100 + index as u32, &body);
-        let failure = came.failure();
+        let received = parent.ask(kind, 100 + index as u32, &body);
+        let failure = received.failure();
         assert_eq!((failure.code.as_ref(), fact(&failure, "what")), ("ERR_INVALID_REQUEST", text(what)), "{failure:?}");
         parent.assert_alive();
     }
 }
 
 #[test]
-fn messages_that_nobody_may_send_end_the_connection() {
+fn messages_that_the_sdk_may_not_send_end_the_connection() {
     let cases = [
         (Kind::Reply, 5, json!({}), "kind"),
         (Kind::Credit, 5, json!({ "bytes": "all" }), "credit.bytes"),
@@ -127,18 +127,18 @@ fn messages_that_nobody_may_send_end_the_connection() {
     for (kind, id, body, what) in cases {
         let mut parent = Parent::new(&[]);
         parent.send(kind, id, &body);
-        let (came, status, _) = parent.last_words();
-        assert_eq!(fact(&came.failure(), "what"), text(what));
+        let (received, status, _) = parent.last_message();
+        assert_eq!(fact(&received.failure(), "what"), text(what));
         assert_eq!(status.code(), Some(1));
     }
 }
 
 #[test]
-fn an_unknown_kind_is_that_requests_error() {
+fn an_unknown_kind_fails_its_request() {
     let mut parent = Parent::new(&[]);
     parent.socket.write_all(&[5, 0, 0, 0, 0x93, 0xcc, 200, 9, 0x80]).unwrap();
-    let came = parent.receive();
-    assert_eq!((came.id, fact(&came.failure(), "what")), (9, text("kind")));
+    let received = parent.receive();
+    assert_eq!((received.id, fact(&received.failure(), "what")), (9, text("kind")));
     parent.assert_alive();
 }
 
@@ -148,7 +148,7 @@ fn an_id_in_use_ends_the_connection() {
     let runtime = parent.runtime();
     parent.send(Kind::ProcessStart, 7, &program(runtime, "p: while (true) {}"));
     parent.send(Kind::ProcessStart, 7, &program(runtime, "0"));
-    assert_eq!(fact(&parent.last_words().0.failure(), "what"), text("id"));
+    assert_eq!(fact(&parent.last_message().0.failure(), "what"), text("id"));
 }
 
 #[test]
@@ -160,26 +160,29 @@ fn credit_and_cancel_may_cross_the_reply() {
 }
 
 #[test]
-fn runtimes_that_are_not_there_are_told_apart() {
+fn a_disposed_runtime_differs_from_a_runtime_that_never_existed() {
     let mut parent = Parent::new(&[]);
-    let came = parent.ask(Kind::ProcessStart, 1, &program(3, ""));
-    let failure = came.failure();
+    let received = parent.ask(Kind::ProcessStart, 1, &program(runtime(3), ""));
+    let failure = received.failure();
     assert_eq!((failure.code.as_ref(), fact(&failure, "runtime")), ("ERR_RUNTIME_NOT_FOUND", Fact::Number(3)));
 
     let runtime = parent.runtime();
     assert_eq!(parent.ask(Kind::RuntimeDispose, 2, &RuntimeDispose { runtime }).kind, Kind::Reply);
-    for came in [
+    for received in [
         parent.ask(Kind::RuntimeDispose, 3, &RuntimeDispose { runtime }),
         parent.ask(Kind::ProcessStart, 4, &program(runtime, "")),
         parent.ask(Kind::RunnerCreate, 5, &RunnerCreate { runtime, env: None, cwd: None }),
     ] {
-        let failure = came.failure();
-        assert_eq!((failure.code.as_ref(), fact(&failure, "runtime")), ("ERR_RUNTIME_DISPOSED", Fact::Number(runtime.into())));
+        let failure = received.failure();
+        assert_eq!(
+            (failure.code.as_ref(), fact(&failure, "runtime")),
+            ("ERR_RUNTIME_DISPOSED", Fact::Number(runtime.get().into()))
+        );
     }
 }
 
 #[test]
-fn who_does_not_read_is_not_read_either() {
+fn the_sidecar_stops_reading_while_the_embedder_does_not_read() {
     let mut parent = Parent::new(&[]);
     let before = resident_bytes(parent.child.id());
     parent.socket.set_nonblocking(true).unwrap();
@@ -187,7 +190,7 @@ fn who_does_not_read_is_not_read_either() {
     let block = ping.repeat(1_000);
     let mut sent = 0;
     let mut stalled = 0;
-    // 64 MiB of pings are 72 MB of answers; long before that, the sidecar must have stopped reading.
+    // 64 MiB of pings are 72 MB of replies. The sidecar must stop reading long before.
     while stalled < 200 && sent < 64 << 20 {
         match parent.socket.write(&block[sent % ping.len()..]) {
             Ok(n) => {

@@ -1,39 +1,40 @@
-//! What guests ask of the SDK, with this test as the SDK: calls, answers, and answers to nothing.
+//! Host calls, with this test as the SDK: calls, results, and results that no call waits for.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 
 mod common;
 
+use coldframe_ids::{Pid, RuntimeId};
 use coldframe_protocol::messages::*;
-use common::{Parent, fact, program, text};
+use common::{Parent, fact, other, program, runtime, text};
 
-fn set(runtime: u32, names: &[&'static str]) -> BindingsSet<'static> {
+fn set(runtime: RuntimeId, names: &[&'static str]) -> BindingsSet<'static> {
     let bindings = names.iter().map(|name| Binding { name, commands: vec![name], input_bytes: 100 }).collect();
     BindingsSet { runtime, bindings }
 }
 
-fn ok(runtime: u32, ok: &[u8]) -> HostResult<'_> {
+fn ok(runtime: RuntimeId, ok: &[u8]) -> HostResult<'_> {
     HostResult { runtime, ok: Some(ok), failure: None }
 }
 
 #[test]
-fn a_call_is_answered_while_its_request_waits() {
+fn a_host_call_gets_its_result_while_its_request_waits() {
     let mut parent = Parent::new(&[]);
     let runtime = parent.runtime();
     assert_eq!(parent.ask(Kind::BindingsSet, 2, &set(runtime, &["weather"])).kind, Kind::Reply);
     parent.send(Kind::ProcessStart, 3, &program(runtime, "console.log(await callBinding('weather', 'Oslo'))"));
-    let came = parent.receive();
-    let call: HostCall<'_> = came.read();
+    let received = parent.receive();
+    let call: HostCall<'_> = received.read();
     assert_eq!(
-        (came.kind, call.runtime, call.service, call.name, call.input),
+        (received.kind, call.runtime, call.service, call.name, call.input),
         (Kind::HostCall, runtime, "binding", "weather", &b"\"Oslo\""[..])
     );
-    // Of a call that is not under way, of a runtime that never was: nobody minds.
-    parent.send(Kind::HostResult, came.id + 1, &ok(runtime, b"=1"));
-    parent.send(Kind::HostResult, came.id, &ok(runtime + 1, b"=2"));
+    // Results of unknown calls and of unknown runtimes are ignored.
+    parent.send(Kind::HostResult, received.id + 1, &ok(runtime, b"=1"));
+    parent.send(Kind::HostResult, received.id, &ok(other(runtime), b"=2"));
     parent.send(Kind::HostResult, 0, &ok(runtime, b"=3"));
-    parent.send(Kind::HostResult, came.id, &ok(runtime, b"=\"cold\""));
-    parent.send(Kind::HostResult, came.id, &ok(runtime, b"=\"twice\""));
+    parent.send(Kind::HostResult, received.id, &ok(runtime, b"=\"cold\""));
+    parent.send(Kind::HostResult, received.id, &ok(runtime, b"=\"twice\""));
     let reply = parent.receive();
     assert_eq!((reply.kind, reply.id), (Kind::Reply, 3));
     assert_eq!(reply.read::<Outcome<'_>>().stdout, b"cold\n");
@@ -41,14 +42,14 @@ fn a_call_is_answered_while_its_request_waits() {
 }
 
 #[test]
-fn two_runtimes_count_their_calls_on_their_own() {
+fn each_runtime_counts_its_own_calls() {
     let mut parent = Parent::new(&[]);
     let runtimes =
         [parent.runtime(), parent.ask(Kind::RuntimeCreate, 4, &RuntimeCreate::default()).read::<RuntimeCreated>().runtime];
     for (n, runtime) in runtimes.into_iter().enumerate() {
         let id = 10 + n as u32;
         assert_eq!(parent.ask(Kind::BindingsSet, id, &set(runtime, &["a"])).kind, Kind::Reply);
-        parent.send(Kind::ProcessStart, 20 + runtime, &program(runtime, "console.log(await callBinding('a'))"));
+        parent.send(Kind::ProcessStart, 20 + runtime.get(), &program(runtime, "console.log(await callBinding('a'))"));
     }
     let calls = [parent.receive(), parent.receive()];
     assert_eq!(calls[0].id, calls[1].id);
@@ -63,7 +64,7 @@ fn two_runtimes_count_their_calls_on_their_own() {
 }
 
 #[test]
-fn what_waits_when_its_runtime_goes_is_cancelled_and_its_answer_ignored() {
+fn a_call_of_a_disposed_runtime_is_cancelled_and_its_result_ignored() {
     let mut parent = Parent::new(&[]);
     let runtime = parent.runtime();
     parent.ask(Kind::BindingsSet, 2, &set(runtime, &["a"]));
@@ -71,8 +72,8 @@ fn what_waits_when_its_runtime_goes_is_cancelled_and_its_answer_ignored() {
     let call = parent.receive();
     assert_eq!(call.kind, Kind::HostCall);
     parent.send(Kind::RuntimeDispose, 4, &RuntimeDispose { runtime });
-    let came = [parent.receive(), parent.receive(), parent.receive()];
-    let cancel = came.iter().find(|came| came.kind == Kind::HostCancel).expect("a cancel");
+    let received = [parent.receive(), parent.receive(), parent.receive()];
+    let cancel = received.iter().find(|received| received.kind == Kind::HostCancel).expect("a cancel");
     assert_eq!((cancel.id, cancel.read::<HostCancel>().runtime), (call.id, runtime));
     parent.send(Kind::HostResult, call.id, &ok(runtime, b"=1"));
     parent.assert_alive();
@@ -80,7 +81,7 @@ fn what_waits_when_its_runtime_goes_is_cancelled_and_its_answer_ignored() {
 }
 
 #[test]
-fn a_malformed_answer_ends_the_connection_and_a_malformed_set_only_itself() {
+fn a_malformed_result_ends_the_connection_and_a_malformed_set_fails() {
     let mut parent = Parent::new(&[]);
     let runtime = parent.runtime();
     let refused = parent.ask(Kind::BindingsSet, 2, &set(runtime, &["a/b"]));
@@ -91,15 +92,15 @@ fn a_malformed_answer_ends_the_connection_and_a_malformed_set_only_itself() {
     assert_eq!(fact(&refused.failure(), "what"), text("bindings.set.runtime"));
     parent.assert_alive();
     parent.send(Kind::HostResult, 1, &Empty {});
-    let (came, status, _) = parent.last_words();
-    assert_eq!((came.id, fact(&came.failure(), "what")), (0, text("host.result.runtime")));
+    let (received, status, _) = parent.last_message();
+    assert_eq!((received.id, fact(&received.failure(), "what")), (0, text("host.result.runtime")));
     assert_eq!(status.code(), Some(1));
 }
 
 #[test]
-fn only_a_sidecar_asks() {
+fn the_sdk_may_not_send_host_calls() {
     let mut parent = Parent::new(&[]);
-    let call = HostCall { runtime: 1, pid: 1, service: "binding", name: "a", input: b"" };
+    let call = HostCall { runtime: runtime(1), pid: Pid::new(1), service: "binding", name: "a", input: b"" };
     assert_eq!(parent.ask(Kind::HostCall, 1, &call).failure().code, "ERR_INVALID_REQUEST");
     parent.assert_alive();
 }

@@ -1,4 +1,4 @@
-//! The sidecar as a process: its arguments, its walls, its end, and programs that run in it.
+//! The sidecar as a process: arguments, hardening, exit, and programs that run in it.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 
@@ -9,9 +9,10 @@ use std::os::fd::AsRawFd;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use coldframe_ids::RunnerId;
 use coldframe_protocol::encode;
 use coldframe_protocol::messages::*;
-use common::{Parent, SIDECAR, arguments, command, ended, eventually, fact, program, text};
+use common::{Parent, SIDECAR, arguments, command, eventually, fact, program, text, wait_for_exit};
 
 const ENDLESS: &str = "p: while (true) {}";
 
@@ -22,7 +23,7 @@ fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn says_what_it_is() {
+fn prints_its_version_and_its_help() {
     let (code, stdout, _) = run(&["--help"]);
     assert_eq!(code, Some(0));
     for option in ["--channel-fd", "--image", "--workers", "--warm-slots", "--spin-us", "--inline-us", "--version"] {
@@ -55,7 +56,7 @@ fn wrong_arguments_are_named() {
 }
 
 #[test]
-fn an_image_that_is_not_there_is_told_on_the_channel() {
+fn a_missing_image_is_reported_on_the_channel() {
     let (mut command, mut socket, theirs) = command(SIDECAR);
     let mut arguments = arguments(&theirs);
     arguments.extend(["--image".to_owned(), "/nonexistent".to_owned()]);
@@ -65,9 +66,9 @@ fn an_image_that_is_not_there_is_told_on_the_channel() {
     socket.read_to_end(&mut bytes).unwrap();
     let frame = coldframe_protocol::Frame::parse(&bytes[4..]).unwrap();
     let failure: Failure<'_> = coldframe_protocol::reader::read(frame.body).unwrap();
-    assert_eq!((frame.kind, frame.id, failure.code.as_ref()), (Kind::Error as u8, 0, "ERR_IMAGE"));
+    assert_eq!((frame.kind, frame.id, failure.code.as_ref()), (Kind::Error.number(), 0, "ERR_IMAGE"));
     assert!(matches!(fact(&failure, "path"), Fact::Text(path) if path.starts_with("/nonexistent")));
-    assert_eq!(ended(&mut child).code(), Some(1));
+    assert_eq!(wait_for_exit(&mut child).code(), Some(1));
 }
 
 #[test]
@@ -76,8 +77,8 @@ fn runs_a_program() {
         let mut parent = Parent::new(&["--inline-us", inline]);
         let runtime = parent.runtime();
         for id in 2..20 {
-            let came = parent.ask(Kind::ProcessStart, id, &program(runtime, "0; process.exit(5)"));
-            let outcome: Outcome<'_> = came.read();
+            let received = parent.ask(Kind::ProcessStart, id, &program(runtime, "0; process.exit(5)"));
+            let outcome: Outcome<'_> = received.read();
             assert_eq!((outcome.exit_code, outcome.failure.as_ref()), (5, None), "{outcome:?}");
         }
     }
@@ -92,9 +93,9 @@ fn many_programs_at_once_are_all_answered() {
     parent.socket.write_all(&batch).unwrap();
     let mut ids: Vec<u32> = (0..200)
         .map(|_| {
-            let came = parent.receive();
-            assert_eq!(came.read::<Outcome<'_>>().exit_code, 5);
-            came.id
+            let received = parent.receive();
+            assert_eq!(received.read::<Outcome<'_>>().exit_code, 5);
+            received.id
         })
         .collect();
     ids.sort_unstable();
@@ -102,7 +103,7 @@ fn many_programs_at_once_are_all_answered() {
 }
 
 #[test]
-fn cancel_ends_a_program_that_never_would() {
+fn cancel_ends_an_endless_program() {
     for inline in ["0", "200"] {
         let mut parent = Parent::new(&["--inline-us", inline]);
         let runtime = parent.runtime();
@@ -111,15 +112,15 @@ fn cancel_ends_a_program_that_never_would() {
         parent.assert_alive();
         let begin = Instant::now();
         parent.send(Kind::Cancel, 5, &Empty {});
-        let came = parent.receive();
-        let outcome: Outcome<'_> = came.read();
-        assert_eq!((came.id, outcome.exit_code, outcome.failure.unwrap().code.as_ref()), (5, 137, "ERR_CANCELED"));
+        let received = parent.receive();
+        let outcome: Outcome<'_> = received.read();
+        assert_eq!((received.id, outcome.exit_code, outcome.failure.unwrap().code.as_ref()), (5, 137, "ERR_CANCELED"));
         assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
     }
 }
 
 #[test]
-fn dispose_ends_what_runs_in_the_runtime() {
+fn dispose_ends_the_programs_of_the_runtime() {
     let mut parent = Parent::new(&[]);
     let runtime = parent.runtime();
     parent.send(Kind::ProcessStart, 5, &program(runtime, ENDLESS));
@@ -131,7 +132,7 @@ fn dispose_ends_what_runs_in_the_runtime() {
 }
 
 #[test]
-fn ends_at_once_when_the_parent_closes_the_channel_whatever_guests_do() {
+fn exits_at_once_when_the_channel_closes_while_guests_run() {
     let mut parent = Parent::new(&[]);
     let runtime = parent.runtime();
     for id in 5..10 {
@@ -140,26 +141,26 @@ fn ends_at_once_when_the_parent_closes_the_channel_whatever_guests_do() {
     parent.assert_alive();
     let begin = Instant::now();
     parent.socket.shutdown(std::net::Shutdown::Both).unwrap();
-    assert_eq!(ended(&mut parent.child).code(), Some(0));
+    assert_eq!(wait_for_exit(&mut parent.child).code(), Some(0));
     assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
 }
 
 #[test]
-fn ends_when_the_parent_dies_although_the_channel_is_open() {
+fn exits_when_the_parent_process_exits_although_the_channel_is_open() {
     let (mut command, _socket, theirs) = command("sh");
     command.args(["-c", "\"$@\" & echo $!; wait", "sh", SIDECAR]).args(arguments(&theirs));
     let mut shell = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut pid = String::new();
     BufReader::new(shell.stdout.take().unwrap()).read_line(&mut pid).unwrap();
     let process = format!("/proc/{}/stat", pid.trim());
-    // It has reached its main loop when it is the sidecar that runs and it sleeps.
+    // The sidecar has reached its main loop when it runs and sleeps.
     eventually("the sidecar does not come up", || {
         std::fs::read_to_string(&process).is_ok_and(|s| s.contains("(coldframe-sidec) S"))
     });
     shell.kill().unwrap();
     shell.wait().unwrap();
     eventually("the sidecar has outlived its parent", || match std::fs::read_to_string(&process) {
-        Ok(stat) => stat.contains(") Z"), // not reaped by this machine's init, but dead
+        Ok(stat) => stat.contains(") Z"), // a zombie that no process has reaped
         Err(_) => true,
     });
 }
@@ -182,17 +183,17 @@ fn keeps_no_descriptor_and_dumps_no_core() {
 }
 
 #[test]
-fn a_runner_that_was_disposed_is_told_from_one_that_never_was() {
+fn a_disposed_runner_differs_from_a_runner_that_never_existed() {
     let mut parent = Parent::new(&[]);
-    let came = parent.ask(Kind::RunnerDispose, 9, &RunnerDispose { runner: 5 });
-    assert_eq!(fact(&came.failure(), "what"), text("runner"));
+    let received = parent.ask(Kind::RunnerDispose, 9, &RunnerDispose { runner: RunnerId::new(5).unwrap() });
+    assert_eq!(fact(&received.failure(), "what"), text("runner"));
 }
 
 #[test]
-fn address_space_that_the_system_refuses_is_an_error_with_its_name_and_the_rest_lives() {
+fn a_program_without_address_space_fails_and_other_programs_continue() {
     let mut parent = Parent::cramped(libc::RLIMIT_AS, 48 << 30, &[]);
     let runtime = parent.runtime();
-    // Each takes 4 GiB of addresses, and none of memory worth mentioning.
+    // Each program takes 4 GiB of addresses and hardly any memory.
     for id in 100..116 {
         parent.send(Kind::ProcessStart, id, &program(runtime, "setTimeout(() => {}, 1e6)"));
     }
@@ -206,28 +207,28 @@ fn address_space_that_the_system_refuses_is_an_error_with_its_name_and_the_rest_
     for _ in 1..16 {
         assert!(parent.receive().read::<Outcome<'_>>().failure.is_some(), "canceled, or refused as the first one");
     }
-    let came = parent.ask(Kind::ProcessStart, 200, &program(runtime, "console.log('alive')"));
-    assert_eq!(came.read::<Outcome<'_>>().stdout, b"alive\n");
+    let received = parent.ask(Kind::ProcessStart, 200, &program(runtime, "console.log('alive')"));
+    assert_eq!(received.read::<Outcome<'_>>().stdout, b"alive\n");
 }
 
 #[test]
-fn files_that_may_not_grow_are_an_error_with_its_name_and_the_rest_lives() {
+fn a_file_size_limit_fails_the_write_and_other_programs_continue() {
     let folder = std::env::temp_dir().join(format!("coldframe-file-limit-{}", std::process::id()));
     let mut parent = Parent::cramped(libc::RLIMIT_FSIZE, 64 << 10, &["--snapshots", folder.to_str().unwrap()]);
     let runtime = parent.runtime();
     const WRITE: &str = "process.getBuiltinModule('fs').writeFileSync('/tmp/large', Buffer.alloc(2e5, 'x'))";
-    // Beyond its first MiB a guest's memory lies in a file; so does a snapshot.
-    let came = parent.ask(Kind::ProcessStart, 1, &program(runtime, "console.log(Buffer.alloc(20e6, 1).length)"));
-    assert_eq!(came.read::<Outcome<'_>>().exit_code, 134);
-    let came = parent.ask(Kind::ProcessStart, 2, &program(runtime, WRITE));
-    assert_eq!(came.read::<Outcome<'_>>().exit_code, 0);
-    let came = parent.ask(Kind::RuntimePause, 3, &RuntimePause { runtime, timeout_ms: None, temporary: None });
-    assert_eq!((came.failure().code.as_ref(), fact(&came.failure(), "errno")), ("ERR_SNAPSHOT_FILE", text("EFBIG")));
+    // A guest's memory above the first MiB is in a file, and so is a snapshot.
+    let received = parent.ask(Kind::ProcessStart, 1, &program(runtime, "console.log(Buffer.alloc(20e6, 1).length)"));
+    assert_eq!(received.read::<Outcome<'_>>().exit_code, 134);
+    let received = parent.ask(Kind::ProcessStart, 2, &program(runtime, WRITE));
+    assert_eq!(received.read::<Outcome<'_>>().exit_code, 0);
+    let received = parent.ask(Kind::RuntimePause, 3, &RuntimePause { runtime, timeout_ms: None, temporary: None });
+    assert_eq!((received.failure().code.as_ref(), fact(&received.failure(), "errno")), ("ERR_SNAPSHOT_FILE", text("EFBIG")));
     parent.send(Kind::ProcessStart, 4, &program(runtime, "setTimeout(() => {}, 1e6)"));
-    let came = parent.ask(Kind::RuntimePause, 5, &RuntimePause { runtime, timeout_ms: None, temporary: None });
-    assert_eq!(came.failure().code, "ERR_SNAPSHOT");
-    let came = parent.ask(Kind::ProcessStart, 6, &program(runtime, "console.log('alive')"));
-    assert_eq!(came.read::<Outcome<'_>>().stdout, b"alive\n");
+    let received = parent.ask(Kind::RuntimePause, 5, &RuntimePause { runtime, timeout_ms: None, temporary: None });
+    assert_eq!(received.failure().code, "ERR_SNAPSHOT");
+    let received = parent.ask(Kind::ProcessStart, 6, &program(runtime, "console.log('alive')"));
+    assert_eq!(received.read::<Outcome<'_>>().stdout, b"alive\n");
     assert_eq!(
         std::fs::read_dir(&folder)
             .unwrap()

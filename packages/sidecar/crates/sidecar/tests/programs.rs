@@ -1,18 +1,19 @@
-//! What needs the real guest: resident runners and streamed output.
+//! Resident runners and streamed output of the real guest.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 
 mod common;
 
+use coldframe_ids::RunnerId;
 use coldframe_protocol::messages::*;
-use common::{Parent, fact, program};
+use common::{Parent, fact, program, runtime};
 
-fn runner(parent: &mut Parent) -> u32 {
+fn runner(parent: &mut Parent) -> RunnerId {
     let runtime = parent.runtime();
     parent.ask(Kind::RunnerCreate, 2, &RunnerCreate { runtime, env: None, cwd: None }).read::<RunnerCreated>().runner
 }
 
-fn eval(runner: u32, code: &str) -> RunnerEval<'_> {
+fn eval(runner: RunnerId, code: &str) -> RunnerEval<'_> {
     RunnerEval { runner, code, timeout_ms: None, stream: None }
 }
 
@@ -26,15 +27,15 @@ fn a_runner_keeps_its_state_and_its_evaluations_wait_for_each_other() {
             parent.send(Kind::RunnerEval, id, &eval(runner, "console.log(++n)"));
         }
         for id in 11..61 {
-            let came = parent.receive();
-            let outcome: Outcome<'_> = came.read();
-            assert_eq!((came.id, outcome.stdout), (id, format!("{}\n", id - 10).as_bytes()), "{outcome:?}");
+            let received = parent.receive();
+            let outcome: Outcome<'_> = received.read();
+            assert_eq!((received.id, outcome.stdout), (id, format!("{}\n", id - 10).as_bytes()), "{outcome:?}");
         }
     }
 }
 
 #[test]
-fn an_evaluation_is_canceled_and_the_runner_lives_on() {
+fn an_evaluation_is_canceled_and_the_runner_continues() {
     for inline in ["0", "200"] {
         let mut parent = Parent::new(&["--inline-us", inline]);
         let runner = runner(&mut parent);
@@ -43,24 +44,24 @@ fn an_evaluation_is_canceled_and_the_runner_lives_on() {
         parent.send(Kind::Cancel, 11, &Empty {});
         parent.send(Kind::Cancel, 10, &Empty {});
         for id in [11, 10] {
-            let came = parent.receive();
-            let outcome: Outcome<'_> = came.read();
-            assert_eq!((came.id, outcome.exit_code, outcome.failure.unwrap().code.as_ref()), (id, 137, "ERR_CANCELED"));
+            let received = parent.receive();
+            let outcome: Outcome<'_> = received.read();
+            assert_eq!((received.id, outcome.exit_code, outcome.failure.unwrap().code.as_ref()), (id, 137, "ERR_CANCELED"));
         }
-        let came = parent.ask(Kind::RunnerEval, 12, &eval(runner, "console.log('alive')"));
-        assert_eq!(came.read::<Outcome<'_>>().stdout, b"alive\n");
+        let received = parent.ask(Kind::RunnerEval, 12, &eval(runner, "console.log('alive')"));
+        assert_eq!(received.read::<Outcome<'_>>().stdout, b"alive\n");
     }
 }
 
 #[test]
-fn a_runner_that_has_ended_says_so() {
+fn an_evaluation_in_an_exited_runner_fails() {
     let mut parent = Parent::new(&[]);
     let runner = runner(&mut parent);
     assert_eq!(parent.ask(Kind::RunnerDispose, 10, &RunnerDispose { runner }).kind, Kind::Reply);
-    let came = parent.ask(Kind::RunnerEval, 11, &eval(runner, "1"));
-    let failure = came.failure();
+    let received = parent.ask(Kind::RunnerEval, 11, &eval(runner, "1"));
+    let failure = received.failure();
     assert_eq!(failure.code, "ERR_RUNNER_EXITED");
-    assert_eq!((fact(&failure, "runner"), fact(&failure, "exitCode")), (Fact::Number(runner.into()), Fact::Number(137)));
+    assert_eq!((fact(&failure, "runner"), fact(&failure, "exitCode")), (Fact::Number(runner.get().into()), Fact::Number(137)));
 }
 
 #[test]
@@ -70,7 +71,7 @@ fn evaluations_of_a_disposed_runtime_are_answered() {
     for id in 10..13 {
         parent.send(Kind::RunnerEval, id, &eval(runner, "while (true) {}"));
     }
-    parent.send(Kind::RuntimeDispose, 20, &RuntimeDispose { runtime: 1 });
+    parent.send(Kind::RuntimeDispose, 20, &RuntimeDispose { runtime: runtime(1) });
     let mut ids: Vec<u32> = (0..4).map(|_| parent.receive().id).collect();
     ids.sort_unstable();
     assert_eq!(ids, [10, 11, 12, 20]);
@@ -87,41 +88,41 @@ fn streamed_output_waits_for_credit() {
         let code = format!("for (let i = 0; i < {LINES}; i++) console.log('x'.repeat(99))");
         let stream = Some(Stream { stdout: Some(true), stderr: None });
         parent.send(Kind::ProcessStart, 10, &ProcessStart { stream, ..program(runtime, &code) });
-        // Without credit the window fills, and then nothing more comes.
-        let mut received = 0;
+        // Without credit the window fills, and the sidecar sends nothing more.
+        let mut bytes = 0;
         let mut uncredited = 0;
         loop {
-            let came = parent.receive();
-            if came.kind != Kind::Output {
-                let outcome: Outcome<'_> = came.read();
-                assert_eq!((came.id, outcome.exit_code, outcome.stdout_truncated), (10, 0, false));
-                assert_eq!(outcome.stdout.len(), received);
+            let received = parent.receive();
+            if received.kind != Kind::Output {
+                let outcome: Outcome<'_> = received.read();
+                assert_eq!((received.id, outcome.exit_code, outcome.stdout_truncated), (10, 0, false));
+                assert_eq!(outcome.stdout.len(), bytes);
                 break;
             }
-            let output: Output<'_> = came.read();
+            let output: Output<'_> = received.read();
             assert!(output.fd == 1 && output.data.len() <= MAX_OUTPUT_BYTES);
-            received += output.data.len();
+            bytes += output.data.len();
             uncredited += output.data.len();
             assert!(uncredited <= WINDOW, "{uncredited} bytes without credit");
             if uncredited == WINDOW {
-                parent.assert_alive(); // the next frame is the ping's answer and no output
+                parent.assert_alive(); // The next frame is the reply of the ping, not output.
                 parent.send(Kind::Credit, 10, &Credit { bytes: uncredited as u64 });
                 uncredited = 0;
             }
         }
-        assert_eq!(received, LINES * 100);
+        assert_eq!(bytes, LINES * 100);
     }
 }
 
 #[test]
-fn output_that_fits_no_frame_is_cut_off_where_the_frame_ends() {
+fn output_larger_than_a_frame_is_cut_at_the_end_of_the_frame() {
     let mut parent = Parent::new(&[]);
     let limits = Some(Numbers(vec![("outputBytes", 64 << 20)]));
     let create = RuntimeCreate { limits, ..RuntimeCreate::default() };
     let runtime = parent.ask(Kind::RuntimeCreate, 1, &create).read::<RuntimeCreated>().runtime;
     let code = "const line = 'x'.repeat((1 << 20) - 1); for (let i = 0; i < 33; i++) console.log(line)";
-    let came = parent.ask(Kind::ProcessStart, 10, &program(runtime, code));
-    let outcome = came.read::<Outcome<'_>>();
+    let received = parent.ask(Kind::ProcessStart, 10, &program(runtime, code));
+    let outcome = received.read::<Outcome<'_>>();
     assert_eq!((outcome.exit_code, outcome.stdout_truncated, outcome.stderr_truncated), (0, true, false));
     assert!((31 << 20..32 << 20).contains(&outcome.stdout.len()), "{} bytes", outcome.stdout.len());
     parent.assert_alive();

@@ -1,7 +1,7 @@
-//! A guest in native code that does not poll, on the reading thread: it must not hold up anyone else.
+//! A guest on the reading thread that does not poll must not delay other requests.
 //!
-//! The real guest's engine polls in its loops, so this one is a module of its own: a program that begins with `s` spins for ever without
-//! polling, any other exits with code 5.
+//! The engine of the real guest polls in its loops, so this guest is another module. A program that
+//! begins with `s` spins for ever without polling. Any other program exits with code 5.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 
@@ -10,9 +10,10 @@ mod common;
 use std::time::{Duration, Instant};
 
 use coldframe_protocol::messages::*;
-use common::{Parent, ended, program};
+use common::{Parent, program, wait_for_exit};
 
-// The source begins at 65624: the inbox, the event's header, the start block's five numbers, "/workspace", the url, the source's length.
+// The source begins at 65624. Before it are the inbox, the header of the event, the five numbers of
+// the start block, "/workspace", the URL and the length of the source.
 const GUEST: &str = r#"(module
   (import "coldframe" "mark" (func $mark (param i32)))
   (memory (export "memory") 4 32768)
@@ -54,7 +55,7 @@ fn image() -> Folder {
 }
 
 #[test]
-fn others_are_answered_and_it_can_be_ended() {
+fn other_requests_are_answered_and_the_guest_can_be_cancelled() {
     let image = image();
     let mut parent = Parent::new(&["--image", image.0.to_str().unwrap(), "--inline-us", "200"]);
     let other = parent.runtime();
@@ -67,9 +68,9 @@ fn others_are_answered_and_it_can_be_ended() {
         let outcome = parent.ask(Kind::ProcessStart, 20 + round, &program(other, "x"));
         assert_eq!(outcome.read::<Outcome<'_>>().exit_code, 5);
         assert_eq!(parent.ask(Kind::RuntimeDispose, 30 + round, &RuntimeDispose { runtime: stuck }).kind, Kind::Reply);
-        let came = parent.receive();
-        let outcome: Outcome<'_> = came.read();
-        assert_eq!((came.id, outcome.exit_code, outcome.failure.unwrap().code.as_ref()), (id, 137, "ERR_RUNTIME_DISPOSED"));
+        let received = parent.receive();
+        let outcome: Outcome<'_> = received.read();
+        assert_eq!((received.id, outcome.exit_code, outcome.failure.unwrap().code.as_ref()), (id, 137, "ERR_RUNTIME_DISPOSED"));
         assert!(begin.elapsed() < Duration::from_millis(500), "{:?}", begin.elapsed());
     }
 }
@@ -94,6 +95,6 @@ fn the_end_of_the_channel_is_noticed() {
     std::thread::sleep(Duration::from_millis(20));
     parent.socket.shutdown(std::net::Shutdown::Both).unwrap();
     let begin = Instant::now();
-    assert_eq!(ended(&mut parent.child).code(), Some(0));
+    assert_eq!(wait_for_exit(&mut parent.child).code(), Some(0));
     assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
 }

@@ -1,9 +1,11 @@
-//! The messages behind the golden frames: at least one of each kind, and the edges: nothing, everything, the largest id, text that
-//! is not ASCII, binary data, errors inside outcomes.
+//! The messages behind the golden frames: at least one of each kind, and the edge cases. These are
+//! empty bodies, full bodies, the largest id, text that is not ASCII, binary data, and errors
+//! inside outcomes.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
 
+use coldframe_ids::{HandleId, Pid, RunnerId, RuntimeId};
 use coldframe_protocol::messages::*;
 use coldframe_protocol::{Frame, encode, reader};
 use serde::{Deserialize, Serialize};
@@ -11,19 +13,19 @@ use serde::{Deserialize, Serialize};
 pub struct Case {
     pub name: &'static str,
     pub from: &'static str,
-    /// For a reply: what it answers, which says how to read it.
+    /// The request that a reply belongs to. The request decides how the reply is read.
     pub answers: Option<Kind>,
     pub bytes: Vec<u8>,
-    /// Panics when the frame does not have the message in it.
+    /// Panics when the frame does not contain the message.
     pub check: Box<dyn Fn(&Frame<'_>)>,
 }
 
-/// Each message is made by a function, so that the check can make it again and borrow from the frame it is given.
+/// Evaluates the message twice, because the message of the check borrows from another frame.
 macro_rules! case {
     ($all:ident, $from:literal, $name:literal, $kind:expr, $id:expr, $answers:expr, $type:ty, $message:expr) => {{
         let bytes = encode($kind, $id, &$message, 0).unwrap();
         let check = |frame: &Frame<'_>| {
-            assert_eq!((frame.kind, frame.id, frame.more), ($kind as u8, $id, false), $name);
+            assert_eq!((frame.kind, frame.id, frame.more), ($kind.number(), $id, false), $name);
             assert_eq!(reader::read::<$type>(frame.body).unwrap(), $message, $name);
         };
         $all.push(Case { name: $name, from: $from, answers: $answers, bytes, check: Box::new(check) });
@@ -62,7 +64,7 @@ fn failure(code: &'static str, message: &'static str, details: &[(&'static str, 
 
 fn everything() -> ProcessStart<'static> {
     ProcessStart {
-        runtime: 7,
+        runtime: runtime(7),
         mode: Mode::Run,
         code: "console.log('grüße, 世界 👋\\u0000')",
         args: Some(vec!["--flag", "", "ünïcode"]),
@@ -78,7 +80,7 @@ fn everything() -> ProcessStart<'static> {
 
 fn least(code: &'static str) -> ProcessStart<'static> {
     let (args, exec_argv, env, cwd, stdin, timeout_ms, stream) = (None, None, None, None, None, None, None);
-    ProcessStart { runtime: 1, mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, stream, live: None }
+    ProcessStart { runtime: runtime(1), mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, stream, live: None }
 }
 
 fn outcome<'a>(stdout: &'a [u8], failure: Option<Failure<'a>>) -> Outcome<'a> {
@@ -95,26 +97,38 @@ fn outcome<'a>(stdout: &'a [u8], failure: Option<Failure<'a>>) -> Outcome<'a> {
     }
 }
 
-fn policy() -> PermissionsPolicy<'static> {
+fn policy() -> Permissions<'static> {
     let rules = vec![
-        PermissionsRule {
+        PermissionRule {
             mode: PermissionMode::Deny,
             operations: Some(vec!["read", "write"]),
             patterns: Some(vec!["/größe", "**/.env"]),
         },
-        PermissionsRule { mode: PermissionMode::Allow, operations: None, patterns: None },
+        PermissionRule { mode: PermissionMode::Allow, operations: None, patterns: None },
     ];
-    let fs = Some(PermissionsScope { default: PermissionMode::Allow, rules: Some(rules) });
-    let network = Some(PermissionsScope { default: PermissionMode::Deny, rules: None });
-    PermissionsPolicy { fs, network, ..PermissionsPolicy::default() }
+    let fs = Some(PermissionScope { default: PermissionMode::Allow, rules: Some(rules) });
+    let network = Some(PermissionScope { default: PermissionMode::Deny, rules: None });
+    Permissions { fs, network, ..Permissions::default() }
 }
 
 fn decided(resource: &str, decision: PermissionMode, rule: Option<u32>) -> PermissionEvent<'_> {
-    PermissionEvent { scope: "fs", operation: "read", resource, decision, rule, pid: 2, time_us: 1_700_000_000_123_456 }
+    PermissionEvent { scope: "fs", operation: "read", resource, decision, rule, pid: Pid::new(2), time_us: 1_700_000_000_123_456 }
+}
+
+fn runtime(number: u32) -> RuntimeId {
+    RuntimeId::new(number).unwrap()
+}
+
+fn runner(number: u32) -> RunnerId {
+    RunnerId::new(number).unwrap()
+}
+
+fn pids(numbers: [u32; 2]) -> Vec<Pid> {
+    numbers.map(Pid::new).to_vec()
 }
 
 fn warning(limit: &'static str, used: u64, max: u64, pid: Option<u32>) -> LimitWarning<'static> {
-    LimitWarning { runtime: 7, limit, used, max, pid }
+    LimitWarning { runtime: runtime(7), limit, used, max, pid: pid.map(Pid::new) }
 }
 
 pub fn all() -> Vec<Case> {
@@ -143,36 +157,50 @@ pub fn all() -> Vec<Case> {
         let limits = Some(Numbers(vec![("totalMemoryBytes", 1 << 40), ("wallMs", 0)]));
         RuntimeCreate { limits, profile: Some("hardened"), warn: Some(true), ..RuntimeCreate::default() }
     });
-    sdk!(all, "runtime-resources", RuntimeResources, 3, RuntimeResources, RuntimeResources { runtime: 7 });
-    sdk!(all, "runtime-dispose", RuntimeDispose, 256, RuntimeDispose, RuntimeDispose { runtime: 65_536 });
+    sdk!(all, "runtime-resources", RuntimeResources, 3, RuntimeResources, RuntimeResources { runtime: runtime(7) });
+    sdk!(all, "runtime-dispose", RuntimeDispose, 256, RuntimeDispose, RuntimeDispose { runtime: runtime(65_536) });
     sdk!(all, "process-start", ProcessStart, 3, ProcessStart, least("console.log(1)"));
     sdk!(all, "process-start-everything", ProcessStart, 65_535, ProcessStart, everything());
     sdk!(all, "process-start-empty", ProcessStart, 4, ProcessStart, {
         let stream = Some(Stream::default());
         ProcessStart { args: Some(vec![]), env: Some(Pairs::default()), stdin: Some(b""), stream, ..least("") }
     });
-    sdk!(all, "runner-create", RunnerCreate, 5, RunnerCreate, RunnerCreate { runtime: 1, env: None, cwd: None });
+    sdk!(all, "runner-create", RunnerCreate, 5, RunnerCreate, RunnerCreate { runtime: runtime(1), env: None, cwd: None });
     sdk!(all, "runner-create-everything", RunnerCreate, 5, RunnerCreate, {
-        RunnerCreate { runtime: 1, env: Some(Pairs(vec![("MODE", "resident")])), cwd: Some("/") }
+        RunnerCreate { runtime: runtime(1), env: Some(Pairs(vec![("MODE", "resident")])), cwd: Some("/") }
     });
-    sdk!(all, "runner-eval", RunnerEval, 6, RunnerEval, RunnerEval { runner: 1, code: "1 + 1", timeout_ms: None, stream: None });
+    sdk!(
+        all,
+        "runner-eval",
+        RunnerEval,
+        6,
+        RunnerEval,
+        RunnerEval { runner: runner(1), code: "1 + 1", timeout_ms: None, stream: None }
+    );
     sdk!(all, "runner-eval-everything", RunnerEval, 6, RunnerEval, {
         let stream = Some(Stream { stdout: None, stderr: Some(true) });
-        RunnerEval { runner: u32::MAX, code: "await 0 // ☃", timeout_ms: Some(1), stream }
+        RunnerEval { runner: runner(u32::MAX), code: "await 0 // ☃", timeout_ms: Some(1), stream }
     });
-    sdk!(all, "runner-dispose", RunnerDispose, 7, RunnerDispose, RunnerDispose { runner: 200 });
+    sdk!(all, "runner-dispose", RunnerDispose, 7, RunnerDispose, RunnerDispose { runner: runner(200) });
     sdk!(all, "resources", Resources, 8, Empty, Empty {});
 
     let path = "/workspace/datei ä.txt";
-    sdk!(all, "file-read", FileRead, 9, FileRead, FileRead { runtime: 1, path, offset: None, length: 65_536 });
-    sdk!(all, "file-read-rest", FileRead, 9, FileRead, FileRead { runtime: 1, path, offset: Some(4_294_967_296), length: 0 });
+    sdk!(all, "file-read", FileRead, 9, FileRead, FileRead { runtime: runtime(1), path, offset: None, length: 65_536 });
+    sdk!(
+        all,
+        "file-read-rest",
+        FileRead,
+        9,
+        FileRead,
+        FileRead { runtime: runtime(1), path, offset: Some(4_294_967_296), length: 0 }
+    );
     sdk!(
         all,
         "file-write",
         FileWrite,
         9,
         FileWrite,
-        FileWrite { runtime: 1, path, data: BYTES, append: None, mode: Some(0o755) }
+        FileWrite { runtime: runtime(1), path, data: BYTES, append: None, mode: Some(0o755) }
     );
     sdk!(
         all,
@@ -180,72 +208,134 @@ pub fn all() -> Vec<Case> {
         FileWrite,
         9,
         FileWrite,
-        FileWrite { runtime: 1, path, data: b"", append: Some(true), mode: None }
+        FileWrite { runtime: runtime(1), path, data: b"", append: Some(true), mode: None }
     );
-    sdk!(all, "file-list", FileList, 9, FileList, FileList { runtime: 1, path: "/" });
-    sdk!(all, "file-stat", FileStat, 9, FileStat, FileStat { runtime: 1, path, follow: Some(false) });
-    sdk!(all, "file-mkdir", FileMkdir, 9, FileTree, FileTree { runtime: 1, path, recursive: Some(true) });
-    sdk!(all, "file-remove", FileRemove, 9, FileTree, FileTree { runtime: 1, path, recursive: None });
+    sdk!(all, "file-list", FileList, 9, FileList, FileList { runtime: runtime(1), path: "/" });
+    sdk!(all, "file-stat", FileStat, 9, FileStat, FileStat { runtime: runtime(1), path, follow: Some(false) });
+    sdk!(all, "file-mkdir", FileMkdir, 9, FileTree, FileTree { runtime: runtime(1), path, recursive: Some(true) });
+    sdk!(all, "file-remove", FileRemove, 9, FileTree, FileTree { runtime: runtime(1), path, recursive: None });
     sdk!(all, "process-write", ProcessWrite, 10, ProcessWrite, {
-        ProcessWrite { runtime: 1, pid: 2, data: BYTES, end: Some(true) }
+        ProcessWrite { runtime: runtime(1), pid: Pid::new(2), data: BYTES, end: Some(true) }
     });
-    sdk!(all, "process-signal", ProcessSignal, 11, ProcessSignal, ProcessSignal { runtime: 1, pid: 70_000, signal: 15 });
-    sdk!(all, "process-list", ProcessList, 12, ProcessList, ProcessList { runtime: 1 });
-    sidecar!(all, "started", Started, 3, Started, Started { pid: 2 });
+    sdk!(
+        all,
+        "process-signal",
+        ProcessSignal,
+        11,
+        ProcessSignal,
+        ProcessSignal { runtime: runtime(1), pid: Pid::new(70_000), signal: 15 }
+    );
+    sdk!(all, "process-list", ProcessList, 12, ProcessList, ProcessList { runtime: runtime(1) });
+    sidecar!(all, "started", Started, 3, Started, Started { pid: Pid::new(2) });
     reply!(all, "reply-process-list", ProcessList, 12, ProcessTable<'_>, {
-        ProcessTable { pids: vec![2, 3], ppids: vec![1, 2], groups: vec![2, 2], commands: vec!["node", "node größe.js"] }
+        ProcessTable { pids: pids([2, 3]), ppids: pids([1, 2]), groups: pids([2, 2]), commands: vec!["node", "node größe.js"] }
     });
-    sdk!(all, "file-open", FileOpen, 9, FileOpen, FileOpen { runtime: 1, path, r#for: Purpose::Write, mode: Some(0o600) });
-    sdk!(all, "file-open-export", FileOpen, 9, FileOpen, FileOpen { runtime: 1, path: "/", r#for: Purpose::Export, mode: None });
-    sdk!(all, "file-close", FileClose, 9, FileClose, FileClose { runtime: 1, handle: 2, discard: None });
-    sdk!(all, "file-close-discard", FileClose, 9, FileClose, FileClose { runtime: 1, handle: 2, discard: Some(true) });
-    sdk!(all, "file-pull", FilePull, 9, FilePull, FilePull { runtime: 1, handle: 2, offset: Some(1 << 40), length: 65_536 });
-    sdk!(all, "file-push", FilePush, 9, FilePush, FilePush { runtime: 1, handle: 2, offset: None, data: BYTES });
-    sdk!(all, "file-watch", FileWatch, 9, FileWatch, FileWatch { runtime: 1, path, recursive: Some(true) });
-    sdk!(all, "file-changes", FileChanges, 9, FileChanges, FileChanges { runtime: 1, handle: 3 });
+    sdk!(
+        all,
+        "file-open",
+        FileOpen,
+        9,
+        FileOpen,
+        FileOpen { runtime: runtime(1), path, r#for: Purpose::Write, mode: Some(0o600) }
+    );
+    sdk!(
+        all,
+        "file-open-export",
+        FileOpen,
+        9,
+        FileOpen,
+        FileOpen { runtime: runtime(1), path: "/", r#for: Purpose::Export, mode: None }
+    );
+    sdk!(all, "file-close", FileClose, 9, FileClose, FileClose { runtime: runtime(1), handle: HandleId::new(2), discard: None });
+    sdk!(
+        all,
+        "file-close-discard",
+        FileClose,
+        9,
+        FileClose,
+        FileClose { runtime: runtime(1), handle: HandleId::new(2), discard: Some(true) }
+    );
+    sdk!(
+        all,
+        "file-pull",
+        FilePull,
+        9,
+        FilePull,
+        FilePull { runtime: runtime(1), handle: HandleId::new(2), offset: Some(1 << 40), length: 65_536 }
+    );
+    sdk!(
+        all,
+        "file-push",
+        FilePush,
+        9,
+        FilePush,
+        FilePush { runtime: runtime(1), handle: HandleId::new(2), offset: None, data: BYTES }
+    );
+    sdk!(all, "file-watch", FileWatch, 9, FileWatch, FileWatch { runtime: runtime(1), path, recursive: Some(true) });
+    sdk!(all, "file-changes", FileChanges, 9, FileChanges, FileChanges { runtime: runtime(1), handle: HandleId::new(3) });
     sdk!(all, "file-set", FileSet, 9, FileSet, {
-        FileSet { runtime: 1, path, mode: Some(0o644), atime_us: Some(-1), mtime_us: Some(1 << 50), follow: Some(false) }
+        FileSet { runtime: runtime(1), path, mode: Some(0o644), atime_us: Some(-1), mtime_us: Some(1 << 50), follow: Some(false) }
     });
-    sdk!(all, "file-link", FileLink, 9, FileLink, FileLink { runtime: 1, path, target: "../ä", hard: None });
-    sdk!(all, "file-readlink", FileReadlink, 9, FileReadlink, FileReadlink { runtime: 1, path });
+    sdk!(all, "file-link", FileLink, 9, FileLink, FileLink { runtime: runtime(1), path, target: "../ä", hard: None });
+    sdk!(all, "file-readlink", FileReadlink, 9, FileReadlink, FileReadlink { runtime: runtime(1), path });
     sdk!(all, "runtime-create-permissions", RuntimeCreate, 2, RuntimeCreate, {
         RuntimeCreate { permissions: Some(policy()), ..RuntimeCreate::default() }
     });
-    sdk!(all, "permissions-set", PermissionsSet, 13, PermissionsSet<'_>, PermissionsSet { runtime: 1, permissions: policy() });
-    sdk!(all, "permissions-watch", PermissionsWatch, 14, PermissionsWatch, PermissionsWatch { runtime: 1, on: true });
-    sdk!(all, "permissions-taken", PermissionsTaken, 15, PermissionsTaken, PermissionsTaken { runtime: 1 });
+    sdk!(
+        all,
+        "permissions-set",
+        PermissionsSet,
+        13,
+        PermissionsSet<'_>,
+        PermissionsSet { runtime: runtime(1), permissions: policy() }
+    );
+    sdk!(all, "permissions-watch", PermissionsWatch, 14, PermissionsWatch, PermissionsWatch { runtime: runtime(1), on: true });
+    sdk!(all, "permissions-taken", PermissionsTaken, 15, PermissionsTaken, PermissionsTaken { runtime: runtime(1) });
     sidecar!(all, "permissions-events", PermissionsEvents, 0, PermissionsEvents<'_>, {
         let events = vec![decided("/größe/a", PermissionMode::Deny, Some(0)), decided("/b", PermissionMode::Allow, None)];
-        PermissionsEvents { runtime: 1, events, lost: 4_294_967_296 }
+        PermissionsEvents { runtime: runtime(1), events, lost: 4_294_967_296 }
     });
-    sdk!(all, "file-rename", FileRename, 9, FileRename, FileRename { runtime: 1, from: path, to: "/tmp/x" });
+    sdk!(all, "file-rename", FileRename, 9, FileRename, FileRename { runtime: runtime(1), from: path, to: "/tmp/x" });
 
     sidecar!(all, "host-call", HostCall, 1, HostCall, {
-        HostCall { runtime: 1, pid: 2, service: "binding", name: "weather", input: "{\"city\":\"Århus\"}".as_bytes() }
+        HostCall {
+            runtime: runtime(1),
+            pid: Pid::new(2),
+            service: "binding",
+            name: "weather",
+            input: "{\"city\":\"Århus\"}".as_bytes(),
+        }
     });
     sidecar!(all, "host-call-binary", HostCall, u32::MAX, HostCall, {
-        HostCall { runtime: 65_536, pid: 70_000, service: "filesystem", name: "/größe", input: BYTES }
+        HostCall { runtime: runtime(65_536), pid: Pid::new(70_000), service: "filesystem", name: "/größe", input: BYTES }
     });
-    sidecar!(all, "host-call-empty", HostCall, 1, HostCall, HostCall { runtime: 1, pid: 2, service: "", name: "", input: b"" });
-    sidecar!(all, "host-cancel", HostCancel, 1, HostCancel, HostCancel { runtime: 1 });
+    sidecar!(
+        all,
+        "host-call-empty",
+        HostCall,
+        1,
+        HostCall,
+        HostCall { runtime: runtime(1), pid: Pid::new(2), service: "", name: "", input: b"" }
+    );
+    sidecar!(all, "host-cancel", HostCancel, 1, HostCancel, HostCancel { runtime: runtime(1) });
     sdk!(all, "stream-open", StreamOpen, 14, NetworkTarget, {
-        NetworkTarget { runtime: 1, port: Some(65_535), host: Some("::1"), path: None }
+        NetworkTarget { runtime: runtime(1), port: Some(65_535), host: Some("::1"), path: None }
     });
     sdk!(all, "stream-open-path", StreamOpen, u32::MAX, NetworkTarget, {
-        NetworkTarget { runtime: 1, port: None, host: None, path: Some("/tmp/größe.sock") }
+        NetworkTarget { runtime: runtime(1), port: None, host: None, path: Some("/tmp/größe.sock") }
     });
-    sdk!(all, "stream-write", StreamData, 14, StreamWrite, StreamWrite { runtime: 65_536, data: BYTES });
-    sdk!(all, "stream-read", StreamCredit, 14, StreamRead, StreamRead { runtime: 1, bytes: 262_144 });
-    sdk!(all, "stream-end", StreamEnd, 14, InRuntime, InRuntime { runtime: 1 });
-    sdk!(all, "stream-leave", StreamClose, 14, StreamLeave, StreamLeave { runtime: 1, reset: None });
-    sdk!(all, "stream-reset", StreamClose, 14, StreamLeave, StreamLeave { runtime: 1, reset: Some(true) });
+    sdk!(all, "stream-write", StreamData, 14, StreamWrite, StreamWrite { runtime: runtime(65_536), data: BYTES });
+    sdk!(all, "stream-read", StreamCredit, 14, StreamRead, StreamRead { runtime: runtime(1), bytes: 262_144 });
+    sdk!(all, "stream-end", StreamEnd, 14, InRuntime, InRuntime { runtime: runtime(1) });
+    sdk!(all, "stream-leave", StreamClose, 14, StreamLeave, StreamLeave { runtime: runtime(1), reset: None });
+    sdk!(all, "stream-reset", StreamClose, 14, StreamLeave, StreamLeave { runtime: runtime(1), reset: Some(true) });
     sdk!(all, "listener-list", ListenerList, 15, NetworkTarget, {
-        NetworkTarget { runtime: 1, port: None, host: None, path: None }
+        NetworkTarget { runtime: runtime(1), port: None, host: None, path: None }
     });
     sdk!(all, "listener-wait", ListenerWait, 16, NetworkTarget, {
-        NetworkTarget { runtime: 1, port: Some(1), host: None, path: None }
+        NetworkTarget { runtime: runtime(1), port: Some(1), host: None, path: None }
     });
-    sdk!(all, "listener-cancel", ListenerCancel, 16, InRuntime, InRuntime { runtime: 1 });
+    sdk!(all, "listener-cancel", ListenerCancel, 16, InRuntime, InRuntime { runtime: runtime(1) });
     sidecar!(all, "stream-data", StreamData, 14, StreamData, StreamData { data: BYTES });
     sidecar!(all, "stream-credit", StreamCredit, 14, Credit, Credit { bytes: 65_536 });
     sidecar!(all, "stream-ended", StreamEnd, 14, Empty, Empty {});
@@ -257,24 +347,31 @@ pub fn all() -> Vec<Case> {
         }
     });
     reply!(all, "reply-listener-list", ListenerList, 15, Listeners, {
-        let tcp = Listener { pid: 2, host: Some("::"), port: Some(3_000), path: None };
-        Listeners { listeners: vec![tcp, Listener { pid: 3, host: None, port: None, path: Some("/tmp/a.sock") }] }
+        let tcp = Listener { pid: Pid::new(2), host: Some("::"), port: Some(3_000), path: None };
+        Listeners { listeners: vec![tcp, Listener { pid: Pid::new(3), host: None, port: None, path: Some("/tmp/a.sock") }] }
     });
     reply!(all, "reply-listener-wait", ListenerWait, 16, Listener, {
-        Listener { pid: 2, host: Some("127.0.0.1"), port: Some(3_000), path: None }
+        Listener { pid: Pid::new(2), host: Some("127.0.0.1"), port: Some(3_000), path: None }
     });
 
-    sdk!(all, "host-result", HostResult, 1, HostResult, HostResult { runtime: 1, ok: Some(b"={\"degrees\":4}"), failure: None });
-    sdk!(all, "host-result-empty", HostResult, 1, HostResult, HostResult { runtime: 1, ok: Some(b""), failure: None });
+    sdk!(
+        all,
+        "host-result",
+        HostResult,
+        1,
+        HostResult,
+        HostResult { runtime: runtime(1), ok: Some(b"={\"degrees\":4}"), failure: None }
+    );
+    sdk!(all, "host-result-empty", HostResult, 1, HostResult, HostResult { runtime: runtime(1), ok: Some(b""), failure: None });
     sdk!(all, "host-result-failure", HostResult, u32::MAX, HostResult, {
         let failure = HostFailure { code: Cow::Borrowed("ENOENT"), message: Cow::Borrowed("no such file: größe") };
-        HostResult { runtime: 1, ok: None, failure: Some(failure) }
+        HostResult { runtime: runtime(1), ok: None, failure: Some(failure) }
     });
     sdk!(all, "bindings-set", BindingsSet, 13, BindingsSet, {
         let binding = |name, commands| Binding { name, commands, input_bytes: 1_048_576 };
-        BindingsSet { runtime: 1, bindings: vec![binding("weather", vec!["weather", "wttr"]), binding("a", vec![])] }
+        BindingsSet { runtime: runtime(1), bindings: vec![binding("weather", vec!["weather", "wttr"]), binding("a", vec![])] }
     });
-    sdk!(all, "bindings-set-empty", BindingsSet, 13, BindingsSet, BindingsSet { runtime: 1, bindings: vec![] });
+    sdk!(all, "bindings-set-empty", BindingsSet, 13, BindingsSet, BindingsSet { runtime: runtime(1), bindings: vec![] });
 
     sidecar!(all, "sidecar-hello", Hello, 0, SidecarHello, {
         let image = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
@@ -331,7 +428,7 @@ pub fn all() -> Vec<Case> {
         RuntimeCreate,
         2,
         RuntimeCreated,
-        RuntimeCreated { runtime: 1, configure_ns: 850, restored: None }
+        RuntimeCreated { runtime: runtime(1), configure_ns: 850, restored: None }
     );
     reply!(all, "reply-process-start", ProcessStart, 3, Outcome, outcome(b"1\n", None));
     reply!(all, "reply-process-start-binary", ProcessStart, 3, Outcome, outcome(BYTES, None));
@@ -356,14 +453,21 @@ pub fn all() -> Vec<Case> {
         RunnerCreate,
         5,
         RunnerCreated,
-        RunnerCreated { runner: 1, pid: 2, timings: Timings::default() }
+        RunnerCreated { runner: runner(1), pid: Pid::new(2), timings: Timings::default() }
     );
-    reply!(all, "reply-resources", Resources, 8, Resources, {
-        Resources { runtimes: 1_000, processes: 3, warm_slots: 16, memory_bytes: 8_589_934_592, buffered_bytes: 0 }
+    reply!(all, "reply-resources", Resources, 8, SidecarResources, {
+        SidecarResources { runtimes: 1_000, processes: 3, warm_slots: 16, memory_bytes: 8_589_934_592, buffered_bytes: 0 }
     });
     reply!(all, "reply-file-read", FileRead, 9, FileData, FileData { data: BYTES, size: 8 });
-    reply!(all, "reply-file-open", FileOpen, 9, FileHandle, FileHandle { handle: 2, size: 1 << 33, directory: false });
-    reply!(all, "reply-file-watch", FileWatch, 9, FileHandle, FileHandle { handle: 3, size: 0, directory: true });
+    reply!(
+        all,
+        "reply-file-open",
+        FileOpen,
+        9,
+        FileHandle,
+        FileHandle { handle: HandleId::new(2), size: 1 << 33, directory: false }
+    );
+    reply!(all, "reply-file-watch", FileWatch, 9, FileHandle, FileHandle { handle: HandleId::new(3), size: 0, directory: true });
     reply!(all, "reply-file-pull", FilePull, 9, FileData, FileData { data: b"", size: 0 });
     reply!(all, "reply-file-changes", FileChanges, 9, ChangeList, {
         let types = vec![ChangeType::Rename, ChangeType::Change];
@@ -384,7 +488,7 @@ pub fn all() -> Vec<Case> {
     all
 }
 
-/// Keeps the macros' bounds honest: all messages can be compared, written and read.
+/// Checks the bounds that the macros rely on: all messages can be compared, written and read.
 const _: fn() = || {
     fn message<'a, T: Debug + PartialEq + Serialize + Deserialize<'a>>() {}
     message::<ProcessStart<'static>>();

@@ -1,11 +1,12 @@
-//! Messages about snapshots.
+//! Golden messages about snapshots.
 
 use std::borrow::Cow;
 
+use coldframe_ids::Pid;
 use coldframe_protocol::messages::*;
 use coldframe_protocol::{Frame, encode, reader};
 
-use super::Case;
+use super::{Case, runner, runtime};
 
 const ID: &str = "snap-4q7x2mzk5v3ahw6tbndj2ceysu";
 const IMAGE: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
@@ -19,7 +20,10 @@ fn entry(name: Option<&'static str>, stored: Stored) -> SnapshotEntry<'static> {
 }
 
 fn programs() -> Vec<RestoredProgram> {
-    vec![RestoredProgram { pid: 2, runner: Some(65_536) }, RestoredProgram { pid: 70_000, runner: None }]
+    vec![
+        RestoredProgram { pid: Pid::new(2), runner: Some(runner(65_536)) },
+        RestoredProgram { pid: Pid::new(70_000), runner: None },
+    ]
 }
 
 fn bindings() -> Option<Vec<Binding<'static>>> {
@@ -30,18 +34,35 @@ fn named(snapshot: &'static str) -> SnapshotNamed<'static> {
     SnapshotNamed { tenant: "mieter ä", snapshot }
 }
 
+fn take() -> SnapshotTake<'static> {
+    SnapshotTake { runtime: runtime(1), name: None, labels: None, disk: None, timeout_ms: None }
+}
+
+fn clone() -> RuntimeClone<'static> {
+    let (timeout_ms, settle, warn, mounts, bindings) = (None, None, None, None, None);
+    RuntimeClone { runtime: runtime(1), count: 1, timeout_ms, settle, warn, mounts, bindings }
+}
+
 pub fn add(all: &mut Vec<Case>) {
-    sdk!(all, "snapshot-take", SnapshotTake, 20, SnapshotTake, SnapshotTake { runtime: 1, ..SnapshotTake::default() });
+    sdk!(all, "snapshot-take", SnapshotTake, 20, SnapshotTake, take());
     sdk!(all, "snapshot-take-everything", SnapshotTake, 20, SnapshotTake, {
         let labels = Some(Pairs(vec![("a", "1"), ("KÜRZEL", "")]));
-        SnapshotTake { runtime: 1, name: Some("vor dem Umbau"), labels, disk: Some(true), timeout_ms: Some(5_000) }
+        SnapshotTake { runtime: runtime(1), name: Some("vor dem Umbau"), labels, disk: Some(true), timeout_ms: Some(5_000) }
     });
-    sdk!(all, "runtime-rollback", RuntimeRollback, 21, RuntimeRollback, RuntimeRollback { runtime: 1, snapshot: ID });
-    sdk!(all, "runtime-clone", RuntimeClone, 22, RuntimeClone, RuntimeClone { runtime: 1, count: 1, ..RuntimeClone::default() });
+    sdk!(all, "runtime-rollback", RuntimeRollback, 21, RuntimeRollback, RuntimeRollback { runtime: runtime(1), snapshot: ID });
+    sdk!(all, "runtime-clone", RuntimeClone, 22, RuntimeClone, clone());
     sdk!(all, "runtime-clone-everything", RuntimeClone, 22, RuntimeClone, {
         let mount = Mount { guest_path: "/data", host_path: "/srv/größe", read_only: true, overlay: None, file_system: None };
         let (timeout_ms, settle, warn) = (Some(1), Some(true), Some(true));
-        RuntimeClone { runtime: 1, count: 65_536, timeout_ms, settle, warn, mounts: Some(vec![mount]), bindings: bindings() }
+        RuntimeClone {
+            runtime: runtime(1),
+            count: 65_536,
+            timeout_ms,
+            settle,
+            warn,
+            mounts: Some(vec![mount]),
+            bindings: bindings(),
+        }
     });
     sdk!(
         all,
@@ -49,14 +70,14 @@ pub fn add(all: &mut Vec<Case>) {
         RuntimePause,
         23,
         RuntimePause,
-        RuntimePause { runtime: 1, timeout_ms: Some(300), temporary: Some(true) }
+        RuntimePause { runtime: runtime(1), timeout_ms: Some(300), temporary: Some(true) }
     );
     sdk!(all, "runtime-resume", RuntimeResume, 24, RuntimeResume, {
-        RuntimeResume { runtime: 1, warn: Some(true), mounts: Some(vec![]), bindings: bindings() }
+        RuntimeResume { runtime: runtime(1), warn: Some(true), mounts: Some(vec![]), bindings: bindings() }
     });
     sdk!(all, "snapshot-list", SnapshotList, 25, SnapshotList, SnapshotList { tenant: "default", after: None });
     sdk!(all, "snapshot-list-after", SnapshotList, 25, SnapshotList, {
-        SnapshotList { tenant: "default", after: Some(SnapshotPlace { created_ms: 1_793_232_000_000, id: ID }) }
+        SnapshotList { tenant: "default", after: Some(SnapshotPosition { created_ms: 1_793_232_000_000, id: ID }) }
     });
     sdk!(all, "snapshot-get", SnapshotGet, 26, SnapshotNamed, named("vor dem Umbau"));
     sdk!(all, "snapshot-delete", SnapshotDelete, 27, SnapshotNamed, named(ID));
@@ -64,9 +85,16 @@ pub fn add(all: &mut Vec<Case>) {
         SnapshotExport { tenant: "default", snapshot: ID, path: "/srv/größe.snapshot" }
     });
     sdk!(all, "snapshot-import", SnapshotImport, 29, SnapshotImport, SnapshotImport { tenant: "default", path: "/a" });
-    sdk!(all, "process-attach", ProcessAttach, 30, ProcessAttach, ProcessAttach { runtime: 1, pid: 2, stream: None });
+    sdk!(
+        all,
+        "process-attach",
+        ProcessAttach,
+        30,
+        ProcessAttach,
+        ProcessAttach { runtime: runtime(1), pid: Pid::new(2), stream: None }
+    );
     sdk!(all, "process-attach-stream", ProcessAttach, 30, ProcessAttach, {
-        ProcessAttach { runtime: 1, pid: 70_000, stream: Some(Stream { stdout: Some(true), stderr: None }) }
+        ProcessAttach { runtime: runtime(1), pid: Pid::new(70_000), stream: Some(Stream { stdout: Some(true), stderr: None }) }
     });
     sdk!(all, "snapshot-persist", SnapshotPersist, 31, SnapshotNamed, named(ID));
     sdk!(all, "snapshot-digest", SnapshotDigest, 32, SnapshotNamed, named(ID));
@@ -90,12 +118,12 @@ pub fn add(all: &mut Vec<Case>) {
     reply!(all, "reply-runtime-resume", RuntimeResume, 24, RestoredPrograms, RestoredPrograms::default());
     reply!(all, "reply-runtime-create-snapshot", RuntimeCreate, 33, RuntimeCreated, {
         let restored = Some(Restored { programs: programs(), cwd: "/workspace/größe", permissions: super::policy() });
-        RuntimeCreated { runtime: 2, configure_ns: 1_250_000, restored }
+        RuntimeCreated { runtime: runtime(2), configure_ns: 1_250_000, restored }
     });
     reply!(all, "reply-runtime-clone", RuntimeClone, 22, RuntimeCopies, {
         let details = [("resource", Fact::Text("runtimes".to_owned())), ("limit", Fact::Number(65_536))];
         let failure = super::failure("ERR_RESOURCE_EXHAUSTED", "no more runtimes: the limit is 65536", &details);
-        let made = RuntimeCopy { runtime: Some(3), programs: programs(), failure: None };
+        let made = RuntimeCopy { runtime: Some(runtime(3)), programs: programs(), failure: None };
         RuntimeCopies { copies: vec![made, RuntimeCopy { failure: Some(failure), ..RuntimeCopy::default() }] }
     });
     sidecar!(all, "error-not-quiet", Error, 20, Failure, {

@@ -1,4 +1,5 @@
-//! A parent for a real sidecar: spawns it with one end of a socket pair, sends frames and reads them.
+//! The parent process of a real sidecar: spawns the sidecar with one end of a socket pair, sends
+//! frames and reads frames.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use coldframe_ids::RuntimeId;
 use coldframe_protocol::messages::*;
 use coldframe_protocol::{Decoder, encode, reader};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -15,10 +17,10 @@ use serde::{Deserialize, Serialize};
 
 pub const SIDECAR: &str = env!("CARGO_BIN_EXE_coldframe-sidecar");
 
-/// Longer than any answer may take; reaching it is a hang.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Longer than any reply may take. A test that waits for this long hangs.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The guest image of this checkout, which the build has made.
+/// Returns the directory of the guest image that the build of this checkout has made.
 pub fn image() -> PathBuf {
     match std::env::var_os("COLDFRAME_TEST_IMAGE") {
         Some(folder) => folder.into(),
@@ -32,27 +34,27 @@ pub struct Parent {
     decoder: Decoder,
 }
 
-/// A frame that came, its body copied.
+/// A received frame.
 #[derive(Debug)]
-pub struct Came {
+pub struct Received {
     pub kind: Kind,
     pub id: u32,
     pub body: Vec<u8>,
 }
 
-impl Came {
+impl Received {
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> T {
         reader::read(&self.body).unwrap_or_else(|error| panic!("{self:?}: {error}"))
     }
 
-    /// The failure that this frame must be.
+    /// Reads the failure. The frame must be an error.
     pub fn failure(&self) -> Failure<'_> {
         assert_eq!(self.kind, Kind::Error, "{self:?}");
         self.read()
     }
 }
 
-/// A fact of a failure.
+/// Returns a fact of a failure.
 pub fn fact(failure: &Failure<'_>, name: &str) -> Fact {
     let found = failure.details.0.iter().find(|(known, _)| known == name);
     found.unwrap_or_else(|| panic!("no {name} in {failure:?}")).1.clone()
@@ -62,11 +64,11 @@ pub fn text(text: &str) -> Fact {
     Fact::Text(text.to_owned())
 }
 
-/// A sidecar command with the channel as a descriptor that it inherits, and our end.
+/// Makes a command that inherits one end of the channel, and returns the other end.
 pub fn command(program: &str) -> (Command, UnixStream, UnixStream) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     fcntl_setfd(&theirs, FdFlags::empty()).unwrap();
-    ours.set_read_timeout(Some(PATIENCE)).unwrap();
+    ours.set_read_timeout(Some(TIMEOUT)).unwrap();
     (Command::new(program), ours, theirs)
 }
 
@@ -78,12 +80,12 @@ pub fn arguments(theirs: &UnixStream) -> Vec<String> {
 }
 
 impl Parent {
-    /// Starts a sidecar and reads its hello; sends none.
+    /// Starts a sidecar and reads its hello. Sends no hello.
     pub fn silent(more: &[&str]) -> Self {
         Self::started(command(SIDECAR), more)
     }
 
-    /// Starts a sidecar with a limit of the system's (an `RLIMIT_*` and its value), and exchanges hellos.
+    /// Starts a sidecar with a resource limit (an `RLIMIT_*` and its value), and exchanges hellos.
     pub fn cramped(resource: libc::__rlimit_resource_t, most: u64, more: &[&str]) -> Self {
         let mut parts = command(SIDECAR);
         let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
@@ -100,13 +102,13 @@ impl Parent {
     }
 
     fn started((mut command, socket, theirs): (Command, UnixStream, UnixStream), more: &[&str]) -> Self {
-        // What comes later on the command line counts.
+        // Later options on the command line replace earlier ones.
         let child = command.args(arguments(&theirs)).args(more).stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         drop(theirs);
         let mut parent = Self { child, socket, decoder: Decoder::new() };
-        let came = parent.receive();
-        assert_eq!((came.kind, came.id), (Kind::Hello, 0), "{came:?}: is the guest image built?");
-        let hello: SidecarHello<'_> = came.read();
+        let received = parent.receive();
+        assert_eq!((received.kind, received.id), (Kind::Hello, 0), "{received:?}: is the guest image built?");
+        let hello: SidecarHello<'_> = received.read();
         assert_eq!((hello.version, hello.pid), (VERSION, parent.child.id()));
         parent
     }
@@ -122,54 +124,55 @@ impl Parent {
         self.socket.write_all(&encode(kind, id, body, 0).unwrap()).unwrap();
     }
 
-    /// The next frame; panics at the end of the stream.
-    pub fn receive(&mut self) -> Came {
+    /// Returns the next frame. Panics at the end of the stream.
+    pub fn receive(&mut self) -> Received {
         self.receive_or_end().expect("the sidecar has closed the connection")
     }
 
-    pub fn receive_or_end(&mut self) -> Option<Came> {
+    pub fn receive_or_end(&mut self) -> Option<Received> {
         loop {
             if let Some(frame) = self.decoder.next_frame().unwrap() {
-                let kind = Kind::try_from(frame.kind).unwrap();
-                return Some(Came { kind, id: frame.id, body: frame.body.to_vec() });
+                let kind = Kind::of(frame.kind).unwrap();
+                return Some(Received { kind, id: frame.id, body: frame.body.to_vec() });
             }
             match self.socket.read(self.decoder.spare()) {
                 Ok(0) => return None,
                 Ok(n) => self.decoder.filled(n),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
-                Err(error) => panic!("no answer: {error}"),
+                Err(error) => panic!("no frame: {error}"),
             }
         }
     }
 
-    /// Sends a request and gives its answer, which must be the next frame.
-    pub fn ask<T: Serialize>(&mut self, kind: Kind, id: u32, body: &T) -> Came {
+    /// Sends a request and returns its reply, which must be the next frame.
+    pub fn ask<T: Serialize>(&mut self, kind: Kind, id: u32, body: &T) -> Received {
         self.send(kind, id, body);
-        let came = self.receive();
-        assert_eq!(came.id, id, "{came:?}");
-        came
+        let received = self.receive();
+        assert_eq!(received.id, id, "{received:?}");
+        received
     }
 
-    pub fn runtime(&mut self) -> u32 {
+    /// Creates a runtime.
+    pub fn runtime(&mut self) -> RuntimeId {
         self.ask(Kind::RuntimeCreate, 1, &RuntimeCreate::default()).read::<RuntimeCreated>().runtime
     }
 
-    /// The connection still works.
+    /// Checks that the connection works.
     pub fn assert_alive(&mut self) {
-        let came = self.ask(Kind::Ping, 4_000_000_000, &Empty {});
-        assert_eq!(came.kind, Kind::Reply);
+        let received = self.ask(Kind::Ping, 4_000_000_000, &Empty {});
+        assert_eq!(received.kind, Kind::Reply);
     }
 
-    /// The connection's last words; then its end, and the process's.
-    pub fn last_words(mut self) -> (Came, ExitStatus, String) {
-        let came = self.receive();
-        assert_eq!((came.kind, came.id), (Kind::Error, 0), "{came:?}");
+    /// Returns the last message of the connection, and the end of the process.
+    pub fn last_message(mut self) -> (Received, ExitStatus, String) {
+        let received = self.receive();
+        assert_eq!((received.kind, received.id), (Kind::Error, 0), "{received:?}");
         assert!(self.receive_or_end().is_none());
-        let status = ended(&mut self.child);
+        let status = wait_for_exit(&mut self.child);
         let mut stderr = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-        (came, status, stderr)
+        (received, status, stderr)
     }
 }
 
@@ -180,27 +183,37 @@ impl Drop for Parent {
     }
 }
 
-/// A program that ends at once with exit code 5.
-pub fn program(runtime: u32, code: &str) -> ProcessStart<'_> {
+/// A request that starts a program.
+pub fn program(runtime: RuntimeId, code: &str) -> ProcessStart<'_> {
     let (args, exec_argv, env, cwd, stdin, timeout_ms, stream) = (None, None, None, None, None, None, None);
     ProcessStart { runtime, mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, stream, live: None }
 }
 
-/// Waits for the end of a process, with patience.
-pub fn ended(child: &mut Child) -> ExitStatus {
+/// Waits until a process has exited.
+pub fn wait_for_exit(child: &mut Child) -> ExitStatus {
     let mut status = None;
-    eventually("the process has not ended", || {
+    eventually("the process has not exited", || {
         status = child.try_wait().unwrap();
         status.is_some()
     });
     status.unwrap()
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 pub fn eventually(complaint: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     while !holds() {
         assert!(Instant::now() < end, "{complaint}");
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// The id of a runtime that may not exist.
+pub fn runtime(number: u32) -> RuntimeId {
+    RuntimeId::new(number).unwrap()
+}
+
+/// The id of another runtime, which does not exist.
+pub fn other(runtime: RuntimeId) -> RuntimeId {
+    self::runtime(runtime.get() + 1)
 }

@@ -1,0 +1,78 @@
+// The bindings of one runtime, and the sidecar's copy of their names. Changes follow each other. A
+// pending call keeps the binding that it started with. Next: `service.ts`.
+
+import type { SidecarConnection } from '../channel/sidecar-connection.js';
+import type { HostRequest } from '../host-calls/dispatcher.js';
+import type { Binding as BindingMessage, RuntimeId } from '../protocol/generated/messages.js';
+import type { Binding } from './binding.js';
+import { BindingFailure } from './failure.js';
+import { encodeFailure } from './json.js';
+import { callBinding } from './service.js';
+
+type BindingMap = ReadonlyMap<string, Binding>;
+
+/** The bindings of one runtime. */
+export class BindingRegistry {
+  readonly #connection: SidecarConnection;
+  readonly #runtime: RuntimeId;
+  #bindings: BindingMap = new Map();
+  #lastChange: Promise<void> = Promise.resolve();
+
+  /** `initial`: bindings that the sidecar has already. Their calls are answered from now on. */
+  constructor(connection: SidecarConnection, runtime: RuntimeId, initial: readonly Binding[] = []) {
+    this.#connection = connection;
+    this.#runtime = runtime;
+    this.#bindings = new Map(initial.map((binding) => [binding.name, binding]));
+    connection.serve(runtime, 'binding', this.#call);
+    connection.serve(runtime, 'binding.describe', this.#describe);
+  }
+
+  /** All present bindings. */
+  get all(): readonly Binding[] {
+    return [...this.#bindings.values()];
+  }
+
+  /** Adds bindings. A binding replaces another with its name. Adds all or none. */
+  add(bindings: readonly Binding[]): Promise<void> {
+    return this.#change((before) => new Map([...before, ...bindings.map((binding) => [binding.name, binding] as const)]));
+  }
+
+  /** Removes bindings. Ignores unknown names. */
+  remove(names: readonly string[]): Promise<void> {
+    return this.#change((before) => new Map([...before].filter(([name]) => !names.includes(name))));
+  }
+
+  #change(make: (before: BindingMap) => BindingMap): Promise<void> {
+    const changed = this.#lastChange.then(async () => {
+      const before = this.#bindings;
+      // Set before the sidecar lets the first call through.
+      this.#bindings = make(before);
+      try {
+        await this.#connection.request('bindings.set', { runtime: this.#runtime, bindings: wireBindings(this.all) });
+      } catch (error) {
+        this.#bindings = before;
+        throw error;
+      }
+    });
+    this.#lastChange = changed.catch(() => {});
+    return changed;
+  }
+
+  readonly #call = (request: HostRequest): Uint8Array | Promise<Uint8Array> => {
+    const binding = this.#bindings.get(request.name);
+    return binding === undefined ? missing(request.name) : callBinding(binding, request);
+  };
+
+  readonly #describe = ({ name }: HostRequest): Uint8Array => {
+    const binding = this.#bindings.get(name);
+    return binding === undefined ? missing(name) : Buffer.from(`=${binding.description}`);
+  };
+}
+
+/** Converts bindings to a message. */
+export const wireBindings = (bindings: readonly Binding[]): BindingMessage[] =>
+  bindings.map(({ name, commands, maxInputBytes }) => ({ name, commands, inputBytes: maxInputBytes }));
+
+// The binding was removed while the call was on its way.
+const missing = (name: string): Uint8Array =>
+  encodeFailure(new BindingFailure('ERR_BINDING_NOT_FOUND', `There is no binding with the name '${name}'`).fields);

@@ -1,0 +1,39 @@
+// The bindings of one runtime, as its app changes them.
+
+import { BINDING_NAMES, type Bindings } from '../options/bindings.js';
+import { checkArgument, checkGivenOptions } from '../options/check.js';
+import type { RuntimeAccess } from '../sidecar/runtime-access.js';
+import { type Binding, bindingsOf } from './binding.js';
+import { BindingRegistry } from './binding-registry.js';
+
+/** The calls of `NodeRuntime` for bindings. */
+export class RuntimeBindings {
+  readonly #access: RuntimeAccess;
+  #registry: BindingRegistry | undefined;
+
+  /** `registry`: the registry that the runtime was created with, if it may have bindings. */
+  constructor(access: RuntimeAccess, registry: BindingRegistry | undefined) {
+    this.#access = access;
+    this.#registry = registry;
+  }
+
+  /** All present bindings, or `undefined` if the runtime never had any. */
+  get all(): readonly Binding[] | undefined {
+    return this.#registry?.all;
+  }
+
+  async register(bindings: Bindings): Promise<void> {
+    checkGivenOptions('registerBindings()', { bindings: bindings ?? null });
+    const ready = await bindingsOf('registerBindings()', bindings);
+    this.#access.assertUsable();
+    this.#registry ??= new BindingRegistry(this.#access.connection, this.#access.runtime);
+    const registry = this.#registry;
+    await this.#access.whileInUse(() => registry.add(ready));
+  }
+
+  async unregister(names: readonly string[]): Promise<void> {
+    checkArgument('unregisterBindings()', 'names', BINDING_NAMES, names);
+    this.#access.assertUsable();
+    await this.#access.whileInUse(() => this.#registry?.remove(names));
+  }
+}

@@ -1,0 +1,70 @@
+// The messages that belong to no request, and what each of them tells the subscriber.
+//
+// A body is checked before the subscriber sees it. Bytes are copied, because they are a view of the
+// transport's buffer and the subscriber may keep them. Next: `channel.ts`.
+
+import { fromWire } from '../errors/make.js';
+import {
+  credit,
+  hostCall,
+  hostCancel,
+  limitWarning,
+  permissionsEvents,
+  streamClosed,
+  streamData,
+} from '../protocol/generated/decoders.js';
+import type { HostCall, LimitWarning, PermissionsEvents, RequestId, RuntimeId } from '../protocol/generated/messages.js';
+import { EVENTS } from '../protocol/generated/tables.js';
+
+/** Receives the messages that belong to no request. Does not throw. */
+export interface EventSubscriber {
+  /** A program calls a service. The subscriber may keep the input. */
+  hostCall(number: number, call: HostCall): void;
+  /** A program has given up a call. */
+  hostCancel(number: number, runtime: RuntimeId): void;
+  limitWarning(warning: LimitWarning): void;
+  permissionsEvents(events: PermissionsEvents): void;
+  /** The guest has written bytes, which the subscriber may keep. `id`: the `stream.open`. */
+  streamData(id: RequestId, bytes: Uint8Array): void;
+  streamCredit(id: RequestId, bytes: number): void;
+  streamEnd(id: RequestId): void;
+  streamClose(id: RequestId, error: Error | undefined): void;
+  /** The channel has closed. */
+  closed(error: Error): void;
+}
+
+/** Checks the body of one message and passes the message on. Throws for an invalid body. */
+type Notify = (subscriber: EventSubscriber, id: number, body: unknown) => void;
+
+/** What tells the subscriber of a message, by the message's kind. */
+export const SUBSCRIBER_EVENTS: ReadonlyMap<number, Notify> = new Map<number, Notify>([
+  [
+    EVENTS['host.call'],
+    (subscriber, number, body) => {
+      const call = hostCall(body, 'host.call');
+      subscriber.hostCall(number, { ...call, input: new Uint8Array(call.input) });
+    },
+  ],
+  [EVENTS['host.cancel'], (subscriber, number, body) => subscriber.hostCancel(number, hostCancel(body, 'host.cancel').runtime)],
+  [EVENTS['limit.warning'], (subscriber, _, body) => subscriber.limitWarning(limitWarning(body, 'limit.warning'))],
+  [
+    EVENTS['permissions.events'],
+    (subscriber, _, body) => subscriber.permissionsEvents(permissionsEvents(body, 'permissions.events')),
+  ],
+  [
+    EVENTS['stream.data'],
+    (subscriber, id, body) => subscriber.streamData(id as RequestId, new Uint8Array(streamData(body, 'stream.data').data)),
+  ],
+  [
+    EVENTS['stream.credit'],
+    (subscriber, id, body) => subscriber.streamCredit(id as RequestId, credit(body, 'stream.credit').bytes),
+  ],
+  [EVENTS['stream.end'], (subscriber, id) => subscriber.streamEnd(id as RequestId)],
+  [
+    EVENTS['stream.close'],
+    (subscriber, id, body) => {
+      const reason = streamClosed(body, 'stream.close').failure;
+      subscriber.streamClose(id as RequestId, reason && fromWire(reason.code, reason.message, reason.details));
+    },
+  ],
+]);

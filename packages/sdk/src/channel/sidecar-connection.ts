@@ -1,0 +1,102 @@
+// The calls of one sidecar, wherever it runs. Most calls are requests of the protocol. The others
+// have state in this process: services, listeners, streams. `connection.ts` implements them over a
+// channel, `idle/resuming-connection.ts` for a runtime with an idle policy.
+
+import type { HostService } from '../host-calls/dispatcher.js';
+import type { LimitWarningListener } from '../options/limits.js';
+import type {
+  PermissionsEvents,
+  ProcessAttach,
+  ProcessStart,
+  RequestId,
+  RunnerEval,
+  RuntimeClone,
+  RuntimeCopy,
+  RuntimeCreate,
+  RuntimeCreated,
+  RuntimeId,
+} from '../protocol/generated/messages.js';
+import type { Requests } from '../protocol/generated/tables.js';
+import type { OutputListener, StartListener } from './channel.js';
+import type { NetworkLink } from './network-link.js';
+import type { Outcome } from './outcome.js';
+
+/** Receives permission decisions. Does not throw. */
+export type DecisionListener = (decisions: Pick<PermissionsEvents, 'events' | 'lost'>) => void;
+
+/** The connection to one sidecar. Every promise rejects when the sidecar ends. */
+export interface SidecarConnection {
+  /** The pid of the process that runs the guests. */
+  readonly pid: number;
+  /** Sends a request. Resolves with its reply, whose bytes may be a view of reused memory. */
+  request<N extends keyof Requests>(name: N, body: Requests[N]['body']): Promise<Requests[N]['reply']>;
+  /** Creates a runtime. With `warn`, its limit warnings go to `onWarning`. */
+  createRuntime(options: RuntimeCreate, onWarning?: LimitWarningListener): Promise<RuntimeCreated>;
+  /** Makes clones. With `warn`, their limit warnings go to `onWarning`. */
+  cloneRuntime(clone: RuntimeClone, onWarning?: LimitWarningListener): Promise<RuntimeCopy[]>;
+  /** Ends a runtime and its programs, and aborts its host calls. */
+  disposeRuntime(runtime: RuntimeId): Promise<void>;
+  /** Connections into the runtimes, and listeners in them. */
+  readonly network: NetworkLink;
+  /**
+   * Registers the service for a runtime's host calls of that name, until the runtime is disposed.
+   */
+  serve(runtime: RuntimeId, name: string, service: HostService): void;
+  /**
+   * Holds host calls of unknown runtimes until the returned function is called. Programs of a
+   * restored runtime run before its services are registered.
+   */
+  expectCalls(): () => void;
+  /**
+   * Abandons the runtime's host calls so far, because their programs have ended. The services stay.
+   */
+  dropCalls(runtime: RuntimeId): void;
+  /** Sets or removes the listener for permission decisions. */
+  watchPermissions(runtime: RuntimeId, listener: DecisionListener | undefined): Promise<void>;
+  /** Returns an id for `start`, `evaluate` or `attach`, which `cancel` and `credit` use. */
+  nextId(): RequestId;
+  /**
+   * Runs a program. Returns an outcome without a promise if the program ends during the call.
+   * `onStarted` receives the pid of a live program, unless the call fails.
+   */
+  start(id: RequestId, program: ProcessStart, onOutput?: OutputListener, onStarted?: StartListener): Outcome | Promise<Outcome>;
+  /** Evaluates a snippet in a resident runner, as `start` runs a program. */
+  evaluate(id: RequestId, snippet: RunnerEval, onOutput?: OutputListener): Outcome | Promise<Outcome>;
+  /** Attaches to a restored program, as `start` runs a program. */
+  attach(id: RequestId, attach: ProcessAttach, onOutput?: OutputListener, onStarted?: StartListener): Outcome | Promise<Outcome>;
+  /** Ends a program or an evaluation, which still has an outcome. */
+  cancel(id: RequestId): void;
+  /** Returns credit for consumed bytes of a program's output. */
+  credit(id: RequestId, bytes: number): void;
+  /** Whether the sidecar has ended or was disposed. */
+  isOver(): boolean;
+  /** Ends the sidecar. Pending calls reject. Resolves when the sidecar has ended. */
+  dispose(): Promise<void>;
+}
+
+/** The part of a connection that sends requests. */
+export type Requester = Pick<SidecarConnection, 'request'>;
+
+/** A connection to a sidecar process, which a runtime may own. */
+export interface ProcessConnection extends SidecarConnection {
+  /** Resolves when no request is pending any more. Returns `undefined` if none is pending now. */
+  idle(): Promise<void> | undefined;
+}
+
+/** A new connection, and the duration of its opening. Requests need not wait for `opened`. */
+export interface Opening<C extends SidecarConnection = SidecarConnection> {
+  /** The connection, usable at once. */
+  readonly connection: C;
+  /** Resolves with the sidecar's hello. Rejects if the sidecar could not be started. */
+  readonly opened: Promise<Opened>;
+}
+
+/** The duration of an opening in milliseconds. */
+export interface Opened {
+  /** Until the process was started; `undefined` without a process. */
+  readonly spawnMs?: number;
+  /** From there until the hello. */
+  readonly sessionMs: number;
+  /** Within that time, the load time of the precompiled module. */
+  readonly moduleLoadMs: number;
+}

@@ -1,0 +1,69 @@
+// Tar archives of a runtime's files. The sidecar packs and unpacks; this module connects the
+// archives to streams and compresses them.
+
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import type { Requester } from '../channel/sidecar-connection.js';
+import { checkArgument } from '../options/check.js';
+import { type ExportTarOptions, TAR_CHUNK, type TarSource } from '../options/files.js';
+import type { RuntimeId } from '../protocol/generated/messages.js';
+import { exportStream, writeStream } from './streams.js';
+
+const GZIP_MAGIC = [0x1f, 0x8b];
+
+/** Returns an archive of `path`. `ready` rejects if an argument of the call is wrong. */
+export function exportTar(
+  sidecar: Requester,
+  runtime: RuntimeId,
+  path: string,
+  { gzip = false }: ExportTarOptions,
+  ready: Promise<void> | undefined,
+): Readable {
+  const tar = exportStream(sidecar, runtime, path, ready);
+  if (!gzip) return tar;
+  const compressed = createGzip();
+  // An error destroys `compressed`, whose reader receives it.
+  pipeline(tar, compressed).catch(() => {});
+  return compressed;
+}
+
+/** Unpacks an archive into `path`. */
+export async function importTar(
+  sidecar: Requester,
+  runtime: RuntimeId,
+  path: string,
+  source: TarSource,
+  gzip: boolean | undefined,
+): Promise<void> {
+  const chunks = chunksOf(source);
+  const first: Uint8Array[] = [];
+  let bytes = 0;
+  while (bytes < GZIP_MAGIC.length) {
+    const { value, done } = await chunks.next();
+    if (done) break;
+    first.push(value);
+    bytes += value.length;
+  }
+  const head = Buffer.concat(first);
+  const archive = Readable.from(joined(head, chunks), { objectMode: false });
+  const target = writeStream(sidecar, runtime, { path, for: 'import' }, undefined);
+  if (gzip ?? GZIP_MAGIC.every((byte, index) => head[index] === byte)) await pipeline(archive, createGunzip(), target);
+  else await pipeline(archive, target);
+}
+
+async function* joined(head: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (head.length > 0) yield head;
+  yield* rest;
+}
+
+async function* chunksOf(source: TarSource): AsyncGenerator<Uint8Array, undefined> {
+  if (source instanceof Uint8Array) {
+    yield source;
+    return;
+  }
+  for await (const chunk of source) {
+    checkArgument('importTar()', 'source', TAR_CHUNK, chunk);
+    yield chunk;
+  }
+}

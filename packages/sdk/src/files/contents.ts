@@ -1,0 +1,142 @@
+// Whole files of a runtime, read and written in pieces that fit into a frame, and listings in the
+// shapes that users of Node know.
+
+import type { Requester } from '../channel/sidecar-connection.js';
+import { isColdframeError } from '../errors/error.js';
+import { assertSameLength } from '../protocol/check.js';
+import type {
+  FileHandle,
+  FileNames,
+  FileOpen,
+  FileStatus as FileStatusMessage,
+  FileType,
+  RuntimeId,
+} from '../protocol/generated/messages.js';
+
+/** Bytes of one read or write. A frame holds twice as many. */
+const PIECE_BYTES = 16 * 1024 * 1024;
+
+/** An entry of a directory. */
+export interface DirectoryEntry {
+  /** The name without the directory. */
+  name: string;
+  /** The type. A link is not followed. */
+  type: FileType;
+  isDirectory: boolean;
+  isSymbolicLink: boolean;
+}
+
+/** The status of a file. Times are milliseconds since 1970. */
+export interface FileStatus {
+  /** The type. */
+  type: FileType;
+  isDirectory: boolean;
+  isSymbolicLink: boolean;
+  /** Type and permission bits, as in `fs.Stats`. */
+  mode: number;
+  /** Size in bytes. */
+  size: number;
+  ino: number;
+  nlink: number;
+  uid: number;
+  gid: number;
+  atimeMs: number;
+  mtimeMs: number;
+  ctimeMs: number;
+  birthtimeMs: number;
+}
+
+/** Encodes text as UTF-8. */
+export const toBytes = (data: string | Uint8Array): Uint8Array => (typeof data === 'string' ? Buffer.from(data) : data);
+
+/**
+ * Replaces a file. A file larger than a piece is not replaced atomically; it stays open until all
+ * pieces are written, so that they belong to one state of the runtime.
+ */
+export async function writeFile(
+  sidecar: Requester,
+  runtime: RuntimeId,
+  path: string,
+  data: Uint8Array,
+  mode?: number,
+): Promise<void> {
+  if (data.length <= PIECE_BYTES) return sidecar.request('file.write', { runtime, path, data, mode });
+  await whileOpen(sidecar, { runtime, path, for: 'write', mode }, async ({ handle }) => {
+    for (let offset = 0; offset < data.length; offset += PIECE_BYTES) {
+      await sidecar.request('file.push', { runtime, handle, offset, data: data.subarray(offset, offset + PIECE_BYTES) });
+    }
+  });
+}
+
+/** Reads a whole file, in one state of the runtime. */
+export async function readFile(sidecar: Requester, runtime: RuntimeId, path: string): Promise<Uint8Array> {
+  const first = await sidecar.request('file.read', { runtime, path, length: PIECE_BYTES });
+  // Copied, because the channel reuses the memory behind the bytes.
+  if (first.data.length >= first.size) return Uint8Array.from(first.data);
+  // Read again from the start: meanwhile the path may name another file, or a rollback has
+  // happened.
+  return whileOpen(sidecar, { runtime, path, for: 'read' }, async ({ handle, size }) => {
+    const pieces: Uint8Array[] = [];
+    for (let offset = 0; offset < size; ) {
+      const { data } = await sidecar.request('file.pull', { runtime, handle, offset, length: PIECE_BYTES });
+      if (data.length === 0) break; // the file became shorter
+      pieces.push(Uint8Array.from(data));
+      offset += data.length;
+    }
+    return joined(pieces);
+  });
+}
+
+// Ignores a failure to close the file: the result of `work` matters more.
+async function whileOpen<T>(sidecar: Requester, open: FileOpen, work: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await sidecar.request('file.open', open);
+  try {
+    return await work(file);
+  } finally {
+    await sidecar.request('file.close', { runtime: open.runtime, handle: file.handle }).catch(() => {});
+  }
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(pieces.reduce((bytes, piece) => bytes + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
+/** Converts a listing of the sidecar. */
+export function entriesOf({ names, types }: FileNames): DirectoryEntry[] {
+  assertSameLength(names, types);
+  return names.map((name, index) => {
+    const type = types[index] as FileType;
+    return { name, type, isDirectory: type === 'directory', isSymbolicLink: type === 'symlink' };
+  });
+}
+
+/** Converts a status of the sidecar, whose times are microseconds. */
+export function statusOf({ atimeUs, mtimeUs, ctimeUs, birthtimeUs, type, ...rest }: FileStatusMessage): FileStatus {
+  return {
+    type,
+    isDirectory: type === 'directory',
+    isSymbolicLink: type === 'symlink',
+    ...rest,
+    atimeMs: atimeUs / 1000,
+    mtimeMs: mtimeUs / 1000,
+    ctimeMs: ctimeUs / 1000,
+    birthtimeMs: birthtimeUs / 1000,
+  };
+}
+
+/** Returns whether a path, or the target of a link, exists. */
+export async function exists(sidecar: Requester, runtime: RuntimeId, path: string): Promise<boolean> {
+  try {
+    await sidecar.request('file.stat', { runtime, path });
+    return true;
+  } catch (error) {
+    if (isColdframeError(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG')) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,84 @@
+// The initial files and the mounts of a runtime, as messages. Small files are part of the message
+// that creates the runtime; large files follow it.
+
+import { posix, relative, resolve } from 'node:path';
+import type { FileSystemMount } from '../options/file-system.js';
+import type { Mount, NodeModulesMount } from '../options/mounts.js';
+import type { FileSystemId, Mount as MountMessage } from '../protocol/generated/messages.js';
+import { toBytes } from './contents.js';
+
+/** Bytes of files in the message that creates a runtime. A frame holds four times as many. */
+const MESSAGE_BYTES = 8 * 1024 * 1024;
+/** Files in that message. The sidecar accepts 65,536. */
+const MESSAGE_FILES = 16_384;
+
+/** The working directory of a runtime without the option `cwd`. */
+export const DEFAULT_CWD = '/workspace';
+
+/** Initial files: those in the message, and those that follow. */
+export interface InitialFiles {
+  message: Record<string, Uint8Array> | undefined;
+  later: [string, Uint8Array][];
+}
+
+/** Divides initial files between the message and later requests. */
+export function initialFilesOf(files: Readonly<Record<string, string | Uint8Array>> | undefined): InitialFiles {
+  const later: [string, Uint8Array][] = [];
+  if (files === undefined) return { message: undefined, later };
+  let [bytes, count] = [0, 0];
+  // No prototype: a path could equal the name of an inherited property.
+  const message: Record<string, Uint8Array> = { __proto__: null as never };
+  for (const path of Object.keys(files)) {
+    const data = toBytes(files[path] as string | Uint8Array);
+    const size = data.length + path.length;
+    if (bytes + size > MESSAGE_BYTES || count === MESSAGE_FILES) {
+      later.push([path, data]);
+    } else {
+      message[path] = data;
+      bytes += size;
+      count++;
+    }
+  }
+  return { message, later };
+}
+
+/** The options that mount something. */
+export interface MountOptions {
+  mounts?: readonly (Mount | FileSystemMount)[];
+  nodeModules?: string | NodeModulesMount;
+  cwd?: string;
+}
+
+/** Returns the app file systems among the mounts, in the order of their numbers on the wire. */
+export function fileSystemsOf({ mounts }: Pick<MountOptions, 'mounts'>): FileSystemMount[] {
+  const isSystem = (mount: Mount | FileSystemMount): mount is FileSystemMount =>
+    'fileSystem' in mount && mount.fileSystem !== undefined;
+  return (mounts ?? []).filter(isSystem);
+}
+
+/** Returns all mounts, `nodeModules` included, with outer mounts before the mounts inside them. */
+export function mountsOf({ mounts, nodeModules, cwd = DEFAULT_CWD }: MountOptions): MountMessage[] | undefined {
+  if (mounts === undefined && nodeModules === undefined) return undefined;
+  const systems = fileSystemsOf(mounts === undefined ? {} : { mounts });
+  const all: MountMessage[] = (mounts ?? []).map((mount) => {
+    if ('fileSystem' in mount && mount.fileSystem !== undefined) {
+      const { guestPath, readOnly = false } = mount;
+      return { guestPath, hostPath: '', readOnly, fileSystem: systems.indexOf(mount) as FileSystemId };
+    }
+    const { guestPath, hostPath, readOnly = true, overlay = false } = mount as Mount;
+    return { guestPath, hostPath: resolve(hostPath), readOnly, ...(overlay ? { readOnly: true, overlay } : {}) };
+  });
+  if (nodeModules !== undefined) {
+    const modules: NodeModulesMount = typeof nodeModules === 'string' ? { hostPath: nodeModules } : nodeModules;
+    const { hostPath, guestPath = `${cwd.replace(/\/+$/, '')}/node_modules`, roots = [] } = modules;
+    all.push({ guestPath, hostPath: resolve(hostPath), readOnly: true });
+    // Mounted where the text of a link leads in the guest: Node's library follows links by their
+    // text.
+    for (const root of roots) {
+      const target = posix.resolve(guestPath, relative(resolve(hostPath), resolve(root)));
+      all.push({ guestPath: target, hostPath: resolve(root), readOnly: true });
+    }
+  }
+  const depth = (path: string): number => path.split('/').filter(Boolean).length;
+  return all.sort((one, other) => depth(one.guestPath) - depth(other.guestPath));
+}

@@ -1,0 +1,12 @@
+// The error by which a service tells the guest why its call failed.
+
+/** A failure whose code and message may reach the guest's kernel. */
+export class HostError extends Error {
+  /** The name of a Linux error number, which system calls return. Any other code becomes `EIO`. */
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

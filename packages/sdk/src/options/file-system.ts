@@ -1,0 +1,90 @@
+// App file systems: the interface that an app implements, and the mount of one.
+// `file-systems/memory.ts` is an example that works.
+
+/** The status of a file. */
+export interface FileSystemStat {
+  type: 'file' | 'directory' | 'symlink';
+  /** Size in bytes. */
+  size: number;
+  /** Permission bits. @default 0o755 for directories, 0o777 for links, 0o644 */
+  mode?: number;
+  /** Milliseconds since 1970, as all times. @default 0 */
+  mtimeMs?: number;
+  /** @default mtimeMs */
+  atimeMs?: number;
+  /** @default mtimeMs */
+  ctimeMs?: number;
+  /** @default ctimeMs */
+  birthtimeMs?: number;
+  /** A number that the file keeps. @default derived from the path */
+  ino?: number;
+  /** Number of names of the file. @default 1 */
+  nlink?: number;
+}
+
+/** An entry of a directory. */
+export interface FileSystemEntry {
+  name: string;
+  type: FileSystemStat['type'];
+}
+
+/** A result, or a promise of one. */
+export type Eventually<T> = T | Promise<T>;
+
+/**
+ * Files that an app provides, for `mounts: [{ guestPath, fileSystem }]`. Paths are absolute, and
+ * `/` is the mount itself. Links on the way to a path have been followed already.
+ *
+ * A method fails with an error whose `code` is the name of a Linux error number, such as `ENOENT`.
+ * Any other error becomes `EIO` in the guest, and its text does not leave this process. A method
+ * that exceeds the mount's `timeout` fails with `ETIMEDOUT`. A missing method fails with `EROFS` if
+ * it changes files or directories, else with `EOPNOTSUPP`. Several calls may run at a time.
+ */
+export interface FileSystem {
+  /** Returns the status of a file, or of a link itself. `ENOENT` if nothing exists at the path. */
+  stat(path: string): Eventually<FileSystemStat>;
+  /** Returns all entries of a directory in any order, without `.` and `..`. */
+  readDir(path: string): Eventually<readonly FileSystemEntry[]>;
+  /**
+   * Returns at most `length` bytes from `offset`. Fewer bytes, or none, mean the end of the file.
+   */
+  read(path: string, offset: number, length: number): Eventually<Uint8Array>;
+  /**
+   * Writes all of `data`. Fills a gap before `offset` with zeros. The method may keep the bytes.
+   */
+  write?(path: string, offset: number, data: Uint8Array): Eventually<void>;
+  /** Makes an empty file. `EEXIST` if the name is taken. */
+  create?(path: string, mode: number): Eventually<void>;
+  /** Makes a file shorter, or longer with zeros. */
+  truncate?(path: string, length: number): Eventually<void>;
+  /** Makes a directory. `EEXIST` if the name is taken. */
+  mkdir?(path: string, mode: number): Eventually<void>;
+  /** Removes a file, a link, or an empty directory. `ENOTEMPTY` if the directory has entries. */
+  remove?(path: string): Eventually<void>;
+  /**
+   * Renames a file. Replaces a file, a link or an empty directory with the new name (`ENOTEMPTY`).
+   */
+  rename?(from: string, to: string): Eventually<void>;
+  /** Makes a symbolic link. */
+  symlink?(target: string, path: string): Eventually<void>;
+  /** Returns the target of a symbolic link: a guest path, or a path relative to the link. */
+  readlink?(path: string): Eventually<string>;
+  /** Sets permission bits. */
+  chmod?(path: string, mode: number): Eventually<void>;
+  /** Sets times, in milliseconds since 1970. */
+  utimes?(path: string, atimeMs: number, mtimeMs: number): Eventually<void>;
+}
+
+/** An app file system in the guest's tree. */
+export interface FileSystemMount {
+  /**
+   * An absolute guest path. Missing parent directories are made. The runtime's own files at the
+   * path are hidden.
+   */
+  guestPath: string;
+  fileSystem: FileSystem;
+  /** Whether programs cannot change anything, whatever methods exist. @default false */
+  readOnly?: boolean;
+  /** Milliseconds that a program waits for one method. @default 30_000 */
+  timeout?: number;
+}

@@ -1,0 +1,126 @@
+// Options and arguments of the calls that use a runtime's files.
+
+import { CONTENT, FLAG, guestPath, rule, SIGNAL, whole } from './rule.js';
+import { known, type OptionTable } from './table.js';
+
+/** Options of `runtime.writeFile()`. */
+export interface WriteFileOptions {
+  /** Permission bits of a new file, such as 0o755. @default 0o644 */
+  mode?: number;
+}
+
+/** Options of `runtime.stat()`. */
+export interface StatOptions {
+  /** Whether a symbolic link is followed. @default true */
+  followSymlinks?: boolean;
+}
+
+/** Options of `runtime.mkdir()` and `runtime.remove()`. */
+export interface TreeOptions {
+  /** Whether missing parents are made, or entries of a directory are removed. @default false */
+  recursive?: boolean;
+}
+
+/** Options of `runtime.watch()`. */
+export interface WatchOptions {
+  /**
+   * Whether everything below a directory is watched too. Not possible in a mounted folder without
+   * an overlay.
+   * @default false
+   */
+  recursive?: boolean;
+  /** Ends the watch when it aborts. The iteration then throws the signal's reason. */
+  signal?: AbortSignal;
+}
+
+/** Options of `runtime.createReadStream()`. */
+export interface ReadStreamOptions {
+  /** The first byte. @default 0 */
+  start?: number;
+  /** The last byte, which is read too, as in Node. @default the end of the file */
+  end?: number;
+  /** Ends the stream with an error when it aborts. */
+  signal?: AbortSignal;
+}
+
+/** Options of `runtime.createWriteStream()`. */
+export interface WriteStreamOptions {
+  /** Whether the file keeps its content and the bytes are written at its end. @default false */
+  append?: boolean;
+  /** Permission bits of a new file, such as 0o755. @default 0o644 */
+  mode?: number;
+  /** Ends the stream with an error when it aborts. */
+  signal?: AbortSignal;
+}
+
+/** Options of `runtime.exportTar()`. */
+export interface ExportTarOptions {
+  /** Whether the archive is compressed. @default false */
+  gzip?: boolean;
+}
+
+/** Options of `runtime.importTar()`. */
+export interface ImportTarOptions {
+  /** The target directory, which is made if missing. @default the runtime's working directory */
+  path?: string;
+  /** Whether the archive is compressed. @default detected from its first bytes */
+  gzip?: boolean;
+}
+
+/** The content of an archive. */
+export type TarSource = Uint8Array | AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+/** Permission bits, with the sticky bit. */
+const MODE_BITS = whole(0, 0o1777, 'permissions');
+const POSITION = whole(0, Number.MAX_SAFE_INTEGER - 1, 'bytes');
+const RECURSIVE = known(FLAG, ['force']);
+
+/** Options of `writeFile()`. */
+export const WRITE_FILE: OptionTable<WriteFileOptions> = { mode: MODE_BITS };
+/** Options of `stat()`. */
+export const STAT: OptionTable<StatOptions> = { followSymlinks: known(FLAG, ['follow']) };
+/** Options of `mkdir()` and `remove()`. */
+export const TREE: OptionTable<TreeOptions> = { recursive: RECURSIVE };
+/** Options of `watch()`. */
+export const WATCH: OptionTable<WatchOptions> = { recursive: RECURSIVE, signal: SIGNAL };
+/** Options of `createReadStream()`. */
+export const READ_STREAM: OptionTable<ReadStreamOptions> = { start: POSITION, end: POSITION, signal: SIGNAL };
+/** Options of `createWriteStream()`. */
+export const WRITE_STREAM: OptionTable<WriteStreamOptions> = { append: FLAG, mode: MODE_BITS, signal: SIGNAL };
+/** Options of `exportTar()`. */
+export const EXPORT_TAR: OptionTable<ExportTarOptions> = { gzip: FLAG };
+/** Options of `importTar()`. */
+export const IMPORT_TAR: OptionTable<ImportTarOptions> = { path: guestPath('/workspace'), gzip: FLAG };
+
+/** The argument `path`, and `from` and `to` of `rename()`. */
+export const FILE_PATH = guestPath('/workspace/data.json');
+/** The argument `data` of `writeFile()`. */
+export const FILE_DATA = CONTENT;
+/** The argument `mode` of `chmod()`. */
+export const FILE_MODE = rule((value) => MODE_BITS.fault(value) === undefined, 'permissions such as 0o644');
+/** The argument `target` of `symlink()`. */
+export const LINK_TARGET = rule(
+  (value) => typeof value === 'string' && value !== '' && !value.includes('\0'),
+  'text without NUL that is not empty',
+);
+
+/** The largest time of a `Date`, in milliseconds. */
+const MAX_TIME_MS = 8.64e15;
+/** Milliseconds since 1970 of a `Date` or a number. */
+export const timeOf = (time: unknown): unknown => (time instanceof Date ? time.getTime() : time);
+/** The arguments `atime` and `mtime` of `utimes()`. */
+export const FILE_TIME = rule((value) => {
+  const ms = timeOf(value);
+  return typeof ms === 'number' && Math.abs(ms) <= MAX_TIME_MS;
+}, 'a Date, or milliseconds since 1970');
+
+/** The argument `source` of `importTar()`. */
+export const TAR_SOURCE = rule(
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    (value instanceof Uint8Array || Symbol.asyncIterator in value || Symbol.iterator in value),
+  'a Uint8Array, or a stream or an iterable of them',
+);
+/** One chunk of the source of `importTar()`. */
+export const TAR_CHUNK = rule((value) => value instanceof Uint8Array, 'chunks that are Uint8Arrays');

@@ -1,0 +1,17 @@
+// Recognises handles of this copy of the package without importing their classes, so that options
+// stay below everything else. Each class adds its instances.
+
+const sidecars = new WeakSet<object>();
+const snapshots = new WeakSet<object>();
+
+/** Adds a new `Sidecar`. */
+export const addSidecar = (handle: object): void => void sidecars.add(handle);
+
+/** Adds a new `Snapshot`. */
+export const addSnapshot = (handle: object): void => void snapshots.add(handle);
+
+/** Whether `value` is a `Sidecar`. */
+export const isSidecar = (value: unknown): boolean => typeof value === 'object' && value !== null && sidecars.has(value);
+
+/** Whether `value` is a `Snapshot`. */
+export const isSnapshot = (value: unknown): boolean => typeof value === 'object' && value !== null && snapshots.has(value);

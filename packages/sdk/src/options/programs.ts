@@ -1,0 +1,125 @@
+// Options of the calls that run programs: `exec()`, `spawn()`, `execCommand()`, resident runners.
+
+import { ARGUMENTS, CALLBACK, CONTENT, CWD, ENV, listOf, oneOf, PROGRAM_TEXT, SIGNAL, TEXT, TIMEOUT_MS } from './rule.js';
+import { known, type OptionTable } from './table.js';
+
+/** Environment variables. A name has no `=`; neither a name nor a value has a NUL. */
+export type Env = Readonly<Record<string, string>>;
+
+/** Receives one chunk of output. The handler may keep the bytes. */
+export type OutputHandler = (chunk: Uint8Array) => unknown;
+
+/** A signal by its name on Linux. */
+export type SignalName = NodeJS.Signals;
+
+/** Options of every call that evaluates code. */
+export interface EvaluationOptions {
+  /** Wall-clock limit in milliseconds, a whole number from 1. @default none */
+  timeout?: number;
+  /** Ends the program when it aborts. The call then rejects with the signal's reason. */
+  signal?: AbortSignal;
+  /**
+   * Receives stdout while the program runs. If the handler returns a promise, the next chunk waits
+   * for it. The program's writes block once 256 KiB wait. An error that the handler throws ends the
+   * program and rejects the call.
+   */
+  onStdout?: OutputHandler;
+  /** Receives stderr in the same way. */
+  onStderr?: OutputHandler;
+}
+
+/** Environment and working directory of a program. */
+interface ProgramPlace {
+  /** Variables that are added to the runtime's environment and replace its values. */
+  env?: Env;
+  /** An absolute guest path. @default the runtime's working directory */
+  cwd?: string;
+}
+
+/** Options of `runtime.exec()`, `runtime.execFile()`, `runtime.run()` and `runtime.spawn()`. */
+export interface RunOptions extends ProgramPlace, EvaluationOptions {
+  /**
+   * `process.argv` after its first entry, as with `node -e`: the program has no name.
+   * @default []
+   */
+  args?: readonly string[];
+  /**
+   * Options of `node` itself, such as `--no-warnings` or `--conditions=development`.
+   * @default []
+   */
+  execArgv?: readonly string[];
+  /**
+   * The language of `code`. Types of TypeScript are removed before the program runs, as in Node 24;
+   * syntax that needs code, such as enums, is refused. `execFile()` uses the extension of the file.
+   * @default 'javascript'
+   */
+  language?: 'javascript' | 'typescript';
+  /** The content of the program's stdin. @default nothing: end of file */
+  stdin?: string | Uint8Array;
+}
+
+/** Options of `runtime.execCommand()` and `runtime.spawnCommand()`. */
+export interface CommandOptions extends ProgramPlace, EvaluationOptions {
+  /**
+   * The content of the command's stdin. `spawnCommand()` keeps stdin open after it.
+   * @default nothing
+   */
+  stdin?: string | Uint8Array;
+}
+
+/** Options of `runtime.createResidentRunner()`. */
+export interface ResidentRunnerOptions extends ProgramPlace {}
+
+/** Options of `runner.exec()`. */
+export interface ResidentExecOptions extends EvaluationOptions {}
+
+/** Options of `attach()` of an entry of `runtime.processes()`. */
+export type AttachOptions = Pick<EvaluationOptions, 'onStdout' | 'onStderr' | 'signal'>;
+
+const EVALUATION: OptionTable<EvaluationOptions> = {
+  timeout: known(TIMEOUT_MS, ['timeoutMs', 'timeoutSeconds', 'maxDuration', 'deadline'], ', in milliseconds'),
+  signal: known(SIGNAL, ['abortSignal']),
+  onStdout: known(CALLBACK, ['stdout'], ', a function'),
+  onStderr: known(CALLBACK, ['stderr'], ', a function'),
+};
+
+/** Environment and working directory. */
+export const PLACE: OptionTable<ProgramPlace> = {
+  env: known(ENV, ['environment', 'envs', 'envVars']),
+  cwd: known(CWD, ['workingDirectory', 'workdir', 'workDir', 'dir']),
+};
+
+const STDIN = known(CONTENT, ['input']);
+
+/** Options of programs that are given as code or as a file. */
+export const RUN: OptionTable<RunOptions> = {
+  ...EVALUATION,
+  ...PLACE,
+  args: known(ARGUMENTS, ['argv', 'arguments']),
+  execArgv: known(ARGUMENTS, ['nodeArgs']),
+  language: oneOf(['javascript', 'typescript'], "'javascript' or 'typescript'"),
+  stdin: STDIN,
+};
+
+/** Options of commands. */
+export const COMMAND: OptionTable<CommandOptions> = { ...EVALUATION, ...PLACE, stdin: STDIN };
+
+/** Options of a new resident runner. */
+export const RESIDENT_RUNNER: OptionTable<ResidentRunnerOptions> = PLACE;
+
+/** Options of an evaluation in a resident runner. */
+export const RESIDENT_EXEC: OptionTable<ResidentExecOptions> = EVALUATION;
+
+/** Options of a handle for a program from a snapshot. */
+export const ATTACH: OptionTable<AttachOptions> = {
+  onStdout: EVALUATION.onStdout,
+  onStderr: EVALUATION.onStderr,
+  signal: EVALUATION.signal,
+};
+
+/** The argument `code`, `path` or `command` of a call that runs a program. */
+export const PROGRAM = TEXT;
+/** The argument `args` of a call that runs a command. */
+export const COMMAND_ARGUMENTS = listOf(PROGRAM_TEXT, 'a list of text');
+/** The argument of `writeStdin()`. */
+export const STDIN_DATA = CONTENT;

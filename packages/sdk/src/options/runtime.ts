@@ -1,0 +1,109 @@
+// Options of `NodeRuntime.create()`. The types of the handles are parameters, because their classes
+// are above the options; `runtime/options.ts` supplies them.
+
+import { BINDINGS, type Bindings } from './bindings.js';
+import type { BootTimingListener } from './boot-timing.js';
+import type { FileSystemMount } from './file-system.js';
+import { isSidecar } from './handles.js';
+import { IDLE_POLICY, type IdleOptions } from './idle.js';
+import { LIMIT_OPTIONS, type Limits, type LimitWarningListener } from './limits.js';
+import { MOUNTS, type Mount, NODE_MODULES, type NodeModulesMount } from './mounts.js';
+import { PERMISSIONS, type PermissionsPolicy } from './permissions.js';
+import { type Env, PLACE } from './programs.js';
+import { CALLBACK, CONTENT, type Fault, GUEST_PATH, mapOf, rule } from './rule.js';
+import { SNAPSHOT_REFERENCE, TENANT } from './snapshots.js';
+import { known, type OptionTable, objectWith } from './table.js';
+
+/** Options of a new runtime. */
+export interface RuntimeOptions<Sidecar, Snapshot> {
+  /** Environment of the programs. Nothing of this process's environment is added. @default {} */
+  env?: Env;
+  /** Working directory of the programs, an absolute guest path. @default '/workspace' */
+  cwd?: string;
+  /**
+   * Permissions of the programs, merged over the default: files, processes, environment and
+   * bindings are allowed, and the network inside the runtime. Calls of the app itself, such as
+   * `runtime.readFile()`, are not checked. See `docs/permissions.md`.
+   */
+  permissions?: PermissionsPolicy;
+  /**
+   * The sidecar of the runtime. Without it the runtime spawns its own and ends it in `dispose()`.
+   */
+  sidecar?: Sidecar;
+  /**
+   * Functions of this process that programs can call: `callBinding(name, input)`, or a command of
+   * that name.
+   * @default {}
+   */
+  bindings?: Bindings;
+  /**
+   * Initial files by their absolute guest paths. Missing parent directories are made. The files are
+   * stored in memory and belong to the guest.
+   */
+  files?: Readonly<Record<string, string | Uint8Array>>;
+  /**
+   * Folders of the host machine and app file systems in the guest's tree. Nothing is read from them
+   * before a program asks for it.
+   */
+  mounts?: readonly (Mount | FileSystemMount)[];
+  /**
+   * A `node_modules` folder of the host machine, mounted read-only at `guestPath`, so that programs
+   * below it can import its packages. A package whose link leaves the folder, as in a workspace of
+   * pnpm, is found if a folder in `roots` contains the link's target. These folders are mounted
+   * read-only too, where the links lead in the guest. Other links fail with `EACCES`, and the
+   * message names the target.
+   * @default guestPath: `node_modules` in `cwd`
+   */
+  nodeModules?: string | NodeModulesMount;
+  /** Limits of the programs: a profile, and single limits that replace those of the profile. */
+  limits?: Limits;
+  /**
+   * A snapshot to restore: the `Snapshot`, or the newest of the tenant with this id, digest or
+   * name. Files, processes and resident runners are those of the snapshot. Mounted folders and app
+   * file systems must be passed again in `mounts`, and `bindings` too. `env`, `cwd`, `limits` and
+   * `permissions` replace those of the snapshot where they are set. Without `sidecar`, the runtime
+   * uses the sidecar of the `Snapshot` while that sidecar lives.
+   */
+  snapshot?: Snapshot | string;
+  /**
+   * The owner, 1 to 200 characters. A tenant sees no snapshot of another tenant.
+   * @default the tenant of the `Snapshot`, else 'default'
+   */
+  tenant?: string;
+  /** When the unused runtime is paused or disposed. @default never */
+  idle?: IdleOptions;
+  /**
+   * Called when the use of a limit passes 80 %. Called again only after the use has fallen below 60
+   * %, and at most once a second for each limit.
+   */
+  onLimitWarning?: LimitWarningListener;
+  /** Called with the duration of each step, at creation and after each program. */
+  onBootTiming?: BootTimingListener;
+}
+
+const FILES_EXPECTED = 'a map of absolute guest paths to text or Uint8Arrays';
+const MOUNTS_NOTE = ', a list of `{ guestPath, hostPath, readOnly?, overlay? }`';
+
+const RUNTIME: OptionTable<RuntimeOptions<unknown, unknown>> = {
+  ...PLACE,
+  limits: known(LIMIT_OPTIONS, ['resourceLimits', 'limit']),
+  onLimitWarning: CALLBACK,
+  files: known(mapOf(GUEST_PATH, CONTENT, FILES_EXPECTED), ['fs', 'filesystem'], ', a map of guest paths to contents'),
+  mounts: known(MOUNTS, ['volumes', 'mount'], MOUNTS_NOTE),
+  nodeModules: known(NODE_MODULES, ['node_modules', 'modules']),
+  bindings: known(BINDINGS, ['tools', 'toolKits'], ', a map of names to `{ description, inputSchema, handler }`'),
+  permissions: known(PERMISSIONS, ['permission', 'policy']),
+  idle: IDLE_POLICY,
+  snapshot: SNAPSHOT_REFERENCE,
+  tenant: TENANT,
+  onBootTiming: CALLBACK,
+  sidecar: rule(isSidecar, 'a Sidecar made by Sidecar.spawn() or Sidecar.embedded() of this copy of coldframe'),
+};
+
+function oneOrigin({ snapshot, files }: Readonly<Record<string, unknown>>): Fault | undefined {
+  if (snapshot === undefined || files === undefined) return undefined;
+  return { path: ['files'], expected: 'none beside `snapshot`, which has files of its own', received: files };
+}
+
+/** Accepts the options of a new runtime. */
+export const RUNTIME_OPTIONS = objectWith(RUNTIME, undefined, oneOrigin);

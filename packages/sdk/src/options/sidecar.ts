@@ -1,0 +1,74 @@
+// Options of `Sidecar.spawn()` and `Sidecar.embedded()`.
+
+import type { BootTimingListener } from './boot-timing.js';
+import { CALLBACK, rule, whole } from './rule.js';
+import { SNAPSHOT_STORE, type SnapshotStoreOptions } from './snapshots.js';
+import { known, type OptionTable } from './table.js';
+
+/** Options of every sidecar. The defaults suit an app that runs many short programs. */
+export interface SidecarOptions {
+  /** Threads that run guests, 1 to 256. @default one for each processor */
+  workers?: number;
+  /**
+   * Warm slots: memory slots that are kept mapped and clean for the next programs, 0 to 4,096. A
+   * program that finds no warm slot waits until a slot is mapped.
+   * @default 16
+   */
+  warmSlots?: number;
+  /**
+   * Runtimes at a time, 1 to 65,536. Beyond the limit, a new runtime fails with
+   * `ERR_RESOURCE_EXHAUSTED`. Running programs have a further bound: each needs about five mappings
+   * of memory, of which Linux allows 65,530 in a process.
+   * @default 10,000
+   */
+  maxRuntimes?: number;
+  /**
+   * Microseconds, 0 to 10,000, that a thread polls for more work after a reply before it sleeps. A
+   * program that starts in that time starts at once; meanwhile the thread uses its processor.
+   * Embedded, Node's own thread also polls that long for the end of a single pending call.
+   * @default 50 in a process, 100 embedded (0 with an inline budget)
+   */
+  spinUs?: number;
+  /** The store of snapshots. */
+  snapshots?: SnapshotStoreOptions;
+  /** Receives `sidecar_spawn` (of a process), `session_open` and `module_load`. */
+  onBootTiming?: BootTimingListener;
+}
+
+/** Options of `Sidecar.spawn()`. */
+export interface SidecarSpawnOptions extends SidecarOptions {}
+
+/** Options of `Sidecar.embedded()`. */
+export interface SidecarEmbeddedOptions extends SidecarOptions {
+  /**
+   * Milliseconds, 0 to 1,000, that a program may run on the calling thread before it moves to a
+   * worker thread. Waking a thread costs more than a short evaluation, but while a guest runs
+   * inline, this process does nothing else. At 0 no guest ever runs on the calling thread.
+   * @default 0
+   */
+  inlineBudgetMs?: number;
+}
+
+/** Longer than one second, no event loop should block. */
+const MAX_INLINE_BUDGET_MS = 1_000;
+const isBudget = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= MAX_INLINE_BUDGET_MS;
+
+/** Options of a sidecar process. */
+export const SIDECAR: OptionTable<SidecarSpawnOptions> = {
+  onBootTiming: CALLBACK,
+  workers: known(whole(1, 256, 'threads'), ['threads']),
+  warmSlots: whole(0, 4_096, 'slots'),
+  maxRuntimes: whole(1, 65_536, 'runtimes'),
+  spinUs: whole(0, 10_000, 'microseconds'),
+  snapshots: SNAPSHOT_STORE,
+};
+
+/** Options of an embedded sidecar. */
+export const EMBEDDED_SIDECAR: OptionTable<SidecarEmbeddedOptions> = {
+  ...SIDECAR,
+  inlineBudgetMs: known(
+    rule(isBudget, `a number of milliseconds from 0 to ${MAX_INLINE_BUDGET_MS}`),
+    ['inlineBudget'],
+    ', in milliseconds',
+  ),
+};

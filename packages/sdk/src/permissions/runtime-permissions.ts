@@ -1,0 +1,95 @@
+// The permissions of one runtime: the policy in force, and the listeners for decisions.
+//
+// The sidecar sends decisions only while a listener exists, and keeps a bounded number for this
+// process. Each message is acknowledged after every listener has received it.
+
+import { callListener } from '../call-listener.js';
+import type { DecisionListener } from '../channel/sidecar-connection.js';
+import { checkArgument, checkGivenOptions } from '../options/check.js';
+import type { PermissionEvent, PermissionScope, PermissionsPolicy } from '../options/permissions.js';
+import { CALLBACK } from '../options/rule.js';
+import type { RuntimeAccess } from '../sidecar/runtime-access.js';
+import { policyInForce, wirePolicy } from './policy.js';
+
+/** Receives a decision. An error that it throws is an uncaught exception. */
+export type PermissionListener = (event: PermissionEvent) => void;
+
+/** Receives the number of decisions that were lost since the last one that was delivered. */
+export type LostListener = (count: number) => void;
+
+interface Subscriber {
+  listener: PermissionListener;
+  onLost: LostListener | undefined;
+}
+
+/** The calls of `NodeRuntime` for permissions. */
+export class RuntimePermissions {
+  readonly #access: RuntimeAccess;
+  readonly #subscribers = new Set<Subscriber>();
+  /** Requests follow each other, so that the last one decides. */
+  #lastRequest: Promise<void> = Promise.resolve();
+  #isWatched = false;
+  #policy: Readonly<Required<PermissionsPolicy>> | undefined;
+  #initial: PermissionsPolicy | undefined;
+
+  constructor(access: RuntimeAccess, initial: PermissionsPolicy | undefined) {
+    this.#access = access;
+    // Copied now, because the caller may change its object; merged when the policy is read.
+    this.#initial = initial === undefined ? undefined : structuredClone(initial);
+  }
+
+  /** The policy in force. */
+  get policy(): Readonly<Required<PermissionsPolicy>> {
+    this.#policy ??= policyInForce(this.#initial);
+    return this.#policy;
+  }
+
+  async set(policy: PermissionsPolicy): Promise<void> {
+    this.#access.assertUsable();
+    checkGivenOptions('setPermissions()', policy);
+    const next = policyInForce(policy);
+    const { connection, runtime } = this.#access;
+    await connection.request('permissions.set', { runtime, permissions: wirePolicy(policy) });
+    this.#policy = next;
+  }
+
+  async listen(listener: PermissionListener, onLost: LostListener | undefined): Promise<() => Promise<void>> {
+    this.#access.assertUsable();
+    checkArgument('onPermission()', 'listener', CALLBACK, listener);
+    if (onLost !== undefined && onLost !== null) checkArgument('onPermission()', 'onLost', CALLBACK, onLost);
+    const subscriber = { listener, onLost };
+    this.#subscribers.add(subscriber);
+    try {
+      await this.#updateWatch();
+    } catch (error) {
+      this.#subscribers.delete(subscriber);
+      throw error;
+    }
+    return async () => {
+      if (this.#subscribers.delete(subscriber)) await this.#updateWatch();
+    };
+  }
+
+  // Starts or stops the sidecar's messages, by the subscribers at the time of the request.
+  #updateWatch(): Promise<void> {
+    const update = async (): Promise<void> => {
+      const isWanted = this.#subscribers.size > 0;
+      if (isWanted === this.#isWatched) return;
+      const { connection, runtime } = this.#access;
+      await connection.watchPermissions(runtime, isWanted ? this.#deliver : undefined);
+      this.#isWatched = isWanted;
+    };
+    const updated = this.#lastRequest.then(update);
+    this.#lastRequest = updated.catch(() => {});
+    return updated;
+  }
+
+  readonly #deliver: DecisionListener = ({ events, lost }) => {
+    for (const { timeUs, scope, ...rest } of events) {
+      // A sidecar of this version knows no other scopes.
+      const event = { scope: scope as PermissionScope, ...rest, time: timeUs / 1_000 } as PermissionEvent;
+      for (const { listener } of this.#subscribers) callListener(() => listener(event));
+    }
+    if (lost > 0) for (const { onLost } of this.#subscribers) callListener(() => onLost?.(lost));
+  };
+}

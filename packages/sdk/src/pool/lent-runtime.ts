@@ -1,0 +1,123 @@
+// The runtime of a slot, as one user sees it.
+//
+// The user gets a proxy. After the release the proxy refuses every call, and so do the programs and
+// runners that it returned, because the slot belongs to another user then. The proxy also notices
+// effects that a rollback does not undo, and calls that are still pending. It refuses calls that
+// would leave data where other tenants can find it.
+
+import { asyncDispose } from '../async-dispose.js';
+import { poolReleased } from '../errors/make.js';
+import { PendingWork } from './pending-work.js';
+import type { CallRules, PoolableRuntime, SlotSource } from './slot-source.js';
+
+/** A runtime that is lent to one user. */
+export interface LentRuntime<R> {
+  readonly runtime: R;
+  /** Whether a rollback undoes everything that the user did, and no call of the user is pending. */
+  readonly isReusable: boolean;
+  /** Refuses all further calls. */
+  close(): void;
+}
+
+type Method = (...args: unknown[]) => unknown;
+
+/** Lends `runtime` to `tenant`. */
+export function lend<R extends PoolableRuntime>(
+  runtime: R,
+  tenant: string,
+  source: Pick<SlotSource<R>, 'calls' | 'handleCalls' | 'assertOwn'>,
+): LentRuntime<R> {
+  const loan = new Loan(source.handleCalls);
+  // The user keeps clones forever, but they too must leave nothing where other tenants can find it.
+  const confined = (clones: unknown): unknown => {
+    if (Array.isArray(clones)) return clones.map(confined);
+    if (clones instanceof runtime.constructor) return lend(clones as R, tenant, source).runtime;
+    const { status, value } = clones as PromiseSettledResult<R> & { value: R };
+    return status === 'fulfilled' ? { status, value: confined(value) } : clones;
+  };
+  const handler: ProxyHandler<R> = {
+    get(target, name) {
+      // Read with the runtime as receiver, because the proxy has no private fields.
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function' || name === 'constructor') {
+        if (loan.closed && name !== 'then' && name !== 'constructor') throw poolReleased();
+        source.assertOwn(tenant, name, []);
+        return value;
+      }
+      return (...args: unknown[]): unknown => {
+        if (loan.closed) return refuse(source.calls, name, poolReleased());
+        try {
+          source.assertOwn(tenant, name, args);
+        } catch (error) {
+          return refuse(source.calls, name, error);
+        }
+        const result = loan.call(source.calls, target, name, value as Method, args);
+        return name === 'clone' ? Promise.resolve(result).then(confined) : result;
+      };
+    },
+    set(target, name, value) {
+      if (loan.closed) throw poolReleased();
+      loan.isChanged = true;
+      return Reflect.set(target, name, value, target);
+    },
+  };
+  return {
+    runtime: new Proxy(runtime, handler),
+    get isReusable() {
+      return !loan.isChanged && !loan.pending.any;
+    },
+    close: () => {
+      loan.closed = true;
+    },
+  };
+}
+
+/** The record of one loan. */
+class Loan {
+  closed = false;
+  /** Whether a call had an effect that a rollback does not undo. */
+  isChanged = false;
+  readonly pending = new PendingWork();
+  readonly #handleCalls: CallRules;
+  /** The proxy of each handle, so that the user gets one proxy for one handle. */
+  readonly #handles = new WeakMap<object, object>();
+
+  constructor(handleCalls: CallRules) {
+    this.#handleCalls = handleCalls;
+  }
+
+  /** Calls `method` of `target` and records its effects. */
+  call(rules: CallRules, target: object, name: PropertyKey, method: Method, args: unknown[]): unknown {
+    if (rules.lasting.has(name)) this.isChanged = true;
+    const returned: unknown = Reflect.apply(method, target, args);
+    const result = rules.startsProgram.has(name) ? returned : this.pending.follow(returned);
+    return rules.returnsHandles.has(name) ? (result as Promise<unknown>).then((handles) => this.#lend(handles)) : result;
+  }
+
+  // Wraps a handle, or a list of handles. Their properties stay readable after the release.
+  #lend(handles: unknown): unknown {
+    if (Array.isArray(handles)) return handles.map((handle) => this.#lend(handle));
+    const handle = handles as object;
+    const present = this.#handles.get(handle);
+    if (present !== undefined) return present;
+    const lent = new Proxy(handle, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== 'function' || name === 'constructor') return value;
+        return (...args: unknown[]): unknown =>
+          this.closed
+            ? refuse(this.#handleCalls, name, poolReleased())
+            : this.call(this.#handleCalls, target, name, value as Method, args);
+      },
+    });
+    this.#handles.set(handle, lent);
+    return lent;
+  }
+}
+
+// Fails as the method itself would: by a rejection or at once. A second disposal is always allowed.
+function refuse({ immediate }: CallRules, name: PropertyKey, error: unknown): unknown {
+  if (name === 'dispose' || name === asyncDispose) return Promise.resolve();
+  if (immediate.has(name) || Object.hasOwn(Object.prototype, name)) throw error;
+  return Promise.reject(error);
+}

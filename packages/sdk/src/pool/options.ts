@@ -1,0 +1,13 @@
+// The options of `RuntimePool`, with the classes of their handles.
+
+import type { PoolOptions } from '../options/pool.js';
+import type { NodeRuntime } from '../runtime/node-runtime.js';
+import type { NodeRuntimeOptions } from '../runtime/options.js';
+import type { Sidecar } from '../sidecar/sidecar.js';
+import type { Snapshot } from '../sidecar/snapshot.js';
+
+/** Options of a pool's runtimes. The pool itself sets the others. */
+type SlotOptions = Omit<NodeRuntimeOptions, 'sidecar' | 'snapshot' | 'tenant' | 'idle'>;
+
+/** Options of `new RuntimePool()`. */
+export interface RuntimePoolOptions extends PoolOptions<Sidecar, Snapshot, NodeRuntime, SlotOptions> {}

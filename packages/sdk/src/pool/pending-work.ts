@@ -1,0 +1,70 @@
+// The pending work of a slot's user: calls without a reply, open streams and watches.
+//
+// A rollback ends the programs of a slot, but not requests that this process has yet to send: the
+// next piece of a large file, the first chunk of a late archive, a rollback of the user's own that
+// waits for the disk. Each of them would disturb the next user.
+
+import { Duplex, Readable, Writable } from 'node:stream';
+
+/** The pending work of one user. */
+export class PendingWork {
+  readonly #open = new Set<object>();
+
+  /** Whether any work is pending. */
+  get any(): boolean {
+    for (const work of this.#open) if (!isOver(work)) return true;
+    return false;
+  }
+
+  /** Follows the result of a call until it ends. Returns the result for the user. */
+  follow(result: unknown): unknown {
+    if (result instanceof Promise) return this.#followPromise(result);
+    if (result instanceof Readable || result instanceof Writable) result.once('close', this.#add(result));
+    else if (isIterator(result)) return this.#followIterator(result);
+    return result;
+  }
+
+  // Returns another promise, so that a rejection that the user does not handle stays unhandled.
+  #followPromise(promise: Promise<unknown>): Promise<unknown> {
+    return promise.finally(this.#add(promise));
+  }
+
+  #followIterator(iterator: AsyncIterableIterator<unknown>): AsyncIterableIterator<unknown> {
+    const end = this.#add(iterator);
+    const followed: AsyncIterableIterator<unknown> = {
+      [Symbol.asyncIterator]: () => followed,
+      next: async () => {
+        try {
+          const result = await iterator.next();
+          if (result.done) end();
+          return result;
+        } catch (error) {
+          end();
+          throw error;
+        }
+      },
+      return: async (value) => {
+        end();
+        return (await iterator.return?.(value)) ?? { done: true, value };
+      },
+    };
+    return followed;
+  }
+
+  // Returns a function that removes the work.
+  #add(work: object): () => void {
+    this.#open.add(work);
+    return () => void this.#open.delete(work);
+  }
+}
+
+function isIterator(value: unknown): value is AsyncIterableIterator<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value;
+}
+
+// A stream that has written everything, or reads no more, sends no further request while it closes.
+function isOver(work: object): boolean {
+  if (work instanceof Duplex) return work.closed;
+  if (work instanceof Writable) return work.closed || work.writableFinished;
+  return work instanceof Readable && (work.destroyed || work.readableEnded);
+}

@@ -1,0 +1,60 @@
+// The interface between a pool and its runtimes. The pool uses nothing else, so that tests can
+// supply fake runtimes. Next: `slot-lifecycle.ts`.
+
+/** The snapshot of a paused slot. */
+export interface PauseSnapshot {
+  delete(): Promise<unknown>;
+}
+
+/** A runtime that can be part of a pool. */
+export interface PoolableRuntime {
+  /** Whether it can be used now. */
+  readonly state: 'running' | 'paused' | 'disposed';
+  /** Restores it into memory. */
+  resume(): Promise<void>;
+  /** Ends it. */
+  dispose(): Promise<void>;
+}
+
+/** The effects of calls on a slot, by the names of the calls. */
+export interface CallRules {
+  /** Calls with an effect that a rollback does not undo. Their slot is replaced after use. */
+  readonly lasting: ReadonlySet<PropertyKey>;
+  /** Calls that send no further request after they return. A rollback ends what they started. */
+  readonly startsProgram: ReadonlySet<PropertyKey>;
+  /** Calls whose promise is a handle with calls of its own, or a list of handles. */
+  readonly returnsHandles: ReadonlySet<PropertyKey>;
+  /** Calls that return no promise. */
+  readonly immediate: ReadonlySet<PropertyKey>;
+}
+
+/** Makes equal runtimes. */
+export interface SlotSource<R extends PoolableRuntime> {
+  /** The effects of a runtime's calls. */
+  readonly calls: CallRules;
+  /** The effects of the calls of its programs and runners. */
+  readonly handleCalls: CallRules;
+  /** Throws if a call for this tenant could leave data that another tenant can find. */
+  assertOwn(tenant: string, method: PropertyKey, args: readonly unknown[]): void;
+  /** Makes a runtime. */
+  make(): Promise<R>;
+  /** Restores a runtime's state after its creation. */
+  restore(runtime: R): Promise<void>;
+  /**
+   * Pauses a runtime. The store may evict the snapshot once the runtime can no longer be resumed.
+   */
+  pause(runtime: R): Promise<PauseSnapshot>;
+  /** Returns a promise if all runtimes so far are lost, once for each loss. */
+  lost(): Promise<Loss> | undefined;
+  /** Ends work for runtimes that are not needed any more. */
+  abandon(reason: Error): void;
+  /** Ends the source's own resources. */
+  close(): Promise<void>;
+}
+
+/** The loss of all runtimes of a source. */
+export interface Loss {
+  readonly error: unknown;
+  /** Whether the source can make no further runtime. */
+  readonly final: boolean;
+}

@@ -1,0 +1,94 @@
+// The steps of a slot's life, each counted and with a deadline. A step that rejects costs the slot.
+// The deadline matters because a slot that hangs would be lost until the app restarts.
+
+import { poolTimeout } from '../errors/make.js';
+import type { Counters } from './counters.js';
+import type { PoolableRuntime, SlotSource } from './slot-source.js';
+import type { Slot } from './slots.js';
+
+/** The deadline of one step in milliseconds. */
+export const STEP_MS = 30_000;
+
+/** The steps of all slots of a pool. */
+export class SlotSteps<R extends PoolableRuntime> {
+  readonly #source: SlotSource<R>;
+  readonly #counters: Counters;
+
+  constructor(source: SlotSource<R>, counters: Counters) {
+    this.#source = source;
+    this.#counters = counters;
+  }
+
+  async make(slot: Slot<R>): Promise<void> {
+    slot.runtime = await inTime(this.#source.make(), (runtime) => runtime.dispose());
+    this.#counters.add('created');
+  }
+
+  /** Removes every change of the slot's users. */
+  async restore(slot: Slot<R>): Promise<void> {
+    await inTime(this.#source.restore(slot.runtime as R));
+    slot.dirty = false;
+    this.#counters.add('recycled');
+  }
+
+  /** Restores a used slot first, so that no tenant's data is ever written to disk. */
+  async pause(slot: Slot<R>): Promise<void> {
+    if (slot.dirty) await this.restore(slot);
+    slot.snapshot = await inTime(this.#source.pause(slot.runtime as R), (snapshot) => snapshot.delete());
+    this.#counters.add('pauses');
+  }
+
+  async resume(slot: Slot<R>): Promise<void> {
+    await inTime((slot.runtime as R).resume());
+    this.#counters.add('resumed');
+  }
+
+  /**
+   * Ends the runtime and deletes its snapshot. Never rejects: after a failure the slot is removed
+   * too.
+   */
+  async end(slot: Slot<R>): Promise<void> {
+    try {
+      await inTime((slot.runtime as R).dispose());
+    } catch {
+      this.#counters.add('errors');
+    }
+    await this.deleteSnapshot(slot);
+  }
+
+  /** Deletes the snapshot of a pause. Never rejects. */
+  async deleteSnapshot(slot: Slot<R>): Promise<void> {
+    const { snapshot } = slot;
+    slot.snapshot = undefined;
+    if (snapshot === undefined || slot.lost) return;
+    try {
+      await inTime(snapshot.delete());
+    } catch {
+      this.#counters.add('errors');
+    }
+  }
+}
+
+// Rejects after the deadline. `discard` then receives a late result. The timer does not keep the
+// process alive.
+function inTime<T>(work: Promise<T>, discard?: (value: T) => unknown): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(poolTimeout({ timeoutMs: STEP_MS }));
+    }, STEP_MS);
+    timer.unref();
+    work.then(
+      (value) => {
+        clearTimeout(timer);
+        if (isLate) Promise.resolve(discard?.(value)).catch(() => {});
+        else resolve(value);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
+  });
+}

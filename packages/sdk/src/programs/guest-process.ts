@@ -1,0 +1,199 @@
+// The public handle of a live program: its pid, its streams, its end.
+
+import { constants } from 'node:os';
+import type { Outcome } from '../channel/outcome.js';
+import type { SidecarConnection } from '../channel/sidecar-connection.js';
+import { deferred } from '../deferred.js';
+import { isColdframeError } from '../errors/error.js';
+import { noReader } from '../errors/make.js';
+import { checkArgument } from '../options/check.js';
+import { type AttachOptions, type CommandOptions, type SignalName, STDIN_DATA } from '../options/programs.js';
+import { rule } from '../options/rule.js';
+import type { Pid, ProcessStart, RuntimeId } from '../protocol/generated/messages.js';
+import { type Begin, evaluate } from './evaluation.js';
+import { OutputStream } from './output-stream.js';
+import type { PidHolder, PidRegistry } from './pid-registry.js';
+import { ExecResult } from './result.js';
+
+const NOTHING = new Uint8Array(0);
+const SIGNALS: Readonly<Record<string, number | undefined>> = constants.signals;
+const MAX_SIGNAL = 64;
+
+const signalNumber = (signal: unknown): unknown => (typeof signal === 'string' ? SIGNALS[signal] : signal);
+const SIGNAL = rule((value) => {
+  const number = signalNumber(value);
+  return typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= MAX_SIGNAL;
+}, "a signal such as 'SIGTERM'");
+
+/** The runtime that a handle's program runs in. */
+export interface ProcessContext {
+  connection: SidecarConnection;
+  runtime: RuntimeId;
+  pids: PidRegistry;
+}
+
+/** A program in a runtime, from its start. */
+export class GuestProcess {
+  /** The pid in the runtime. */
+  readonly pid: number;
+  /**
+   * Its stdout, if there is no `onStdout`. Up to 256 KiB wait for the reader, then the program
+   * waits. The output is discarded if only stderr is read, or if `wait()` or `result` is used.
+   */
+  readonly stdout: AsyncIterable<Uint8Array>;
+  /** Its stderr, in the same way. */
+  readonly stderr: AsyncIterable<Uint8Array>;
+  readonly #connection: SidecarConnection;
+  readonly #runtime: RuntimeId;
+  readonly #pid: Pid;
+  readonly #holder: PidHolder;
+  readonly #streams: readonly OutputStream[];
+  readonly #result: Promise<ExecResult>;
+  #exitCode: number | undefined;
+
+  private constructor({ connection, runtime }: ProcessContext, pid: Pid, { streams, outcome, holder }: FollowedProgram) {
+    this.pid = pid;
+    this.#pid = pid;
+    [this.stdout, this.stderr] = streams;
+    this.#connection = connection;
+    this.#runtime = runtime;
+    this.#holder = holder;
+    this.#streams = streams;
+    this.#result = outcome.then((ended) => {
+      const result = new ExecResult(ended);
+      this.#exitCode = result.exitCode;
+      return result;
+    });
+    // An app that never reads the result need not handle its failure.
+    this.#result.catch(() => {});
+  }
+
+  /** @internal Starts a program. */
+  static start(context: ProcessContext, program: ProcessStart, options: CommandOptions): Promise<GuestProcess> {
+    return GuestProcess.#begin(context, options, (id, stream, onOutput, onStarted) =>
+      context.connection.start(id, { ...program, stream, live: true }, onOutput, onStarted),
+    );
+  }
+
+  /** @internal Attaches to a program that a snapshot restored. */
+  static attach(context: ProcessContext, pid: Pid, options: AttachOptions): Promise<GuestProcess> {
+    return GuestProcess.#begin(context, options, (id, stream, onOutput, onStarted) =>
+      context.connection.attach(id, { runtime: context.runtime, pid, stream }, onOutput, onStarted),
+    );
+  }
+
+  static async #begin(context: ProcessContext, options: AttachOptions, begin: BeginLive): Promise<GuestProcess> {
+    const started = deferred<Pid>();
+    const followed = follow(context.connection, options, (id, stream, onOutput) => begin(id, stream, onOutput, started.resolve));
+    followed.outcome.catch(started.reject);
+    const pid = await started.promise;
+    const { holder, ended } = followed;
+    context.pids.assign(pid, holder);
+    // If the connection fails instead, calls through the handle report that failure.
+    ended.then(
+      () => context.pids.end(pid, holder),
+      () => {},
+    );
+    return new GuestProcess(context, pid, followed);
+  }
+
+  /**
+   * How it ended: exit code, `error`, and output as far as it was captured (`limits.outputBytes`).
+   */
+  get result(): Promise<ExecResult> {
+    for (const stream of this.#streams) stream.drop();
+    return this.#result;
+  }
+
+  /** Its exit code, or `undefined` while it runs. */
+  get exitCode(): number | undefined {
+    return this.#exitCode;
+  }
+
+  /**
+   * Waits for its end and returns its exit code.
+   *
+   * @throws the signal's reason, the error of an output handler, `ERR_SIDECAR_EXITED`,
+   * `ERR_SIDECAR_DISPOSED`
+   */
+  async wait(): Promise<number> {
+    return (await this.result).exitCode;
+  }
+
+  /**
+   * Writes to its stdin. At most `limits.stdinBytes` (16 MiB) wait until the program reads them.
+   *
+   * @throws `EPIPE` if the program no longer reads, `ENOBUFS` if too much waits; otherwise as
+   * `exec()` for runtime and sidecar
+   */
+  async writeStdin(data: string | Uint8Array): Promise<void> {
+    checkArgument('writeStdin()', 'data', STDIN_DATA, data);
+    if (this.#holder.over) throw noReader(this.pid);
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+    await this.#connection.request('process.write', { runtime: this.#runtime, pid: this.#pid, data: bytes });
+  }
+
+  /** Ends its stdin. Does nothing if the program no longer reads. */
+  async closeStdin(): Promise<void> {
+    if (this.#holder.over) return;
+    try {
+      await this.#connection.request('process.write', { runtime: this.#runtime, pid: this.#pid, data: NOTHING, end: true });
+    } catch (error) {
+      if (!isColdframeError(error) || error.code !== 'EPIPE') throw error;
+    }
+  }
+
+  /**
+   * Sends a signal by name or number. Returns whether the process existed. An unhandled signal ends
+   * the process as on Linux, with exit code 128 plus the signal's number.
+   *
+   * @throws `ERR_INVALID_OPTION`; otherwise as `exec()` for runtime and sidecar
+   */
+  async kill(signal: SignalName | number = 'SIGTERM'): Promise<boolean> {
+    checkArgument('kill()', 'signal', SIGNAL, signal);
+    if (this.#holder.over) return false;
+    try {
+      const number = signalNumber(signal) as number;
+      await this.#connection.request('process.signal', { runtime: this.#runtime, pid: this.#pid, signal: number });
+      return true;
+    } catch (error) {
+      if (isColdframeError(error) && error.code === 'ESRCH') return false;
+      throw error;
+    }
+  }
+}
+
+interface FollowedProgram {
+  streams: readonly [OutputStream, OutputStream];
+  outcome: Promise<Outcome>;
+  holder: PidHolder;
+  /**
+   * The program's end. Settles before `outcome`, which waits until all output has been read, and
+   * also if the caller has given up.
+   */
+  ended: Promise<unknown>;
+}
+
+type BeginLive = (...args: [...Parameters<Begin>, onStarted: (pid: Pid) => void]) => ReturnType<Begin>;
+
+// Starts a program and follows it, with streams for output without a handler.
+function follow(connection: SidecarConnection, options: AttachOptions, begin: Begin): FollowedProgram {
+  const dropOther = (): void => {
+    for (const stream of streams) stream.drop();
+  };
+  const streams = [new OutputStream(dropOther), new OutputStream(dropOther)] as const;
+  const { signal, onStdout = (data) => streams[0].push(data), onStderr = (data) => streams[1].push(data) } = options;
+  const ended = deferred<unknown>();
+  ended.promise.catch(() => {});
+  const observed: Begin = (...args) => {
+    const outcome = begin(...args);
+    ended.resolve(outcome);
+    return outcome;
+  };
+  const outcome = Promise.resolve(evaluate(connection, { signal, onStdout, onStderr }, observed));
+  const end = (): void => {
+    for (const stream of streams) stream.end();
+  };
+  outcome.then(end, end);
+  return { streams, outcome, holder: { over: false }, ended: ended.promise };
+}

@@ -1,0 +1,45 @@
+// The handles that hold the pids of a runtime's programs. A request names a program by its pid, and
+// a rollback resets the pid counter with everything else: a pid that was used since the snapshot is
+// assigned again. A call through a handle must not reach a later program with the same pid.
+
+import type { Pid, RestoredProgram } from '../protocol/generated/messages.js';
+
+/** A handle's claim to a pid. */
+export interface PidHolder {
+  /** Whether the program has ended, so that the pid means nothing or another program. */
+  over: boolean;
+}
+
+/** The holders of one runtime's pids. */
+export class PidRegistry {
+  #generation = 0;
+  readonly #holders = new Map<Pid, PidHolder>();
+
+  /** The number of rollbacks. A pid from an earlier generation is no longer valid. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /**
+   * Assigns a pid to a new program. The previous holder has ended, even if its outcome is still on
+   * its way. A resident runner passes no holder, because requests name it by an id of its own.
+   */
+  assign(pid: Pid, holder?: PidHolder): void {
+    const before = this.#holders.get(pid);
+    if (before !== undefined) before.over = true;
+    if (holder === undefined || holder.over) this.#holders.delete(pid);
+    else this.#holders.set(pid, holder);
+  }
+
+  /** Marks the end of a holder's program. */
+  end(pid: Pid, holder: PidHolder): void {
+    holder.over = true;
+    if (this.#holders.get(pid) === holder) this.#holders.delete(pid);
+  }
+
+  /** Starts a generation. `restored` are programs of the snapshot that no handle refers to. */
+  rolledBack(restored: readonly RestoredProgram[]): void {
+    this.#generation++;
+    for (const { pid } of restored) this.assign(pid);
+  }
+}

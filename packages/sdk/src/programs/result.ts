@@ -1,0 +1,105 @@
+// The result of a program.
+//
+// Output arrives as bytes and is nearly always used as text, so it is decoded once and the bytes
+// are dropped. Encoding the text restores them, unless they were not UTF-8: only then the bytes are
+// kept.
+
+import type { Outcome } from '../channel/outcome.js';
+import type { Failure } from '../errors/error.js';
+import { fromWire } from '../errors/make.js';
+
+/** How a program ended. */
+export class ExecResult {
+  /**
+   * The program's stdout, decoded as UTF-8. Bytes that are not UTF-8 become U+FFFD here and are
+   * unchanged in `stdoutBytes`.
+   */
+  readonly stdout: string;
+  /** The program's stderr, decoded in the same way. */
+  readonly stderr: string;
+  /**
+   * The exit code. If the sandbox ended the program: 124 for time and CPU, 134 for memory, else
+   * 137.
+   */
+  readonly exitCode: number;
+  /** The reason why the sandbox ended the program. Absent if the program ended by itself. */
+  declare readonly error?: Failure;
+  /** Whether the program wrote more to stdout than was captured (`limits.outputBytes`). */
+  declare readonly stdoutTruncated?: boolean;
+  /** Whether the program wrote more to stderr than was captured. */
+  declare readonly stderrTruncated?: boolean;
+
+  readonly #stdoutBytes: Buffer | undefined;
+  readonly #stderrBytes: Buffer | undefined;
+
+  /** @internal */
+  constructor(outcome: Outcome) {
+    this.stdout = decode(outcome.stdout);
+    this.stderr = decode(outcome.stderr);
+    this.exitCode = outcome.exitCode;
+    this.#stdoutBytes = undecodable(outcome.stdout, this.stdout);
+    this.#stderrBytes = undecodable(outcome.stderr, this.stderr);
+    if (outcome.failure !== undefined) {
+      const { code, message, details } = outcome.failure;
+      this.error = fromWire(code, message, details) as Failure;
+    }
+    if (outcome.stdoutTruncated === true) this.stdoutTruncated = true;
+    if (outcome.stderrTruncated === true) this.stderrTruncated = true;
+  }
+
+  /** The exact bytes of stdout, made at each access. */
+  get stdoutBytes(): Uint8Array {
+    return this.#stdoutBytes ?? Buffer.from(this.stdout, 'utf8');
+  }
+
+  /** The exact bytes of stderr, made at each access. */
+  get stderrBytes(): Uint8Array {
+    return this.#stderrBytes ?? Buffer.from(this.stderr, 'utf8');
+  }
+}
+
+/** How a program ended that `run()` started. */
+export class RunResult<T = unknown> extends ExecResult {
+  /**
+   * The value that the program passed to `__return(value)`, through JSON. Absent without such a
+   * call.
+   */
+  declare readonly value?: T;
+
+  /** @internal */
+  constructor(outcome: Outcome) {
+    const parsed = outcome.value === undefined ? undefined : parse(outcome.value);
+    super(parsed === BROKEN ? withFault(outcome) : outcome);
+    if (parsed !== undefined && parsed !== BROKEN) this.value = parsed as T;
+  }
+}
+
+const BROKEN = Symbol('not JSON');
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return BROKEN;
+  }
+}
+
+// The guest's own code writes the text, but a program that controls the engine can write any text.
+function withFault(outcome: Outcome): Outcome {
+  const reason = 'the value that the program returned is not JSON';
+  const failure = { code: 'ERR_ENGINE_FAULT', message: `the engine faulted: ${reason}`, details: { reason } };
+  return { ...outcome, exitCode: 137, failure: outcome.failure ?? failure };
+}
+
+function decode(output: Uint8Array | string): string {
+  if (typeof output === 'string') return output;
+  if (output.length === 0) return '';
+  const buffer = Buffer.isBuffer(output) ? output : Buffer.from(output.buffer, output.byteOffset, output.byteLength);
+  return buffer.toString('utf8');
+}
+
+// Returns the bytes if the text may not restore them. The program may also have written U+FFFD
+// itself; the copy is unnecessary then, but correct.
+function undecodable(output: Uint8Array | string, text: string): Buffer | undefined {
+  return typeof output !== 'string' && text.includes('\ufffd') ? Buffer.from(output) : undefined;
+}

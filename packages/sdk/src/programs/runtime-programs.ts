@@ -1,0 +1,171 @@
+// The programs of one runtime: starts them and lists its processes.
+//
+// The engine runs code as an ES module, which is the fast path. Code of another kind goes through
+// Node's own `--eval` in the guest, as an option of `node`.
+
+import type { Outcome } from '../channel/outcome.js';
+import { noProcess } from '../errors/make.js';
+import type { BootTimingListener } from '../options/boot-timing.js';
+import { checkArgument, checkOptions } from '../options/check.js';
+import { type AttachOptions, COMMAND_ARGUMENTS, type CommandOptions, PROGRAM, type RunOptions } from '../options/programs.js';
+import { assertSameLength } from '../protocol/check.js';
+import type { ProcessStart } from '../protocol/generated/messages.js';
+import { reportGuestRun, reportGuestStart } from '../sidecar/boot-timing.js';
+import type { RuntimeAccess } from '../sidecar/runtime-access.js';
+import { evaluate } from './evaluation.js';
+import { GuestProcess, type ProcessContext } from './guest-process.js';
+import { PidRegistry } from './pid-registry.js';
+import { ExecResult, RunResult } from './result.js';
+
+const INPUT_TYPE = '--input-type=';
+
+/** A process of a runtime: a program, a resident runner, or a child of either. */
+export interface ProcessEntry {
+  /** The pid in the runtime. */
+  readonly pid: number;
+  /** The parent's pid. 1 if the app started the process, or if the parent has ended. */
+  readonly ppid: number;
+  /** The process group. */
+  readonly group: number;
+  /** The command with its arguments. */
+  readonly command: string;
+  /**
+   * Returns a handle for a program from a snapshot that has no handle yet. The handle first
+   * delivers the output captured so far. A child belongs to its parent. A resident runner and a
+   * program that the app started have handles of their own. After a rollback, entries of earlier
+   * lists are invalid.
+   *
+   * @throws `EPERM` (a child, a runner), `EBUSY` (a handle exists), `ESRCH`; otherwise as `exec()`
+   * for options, runtime and sidecar
+   */
+  attach(options?: AttachOptions): Promise<GuestProcess>;
+}
+
+/** Starts and lists the programs of one runtime. */
+export class RuntimePrograms {
+  /** The pids that handles hold. */
+  readonly pids = new PidRegistry();
+  readonly #access: RuntimeAccess;
+  readonly #onBootTiming: BootTimingListener | undefined;
+
+  constructor(access: RuntimeAccess, onBootTiming: BootTimingListener | undefined) {
+    this.#access = access;
+    this.#onBootTiming = onBootTiming;
+  }
+
+  async exec(code: string, options: RunOptions | undefined): Promise<ExecResult> {
+    checkOptions('exec()', options);
+    checkArgument('exec()', 'code', PROGRAM, code);
+    return new ExecResult(await this.#run('exec', code, options));
+  }
+
+  async run<T>(code: string, options: RunOptions | undefined): Promise<RunResult<T>> {
+    checkOptions('run()', options);
+    checkArgument('run()', 'code', PROGRAM, code);
+    return new RunResult<T>(await this.#run('run', code, options));
+  }
+
+  async execFile(path: string, options: RunOptions | undefined): Promise<ExecResult> {
+    checkOptions('execFile()', options);
+    checkArgument('execFile()', 'path', PROGRAM, path);
+    return new ExecResult(await this.#run('file', path, options));
+  }
+
+  async execCommand(command: string, args: readonly string[], options: CommandOptions): Promise<ExecResult> {
+    const program = this.#command('execCommand()', command, args, options);
+    const { connection } = this.#access;
+    return new ExecResult(
+      await evaluate(connection, options, (id, stream, onOutput) => connection.start(id, { ...program, stream }, onOutput)),
+    );
+  }
+
+  async spawn(code: string, options: RunOptions): Promise<GuestProcess> {
+    checkOptions('spawn()', options);
+    checkArgument('spawn()', 'code', PROGRAM, code);
+    this.#access.assertUsable();
+    const { args, env, cwd, stdin, timeout: timeoutMs } = options;
+    const { text, execArgv } = sourceOf('exec', code, options);
+    const program = { runtime: this.#access.runtime, mode: 'exec', code: text, args, execArgv, env, cwd, timeoutMs } as const;
+    return GuestProcess.start(this.#context, { ...program, stdin: bytesOf(stdin) }, options);
+  }
+
+  async spawnCommand(command: string, args: readonly string[], options: CommandOptions): Promise<GuestProcess> {
+    return GuestProcess.start(this.#context, this.#command('spawnCommand()', command, args, options), options);
+  }
+
+  async list(): Promise<ProcessEntry[]> {
+    this.#access.assertUsable();
+    const { connection, runtime } = this.#access;
+    // Read before the request: the reply may arrive after a rollback.
+    const { generation } = this.pids;
+    const { pids, ppids, groups, commands } = await connection.request('process.list', { runtime });
+    assertSameLength(pids, ppids, groups, commands);
+    return pids.map((pid, at) => ({
+      pid,
+      ppid: ppids[at] as number,
+      group: groups[at] as number,
+      command: commands[at] as string,
+      attach: async (options = {}) => {
+        checkOptions('attach()', options);
+        if (this.pids.generation !== generation) throw noProcess(pid);
+        return GuestProcess.attach(this.#context, pid, options);
+      },
+    }));
+  }
+
+  get #context(): ProcessContext {
+    const { connection, runtime } = this.#access;
+    return { connection, runtime, pids: this.pids };
+  }
+
+  async #run(mode: 'exec' | 'run' | 'file', code: string, options: RunOptions | undefined): Promise<Outcome> {
+    this.#access.assertUsable();
+    const outcome = await this.#begin(mode, code, options);
+    if (this.#onBootTiming !== undefined) {
+      reportGuestStart(this.#onBootTiming, outcome.timings);
+      reportGuestRun(this.#onBootTiming, outcome.timings);
+    }
+    return outcome;
+  }
+
+  #begin(mode: 'exec' | 'run' | 'file', code: string, options: RunOptions | undefined): Outcome | Promise<Outcome> {
+    const { connection, runtime } = this.#access;
+    if (options === undefined) return connection.start(connection.nextId(), { runtime, mode, code });
+    const { args, env, cwd, timeout: timeoutMs } = options;
+    const { text, execArgv } = sourceOf(mode, code, options);
+    const stdin = bytesOf(options.stdin);
+    return evaluate(connection, options, (id, stream, onOutput) =>
+      connection.start(id, { runtime, mode, code: text, args, execArgv, env, cwd, stdin, timeoutMs, stream }, onOutput),
+    );
+  }
+
+  #command(
+    call: 'execCommand()' | 'spawnCommand()',
+    command: string,
+    args: readonly string[],
+    options: CommandOptions,
+  ): ProcessStart {
+    checkOptions(call, options);
+    checkArgument(call, 'command', PROGRAM, command);
+    checkArgument(call, 'args', COMMAND_ARGUMENTS, args);
+    this.#access.assertUsable();
+    const { env, cwd, stdin, timeout: timeoutMs } = options;
+    const { runtime } = this.#access;
+    return { runtime, mode: 'command', code: command, args, env, cwd, stdin: bytesOf(stdin), timeoutMs };
+  }
+}
+
+interface ProgramSource {
+  text: string;
+  execArgv: readonly string[] | undefined;
+}
+
+function sourceOf(mode: 'exec' | 'run' | 'file', code: string, { execArgv, language }: RunOptions): ProgramSource {
+  const isPlain = language !== 'typescript' && !execArgv?.some((option) => option.startsWith(INPUT_TYPE));
+  if (mode === 'file' || isPlain) return { text: code, execArgv };
+  const type = language === 'typescript' ? [`${INPUT_TYPE}module-typescript`] : [];
+  return { text: '', execArgv: [...(execArgv ?? []), ...type, `--eval=${code}`] };
+}
+
+const bytesOf = (input: string | Uint8Array | undefined): Uint8Array | undefined =>
+  typeof input === 'string' ? Buffer.from(input) : input;

@@ -1,0 +1,421 @@
+// Generated from packages/sidecar/crates/protocol by `pnpm generate`. Do not edit.
+
+import { binary, details, fields, flag, list, listOf, natural, naturals, oneOf, text, textMap, texts, whole } from '../check.js';
+import type {
+  ChangeList,
+  Credit,
+  DamagedSnapshot,
+  Failure,
+  FileData,
+  FileHandle,
+  FileNames,
+  FileStatus,
+  HostCall,
+  HostCancel,
+  LimitWarning,
+  LinkTarget,
+  Listener,
+  Listeners,
+  Outcome,
+  Output,
+  PermissionEvent,
+  PermissionRule,
+  PermissionScope,
+  Permissions,
+  PermissionsEvents,
+  ProcessTable,
+  Restored,
+  RestoredProgram,
+  RestoredPrograms,
+  RunnerCreated,
+  RuntimeCopies,
+  RuntimeCopy,
+  RuntimeCreated,
+  RuntimeUsage,
+  SidecarHello,
+  SidecarResources,
+  SnapshotDigest,
+  SnapshotEntries,
+  SnapshotEntry,
+  Started,
+  StreamClosed,
+  StreamData,
+  Timings,
+} from './messages.js';
+
+/** Checks a `SidecarHello`. */
+export function sidecarHello(value: unknown, at: string): SidecarHello {
+  const map = fields(value, at);
+  text(map, at, 'version');
+  natural(map, at, 'pid');
+  text(map, at, 'image');
+  natural(map, at, 'loadNs');
+  return map as unknown as SidecarHello;
+}
+
+/** Checks a `Credit`. */
+export function credit(value: unknown, at: string): Credit {
+  const map = fields(value, at);
+  natural(map, at, 'bytes');
+  return map as unknown as Credit;
+}
+
+/** Checks a `Failure`. */
+export function failure(value: unknown, at: string): Failure {
+  const map = fields(value, at);
+  text(map, at, 'code');
+  text(map, at, 'message');
+  details(map, at, 'details');
+  return map as unknown as Failure;
+}
+
+/** Checks a `Output`. */
+export function output(value: unknown, at: string): Output {
+  const map = fields(value, at);
+  natural(map, at, 'fd');
+  binary(map, at, 'data');
+  return map as unknown as Output;
+}
+
+/** Checks a `SidecarResources`. */
+export function sidecarResources(value: unknown, at: string): SidecarResources {
+  const map = fields(value, at);
+  natural(map, at, 'runtimes');
+  natural(map, at, 'processes');
+  natural(map, at, 'warmSlots');
+  natural(map, at, 'memoryBytes');
+  natural(map, at, 'bufferedBytes');
+  return map as unknown as SidecarResources;
+}
+
+/** Checks a `FileData`. */
+export function fileData(value: unknown, at: string): FileData {
+  const map = fields(value, at);
+  binary(map, at, 'data');
+  natural(map, at, 'size');
+  return map as unknown as FileData;
+}
+
+const FILE_TYPE: ReadonlySet<unknown> = new Set(['file', 'directory', 'symlink', 'other']);
+
+/** Checks a `FileNames`. */
+export function fileNames(value: unknown, at: string): FileNames {
+  const map = fields(value, at);
+  texts(map, at, 'names');
+  listOf(map, at, 'types', FILE_TYPE);
+  return map as unknown as FileNames;
+}
+
+/** Checks a `FileStatus`. */
+export function fileStatus(value: unknown, at: string): FileStatus {
+  const map = fields(value, at);
+  oneOf(map, at, 'type', FILE_TYPE);
+  natural(map, at, 'mode');
+  natural(map, at, 'size');
+  natural(map, at, 'ino');
+  natural(map, at, 'nlink');
+  natural(map, at, 'uid');
+  natural(map, at, 'gid');
+  whole(map, at, 'atimeUs');
+  whole(map, at, 'mtimeUs');
+  whole(map, at, 'ctimeUs');
+  whole(map, at, 'birthtimeUs');
+  return map as unknown as FileStatus;
+}
+
+/** Checks a `FileHandle`. */
+export function fileHandle(value: unknown, at: string): FileHandle {
+  const map = fields(value, at);
+  natural(map, at, 'handle');
+  natural(map, at, 'size');
+  flag(map, at, 'directory');
+  return map as unknown as FileHandle;
+}
+
+const CHANGE_TYPE: ReadonlySet<unknown> = new Set(['rename', 'change']);
+
+/** Checks a `ChangeList`. */
+export function changeList(value: unknown, at: string): ChangeList {
+  const map = fields(value, at);
+  texts(map, at, 'names');
+  listOf(map, at, 'types', CHANGE_TYPE);
+  flag(map, at, 'overflow');
+  flag(map, at, 'ended');
+  return map as unknown as ChangeList;
+}
+
+/** Checks a `LinkTarget`. */
+export function linkTarget(value: unknown, at: string): LinkTarget {
+  const map = fields(value, at);
+  text(map, at, 'target');
+  return map as unknown as LinkTarget;
+}
+
+/** Checks a `HostCall`. */
+export function hostCall(value: unknown, at: string): HostCall {
+  const map = fields(value, at);
+  natural(map, at, 'runtime');
+  natural(map, at, 'pid');
+  text(map, at, 'service');
+  text(map, at, 'name');
+  binary(map, at, 'input');
+  return map as unknown as HostCall;
+}
+
+/** Checks a `HostCancel`. */
+export function hostCancel(value: unknown, at: string): HostCancel {
+  const map = fields(value, at);
+  natural(map, at, 'runtime');
+  return map as unknown as HostCancel;
+}
+
+/** Checks a `StreamData`. */
+export function streamData(value: unknown, at: string): StreamData {
+  const map = fields(value, at);
+  binary(map, at, 'data');
+  return map as unknown as StreamData;
+}
+
+/** Checks a `StreamClosed`. */
+export function streamClosed(value: unknown, at: string): StreamClosed {
+  const map = fields(value, at);
+  if (map['failure'] !== undefined) failure(map['failure'], `${at}.failure`);
+  return map as unknown as StreamClosed;
+}
+
+/** Checks a `Listener`. */
+export function listener(value: unknown, at: string): Listener {
+  const map = fields(value, at);
+  natural(map, at, 'pid');
+  if (map['host'] !== undefined) text(map, at, 'host');
+  if (map['port'] !== undefined) natural(map, at, 'port');
+  if (map['path'] !== undefined) text(map, at, 'path');
+  return map as unknown as Listener;
+}
+
+/** Checks a `Listeners`. */
+export function listeners(value: unknown, at: string): Listeners {
+  const map = fields(value, at);
+  list(map, at, 'listeners', listener);
+  return map as unknown as Listeners;
+}
+
+const PERMISSION_MODE: ReadonlySet<unknown> = new Set(['allow', 'deny']);
+
+/** Checks a `Permissions`. */
+export function permissions(value: unknown, at: string): Permissions {
+  const map = fields(value, at);
+  if (map['fs'] !== undefined) permissionScope(map['fs'], `${at}.fs`);
+  if (map['network'] !== undefined) permissionScope(map['network'], `${at}.network`);
+  if (map['childProcess'] !== undefined) permissionScope(map['childProcess'], `${at}.childProcess`);
+  if (map['process'] !== undefined) permissionScope(map['process'], `${at}.process`);
+  if (map['env'] !== undefined) permissionScope(map['env'], `${at}.env`);
+  if (map['binding'] !== undefined) permissionScope(map['binding'], `${at}.binding`);
+  return map as unknown as Permissions;
+}
+
+/** Checks a `PermissionScope`. */
+export function permissionScope(value: unknown, at: string): PermissionScope {
+  const map = fields(value, at);
+  oneOf(map, at, 'default', PERMISSION_MODE);
+  if (map['rules'] !== undefined) list(map, at, 'rules', permissionRule);
+  return map as unknown as PermissionScope;
+}
+
+/** Checks a `PermissionRule`. */
+export function permissionRule(value: unknown, at: string): PermissionRule {
+  const map = fields(value, at);
+  oneOf(map, at, 'mode', PERMISSION_MODE);
+  if (map['operations'] !== undefined) texts(map, at, 'operations');
+  if (map['patterns'] !== undefined) texts(map, at, 'patterns');
+  return map as unknown as PermissionRule;
+}
+
+/** Checks a `PermissionsEvents`. */
+export function permissionsEvents(value: unknown, at: string): PermissionsEvents {
+  const map = fields(value, at);
+  natural(map, at, 'runtime');
+  list(map, at, 'events', permissionEvent);
+  natural(map, at, 'lost');
+  return map as unknown as PermissionsEvents;
+}
+
+/** Checks a `PermissionEvent`. */
+export function permissionEvent(value: unknown, at: string): PermissionEvent {
+  const map = fields(value, at);
+  text(map, at, 'scope');
+  text(map, at, 'operation');
+  text(map, at, 'resource');
+  oneOf(map, at, 'decision', PERMISSION_MODE);
+  if (map['rule'] !== undefined) natural(map, at, 'rule');
+  natural(map, at, 'pid');
+  natural(map, at, 'timeUs');
+  return map as unknown as PermissionEvent;
+}
+
+/** Checks a `Timings`. */
+export function timings(value: unknown, at: string): Timings {
+  const map = fields(value, at);
+  natural(map, at, 'memoryMapNs');
+  natural(map, at, 'instantiateNs');
+  natural(map, at, 'guestStartNs');
+  natural(map, at, 'guestRunNs');
+  return map as unknown as Timings;
+}
+
+/** Checks a `Outcome`. */
+export function outcome(value: unknown, at: string): Outcome {
+  const map = fields(value, at);
+  whole(map, at, 'exitCode');
+  binary(map, at, 'stdout');
+  binary(map, at, 'stderr');
+  if (map['value'] !== undefined) text(map, at, 'value');
+  if (map['failure'] !== undefined) failure(map['failure'], `${at}.failure`);
+  if (map['stdoutTruncated'] !== undefined) flag(map, at, 'stdoutTruncated');
+  if (map['stderrTruncated'] !== undefined) flag(map, at, 'stderrTruncated');
+  timings(map['timings'], `${at}.timings`);
+  return map as unknown as Outcome;
+}
+
+/** Checks a `Started`. */
+export function started(value: unknown, at: string): Started {
+  const map = fields(value, at);
+  natural(map, at, 'pid');
+  return map as unknown as Started;
+}
+
+/** Checks a `ProcessTable`. */
+export function processTable(value: unknown, at: string): ProcessTable {
+  const map = fields(value, at);
+  naturals(map, at, 'pids');
+  naturals(map, at, 'ppids');
+  naturals(map, at, 'groups');
+  texts(map, at, 'commands');
+  return map as unknown as ProcessTable;
+}
+
+/** Checks a `RestoredProgram`. */
+export function restoredProgram(value: unknown, at: string): RestoredProgram {
+  const map = fields(value, at);
+  natural(map, at, 'pid');
+  if (map['runner'] !== undefined) natural(map, at, 'runner');
+  return map as unknown as RestoredProgram;
+}
+
+/** Checks a `RunnerCreated`. */
+export function runnerCreated(value: unknown, at: string): RunnerCreated {
+  const map = fields(value, at);
+  natural(map, at, 'runner');
+  natural(map, at, 'pid');
+  timings(map['timings'], `${at}.timings`);
+  return map as unknown as RunnerCreated;
+}
+
+/** Checks a `RuntimeCreated`. */
+export function runtimeCreated(value: unknown, at: string): RuntimeCreated {
+  const map = fields(value, at);
+  natural(map, at, 'runtime');
+  natural(map, at, 'configureNs');
+  if (map['restored'] !== undefined) restored(map['restored'], `${at}.restored`);
+  return map as unknown as RuntimeCreated;
+}
+
+/** Checks a `Restored`. */
+export function restored(value: unknown, at: string): Restored {
+  const map = fields(value, at);
+  list(map, at, 'programs', restoredProgram);
+  text(map, at, 'cwd');
+  permissions(map['permissions'], `${at}.permissions`);
+  return map as unknown as Restored;
+}
+
+/** Checks a `RuntimeUsage`. */
+export function runtimeUsage(value: unknown, at: string): RuntimeUsage {
+  const map = fields(value, at);
+  texts(map, at, 'limits');
+  naturals(map, at, 'used');
+  naturals(map, at, 'high');
+  naturals(map, at, 'max');
+  natural(map, at, 'descriptors');
+  natural(map, at, 'operations');
+  natural(map, at, 'timers');
+  natural(map, at, 'cpuMs');
+  natural(map, at, 'bufferedBytes');
+  return map as unknown as RuntimeUsage;
+}
+
+/** Checks a `LimitWarning`. */
+export function limitWarning(value: unknown, at: string): LimitWarning {
+  const map = fields(value, at);
+  natural(map, at, 'runtime');
+  text(map, at, 'limit');
+  natural(map, at, 'used');
+  natural(map, at, 'max');
+  if (map['pid'] !== undefined) natural(map, at, 'pid');
+  return map as unknown as LimitWarning;
+}
+
+/** Checks a `RestoredPrograms`. */
+export function restoredPrograms(value: unknown, at: string): RestoredPrograms {
+  const map = fields(value, at);
+  list(map, at, 'programs', restoredProgram);
+  return map as unknown as RestoredPrograms;
+}
+
+/** Checks a `RuntimeCopy`. */
+export function runtimeCopy(value: unknown, at: string): RuntimeCopy {
+  const map = fields(value, at);
+  if (map['runtime'] !== undefined) natural(map, at, 'runtime');
+  list(map, at, 'programs', restoredProgram);
+  if (map['failure'] !== undefined) failure(map['failure'], `${at}.failure`);
+  return map as unknown as RuntimeCopy;
+}
+
+/** Checks a `RuntimeCopies`. */
+export function runtimeCopies(value: unknown, at: string): RuntimeCopies {
+  const map = fields(value, at);
+  list(map, at, 'copies', runtimeCopy);
+  return map as unknown as RuntimeCopies;
+}
+
+const STORED: ReadonlySet<unknown> = new Set(['memory', 'disk', 'both']);
+
+/** Checks a `SnapshotEntry`. */
+export function snapshotEntry(value: unknown, at: string): SnapshotEntry {
+  const map = fields(value, at);
+  text(map, at, 'id');
+  if (map['parent'] !== undefined) text(map, at, 'parent');
+  if (map['name'] !== undefined) text(map, at, 'name');
+  textMap(map, at, 'labels');
+  text(map, at, 'tenant');
+  natural(map, at, 'createdMs');
+  text(map, at, 'image');
+  natural(map, at, 'size');
+  natural(map, at, 'programs');
+  oneOf(map, at, 'stored', STORED);
+  return map as unknown as SnapshotEntry;
+}
+
+/** Checks a `SnapshotEntries`. */
+export function snapshotEntries(value: unknown, at: string): SnapshotEntries {
+  const map = fields(value, at);
+  list(map, at, 'snapshots', snapshotEntry);
+  list(map, at, 'damaged', damagedSnapshot);
+  if (map['more'] !== undefined) flag(map, at, 'more');
+  return map as unknown as SnapshotEntries;
+}
+
+/** Checks a `DamagedSnapshot`. */
+export function damagedSnapshot(value: unknown, at: string): DamagedSnapshot {
+  const map = fields(value, at);
+  text(map, at, 'path');
+  text(map, at, 'reason');
+  return map as unknown as DamagedSnapshot;
+}
+
+/** Checks a `SnapshotDigest`. */
+export function snapshotDigest(value: unknown, at: string): SnapshotDigest {
+  const map = fields(value, at);
+  text(map, at, 'digest');
+  return map as unknown as SnapshotDigest;
+}

@@ -1,0 +1,1006 @@
+// Generated from packages/sidecar/crates/protocol by `pnpm generate`. Do not edit.
+
+declare const brand: unique symbol;
+
+/** An app file system. The SDK allots the number. */
+export type FileSystemId = number & { readonly [brand]: 'FileSystemId' };
+
+/** A file, an archive or a watch that the embedder keeps open in a runtime. */
+export type HandleId = number & { readonly [brand]: 'HandleId' };
+
+/** An entry of a runtime's process table. */
+export type Pid = number & { readonly [brand]: 'Pid' };
+
+/** A resident runner of a session. The sidecar allots the number. */
+export type RunnerId = number & { readonly [brand]: 'RunnerId' };
+
+/**
+ * A runtime of a session. The sidecar allots the number and never reuses it for another runtime.
+ */
+export type RuntimeId = number & { readonly [brand]: 'RuntimeId' };
+
+/** A request of the SDK. The SDK allots the number. */
+export type RequestId = number & { readonly [brand]: 'RequestId' };
+
+/** `hello` of the SDK. */
+export interface SdkHello {
+  /** The SDK's version. */
+  version: string;
+}
+
+/** `hello` of the sidecar. */
+export interface SidecarHello {
+  /** The sidecar's version. */
+  version: string;
+  /** The sidecar's process. In embedded mode the app's own. */
+  pid: number;
+  /** The content hash of the guest image. */
+  image: string;
+  /** Nanoseconds that loading the precompiled module took. */
+  loadNs: number;
+}
+
+/** `credit`, and `stream.credit` of the sidecar. */
+export interface Credit {
+  /** The number of bytes that the reader has consumed. */
+  bytes: number;
+}
+
+/** A body without fields. */
+export type Empty = Record<string, never>;
+
+/** `error`, and the failure inside other messages. */
+export interface Failure {
+  /** The stable code. */
+  code: string;
+  /** A sentence for people. Nothing parses it. */
+  message: string;
+  /** The facts by name. */
+  details: Record<string, unknown>;
+}
+
+/** `output`. */
+export interface Output {
+  /** The descriptor: 1 is stdout, 2 is stderr. */
+  fd: number;
+  /** The bytes, at most `MAX_OUTPUT_BYTES`. */
+  data: Uint8Array;
+}
+
+/** The reply to `resources`: what the sidecar has in use, over all its runtimes. */
+export interface SidecarResources {
+  /** Live runtimes. */
+  runtimes: number;
+  /** Live guest processes, resident runners included. */
+  processes: number;
+  /** Mapped memory slots that are clean and wait for the next process. */
+  warmSlots: number;
+  /** Bytes of linear memory that live processes may touch now. */
+  memoryBytes: number;
+  /** Bytes of output that wait for their reader. */
+  bufferedBytes: number;
+}
+
+/** `file.read`. */
+export interface FileRead {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The file. */
+  path: string;
+  /** The first byte to read. Default 0. */
+  offset?: number | undefined;
+  /** The largest number of bytes to read. */
+  length: number;
+}
+
+/** `file.write`. */
+export interface FileWrite {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The file. */
+  path: string;
+  /** The bytes. */
+  data: Uint8Array;
+  /** Whether the bytes are appended instead of replacing the content. */
+  append?: boolean | undefined;
+  /** The mode of a file that is created. */
+  mode?: number | undefined;
+}
+
+/** `file.list`. */
+export interface FileList {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The directory. */
+  path: string;
+}
+
+/** `file.stat`. */
+export interface FileStat {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The file. */
+  path: string;
+  /** Whether a symbolic link is followed. Default true. */
+  follow?: boolean | undefined;
+}
+
+/** `file.mkdir` and `file.remove`. */
+export interface FileTree {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The file or directory. */
+  path: string;
+  /** Whether directories above are created, or the content of a directory is removed. */
+  recursive?: boolean | undefined;
+}
+
+/** `file.rename`. */
+export interface FileRename {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The present path. */
+  from: string;
+  /** The new path. A file there is replaced. */
+  to: string;
+}
+
+/** The reply to `file.read` and `file.pull`. */
+export interface FileData {
+  /** The bytes, fewer than requested at the end of the file. */
+  data: Uint8Array;
+  /** The size of the file. 0 for an archive. */
+  size: number;
+}
+
+/** The type of a file. */
+export type FileType = 'file' | 'directory' | 'symlink' | 'other';
+
+/** The reply to `file.list`: two lists of one length, in the order of the names. */
+export interface FileNames {
+  /** The names in the directory. */
+  names: string[];
+  /** The type of each file. */
+  types: FileType[];
+}
+
+/**
+ * The reply to `file.stat`. Times are microseconds since 1970, because nanoseconds do not fit into
+ * a JavaScript number.
+ */
+export interface FileStatus {
+  /** The type. */
+  type: FileType;
+  /** The type and the permissions, as Linux's `st_mode`. */
+  mode: number;
+  /** Bytes. */
+  size: number;
+  /** The inode number. */
+  ino: number;
+  /** The number of hard links. */
+  nlink: number;
+  /** The user that owns the file. */
+  uid: number;
+  /** The group that owns the file. */
+  gid: number;
+  /** The time of the last access. */
+  atimeUs: number;
+  /** The time of the last change of the content. */
+  mtimeUs: number;
+  /** The time of the last change of the attributes. */
+  ctimeUs: number;
+  /** The time of creation. */
+  birthtimeUs: number;
+}
+
+/** The purpose of `file.open`. */
+export type Purpose = 'read' | 'write' | 'append' | 'export' | 'import';
+
+/** `file.open`. */
+export interface FileOpen {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The file or directory. */
+  path: string;
+  /** The purpose. */
+  for: Purpose;
+  /** The mode of a file that is created. */
+  mode?: number | undefined;
+}
+
+/** The reply to `file.open` and `file.watch`. */
+export interface FileHandle {
+  /** The handle, valid until `file.close`. */
+  handle: HandleId;
+  /** The size of a file. 0 for an archive or a watch. */
+  size: number;
+  /** Whether the watch is of a directory. */
+  directory: boolean;
+}
+
+/** `file.close`. */
+export interface FileClose {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The file, archive or watch. */
+  handle: HandleId;
+  /** Whether an incomplete archive is dropped without an error. */
+  discard?: boolean | undefined;
+}
+
+/** `file.pull`. */
+export interface FilePull {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The file or archive. */
+  handle: HandleId;
+  /** The first byte to read, in a file. */
+  offset?: number | undefined;
+  /** The largest number of bytes to read. */
+  length: number;
+}
+
+/** `file.push`. */
+export interface FilePush {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The file or archive. */
+  handle: HandleId;
+  /** The position of the first byte, in a file that was not opened to append. */
+  offset?: number | undefined;
+  /** The bytes. */
+  data: Uint8Array;
+}
+
+/** `file.watch`. */
+export interface FileWatch {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The file or directory. */
+  path: string;
+  /** Whether everything below a directory is watched too. */
+  recursive?: boolean | undefined;
+}
+
+/** `file.changes`. */
+export interface FileChanges {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The watch. */
+  handle: HandleId;
+}
+
+/** The kind of a change. */
+export type ChangeType = 'rename' | 'change';
+
+/** The reply to `file.changes`: two lists of one length, oldest change first. */
+export interface ChangeList {
+  /** Paths relative to the watched directory. Empty for the watched file itself. */
+  names: string[];
+  /** The kind of each change. */
+  types: ChangeType[];
+  /** Whether changes were dropped. */
+  overflow: boolean;
+  /** Whether the watch was closed. */
+  ended: boolean;
+}
+
+/** `file.set`. */
+export interface FileSet {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The file. */
+  path: string;
+  /** The permissions. */
+  mode?: number | undefined;
+  /** The time of the last access, in microseconds since 1970. */
+  atimeUs?: number | undefined;
+  /** The time of the last change of the content, in microseconds since 1970. */
+  mtimeUs?: number | undefined;
+  /** Whether a symbolic link is followed. Default true. */
+  follow?: boolean | undefined;
+}
+
+/** `file.link`. */
+export interface FileLink {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The new name. */
+  path: string;
+  /** The text of a symbolic link, or the file that gets a further name. */
+  target: string;
+  /** Whether the link is a hard link. */
+  hard?: boolean | undefined;
+}
+
+/** `file.readlink`. */
+export interface FileReadlink {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The symbolic link. */
+  path: string;
+}
+
+/** The reply to `file.readlink`. */
+export interface LinkTarget {
+  /** The text of the link. */
+  target: string;
+}
+
+/** `host.call`. */
+export interface HostCall {
+  /** The runtime of the program. */
+  runtime: RuntimeId;
+  /** The process that calls. */
+  pid: Pid;
+  /** The service of the SDK: `binding`, `binding.describe` or `filesystem`. */
+  service: string;
+  /** The name inside the service. */
+  name: string;
+  /** The input. */
+  input: Uint8Array;
+}
+
+/** `host.result`: either `ok` or `failure`. */
+export interface HostResult {
+  /** The runtime of the program that called. */
+  runtime: RuntimeId;
+  /** The result. */
+  ok?: Uint8Array | undefined;
+  /** The reason why there is no result. */
+  failure?: HostFailure | undefined;
+}
+
+/** `failure` of `host.result`. */
+export interface HostFailure {
+  /** The name of a Linux error number, or another code. */
+  code: string;
+  /** A sentence for people. */
+  message: string;
+}
+
+/** `host.cancel`. */
+export interface HostCancel {
+  /** The runtime of the program that called. */
+  runtime: RuntimeId;
+}
+
+/** `bindings.set`. */
+export interface BindingsSet {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** All bindings that the runtime has from now on. */
+  bindings: readonly Binding[];
+}
+
+/** An entry of `bindings`. */
+export interface Binding {
+  /** The name. */
+  name: string;
+  /** The commands that call the binding. */
+  commands: readonly string[];
+  /** The largest input of one call, in bytes. */
+  inputBytes: number;
+}
+
+/**
+ * The target of `stream.open`, `listener.wait` and `listener.list`: a TCP port, or the path of a
+ * Unix socket.
+ */
+export interface NetworkTarget {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The port of a TCP listener. */
+  port?: number | undefined;
+  /** An address of the loopback. Without it: 127.0.0.1, then ::1. */
+  host?: string | undefined;
+  /** An absolute guest path, or an abstract name that begins with NUL. */
+  path?: string | undefined;
+}
+
+/** `stream.data` of the SDK. */
+export interface StreamWrite {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The bytes. */
+  data: Uint8Array;
+}
+
+/** `stream.credit` of the SDK. */
+export interface StreamRead {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The number of bytes that the reader has consumed. */
+  bytes: number;
+}
+
+/** A body that names only the runtime. */
+export interface InRuntime {
+  /** The runtime. */
+  runtime: RuntimeId;
+}
+
+/** `stream.close` of the SDK. */
+export interface StreamLeave {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** Whether the guest gets a reset instead of the end. */
+  reset?: boolean | undefined;
+}
+
+/** `stream.data` of the sidecar. */
+export interface StreamData {
+  /** Bytes that the guest has written. */
+  data: Uint8Array;
+}
+
+/** `stream.close` of the sidecar. */
+export interface StreamClosed {
+  /** The reason, unless both directions have ended. */
+  failure?: Failure | undefined;
+}
+
+/** The reply to `listener.wait`, and an entry of the reply to `listener.list`. */
+export interface Listener {
+  /** The process that began to listen. */
+  pid: Pid;
+  /** The address that a TCP listener is bound to. */
+  host?: string | undefined;
+  /** The port of a TCP listener. */
+  port?: number | undefined;
+  /** The path of a Unix socket. */
+  path?: string | undefined;
+}
+
+/** The reply to `listener.list`. */
+export interface Listeners {
+  /** The listeners. */
+  listeners: Listener[];
+}
+
+/** Whether an operation is allowed. */
+export type PermissionMode = 'allow' | 'deny';
+
+/** A policy. An omitted scope has its default, which `docs/permissions.md` documents. */
+export interface Permissions {
+  /** Files. */
+  fs?: PermissionScope | undefined;
+  /** Sockets. */
+  network?: PermissionScope | undefined;
+  /** Starting children. */
+  childProcess?: PermissionScope | undefined;
+  /** Signals and other operations on processes. */
+  process?: PermissionScope | undefined;
+  /** Variables of the environment. */
+  env?: PermissionScope | undefined;
+  /** App bindings. */
+  binding?: PermissionScope | undefined;
+}
+
+/** The rules of one scope. */
+export interface PermissionScope {
+  /** The result when no rule matches. */
+  default: PermissionMode;
+  /** The rules. `docs/permissions.md` says which of several matching rules decides. */
+  rules?: readonly PermissionRule[] | undefined;
+}
+
+/** A rule. */
+export interface PermissionRule {
+  /** The result when the rule decides. */
+  mode: PermissionMode;
+  /** The operations that the rule matches. Omitted: all operations. */
+  operations?: readonly string[] | undefined;
+  /** The paths or patterns that the rule matches. Omitted: every resource. */
+  patterns?: readonly string[] | undefined;
+}
+
+/** `permissions.set`. */
+export interface PermissionsSet {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The whole policy. */
+  permissions: Permissions;
+}
+
+/** `permissions.watch`. */
+export interface PermissionsWatch {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** Whether decisions are sent from now on. */
+  on: boolean;
+}
+
+/** `permissions.taken`. */
+export interface PermissionsTaken {
+  /** The runtime. */
+  runtime: RuntimeId;
+}
+
+/** `permissions.events`. */
+export interface PermissionsEvents {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** Decisions, oldest first. */
+  events: PermissionEvent[];
+  /** The number of decisions after the last event that were dropped. */
+  lost: number;
+}
+
+/** A decision. */
+export interface PermissionEvent {
+  /** The scope. */
+  scope: string;
+  /** The operation. */
+  operation: string;
+  /** The resource. */
+  resource: string;
+  /** The result. */
+  decision: PermissionMode;
+  /** The index of the deciding rule in its scope. */
+  rule?: number | undefined;
+  /** The process that asked. */
+  pid: Pid;
+  /** Microseconds since 1970. */
+  timeUs: number;
+}
+
+/** `mode` of `process.start`. */
+export type Mode = 'exec' | 'run' | 'file' | 'command';
+
+/** Descriptors whose output is sent while the program runs. */
+export interface Stream {
+  /** Descriptor 1. */
+  stdout?: boolean | undefined;
+  /** Descriptor 2. */
+  stderr?: boolean | undefined;
+}
+
+/** `process.start`. */
+export interface ProcessStart {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The meaning of `code`. */
+  mode: Mode;
+  /** The program, its path, or a command. */
+  code: string;
+  /** Arguments after `node` and the program's name, or after the command. */
+  args?: readonly string[] | undefined;
+  /** Options of `node` itself. */
+  execArgv?: readonly string[] | undefined;
+  /** Laid over the runtime's environment. */
+  env?: Readonly<Record<string, string>> | undefined;
+  /** Replaces the runtime's working directory. */
+  cwd?: string | undefined;
+  /** The content of descriptor 0. With `live`: the beginning of it. */
+  stdin?: Uint8Array | undefined;
+  /** The wall-clock limit. */
+  timeoutMs?: number | undefined;
+  /** Descriptors whose output is sent while the program runs. */
+  stream?: Stream | undefined;
+  /** Whether `started` is sent and the standard input stays open for `process.write`. */
+  live?: boolean | undefined;
+}
+
+/** Nanoseconds spent in each step of a start. */
+export interface Timings {
+  /** Mapping the memory image. */
+  memoryMapNs: number;
+  /** Making the instance. */
+  instantiateNs: number;
+  /** From there to the first instruction of the user's program. */
+  guestStartNs: number;
+  /** From there to the end of the program. */
+  guestRunNs: number;
+}
+
+/** The reply to `process.start`, `process.attach` and `runner.eval`: how a program ended. */
+export interface Outcome {
+  /** The exit code. */
+  exitCode: number;
+  /** The captured output of descriptor 1. */
+  stdout: Uint8Array;
+  /** The captured output of descriptor 2. */
+  stderr: Uint8Array;
+  /** The JSON text that the program handed back. */
+  value?: string | undefined;
+  /** The reason, when the sandbox ended the program. */
+  failure?: Failure | undefined;
+  /** Whether the program wrote more to descriptor 1 than `stdout` holds. */
+  stdoutTruncated?: boolean | undefined;
+  /** Whether the program wrote more to descriptor 2 than `stderr` holds. */
+  stderrTruncated?: boolean | undefined;
+  /** Where the time of the start went. */
+  timings: Timings;
+}
+
+/** `started`. */
+export interface Started {
+  /** The process of the program. */
+  pid: Pid;
+}
+
+/** `process.write`. */
+export interface ProcessWrite {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** A process that was started live. */
+  pid: Pid;
+  /** Bytes for its standard input. */
+  data: Uint8Array;
+  /** Whether the standard input ends after `data`. */
+  end?: boolean | undefined;
+}
+
+/** `process.signal`. */
+export interface ProcessSignal {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The process. */
+  pid: Pid;
+  /** Linux's signal number. 0 only checks that the process exists. */
+  signal: number;
+}
+
+/** `process.list`. */
+export interface ProcessList {
+  /** The runtime. */
+  runtime: RuntimeId;
+}
+
+/** The reply to `process.list`: lists of one length, in the order of the pids. */
+export interface ProcessTable {
+  /** Processes. */
+  pids: Pid[];
+  /** The parent of each process. 1 for a root program. */
+  ppids: Pid[];
+  /** The process group of each process. */
+  groups: Pid[];
+  /** The command line that each process was started with. */
+  commands: string[];
+}
+
+/** `process.attach`. */
+export interface ProcessAttach {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** A restored root program. */
+  pid: Pid;
+  /**
+   * Descriptors whose output is sent while the program runs. Output captured so far is sent first.
+   */
+  stream?: Stream | undefined;
+}
+
+/** A program of a restored runtime. */
+export interface RestoredProgram {
+  /** The process of the program. */
+  pid: Pid;
+  /** The runner, for a resident program. */
+  runner?: RunnerId | undefined;
+}
+
+/** `runner.create`. */
+export interface RunnerCreate {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** Laid over the runtime's environment. */
+  env?: Readonly<Record<string, string>> | undefined;
+  /** Replaces the runtime's working directory. */
+  cwd?: string | undefined;
+}
+
+/** The reply to `runner.create`. */
+export interface RunnerCreated {
+  /** The new runner. */
+  runner: RunnerId;
+  /** Its process in the runtime. */
+  pid: Pid;
+  /** Where the time of the start went. */
+  timings: Timings;
+}
+
+/** `runner.eval`. */
+export interface RunnerEval {
+  /** The runner. */
+  runner: RunnerId;
+  /** The snippet. */
+  code: string;
+  /** The wall-clock limit of the evaluation. */
+  timeoutMs?: number | undefined;
+  /** Descriptors whose output is sent while the evaluation runs. */
+  stream?: Stream | undefined;
+}
+
+/** `runner.dispose`. */
+export interface RunnerDispose {
+  /** The runner. */
+  runner: RunnerId;
+}
+
+/** `runtime.create`. */
+export interface RuntimeCreate {
+  /** The environment of its processes. With `snapshot`: laid over the snapshot's. */
+  env?: Readonly<Record<string, string>> | undefined;
+  /** The working directory of its processes. */
+  cwd?: string | undefined;
+  /** Limits by name. They replace limits of `profile`. */
+  limits?: Readonly<Record<string, number>> | undefined;
+  /** The set of limits for names that `limits` omits: `default` or `hardened`. */
+  profile?: string | undefined;
+  /** Whether the sidecar sends `limit.warning`. */
+  warn?: boolean | undefined;
+  /** Files that exist from the start, by absolute guest path. Ignored with `snapshot`. */
+  files?: Readonly<Record<string, Uint8Array>> | undefined;
+  /** Mounts that exist from the start, outer ones first. */
+  mounts?: readonly Mount[] | undefined;
+  /** The permissions of its programs. */
+  permissions?: Permissions | undefined;
+  /** Bindings that exist from the start. */
+  bindings?: readonly Binding[] | undefined;
+  /**
+   * The snapshot that the runtime is restored from: an id, a name, or the beginning of a digest.
+   */
+  snapshot?: string | undefined;
+  /** The owner. */
+  tenant?: string | undefined;
+}
+
+/** An entry of `mounts`: a host directory, or an app file system. */
+export interface Mount {
+  /** The mount point in the guest. */
+  guestPath: string;
+  /** The directory on the host machine. Empty for an app file system. */
+  hostPath: string;
+  /** Whether the guest may change nothing in it. */
+  readOnly: boolean;
+  /** Whether the host directory is never written and the guest's changes stay in memory. */
+  overlay?: boolean | undefined;
+  /** The id of the app file system. */
+  fileSystem?: FileSystemId | undefined;
+}
+
+/** The reply to `runtime.create`. */
+export interface RuntimeCreated {
+  /** The new runtime. */
+  runtime: RuntimeId;
+  /** Nanoseconds that the sidecar needed. */
+  configureNs: number;
+  /** The content of the snapshot that the SDK needs. */
+  restored?: Restored | undefined;
+}
+
+/** `restored` of the reply to `runtime.create`. */
+export interface Restored {
+  /** Resident runners, and programs that a request can attach to. */
+  programs: RestoredProgram[];
+  /** The working directory of programs that are started. */
+  cwd: string;
+  /** The permissions of programs. */
+  permissions: Permissions;
+}
+
+/** `runtime.dispose`. */
+export interface RuntimeDispose {
+  /** The runtime. */
+  runtime: RuntimeId;
+}
+
+/** `runtime.resources`. */
+export interface RuntimeResources {
+  /** The runtime. */
+  runtime: RuntimeId;
+}
+
+/** The reply to `runtime.resources`. The first four lists have one length and one order. */
+export interface RuntimeUsage {
+  /** Names of limits. */
+  limits: string[];
+  /** The present use of each limit. */
+  used: number[];
+  /** The highest use of each limit so far. */
+  high: number[];
+  /** The bound of each limit. */
+  max: number[];
+  /** Open descriptors of all processes. */
+  descriptors: number;
+  /** Pending operations of all processes. */
+  operations: number;
+  /** Processes that wait for a timer. */
+  timers: number;
+  /** CPU milliseconds of all processes. */
+  cpuMs: number;
+  /** Bytes that wait in pipes, sockets and standard streams. */
+  bufferedBytes: number;
+}
+
+/** `limit.warning`. */
+export interface LimitWarning {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The name of the limit. */
+  limit: string;
+  /** The present use. */
+  used: number;
+  /** The bound. */
+  max: number;
+  /** The process, for a limit of each process. */
+  pid?: Pid | undefined;
+}
+
+/** `snapshot.take`. */
+export interface SnapshotTake {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The name. */
+  name?: string | undefined;
+  /** Texts of the embedder, by name. */
+  labels?: Readonly<Record<string, string>> | undefined;
+  /** Whether the snapshot is written to disk before the reply. */
+  disk?: boolean | undefined;
+  /** The time in which the programs must quiesce. */
+  timeoutMs?: number | undefined;
+}
+
+/** `runtime.rollback`. */
+export interface RuntimeRollback {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** A snapshot of the runtime's tenant. */
+  snapshot: string;
+}
+
+/** The reply to `runtime.rollback` and `runtime.resume`. */
+export interface RestoredPrograms {
+  /** Resident runners, and programs that a request can attach to. */
+  programs: RestoredProgram[];
+}
+
+/** `runtime.clone`. */
+export interface RuntimeClone {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The number of clones. */
+  count: number;
+  /** The time in which the programs must quiesce. */
+  timeoutMs?: number | undefined;
+  /** Whether clones that succeeded stay when another fails. */
+  settle?: boolean | undefined;
+  /** Whether the sidecar sends `limit.warning` for the clones. */
+  warn?: boolean | undefined;
+  /** The mounts of the runtime, for the clones. */
+  mounts?: readonly Mount[] | undefined;
+  /** Bindings that the clones have from the start. */
+  bindings?: readonly Binding[] | undefined;
+}
+
+/** An entry of the reply to `runtime.clone`: a runtime, or the reason why there is none. */
+export interface RuntimeCopy {
+  /** The new runtime. */
+  runtime?: RuntimeId | undefined;
+  /** Resident runners, and programs that a request can attach to. */
+  programs: RestoredProgram[];
+  /** The reason why the clone failed. */
+  failure?: Failure | undefined;
+}
+
+/** The reply to `runtime.clone`. */
+export interface RuntimeCopies {
+  /** As many entries as clones were requested. */
+  copies: RuntimeCopy[];
+}
+
+/** `runtime.pause`. */
+export interface RuntimePause {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The time in which the programs must quiesce. */
+  timeoutMs?: number | undefined;
+  /** Whether the store may delete the snapshot once the sidecar has exited. */
+  temporary?: boolean | undefined;
+}
+
+/** `runtime.resume`. */
+export interface RuntimeResume {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** Whether the sidecar sends `limit.warning`. */
+  warn?: boolean | undefined;
+  /** The mounts of the runtime. */
+  mounts?: readonly Mount[] | undefined;
+  /** Bindings that exist from the first turn. */
+  bindings?: readonly Binding[] | undefined;
+}
+
+/** `snapshot.list`. */
+export interface SnapshotList {
+  /** The owner. */
+  tenant: string;
+  /** The last entry of the reply before. The list continues behind it. */
+  after?: SnapshotPosition | undefined;
+}
+
+/** The position of a snapshot in a list. The position is valid after the snapshot was deleted. */
+export interface SnapshotPosition {
+  /** Milliseconds since 1970. */
+  createdMs: number;
+  /** The snapshot's id. */
+  id: string;
+}
+
+/** A body that names one snapshot. */
+export interface SnapshotNamed {
+  /** The owner. */
+  tenant: string;
+  /** The snapshot. */
+  snapshot: string;
+}
+
+/** `snapshot.export`. */
+export interface SnapshotExport {
+  /** The owner. */
+  tenant: string;
+  /** The snapshot. */
+  snapshot: string;
+  /** The file on the host machine. */
+  path: string;
+}
+
+/** `snapshot.import`. */
+export interface SnapshotImport {
+  /** The new owner. */
+  tenant: string;
+  /** The file on the host machine. */
+  path: string;
+}
+
+/** Where a snapshot is stored. */
+export type Stored = 'memory' | 'disk' | 'both';
+
+/** The description of a snapshot. */
+export interface SnapshotEntry {
+  /** The id. */
+  id: string;
+  /** The snapshot that the runtime was restored from. */
+  parent?: string | undefined;
+  /** The name. */
+  name?: string | undefined;
+  /** Texts of the embedder, by name. */
+  labels: Record<string, string>;
+  /** The owner. */
+  tenant: string;
+  /** Milliseconds since 1970. */
+  createdMs: number;
+  /** The content hash of the guest image that the snapshot needs. */
+  image: string;
+  /** Bytes that only this snapshot stores. */
+  size: number;
+  /** The number of programs in the snapshot. */
+  programs: number;
+  /** Where the snapshot is stored. */
+  stored: Stored;
+}
+
+/** The reply to `snapshot.list`. */
+export interface SnapshotEntries {
+  /** Snapshots of the tenant, oldest first. */
+  snapshots: SnapshotEntry[];
+  /** Files in the store that cannot be used. Only the first reply of a list has them. */
+  damaged: DamagedSnapshot[];
+  /** Whether more snapshots follow. */
+  more?: boolean | undefined;
+}
+
+/** A file in the store that is not a valid snapshot. */
+export interface DamagedSnapshot {
+  /** The file. */
+  path: string;
+  /** The defect. */
+  reason: string;
+}
+
+/** The reply to `snapshot.digest`. */
+export interface SnapshotDigest {
+  /** SHA-256 of the content, in hex. */
+  digest: string;
+}

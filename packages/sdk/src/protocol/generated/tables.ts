@@ -1,0 +1,312 @@
+// Generated from packages/sidecar/crates/protocol by `pnpm generate`. Do not edit.
+
+import { done } from '../check.js';
+import {
+  changeList,
+  fileData,
+  fileHandle,
+  fileNames,
+  fileStatus,
+  linkTarget,
+  listener,
+  listeners,
+  outcome,
+  processTable,
+  restoredPrograms,
+  runnerCreated,
+  runtimeCopies,
+  runtimeCreated,
+  runtimeUsage,
+  sidecarResources,
+  snapshotDigest,
+  snapshotEntries,
+  snapshotEntry,
+} from './decoders.js';
+import type {
+  BindingsSet,
+  ChangeList,
+  Credit,
+  Empty,
+  FileChanges,
+  FileClose,
+  FileData,
+  FileHandle,
+  FileLink,
+  FileList,
+  FileNames,
+  FileOpen,
+  FilePull,
+  FilePush,
+  FileRead,
+  FileReadlink,
+  FileRename,
+  FileSet,
+  FileStat,
+  FileStatus,
+  FileTree,
+  FileWatch,
+  FileWrite,
+  HostResult,
+  InRuntime,
+  LinkTarget,
+  Listener,
+  Listeners,
+  NetworkTarget,
+  Outcome,
+  PermissionsSet,
+  PermissionsTaken,
+  PermissionsWatch,
+  ProcessAttach,
+  ProcessList,
+  ProcessSignal,
+  ProcessStart,
+  ProcessTable,
+  ProcessWrite,
+  RestoredPrograms,
+  RunnerCreate,
+  RunnerCreated,
+  RunnerDispose,
+  RunnerEval,
+  RuntimeClone,
+  RuntimeCopies,
+  RuntimeCreate,
+  RuntimeCreated,
+  RuntimeDispose,
+  RuntimePause,
+  RuntimeResources,
+  RuntimeResume,
+  RuntimeRollback,
+  RuntimeUsage,
+  SdkHello,
+  SidecarResources,
+  SnapshotDigest,
+  SnapshotEntries,
+  SnapshotEntry,
+  SnapshotExport,
+  SnapshotImport,
+  SnapshotList,
+  SnapshotNamed,
+  SnapshotTake,
+  StreamLeave,
+  StreamRead,
+  StreamWrite,
+} from './messages.js';
+
+/** The largest frame, without its length, in bytes. */
+export const MAX_FRAME_BYTES = 33554432;
+
+/** The largest `data` of an `output` message, in bytes. */
+export const MAX_OUTPUT_BYTES = 65536;
+
+/** Bytes of one stream that may be under way without credit. */
+export const STREAM_WINDOW_BYTES = 262144;
+
+/** Requests: the body that the SDK sends, and the reply. */
+export interface Requests {
+  /** Requests a reply and nothing else. */
+  ping: { body: Empty; reply: void };
+  /** Counts what the sidecar has in use, over all its runtimes. */
+  resources: { body: Empty; reply: SidecarResources };
+  /** Reads a part of a file. */
+  'file.read': { body: FileRead; reply: FileData };
+  /** Writes a file. Directories above the file are created. */
+  'file.write': { body: FileWrite; reply: void };
+  /** Lists a directory. */
+  'file.list': { body: FileList; reply: FileNames };
+  /** Returns the attributes of a file. */
+  'file.stat': { body: FileStat; reply: FileStatus };
+  /** Creates a directory. */
+  'file.mkdir': { body: FileTree; reply: void };
+  /** Removes a file or a directory. */
+  'file.remove': { body: FileTree; reply: void };
+  /** Renames a file. */
+  'file.rename': { body: FileRename; reply: void };
+  /** Opens a file, or an archive of a path. */
+  'file.open': { body: FileOpen; reply: FileHandle };
+  /** Closes a file, an archive or a watch. */
+  'file.close': { body: FileClose; reply: void };
+  /** Reads from an open file or archive. No bytes mean the end of an archive. */
+  'file.pull': { body: FilePull; reply: FileData };
+  /** Writes to an open file or archive. */
+  'file.push': { body: FilePush; reply: void };
+  /** Opens a watch of a file or a directory. */
+  'file.watch': { body: FileWatch; reply: FileHandle };
+  /** Waits for the next changes of a watch. */
+  'file.changes': { body: FileChanges; reply: ChangeList };
+  /** Sets the mode and the times of a file. Omitted fields stay unchanged. */
+  'file.set': { body: FileSet; reply: void };
+  /** Creates a symbolic or a hard link. */
+  'file.link': { body: FileLink; reply: void };
+  /** Reads a symbolic link. */
+  'file.readlink': { body: FileReadlink; reply: LinkTarget };
+  /** Replaces the bindings of a runtime. */
+  'bindings.set': { body: BindingsSet; reply: void };
+  /** Connects to a listener in the runtime. */
+  'stream.open': { body: NetworkTarget; reply: void };
+  /** Lists listeners. Without a target it lists all listeners of the runtime. */
+  'listener.list': { body: NetworkTarget; reply: Listeners };
+  /** Waits until a program listens at the target. */
+  'listener.wait': { body: NetworkTarget; reply: Listener };
+  /** Replaces the policy of a runtime, from the next system call on. */
+  'permissions.set': { body: PermissionsSet; reply: void };
+  /** Begins or ends sending decisions. */
+  'permissions.watch': { body: PermissionsWatch; reply: void };
+  /** Runs a program to its end. */
+  'process.start': { body: ProcessStart; reply: Outcome };
+  /** Writes to the standard input of a live program. */
+  'process.write': { body: ProcessWrite; reply: void };
+  /** Sends a signal to a process. */
+  'process.signal': { body: ProcessSignal; reply: void };
+  /** Lists the processes of a runtime. */
+  'process.list': { body: ProcessList; reply: ProcessTable };
+  /** Attaches to a restored program. The reply follows when the program has ended. */
+  'process.attach': { body: ProcessAttach; reply: Outcome };
+  /** Starts a resident runner. */
+  'runner.create': { body: RunnerCreate; reply: RunnerCreated };
+  /** Evaluates a snippet in a resident runner. */
+  'runner.eval': { body: RunnerEval; reply: Outcome };
+  /** Ends a resident runner. */
+  'runner.dispose': { body: RunnerDispose; reply: void };
+  /** Makes a runtime, new or from a snapshot. */
+  'runtime.create': { body: RuntimeCreate; reply: RuntimeCreated };
+  /** Ends a runtime and every program in it. */
+  'runtime.dispose': { body: RuntimeDispose; reply: void };
+  /** Returns what a runtime uses of its limits. */
+  'runtime.resources': { body: RuntimeResources; reply: RuntimeUsage };
+  /** Takes a snapshot of a runtime. */
+  'snapshot.take': { body: SnapshotTake; reply: SnapshotEntry };
+  /** Puts a snapshot's state in place of the present state of a runtime. */
+  'runtime.rollback': { body: RuntimeRollback; reply: RestoredPrograms };
+  /** Makes clones of a runtime: all or none, unless `settle` is true. */
+  'runtime.clone': { body: RuntimeClone; reply: RuntimeCopies };
+  /** Writes a runtime to disk and frees its memory. */
+  'runtime.pause': { body: RuntimePause; reply: SnapshotEntry };
+  /** Restores a paused runtime under its id. */
+  'runtime.resume': { body: RuntimeResume; reply: RestoredPrograms };
+  /** Lists the snapshots of a tenant. */
+  'snapshot.list': { body: SnapshotList; reply: SnapshotEntries };
+  /** Returns the entry of a snapshot. */
+  'snapshot.get': { body: SnapshotNamed; reply: SnapshotEntry };
+  /** Deletes a snapshot. */
+  'snapshot.delete': { body: SnapshotNamed; reply: void };
+  /** Writes a snapshot to a file of the host machine. */
+  'snapshot.export': { body: SnapshotExport; reply: void };
+  /** Reads a snapshot from a file of the host machine. */
+  'snapshot.import': { body: SnapshotImport; reply: SnapshotEntry };
+  /** Writes a snapshot that is in memory to disk as well. */
+  'snapshot.persist': { body: SnapshotNamed; reply: void };
+  /** Returns the hash of a snapshot's content. */
+  'snapshot.digest': { body: SnapshotNamed; reply: SnapshotDigest };
+}
+
+/** Notices: messages of the SDK without a reply. */
+export interface Notices {
+  /** The SDK's version. The first message of the SDK. */
+  hello: SdkHello;
+  /** Bytes of a request's output that the reader has consumed. */
+  credit: Credit;
+  /** Stops a request. Its reply still follows. */
+  cancel: Empty;
+  /** Answers a host call. Sent exactly once for each call, also after `host.cancel`. */
+  'host.result': HostResult;
+  /** Sends bytes over a connection. */
+  'stream.data': StreamWrite;
+  /** Reports bytes of a connection that the reader has consumed. */
+  'stream.credit': StreamRead;
+  /** Ends this side's direction of a connection. */
+  'stream.end': InRuntime;
+  /** Closes a connection. */
+  'stream.close': StreamLeave;
+  /** Cancels a `listener.wait` by its id. The wait is answered with `ERR_CANCELED`. */
+  'listener.cancel': InRuntime;
+  /** The SDK has handled `permissions.events`. The next one may be sent. */
+  'permissions.taken': PermissionsTaken;
+}
+
+/** The number of a request's kind, and the decoder of its reply. */
+interface RequestRow<R> {
+  readonly kind: number;
+  readonly reply: (value: unknown, at: string) => R;
+}
+
+/** All requests. */
+export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N]['reply']> } = {
+  ping: { kind: 10, reply: done },
+  resources: { kind: 17, reply: sidecarResources },
+  'file.read': { kind: 18, reply: fileData },
+  'file.write': { kind: 19, reply: done },
+  'file.list': { kind: 20, reply: fileNames },
+  'file.stat': { kind: 21, reply: fileStatus },
+  'file.mkdir': { kind: 22, reply: done },
+  'file.remove': { kind: 23, reply: done },
+  'file.rename': { kind: 24, reply: done },
+  'file.open': { kind: 50, reply: fileHandle },
+  'file.close': { kind: 51, reply: done },
+  'file.pull': { kind: 52, reply: fileData },
+  'file.push': { kind: 53, reply: done },
+  'file.watch': { kind: 54, reply: fileHandle },
+  'file.changes': { kind: 55, reply: changeList },
+  'file.set': { kind: 56, reply: done },
+  'file.link': { kind: 57, reply: done },
+  'file.readlink': { kind: 58, reply: linkTarget },
+  'bindings.set': { kind: 43, reply: done },
+  'stream.open': { kind: 30, reply: done },
+  'listener.list': { kind: 35, reply: listeners },
+  'listener.wait': { kind: 36, reply: listener },
+  'permissions.set': { kind: 60, reply: done },
+  'permissions.watch': { kind: 61, reply: done },
+  'process.start': { kind: 13, reply: outcome },
+  'process.write': { kind: 25, reply: done },
+  'process.signal': { kind: 26, reply: done },
+  'process.list': { kind: 27, reply: processTable },
+  'process.attach': { kind: 80, reply: outcome },
+  'runner.create': { kind: 14, reply: runnerCreated },
+  'runner.eval': { kind: 15, reply: outcome },
+  'runner.dispose': { kind: 16, reply: done },
+  'runtime.create': { kind: 11, reply: runtimeCreated },
+  'runtime.dispose': { kind: 12, reply: done },
+  'runtime.resources': { kind: 65, reply: runtimeUsage },
+  'snapshot.take': { kind: 70, reply: snapshotEntry },
+  'runtime.rollback': { kind: 71, reply: restoredPrograms },
+  'runtime.clone': { kind: 72, reply: runtimeCopies },
+  'runtime.pause': { kind: 73, reply: snapshotEntry },
+  'runtime.resume': { kind: 74, reply: restoredPrograms },
+  'snapshot.list': { kind: 75, reply: snapshotEntries },
+  'snapshot.get': { kind: 76, reply: snapshotEntry },
+  'snapshot.delete': { kind: 77, reply: done },
+  'snapshot.export': { kind: 78, reply: done },
+  'snapshot.import': { kind: 79, reply: snapshotEntry },
+  'snapshot.persist': { kind: 81, reply: done },
+  'snapshot.digest': { kind: 82, reply: snapshotDigest },
+};
+
+/** The number of each notice. */
+export const NOTICES: { readonly [N in keyof Notices]: number } = {
+  hello: 1,
+  credit: 5,
+  cancel: 6,
+  'host.result': 41,
+  'stream.data': 31,
+  'stream.credit': 32,
+  'stream.end': 33,
+  'stream.close': 34,
+  'listener.cancel': 37,
+  'permissions.taken': 63,
+};
+
+/** The numbers of the sidecar's messages. */
+export const EVENTS = {
+  hello: 1,
+  reply: 2,
+  error: 3,
+  output: 4,
+  started: 7,
+  'stream.data': 31,
+  'stream.credit': 32,
+  'stream.end': 33,
+  'stream.close': 34,
+  'host.call': 40,
+  'host.cancel': 42,
+  'permissions.events': 62,
+  'limit.warning': 64,
+} as const;

@@ -1,0 +1,64 @@
+// Clones of a runtime. The sidecar makes them. Bindings and app file systems live in this process:
+// each clone gets those of its source before any host call of its programs is answered.
+
+import type { Binding } from '../bindings/binding.js';
+import { BindingRegistry, wireBindings } from '../bindings/binding-registry.js';
+import type { SidecarConnection } from '../channel/sidecar-connection.js';
+import { fromWire } from '../errors/make.js';
+import { fileSystemService } from '../file-systems/service.js';
+import type { LimitWarningListener } from '../options/limits.js';
+import type { CloneOptions } from '../options/snapshots.js';
+import type { RuntimeCopy } from '../protocol/generated/messages.js';
+import { type IdleConnection, type ProvisionedRuntime, policyMaker } from './provision.js';
+
+/** The runtime to clone. */
+export interface CloneSource {
+  readonly provisioned: ProvisionedRuntime;
+  /** The present bindings. */
+  readonly bindings: readonly Binding[] | undefined;
+  readonly onLimitWarning: LimitWarningListener | undefined;
+}
+
+type MakePolicy = (connection: SidecarConnection) => IdleConnection;
+
+/** Makes `count` clones. Returns for each clone the runtime, or the error. */
+export async function cloneRuntime(
+  source: CloneSource,
+  count: number,
+  { timeoutMs, settle }: CloneOptions,
+): Promise<(ProvisionedRuntime | Error)[]> {
+  const { provisioned, bindings, onLimitWarning } = source;
+  const { lease, runtime, mounts, policy } = provisioned;
+  const { connection } = lease;
+  const warn = onLimitWarning === undefined ? undefined : true;
+  // Held until the clones have leases of their own, so that no disposal ends the sidecar meanwhile.
+  lease.acquire();
+  const releaseCalls = connection.expectCalls();
+  try {
+    const makePolicy = policy && (await policyMaker(policy.options));
+    const clone = { runtime, count, timeoutMs, settle, warn, mounts, bindings: bindings && wireBindings(bindings) };
+    const copies = await connection.cloneRuntime(clone, onLimitWarning);
+    return copies.map((copy) => cloneOf(source, copy, makePolicy));
+  } finally {
+    releaseCalls();
+    await lease.release()?.dispose();
+  }
+}
+
+function cloneOf(
+  { provisioned, bindings }: CloneSource,
+  { runtime, programs, failure }: RuntimeCopy,
+  makePolicy: MakePolicy | undefined,
+): ProvisionedRuntime | Error {
+  if (runtime === undefined) {
+    const { code, message, details } = failure ?? { code: 'ERR_PROTOCOL', message: 'neither a clone nor an error', details: {} };
+    return fromWire(code, message, details);
+  }
+  const { lease, fileSystems } = provisioned;
+  const { connection, policy } = makePolicy?.(lease.connection) ?? { connection: lease.connection, policy: undefined };
+  lease.acquire();
+  if (fileSystems.length > 0) connection.serve(runtime, 'filesystem', fileSystemService(fileSystems));
+  const registry = bindings && new BindingRegistry(connection, runtime, bindings);
+  const restored = { ...(provisioned.restored ?? { cwd: '', permissions: {} }), programs };
+  return { ...provisioned, connection, policy, runtime, bindings: registry, restored };
+}

@@ -1,0 +1,125 @@
+// The parts of a runtime's handle. Each part owns one concern with its state: files, network,
+// programs, runners, permissions, bindings, snapshots, pauses. This module connects them and knows
+// whether the runtime is disposed. Next: `provision.ts`, the runtime in its sidecar.
+
+import { RuntimeBindings } from '../bindings/runtime-bindings.js';
+import { runtimeDisposed, runtimePaused } from '../errors/make.js';
+import { DEFAULT_CWD } from '../files/initial-files.js';
+import { RuntimeFiles } from '../files/runtime-files.js';
+import { RuntimeNetwork } from '../network/runtime-network.js';
+import type { CloneOptions, QuietOptions } from '../options/snapshots.js';
+import { policyOf } from '../permissions/policy.js';
+import { RuntimePermissions } from '../permissions/runtime-permissions.js';
+import { RuntimePrograms } from '../programs/runtime-programs.js';
+import { Runners } from '../runner/runners.js';
+import type { RuntimeAccess } from '../sidecar/runtime-access.js';
+import { disposeRuntime } from './dispose.js';
+import type { NodeRuntimeOptions } from './options.js';
+import { RuntimePause } from './pause.js';
+import type { ProvisionedRuntime } from './provision.js';
+import { type ResourceSnapshot, resourcesOf } from './resources.js';
+import { RuntimeSnapshots } from './snapshots.js';
+
+/**
+ * The state of a runtime. `paused` lasts from the call of `pause()` until `resume()` has resolved.
+ */
+export type RuntimeState = 'running' | 'paused' | 'disposed';
+
+/** The options that remain in effect after the creation, also for clones. */
+type LastingOptions = Pick<NodeRuntimeOptions, 'cwd' | 'permissions' | 'limits' | 'onBootTiming' | 'onLimitWarning'>;
+
+/** The parts of one runtime's handle. */
+export class RuntimeParts {
+  readonly files: RuntimeFiles;
+  readonly programs: RuntimePrograms;
+  readonly runners: Runners;
+  readonly permissions: RuntimePermissions;
+  readonly bindings: RuntimeBindings;
+  readonly snapshots: RuntimeSnapshots;
+  readonly pause: RuntimePause;
+  readonly #provisioned: ProvisionedRuntime;
+  readonly #access: RuntimeAccess;
+  readonly #options: LastingOptions;
+  #usedNetwork: RuntimeNetwork | undefined;
+  #disposal: Promise<void> | undefined;
+
+  constructor(provisioned: ProvisionedRuntime, options: LastingOptions) {
+    const { connection, runtime, restored, policy } = provisioned;
+    const { onBootTiming, onLimitWarning, limits } = options;
+    const { cwd = restored?.cwd ?? DEFAULT_CWD, permissions = restored && policyOf(restored.permissions) } = options;
+    const access: RuntimeAccess = {
+      connection,
+      runtime,
+      assertUsable: () => {
+        if (this.#disposal !== undefined) throw runtimeDisposed(runtime);
+        if (this.pause.isPausedByApp) throw runtimePaused(runtime);
+      },
+      whileInUse: async (work) => (policy === undefined ? work() : policy.during(work)),
+    };
+    this.#provisioned = provisioned;
+    this.#access = access;
+    this.#options = { cwd, permissions, limits: limits && { ...limits }, onBootTiming, onLimitWarning };
+    this.files = new RuntimeFiles(access, cwd);
+    this.programs = new RuntimePrograms(access, onBootTiming);
+    const { pids } = this.programs;
+    const runners = new Runners(access, pids, onBootTiming);
+    const bindings = new RuntimeBindings(access, provisioned.bindings);
+    this.runners = runners;
+    this.bindings = bindings;
+    this.permissions = new RuntimePermissions(access, permissions);
+    this.snapshots = new RuntimeSnapshots({
+      access,
+      provisioned,
+      pids,
+      runners,
+      network: () => this.network,
+      cloneSource: () => ({ provisioned, bindings: bindings.all, onLimitWarning }),
+    });
+    this.pause = new RuntimePause({
+      access,
+      provisioned,
+      runners,
+      bindings,
+      warn: onLimitWarning === undefined ? undefined : true,
+      network: () => this.#usedNetwork,
+      isDisposed: () => this.#disposal !== undefined,
+      dispose: () => this.dispose(),
+    });
+    if (restored !== undefined) runners.adopt(restored.programs);
+    policy?.start(this.pause.pausable);
+  }
+
+  /** The network, which is made at its first use. */
+  get network(): RuntimeNetwork {
+    this.#usedNetwork ??= new RuntimeNetwork(this.#access, this.#options.limits?.fetchResponseBytes);
+    return this.#usedNetwork;
+  }
+
+  get state(): RuntimeState {
+    if (this.#disposal !== undefined) return 'disposed';
+    return this.pause.isPaused ? 'paused' : 'running';
+  }
+
+  async resources(): Promise<ResourceSnapshot> {
+    this.#access.assertUsable();
+    return resourcesOf(this.#access);
+  }
+
+  /** Clones the runtime `n` times, or once. `handleOf` makes the handle of each clone. */
+  clone<R>(
+    n: number | QuietOptions | undefined,
+    options: CloneOptions,
+    handleOf: (parts: RuntimeParts) => R,
+  ): Promise<R | R[] | PromiseSettledResult<R>[]> {
+    return this.snapshots.clone(n, options, (provisioned) => {
+      const present = { ...this.#options, permissions: this.permissions.policy };
+      return handleOf(new RuntimeParts(provisioned, present));
+    });
+  }
+
+  /** Ends the runtime, and its sidecar if the runtime owns it. Further calls do nothing. */
+  dispose(): Promise<void> {
+    this.#disposal ??= disposeRuntime(this.#provisioned, this.#usedNetwork);
+    return this.#disposal;
+  }
+}

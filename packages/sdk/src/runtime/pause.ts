@@ -1,0 +1,169 @@
+// Pauses and resumes one runtime.
+//
+// The app's own pause and the idle policy's pause are different states. After `pause()`, calls fail
+// until `resume()`. After a pause by the policy, the next call resumes the runtime. A `pause()` of
+// the app takes over from the policy. Next: `snapshots.ts`.
+
+import { wireBindings } from '../bindings/binding-registry.js';
+import type { RuntimeBindings } from '../bindings/runtime-bindings.js';
+import { runtimePaused } from '../errors/make.js';
+import type { PausableRuntime } from '../idle/policy.js';
+import type { RuntimeNetwork } from '../network/runtime-network.js';
+import { checkOptions } from '../options/check.js';
+import type { QuietOptions } from '../options/snapshots.js';
+import type { Runners } from '../runner/runners.js';
+import type { RuntimeAccess } from '../sidecar/runtime-access.js';
+import type { Snapshot } from '../sidecar/snapshot.js';
+import type { ProvisionedRuntime } from './provision.js';
+
+/** The parts of a runtime that a pause or a resumption affects. */
+export interface PausedParts {
+  readonly access: RuntimeAccess;
+  readonly provisioned: ProvisionedRuntime;
+  readonly runners: Runners;
+  readonly bindings: RuntimeBindings;
+  /** Whether limit warnings are sent. */
+  readonly warn: true | undefined;
+  /** Returns the network, if it was used. */
+  network(): RuntimeNetwork | undefined;
+  isDisposed(): boolean;
+  dispose(): Promise<void>;
+}
+
+interface PauseRequest extends QuietOptions {
+  /** Whether the store may evict the snapshot once the sidecar has ended. */
+  temporary?: boolean;
+}
+
+/** The calls of `NodeRuntime` for pauses. */
+export class RuntimePause {
+  readonly #parts: PausedParts;
+  /** The app's pause, from the call of `pause()` until the runtime is resumed. */
+  #paused: Promise<Snapshot> | undefined;
+  #resuming: Promise<void> | undefined;
+
+  constructor(parts: PausedParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether the app has paused the runtime, so that calls fail. */
+  get isPausedByApp(): boolean {
+    return this.#paused !== undefined;
+  }
+
+  /** Whether the app or the policy has paused the runtime. */
+  get isPaused(): boolean {
+    return this.isPausedByApp || this.#parts.provisioned.policy?.isPaused === true;
+  }
+
+  async pause(options: QuietOptions): Promise<Snapshot> {
+    checkOptions('pause()', options);
+    return this.#pauseForApp({ timeoutMs: options.timeoutMs });
+  }
+
+  /**
+   * Pauses as `pause()` does, with a snapshot that the store may evict once the sidecar has ended.
+   */
+  pauseTemporarily(): Promise<Snapshot> {
+    return this.#pauseForApp({ temporary: true });
+  }
+
+  async resume(): Promise<void> {
+    if (this.#parts.isDisposed()) this.#parts.access.assertUsable();
+    if (this.#paused === undefined) return this.#parts.provisioned.policy?.ready();
+    if (this.#resuming === undefined) {
+      const resuming = this.#resumeFromApp(this.#paused).finally(() => {
+        if (this.#resuming === resuming) this.#resuming = undefined;
+      });
+      this.#resuming = resuming;
+    }
+    await this.#resuming;
+  }
+
+  /** The runtime, as its idle policy uses it. */
+  get pausable(): PausableRuntime<Snapshot> {
+    const { provisioned, dispose, isDisposed } = this.#parts;
+    return {
+      pause: () => this.#takePause({ temporary: true }),
+      resume: () => this.#restore(),
+      dispose,
+      isOver: () => isDisposed() || provisioned.lease.connection.isOver(),
+    };
+  }
+
+  // The app owns the pause from here, even if the policy has paused the runtime already. A
+  // `pause()` during a `resume()` pauses the runtime again; if the resumption fails, the pause
+  // stays.
+  async #pauseForApp(request: PauseRequest): Promise<Snapshot> {
+    const [before, resuming] = [this.#paused, this.#resuming];
+    let paused: Promise<Snapshot>;
+    if (before === undefined || this.#parts.isDisposed()) {
+      this.#parts.access.assertUsable();
+      paused = this.#takeOver(request);
+    } else if (resuming === undefined) {
+      return before;
+    } else {
+      this.#resuming = undefined;
+      paused = resuming.then(
+        () => this.#takeOver(request),
+        () => before,
+      );
+    }
+    this.#paused = paused;
+    try {
+      return await paused;
+    } catch (error) {
+      this.#end(paused);
+      throw error;
+    }
+  }
+
+  // Stops the policy and pauses. A runtime that the policy has paused stays paused, in a snapshot
+  // that the store keeps.
+  async #takeOver(request: PauseRequest): Promise<Snapshot> {
+    const { provisioned, isDisposed } = this.#parts;
+    const { policy } = provisioned;
+    const stopping = policy?.stop();
+    // Sent in this turn if possible, so that later calls happen after it.
+    if (stopping === undefined) return this.#takePause(request);
+    const snapshot = await stopping;
+    try {
+      return await this.#takePause(request);
+    } catch (error) {
+      policy?.takeBack(snapshot);
+      if (isDisposed()) await policy?.end();
+      throw error;
+    }
+  }
+
+  // Ends the app's pause, unless a later pause has replaced it.
+  #end(paused: Promise<Snapshot>): void {
+    if (this.#paused !== paused) return;
+    this.#paused = undefined;
+    this.#parts.provisioned.policy?.start();
+  }
+
+  async #takePause({ timeoutMs, temporary }: PauseRequest): Promise<Snapshot> {
+    const { lease, connection, runtime } = this.#parts.provisioned;
+    const wire = await connection.request('runtime.pause', { runtime, timeoutMs, temporary });
+    connection.dropCalls(runtime);
+    const { Snapshot } = await import('../sidecar/snapshot.js');
+    return new Snapshot(lease, wire);
+  }
+
+  async #resumeFromApp(paused: Promise<Snapshot>): Promise<void> {
+    // A failed pause has changed nothing.
+    if ((await paused.catch(() => undefined)) !== undefined) {
+      this.#parts.network()?.startEra(runtimePaused(this.#parts.access.runtime));
+      await this.#restore();
+    }
+    this.#end(paused);
+  }
+
+  async #restore(): Promise<void> {
+    const { provisioned, runners, bindings, warn } = this.#parts;
+    const { lease, runtime, mounts } = provisioned;
+    const wire = bindings.all && wireBindings(bindings.all);
+    await runners.renew(lease.connection.request('runtime.resume', { runtime, warn, mounts, bindings: wire }));
+  }
+}

@@ -1,0 +1,171 @@
+// Creates a runtime: in the caller's sidecar or in its own, new or from a snapshot.
+//
+// To a sidecar of its own, the request is sent before the sidecar's hello, which saves a round
+// trip. A failure after the sidecar was started ends the sidecar. Next: `clones.ts`, copies of a
+// runtime.
+
+import { type Binding, bindingsOf } from '../bindings/binding.js';
+import { BindingRegistry, wireBindings } from '../bindings/binding-registry.js';
+import type { Opened, SidecarConnection } from '../channel/sidecar-connection.js';
+import { fileSystemService } from '../file-systems/service.js';
+import { writeFile } from '../files/contents.js';
+import { fileSystemsOf, initialFilesOf, mountsOf } from '../files/initial-files.js';
+import type { IdlePolicy } from '../idle/policy.js';
+import type { FileSystemMount } from '../options/file-system.js';
+import type { IdleOptions } from '../options/idle.js';
+import type { Limits } from '../options/limits.js';
+import { DEFAULT_TENANT } from '../options/snapshots.js';
+import { wirePolicy } from '../permissions/policy.js';
+import type { Mount, Restored, RuntimeCreate, RuntimeId } from '../protocol/generated/messages.js';
+import { reportCreation } from '../sidecar/boot-timing.js';
+import { SidecarLease } from '../sidecar/lease.js';
+import { openProcess } from '../sidecar/open.js';
+import { openingOf } from '../sidecar/openings.js';
+import type { Snapshot } from '../sidecar/snapshot.js';
+import { explainMissing, originOf } from '../sidecar/snapshot-origin.js';
+import type { NodeRuntimeOptions } from './options.js';
+
+/** A runtime in a sidecar. */
+export interface ProvisionedRuntime {
+  /** The lease of the sidecar, which the runtime has acquired. */
+  readonly lease: SidecarLease;
+  /** The connection for the runtime's requests. */
+  readonly connection: SidecarConnection;
+  readonly policy: IdlePolicy<Snapshot> | undefined;
+  /** The id of the runtime. */
+  readonly runtime: RuntimeId;
+  /** The bindings, if the runtime was created with some, or may have some from a snapshot. */
+  readonly bindings: BindingRegistry | undefined;
+  readonly tenant: string;
+  /** All mounts, for clones. */
+  readonly mounts: readonly Mount[] | undefined;
+  /** The app file systems among the mounts, for clones. */
+  readonly fileSystems: readonly FileSystemMount[];
+  /** The parts that came with a snapshot. */
+  readonly restored: Restored | undefined;
+}
+
+/** Creates a runtime with checked options. */
+export async function provision(options: NodeRuntimeOptions): Promise<ProvisionedRuntime> {
+  const { env, cwd, onBootTiming, onLimitWarning } = options;
+  const { profile, limits } = limitsOf(options.limits);
+  const warn = onLimitWarning === undefined ? undefined : true;
+  const { message: files, later } = initialFilesOf(options.files);
+  const mounts = mountsOf(options);
+  const fileSystems = fileSystemsOf(options);
+  const bindings = options.bindings && (await bindingsOf('NodeRuntime.create()', options.bindings));
+  const permissions = options.permissions === undefined ? undefined : wirePolicy(options.permissions);
+  const { snapshot, tenant } = snapshotOf(options);
+  const makePolicy = options.idle && (await policyMaker(options.idle));
+  const begin = performance.now();
+  const { lease, opened, isOwn } = leaseFor(options);
+  const { connection, policy } = makePolicy?.(lease.connection) ?? { connection: lease.connection, policy: undefined };
+  // Programs of a snapshot run at once, so their bindings are part of the request. A new runtime
+  // gets its bindings afterwards.
+  const restoredBindings = snapshot === undefined ? undefined : bindings && wireBindings(bindings);
+  const releaseCalls = snapshot === undefined ? undefined : connection.expectCalls();
+  lease.acquire();
+  try {
+    const created = await connection.createRuntime(
+      { env, cwd, limits, profile, warn, files, mounts, permissions, snapshot, tenant, bindings: restoredBindings },
+      onLimitWarning,
+    );
+    const { runtime, restored } = created;
+    if (fileSystems.length > 0) connection.serve(runtime, 'filesystem', fileSystemService(fileSystems));
+    const registry = bindings || restored ? new BindingRegistry(connection, runtime, restored && bindings) : undefined;
+    const completed = complete(connection, runtime, registry, restored ? undefined : bindings, later);
+    // Restored programs run already, and the registry can answer their calls now.
+    releaseCalls?.();
+    await completed;
+    if (onBootTiming !== undefined) {
+      const totalMs = performance.now() - begin;
+      reportCreation(onBootTiming, created, await opened, isOwn, totalMs);
+    }
+    const owner = tenant ?? DEFAULT_TENANT;
+    return { lease, connection, policy, runtime, bindings: registry, tenant: owner, mounts, fileSystems, restored };
+  } catch (error) {
+    // Explained before the release, which may end the sidecar.
+    const explained = explainMissing(error, options.snapshot, tenant ?? DEFAULT_TENANT);
+    await lease.release()?.dispose();
+    throw explained;
+  } finally {
+    releaseCalls?.();
+  }
+}
+
+/** A connection that follows an idle policy. */
+export interface IdleConnection {
+  connection: SidecarConnection;
+  policy: IdlePolicy<Snapshot>;
+}
+
+/**
+ * Loads the idle policy. Returns a function that applies a policy of its own to each connection.
+ */
+export async function policyMaker(options: IdleOptions): Promise<(connection: SidecarConnection) => IdleConnection> {
+  const [{ IdlePolicy }, { resumingConnection }] = await Promise.all([
+    import('../idle/policy.js'),
+    import('../idle/resuming-connection.js'),
+  ]);
+  return (connection) => {
+    const policy = new IdlePolicy<Snapshot>(options);
+    return { connection: resumingConnection(connection, policy), policy };
+  };
+}
+
+interface SnapshotSource {
+  snapshot?: string | undefined;
+  tenant?: string | undefined;
+}
+
+// A `Snapshot` names its tenant itself.
+function snapshotOf({ snapshot, tenant }: NodeRuntimeOptions): SnapshotSource {
+  if (snapshot === undefined || typeof snapshot === 'string') return { snapshot, tenant };
+  return { snapshot: snapshot.id, tenant: tenant ?? snapshot.tenant };
+}
+
+interface OpenedLease {
+  lease: SidecarLease;
+  opened: Promise<Opened> | undefined;
+  /** Whether the sidecar was started for this runtime. */
+  isOwn: boolean;
+}
+
+function leaseFor({ sidecar, snapshot }: NodeRuntimeOptions): OpenedLease {
+  if (sidecar !== undefined) {
+    const { connection, opened } = openingOf(sidecar);
+    return { lease: new SidecarLease(connection), opened, isOwn: false };
+  }
+  const origin = originOf(snapshot);
+  if (origin?.isOpen()) return { lease: origin, opened: undefined, isOwn: false };
+  const { connection, opened } = openProcess();
+  return { lease: new SidecarLease(connection, connection), opened, isOwn: true };
+}
+
+// Sends the files and bindings that were not part of the request. Disposes the runtime after a
+// failure.
+async function complete(
+  connection: SidecarConnection,
+  runtime: RuntimeId,
+  registry: BindingRegistry | undefined,
+  bindings: readonly Binding[] | undefined,
+  files: [string, Uint8Array][],
+): Promise<void> {
+  const registered = bindings === undefined ? undefined : registry?.add(bindings);
+  try {
+    for (const [path, data] of files) await writeFile(connection, runtime, path, data);
+    await registered;
+  } catch (error) {
+    registered?.catch(() => {});
+    await connection.disposeRuntime(runtime);
+    throw error;
+  }
+}
+
+// The sidecar takes the profile separately. `fetchResponseBytes` belongs to this process:
+// `network/runtime-network.ts`.
+function limitsOf(options: Limits | undefined): Pick<RuntimeCreate, 'profile' | 'limits'> {
+  if (options === undefined) return {};
+  const { profile, fetchResponseBytes: _own, ...limits } = options;
+  return { profile, limits };
+}

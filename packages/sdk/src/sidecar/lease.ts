@@ -1,0 +1,35 @@
+// Shares one sidecar among runtimes. A sidecar that the caller passed stays; a runtime's own
+// sidecar ends when the last runtime in it releases its lease, which may be a clone of the first
+// runtime.
+//
+// A snapshot holds no lease. It remembers the sidecar that it was taken in, which may have ended.
+
+import type { ProcessConnection, SidecarConnection } from '../channel/sidecar-connection.js';
+
+/** The lease of all runtimes that share one sidecar. */
+export class SidecarLease {
+  readonly connection: SidecarConnection;
+  readonly #owned: ProcessConnection | undefined;
+  #holders = 0;
+
+  /** `owned`: the same connection, if the sidecar ends with its last runtime. */
+  constructor(connection: SidecarConnection, owned?: ProcessConnection) {
+    this.connection = connection;
+    this.#owned = owned;
+  }
+
+  /** Whether a runtime can still be made in the sidecar. */
+  isOpen(): boolean {
+    return !this.connection.isOver() && (this.#owned === undefined || this.#holders > 0);
+  }
+
+  /** Adds a holder. */
+  acquire(): void {
+    this.#holders++;
+  }
+
+  /** Removes a holder. Returns the connection that the last holder of an owned sidecar must end. */
+  release(): ProcessConnection | undefined {
+    return --this.#holders === 0 ? this.#owned : undefined;
+  }
+}

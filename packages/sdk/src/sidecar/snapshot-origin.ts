@@ -1,0 +1,37 @@
+// The sidecar in which a `Snapshot` was taken or found. Stored apart from the class, so that
+// options and runtimes can ask for the origin without loading the class.
+
+import { isColdframeError } from '../errors/error.js';
+import { snapshotGone } from '../errors/make.js';
+import { addSnapshot } from '../options/handles.js';
+import type { SidecarLease } from './lease.js';
+
+const origins = new WeakMap<object, SidecarLease>();
+
+/** Stores the origin of a new `Snapshot`. */
+export function registerSnapshot(snapshot: object, lease: SidecarLease): void {
+  addSnapshot(snapshot);
+  origins.set(snapshot, lease);
+}
+
+/** Returns the origin of a `Snapshot`, or `undefined` for any other value. */
+export function originOf(value: unknown): SidecarLease | undefined {
+  return typeof value === 'object' && value !== null ? origins.get(value) : undefined;
+}
+
+/** The parts of a `Snapshot` that an error about it names. */
+interface NamedSnapshot {
+  readonly id: string;
+  readonly stored: 'memory' | 'disk' | 'both';
+}
+
+/**
+ * Returns `error`, or a clearer error if the snapshot is missing because the sidecar has ended that
+ * kept it in its memory or its folder.
+ */
+export function explainMissing(error: unknown, snapshot: unknown, tenant: string): unknown {
+  const origin = originOf(snapshot);
+  if (origin === undefined || origin.isOpen() || !isColdframeError(error, 'ERR_SNAPSHOT_NOT_FOUND')) return error;
+  const { id, stored } = snapshot as NamedSnapshot;
+  return snapshotGone(id, tenant, stored, error);
+}

@@ -1,0 +1,116 @@
+// The public handle of a snapshot. Next: `snapshot-store.ts`, all snapshots of a sidecar.
+
+import { resolve } from 'node:path';
+import { checkArgument } from '../options/check.js';
+import { HOST_FILE } from '../options/rule.js';
+import type { SnapshotEntry } from '../protocol/generated/messages.js';
+import type { SidecarLease } from './lease.js';
+import { registerSnapshot } from './snapshot-origin.js';
+
+/**
+ * The state of a runtime at one point in time: memory and processes, files, timers. A snapshot
+ * never changes. It can be passed to `NodeRuntime.create({ snapshot })` and `runtime.rollback()`
+ * any number of times. It exists until `delete()`, until its store needs room, or, in memory, until
+ * its sidecar ends. Disposing the runtime does not affect it.
+ */
+export class Snapshot {
+  /** The unique id in the store. */
+  readonly id: string;
+  /** The name, if one was given. */
+  readonly name?: string;
+  /** The labels that were given. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Bytes beyond the guest image. Other snapshots may share some of them. */
+  readonly size: number;
+  /** The id of the previous snapshot in the runtime's life: taken, rolled back to, or restored. */
+  readonly parent?: string;
+  /** The time when it was taken. */
+  readonly createdAt: Date;
+  /** The content hash of the guest image that it needs. */
+  readonly imageVersion: string;
+  /** The owner. */
+  readonly tenant: string;
+  /** The number of live programs in it. */
+  readonly programs: number;
+  readonly #lease: SidecarLease;
+  #stored: 'memory' | 'disk' | 'both';
+  #digest: Promise<string> | undefined;
+
+  /** @internal */
+  constructor(lease: SidecarLease, entry: SnapshotEntry) {
+    const { id, name, labels, size, parent, createdMs, image, tenant, programs, stored } = entry;
+    this.id = id;
+    if (name !== undefined) this.name = name;
+    this.labels = Object.freeze(labels);
+    this.size = size;
+    if (parent !== undefined) this.parent = parent;
+    this.createdAt = new Date(createdMs);
+    this.imageVersion = image;
+    this.tenant = tenant;
+    this.programs = programs;
+    this.#lease = lease;
+    this.#stored = stored;
+    registerSnapshot(this, lease);
+  }
+
+  /** Where it is stored, as far as this handle knows. */
+  get stored(): 'memory' | 'disk' | 'both' {
+    return this.#stored;
+  }
+
+  /**
+   * Returns the SHA-256 of the content in hex. The digest names the content: a file with another
+   * content is refused. The first call reads all of the snapshot.
+   *
+   * @throws `ERR_SNAPSHOT_NOT_FOUND`, `ERR_SNAPSHOT_DAMAGED`, `ERR_SNAPSHOT_FILE`,
+   * `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
+   */
+  digest(): Promise<string> {
+    if (this.#digest === undefined) {
+      const request = this.#lease.connection.request('snapshot.digest', this.#named());
+      const digest = request.then((reply) => reply.digest);
+      digest.catch(() => {
+        this.#digest = undefined;
+      });
+      this.#digest = digest;
+    }
+    return this.#digest;
+  }
+
+  /**
+   * Writes it to the sidecar's folder unless it is there, so that it outlives the sidecar and this
+   * process.
+   *
+   * @throws `ERR_SNAPSHOT_FILE`, `ERR_RESOURCE_EXHAUSTED` (`maxBytes`); otherwise as `digest()`
+   */
+  async persist(): Promise<void> {
+    await this.#lease.connection.request('snapshot.persist', this.#named());
+    if (this.#stored === 'memory') this.#stored = 'both';
+  }
+
+  /**
+   * Deletes it from memory and disk. Runtimes that were restored from it continue, and their
+   * snapshots stay.
+   *
+   * @throws as `digest()`
+   */
+  async delete(): Promise<void> {
+    await this.#lease.connection.request('snapshot.delete', this.#named());
+  }
+
+  /**
+   * Writes it to a file of the host machine. `snapshots.import()` reads the file, here or on
+   * another machine with the same release. The file contains everything that was in the runtime's
+   * memory.
+   *
+   * @throws `ERR_INVALID_OPTION`, `ERR_SNAPSHOT_FILE`; otherwise as `digest()`
+   */
+  async export(path: string): Promise<void> {
+    checkArgument('export()', 'path', HOST_FILE, path);
+    await this.#lease.connection.request('snapshot.export', { ...this.#named(), path: resolve(path) });
+  }
+
+  #named(): { tenant: string; snapshot: string } {
+    return { tenant: this.tenant, snapshot: this.id };
+  }
+}

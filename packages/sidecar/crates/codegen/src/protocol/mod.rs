@@ -1,0 +1,24 @@
+//! The protocol for the SDK and for its page, from the structs in `crates/protocol/src/messages`.
+//!
+//! [`source`] parses the Rust files into a [`source::Protocol`]. [`typescript`] writes types,
+//! decoders and the table of requests. [`page`] writes the tables of `docs/internals/protocol.md`.
+
+mod page;
+mod source;
+mod typescript;
+
+use std::path::Path;
+
+use crate::output::GeneratedFile;
+
+/// Makes the files of the protocol. `crates`: the folder of the workspace's crates.
+pub fn files(crates: &Path) -> Result<Vec<GeneratedFile>, String> {
+    let protocol = source::read(&crates.join("protocol/src/messages"), &crates.join("ids/src/lib.rs"))?;
+    let file = |path, text| GeneratedFile { path, text };
+    Ok(vec![
+        file("packages/sdk/src/protocol/generated/messages.ts", typescript::messages(&protocol)),
+        file("packages/sdk/src/protocol/generated/decoders.ts", typescript::decoders(&protocol)),
+        file("packages/sdk/src/protocol/generated/tables.ts", typescript::tables(&protocol)),
+        file("docs/internals/protocol.md", page::tables(&protocol)),
+    ])
+}

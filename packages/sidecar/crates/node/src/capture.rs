@@ -1,0 +1,61 @@
+//! Makes a reply that is sent within the call of its request a return value.
+//!
+//! With an inline budget the core may run a program on Node's thread, inside the call. If the
+//! program ends there, its reply is sent on this thread before the call returns. The event loop
+//! would take longer than many programs, so [`run`] captures the reply. An event of the request
+//! goes through the event loop. A reply after the event is not captured, because it must not
+//! overtake the event.
+
+use std::cell::RefCell;
+
+use coldframe_ids::RequestId;
+use coldframe_session::Message;
+
+struct Capture {
+    /// The request. `None`: every reply that is a frame is captured.
+    request: Option<RequestId>,
+    has_event: bool,
+    replies: Vec<Message>,
+}
+
+thread_local! {
+    static CAPTURE: RefCell<Option<Capture>> = const { RefCell::new(None) };
+}
+
+/// Calls `call`, which may send the reply of `request`. Returns its result and the captured reply.
+pub fn run<T>(request: RequestId, call: impl FnOnce() -> T) -> (T, Option<Message>) {
+    let (value, mut replies) = capture(Some(request), call);
+    (value, replies.pop())
+}
+
+/// Calls `call`, which may send replies of any request. Returns the captured frames. Outcomes are
+/// not captured: output of their programs may be in the event loop.
+pub fn frames<T>(call: impl FnOnce() -> T) -> (T, Vec<Message>) {
+    capture(None, call)
+}
+
+fn capture<T>(request: Option<RequestId>, call: impl FnOnce() -> T) -> (T, Vec<Message>) {
+    CAPTURE.set(Some(Capture { request, has_event: false, replies: Vec::new() }));
+    let value = call();
+    (value, CAPTURE.take().map(|capture| capture.replies).unwrap_or_default())
+}
+
+/// Captures a message for the call that runs on this thread, or returns it to be sent.
+pub fn keep(message: Message) -> Option<Message> {
+    CAPTURE.with_borrow_mut(|capture| {
+        let Some(capture) = capture else { return Some(message) };
+        let is_captured = match capture.request {
+            Some(request) if message.request() == Some(request) => {
+                capture.has_event |= !message.is_reply();
+                !capture.has_event
+            }
+            Some(_) => false,
+            None => message.is_reply() && matches!(message, Message::Frame { .. }),
+        };
+        if !is_captured {
+            return Some(message);
+        }
+        capture.replies.push(message);
+        None
+    })
+}

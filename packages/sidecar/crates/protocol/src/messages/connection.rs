@@ -1,0 +1,115 @@
+//! Messages about the connection itself, and the messages that belong to any request.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::declare::{events, requests};
+use crate::maps::Details;
+
+requests! {
+    /// Messages about the connection, and notices that name a request in their id.
+    pub enum ConnectionRequest<'a> {
+        /// The SDK's version. The first message of the SDK.
+        Hello(SdkHello<'a>) = 1 "hello",
+        /// Bytes of a request's output that the reader has consumed.
+        Credit(Credit) = 5 "credit",
+        /// Stops a request. Its reply still follows.
+        Cancel(Empty) = 6 "cancel",
+        /// Requests a reply and nothing else.
+        Ping(Empty) = 10 "ping" -> Empty,
+        /// Counts what the sidecar has in use, over all its runtimes.
+        Resources(Empty) = 17 "resources" -> SidecarResources,
+    }
+}
+
+events! {
+    EVENTS {
+        /// The result of a request.
+        Reply(Empty) = 2 "reply",
+        /// The failure of a request. With id 0, the failure of the connection.
+        Error(Failure<'a>) = 3 "error",
+        /// Bytes that a program has written to a streamed descriptor.
+        Output(Output<'a>) = 4 "output",
+    }
+    shared {
+        /// The sidecar's version. The first message of the sidecar.
+        Hello(SidecarHello<'a>),
+    }
+}
+
+/// `hello` of the SDK.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SdkHello<'a> {
+    /// The SDK's version.
+    pub version: &'a str,
+}
+
+/// `hello` of the sidecar.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct SidecarHello<'a> {
+    /// The sidecar's version.
+    pub version: &'a str,
+    /// The sidecar's process. In embedded mode the app's own.
+    pub pid: u32,
+    /// The content hash of the guest image.
+    pub image: &'a str,
+    /// Nanoseconds that loading the precompiled module took.
+    pub load_ns: u64,
+}
+
+/// `credit`, and `stream.credit` of the sidecar.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Credit {
+    /// The number of bytes that the reader has consumed.
+    pub bytes: u64,
+}
+
+/// A body without fields.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Empty {}
+
+/// `error`, and the failure inside other messages.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Failure<'a> {
+    /// The stable code.
+    #[serde(borrow)]
+    pub code: Cow<'a, str>,
+    /// A sentence for people. Nothing parses it.
+    #[serde(borrow)]
+    pub message: Cow<'a, str>,
+    /// The facts by name.
+    pub details: Details,
+}
+
+/// `output`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Output<'a> {
+    /// The descriptor: 1 is stdout, 2 is stderr.
+    pub fd: u8,
+    /// The bytes, at most [`MAX_OUTPUT_BYTES`](crate::messages::MAX_OUTPUT_BYTES).
+    #[serde(borrow, with = "serde_bytes")]
+    pub data: &'a [u8],
+}
+
+/// The reply to `resources`: what the sidecar has in use, over all its runtimes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct SidecarResources {
+    /// Live runtimes.
+    pub runtimes: u64,
+    /// Live guest processes, resident runners included.
+    pub processes: u64,
+    /// Mapped memory slots that are clean and wait for the next process.
+    pub warm_slots: u64,
+    /// Bytes of linear memory that live processes may touch now.
+    pub memory_bytes: u64,
+    /// Bytes of output that wait for their reader.
+    pub buffered_bytes: u64,
+}

@@ -1,0 +1,161 @@
+//! The messages between SDK and sidecar, family by family.
+//!
+//! Each side sends `hello` first, with its version; the versions must be equal. The SDK then sends
+//! requests. The sidecar answers each request exactly once, with `reply` or `error`, in the order
+//! of completion. Notices of the SDK and events of the sidecar have no reply.
+//!
+//! The structs here are the only declaration of the protocol. `pnpm generate` writes the SDK's
+//! types and decoders from them. `docs/internals/protocol.md` explains the rules between messages.
+
+mod connection;
+mod file;
+mod host_call;
+mod network;
+mod permission;
+mod process;
+mod runner;
+mod runtime;
+mod snapshot;
+
+pub use connection::*;
+pub use file::*;
+pub use host_call::*;
+pub use network::*;
+pub use permission::*;
+pub use process::*;
+pub use runner::*;
+pub use runtime::*;
+pub use snapshot::*;
+
+pub use crate::maps::{Blobs, Details, Fact, Numbers, Pairs};
+
+use crate::frames::Frame;
+use crate::invalid::Invalid;
+
+/// The version that both sides must have. SDK and sidecar are released together.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The largest `data` of an `output` message.
+pub const MAX_OUTPUT_BYTES: usize = 64 << 10;
+
+/// The number of a message's kind, the first element of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Kind(pub(crate) u8);
+
+impl Kind {
+    /// The kind with this number. `None`: no message has the number.
+    pub fn of(number: u8) -> Option<Self> {
+        Some(Self(number)).filter(|kind| rows().any(|row| row.kind == *kind))
+    }
+
+    /// The number.
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    /// All kinds, in the order of their numbers.
+    pub fn all() -> Vec<Self> {
+        let mut kinds: Vec<_> = rows().map(|row| row.kind).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        kinds
+    }
+
+    /// The name in `docs/internals/protocol.md`. Empty for a number that is no kind.
+    pub fn name(self) -> &'static str {
+        rows().find(|row| row.kind == self).map_or("", |row| row.name)
+    }
+
+    /// Whether the message is a request: a message of the SDK that has a reply.
+    pub fn is_request(self) -> bool {
+        requests().any(|row| row.kind == self && row.has_reply)
+    }
+
+    /// Whether the SDK sends messages of this kind.
+    pub fn is_sent_by_sdk(self) -> bool {
+        requests().any(|row| row.kind == self)
+    }
+}
+
+/// A row of a family.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row {
+    pub kind: Kind,
+    pub name: &'static str,
+    pub has_reply: bool,
+}
+
+fn rows() -> impl Iterator<Item = &'static Row> {
+    let events = [connection::EVENTS, process::EVENTS, network::EVENTS, host_call::EVENTS, permission::EVENTS, runtime::EVENTS];
+    requests().chain(events.into_iter().flatten())
+}
+
+/// Declares [`Request`] from the families. A message is looked up in this order, so frequent
+/// families are at the top.
+macro_rules! families {
+    ($($(#[$doc:meta])* $variant:ident($family:ident),)*) => {
+        /// Everything that the SDK sends.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum Request<'a> {
+            $($(#[$doc])* $variant($family<'a>),)*
+        }
+
+        impl<'a> Request<'a> {
+            fn decode_body(kind: Kind, body: &'a [u8]) -> Option<Result<Self, Invalid>> {
+                $(if let Some(request) = $family::decode(kind, body) {
+                    return Some(request.map(Self::$variant));
+                })*
+                None
+            }
+        }
+
+        $(impl<'a> From<$family<'a>> for Request<'a> {
+            fn from(request: $family<'a>) -> Self {
+                Self::$variant(request)
+            }
+        })*
+
+        fn requests() -> impl Iterator<Item = &'static Row> {
+            [$($family::ROWS),*].into_iter().flatten()
+        }
+    };
+}
+
+families! {
+    /// Programs and processes.
+    Process(ProcessRequest),
+    /// Resident runners.
+    Runner(RunnerRequest),
+    /// Runtimes.
+    Runtime(RuntimeRequest),
+    /// The connection itself.
+    Connection(ConnectionRequest),
+    /// Files.
+    File(FileRequest),
+    /// Inbound connections and listeners.
+    Network(NetworkRequest),
+    /// Host calls and bindings.
+    HostCall(HostCallRequest),
+    /// Permissions.
+    Permission(PermissionRequest),
+    /// Snapshots.
+    Snapshot(SnapshotRequest),
+}
+
+impl<'a> Request<'a> {
+    /// Reads a frame of the SDK. An error names the field, beginning with the message's name.
+    pub fn decode(frame: &Frame<'a>) -> Result<Self, Invalid> {
+        let kind = Kind(frame.kind);
+        match Self::decode_body(kind, frame.body) {
+            Some(request) => request.map_err(|invalid| invalid.within(kind.name())),
+            None => Err(unknown(kind).within("kind")),
+        }
+    }
+}
+
+fn unknown(kind: Kind) -> Invalid {
+    match kind.name() {
+        "" => Invalid::new("a kind of message that is in the protocol", format!("number {}", kind.0)),
+        name => Invalid::new("a kind of message that the SDK sends", name),
+    }
+}

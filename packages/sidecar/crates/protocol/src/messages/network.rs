@@ -1,0 +1,148 @@
+//! Messages about inbound connections and about listeners in a runtime.
+//!
+//! The id of every `stream.*` message is the id of the `stream.open` that began the connection, in
+//! both directions and until the connection is closed.
+
+use coldframe_ids::{Pid, RuntimeId};
+use serde::{Deserialize, Serialize};
+
+use super::{Credit, Empty, Failure};
+use crate::declare::{events, requests};
+
+requests! {
+    /// Messages about inbound connections and listeners.
+    pub enum NetworkRequest<'a> {
+        /// Connects to a listener in the runtime.
+        StreamOpen(NetworkTarget<'a>) = 30 "stream.open" -> Empty,
+        /// Sends bytes over a connection.
+        StreamData(StreamWrite<'a>) = 31 "stream.data",
+        /// Reports bytes of a connection that the reader has consumed.
+        StreamCredit(StreamRead) = 32 "stream.credit",
+        /// Ends this side's direction of a connection.
+        StreamEnd(InRuntime) = 33 "stream.end",
+        /// Closes a connection.
+        StreamClose(StreamLeave) = 34 "stream.close",
+        /// Lists listeners. Without a target it lists all listeners of the runtime.
+        ListenerList(NetworkTarget<'a>) = 35 "listener.list" -> Listeners<'a>,
+        /// Waits until a program listens at the target.
+        ListenerWait(NetworkTarget<'a>) = 36 "listener.wait" -> Listener<'a>,
+        /// Cancels a `listener.wait` by its id. The wait is answered with `ERR_CANCELED`.
+        ListenerCancel(InRuntime) = 37 "listener.cancel",
+    }
+}
+
+events! {
+    EVENTS {}
+    shared {
+        /// Bytes that the guest has written.
+        StreamData(StreamData<'a>),
+        /// Bytes that the guest has consumed.
+        StreamCredit(Credit),
+        /// The guest's direction has ended.
+        StreamEnd(Empty),
+        /// The connection is closed. No message about the connection follows.
+        StreamClose(StreamClosed<'a>),
+    }
+}
+
+/// The target of `stream.open`, `listener.wait` and `listener.list`: a TCP port, or the path of a
+/// Unix socket.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkTarget<'a> {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// The port of a TCP listener.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// An address of the loopback. Without it: 127.0.0.1, then ::1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<&'a str>,
+    /// An absolute guest path, or an abstract name that begins with NUL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<&'a str>,
+}
+
+/// `stream.data` of the SDK.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamWrite<'a> {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// The bytes.
+    #[serde(borrow, with = "serde_bytes")]
+    pub data: &'a [u8],
+}
+
+/// `stream.credit` of the SDK.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamRead {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// The number of bytes that the reader has consumed.
+    pub bytes: u64,
+}
+
+/// A body that names only the runtime.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InRuntime {
+    /// The runtime.
+    pub runtime: RuntimeId,
+}
+
+/// `stream.close` of the SDK.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamLeave {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// Whether the guest gets a reset instead of the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset: Option<bool>,
+}
+
+/// `stream.data` of the sidecar.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamData<'a> {
+    /// Bytes that the guest has written.
+    #[serde(borrow, with = "serde_bytes")]
+    pub data: &'a [u8],
+}
+
+/// `stream.close` of the sidecar.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamClosed<'a> {
+    /// The reason, unless both directions have ended.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure<'a>>,
+}
+
+/// The reply to `listener.wait`, and an entry of the reply to `listener.list`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Listener<'a> {
+    /// The process that began to listen.
+    pub pid: Pid,
+    /// The address that a TCP listener is bound to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<&'a str>,
+    /// The port of a TCP listener.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// The path of a Unix socket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<&'a str>,
+}
+
+/// The reply to `listener.list`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Listeners<'a> {
+    /// The listeners.
+    #[serde(borrow)]
+    pub listeners: Vec<Listener<'a>>,
+}

@@ -1,0 +1,148 @@
+//! Messages about permissions: the policy of a runtime, and the decisions of its kernel.
+
+use coldframe_ids::{Pid, RuntimeId};
+use serde::{Deserialize, Serialize};
+
+use super::Empty;
+use crate::declare::{events, requests};
+
+requests! {
+    /// Messages about permissions.
+    pub enum PermissionRequest<'a> {
+        /// Replaces the policy of a runtime, from the next system call on.
+        PermissionsSet(PermissionsSet<'a>) = 60 "permissions.set" -> Empty,
+        /// Begins or ends sending decisions.
+        PermissionsWatch(PermissionsWatch) = 61 "permissions.watch" -> Empty,
+        /// The SDK has handled `permissions.events`. The next one may be sent.
+        PermissionsTaken(PermissionsTaken) = 63 "permissions.taken",
+    }
+}
+
+events! {
+    EVENTS {
+        /// Decisions, at most 128. The frame's id is 0.
+        PermissionsEvents(PermissionsEvents<'a>) = 62 "permissions.events",
+    }
+}
+
+/// Whether an operation is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PermissionMode {
+    /// The operation is allowed.
+    Allow,
+    /// The operation is denied.
+    Deny,
+}
+
+/// A policy. An omitted scope has its default, which `docs/permissions.md` documents.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Permissions<'a> {
+    /// Files.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub fs: Option<PermissionScope<'a>>,
+    /// Sockets.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<PermissionScope<'a>>,
+    /// Starting children.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub child_process: Option<PermissionScope<'a>>,
+    /// Signals and other operations on processes.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<PermissionScope<'a>>,
+    /// Variables of the environment.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub env: Option<PermissionScope<'a>>,
+    /// App bindings.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub binding: Option<PermissionScope<'a>>,
+}
+
+/// The rules of one scope.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PermissionScope<'a> {
+    /// The result when no rule matches.
+    pub default: PermissionMode,
+    /// The rules. `docs/permissions.md` says which of several matching rules decides.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<Vec<PermissionRule<'a>>>,
+}
+
+/// A rule.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PermissionRule<'a> {
+    /// The result when the rule decides.
+    pub mode: PermissionMode,
+    /// The operations that the rule matches. Omitted: all operations.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub operations: Option<Vec<&'a str>>,
+    /// The paths or patterns that the rule matches. Omitted: every resource.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub patterns: Option<Vec<&'a str>>,
+}
+
+/// `permissions.set`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PermissionsSet<'a> {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// The whole policy.
+    #[serde(borrow)]
+    pub permissions: Permissions<'a>,
+}
+
+/// `permissions.watch`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PermissionsWatch {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// Whether decisions are sent from now on.
+    pub on: bool,
+}
+
+/// `permissions.taken`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PermissionsTaken {
+    /// The runtime.
+    pub runtime: RuntimeId,
+}
+
+/// `permissions.events`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PermissionsEvents<'a> {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// Decisions, oldest first.
+    #[serde(borrow)]
+    pub events: Vec<PermissionEvent<'a>>,
+    /// The number of decisions after the last event that were dropped.
+    pub lost: u64,
+}
+
+/// A decision.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct PermissionEvent<'a> {
+    /// The scope.
+    pub scope: &'a str,
+    /// The operation.
+    pub operation: &'a str,
+    /// The resource.
+    pub resource: &'a str,
+    /// The result.
+    pub decision: PermissionMode,
+    /// The index of the deciding rule in its scope.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<u32>,
+    /// The process that asked.
+    pub pid: Pid,
+    /// Microseconds since 1970.
+    pub time_us: u64,
+}

@@ -1,0 +1,219 @@
+//! Messages about programs and the process table of a runtime.
+
+use coldframe_ids::{Pid, RuntimeId};
+use serde::{Deserialize, Serialize};
+
+use super::{Empty, Failure};
+use crate::declare::{events, requests};
+use crate::maps::Pairs;
+
+requests! {
+    /// Requests about programs and processes.
+    pub enum ProcessRequest<'a> {
+        /// Runs a program to its end.
+        ProcessStart(ProcessStart<'a>) = 13 "process.start" -> Outcome<'a>,
+        /// Writes to the standard input of a live program.
+        ProcessWrite(ProcessWrite<'a>) = 25 "process.write" -> Empty,
+        /// Sends a signal to a process.
+        ProcessSignal(ProcessSignal) = 26 "process.signal" -> Empty,
+        /// Lists the processes of a runtime.
+        ProcessList(ProcessList) = 27 "process.list" -> ProcessTable<'a>,
+        /// Attaches to a restored program. The reply follows when the program has ended.
+        ProcessAttach(ProcessAttach) = 80 "process.attach" -> Outcome<'a>,
+    }
+}
+
+events! {
+    EVENTS {
+        /// A live program has its pid. Sent once, before the output and the reply of its request.
+        Started(Started) = 7 "started",
+    }
+}
+
+/// `mode` of `process.start`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// `code` is a program, an ES module.
+    Exec,
+    /// As `exec`. The program may hand back a value.
+    Run,
+    /// As `exec`. `code` is the guest path of the program's file.
+    File,
+    /// As `exec`. `code` is a command, found through PATH, and `args` are its arguments.
+    Command,
+}
+
+/// Descriptors whose output is sent while the program runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stream {
+    /// Descriptor 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdout: Option<bool>,
+    /// Descriptor 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<bool>,
+}
+
+/// `process.start`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct ProcessStart<'a> {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// The meaning of `code`.
+    pub mode: Mode,
+    /// The program, its path, or a command.
+    pub code: &'a str,
+    /// Arguments after `node` and the program's name, or after the command.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub args: Option<Vec<&'a str>>,
+    /// Options of `node` itself.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub exec_argv: Option<Vec<&'a str>>,
+    /// Laid over the runtime's environment.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub env: Option<Pairs<'a>>,
+    /// Replaces the runtime's working directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<&'a str>,
+    /// The content of descriptor 0. With `live`: the beginning of it.
+    #[serde(borrow, default, with = "serde_bytes", skip_serializing_if = "Option::is_none")]
+    pub stdin: Option<&'a [u8]>,
+    /// The wall-clock limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Descriptors whose output is sent while the program runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<Stream>,
+    /// Whether `started` is sent and the standard input stays open for `process.write`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live: Option<bool>,
+}
+
+/// Nanoseconds spent in each step of a start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Timings {
+    /// Mapping the memory image.
+    pub memory_map_ns: u64,
+    /// Making the instance.
+    pub instantiate_ns: u64,
+    /// From there to the first instruction of the user's program.
+    pub guest_start_ns: u64,
+    /// From there to the end of the program.
+    pub guest_run_ns: u64,
+}
+
+/// The reply to `process.start`, `process.attach` and `runner.eval`: how a program ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Outcome<'a> {
+    /// The exit code.
+    pub exit_code: i32,
+    /// The captured output of descriptor 1.
+    #[serde(borrow, with = "serde_bytes")]
+    pub stdout: &'a [u8],
+    /// The captured output of descriptor 2.
+    #[serde(borrow, with = "serde_bytes")]
+    pub stderr: &'a [u8],
+    /// The JSON text that the program handed back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<&'a str>,
+    /// The reason, when the sandbox ended the program.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure<'a>>,
+    /// Whether the program wrote more to descriptor 1 than `stdout` holds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stdout_truncated: bool,
+    /// Whether the program wrote more to descriptor 2 than `stderr` holds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stderr_truncated: bool,
+    /// Where the time of the start went.
+    pub timings: Timings,
+}
+
+/// `started`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Started {
+    /// The process of the program.
+    pub pid: Pid,
+}
+
+/// `process.write`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessWrite<'a> {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// A process that was started live.
+    pub pid: Pid,
+    /// Bytes for its standard input.
+    #[serde(borrow, with = "serde_bytes")]
+    pub data: &'a [u8],
+    /// Whether the standard input ends after `data`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<bool>,
+}
+
+/// `process.signal`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessSignal {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// The process.
+    pub pid: Pid,
+    /// Linux's signal number. 0 only checks that the process exists.
+    pub signal: u8,
+}
+
+/// `process.list`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessList {
+    /// The runtime.
+    pub runtime: RuntimeId,
+}
+
+/// The reply to `process.list`: lists of one length, in the order of the pids.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessTable<'a> {
+    /// Processes.
+    pub pids: Vec<Pid>,
+    /// The parent of each process. 1 for a root program.
+    pub ppids: Vec<Pid>,
+    /// The process group of each process.
+    pub groups: Vec<Pid>,
+    /// The command line that each process was started with.
+    #[serde(borrow)]
+    pub commands: Vec<&'a str>,
+}
+
+/// `process.attach`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessAttach {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// A restored root program.
+    pub pid: Pid,
+    /// Descriptors whose output is sent while the program runs. Output captured so far is sent
+    /// first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<Stream>,
+}
+
+/// A program of a restored runtime.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RestoredProgram {
+    /// The process of the program.
+    pub pid: Pid,
+    /// The runner, for a resident program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner: Option<coldframe_ids::RunnerId>,
+}

@@ -1,0 +1,185 @@
+//! Requests about files: each is one call of the core. Only `file.changes` is answered later.
+
+use coldframe_core as core;
+use coldframe_core::{ArchiveUse, ChangeKind, Error, Files, OpenOptions};
+use coldframe_ids::{HandleId, RequestId, RuntimeId};
+use coldframe_protocol::messages::{
+    ChangeList, ChangeType, FileChanges, FileData, FileHandle, FileNames, FileOpen, FileRequest, FileSet, FileStatus, FileType,
+    LinkTarget, Purpose,
+};
+
+use crate::message::Message;
+use crate::replies::Reply;
+use crate::session::{Handled, Session, Violation};
+use crate::table::ErrorContext;
+
+/// The largest number of bytes in one reply: what fits into a frame beside the other fields.
+const MAX_READ_BYTES: u64 = (32 << 20) - 1_024;
+
+impl Session {
+    /// Handles a request about a file.
+    pub(crate) fn file(&mut self, id: RequestId, request: FileRequest<'_>) -> Handled {
+        match request {
+            FileRequest::FileRead(read) => self.on_files(id, read.runtime, |files, reply| {
+                let (data, size) = files.read(read.path, read.offset.unwrap_or(0), most(read.length))?;
+                Ok(reply.body(&FileData { data: &data, size }, 64 + data.len()))
+            }),
+            FileRequest::FileWrite(write) => self.on_files(id, write.runtime, |files, reply| {
+                let append = write.append.unwrap_or(false);
+                match write.mode {
+                    Some(mode) => files.write_with_mode(write.path, write.data, append, mode)?,
+                    None => files.write(write.path, write.data, append)?,
+                }
+                Ok(reply.done())
+            }),
+            FileRequest::FileList(list) => self.on_files(id, list.runtime, |files, reply| {
+                let entries = files.list(list.path)?;
+                let names = entries.iter().map(|entry| entry.name.as_str()).collect();
+                let types = entries.iter().map(|entry| file_type(entry.kind)).collect();
+                Ok(reply.body(&FileNames { names, types }, 64 + 32 * entries.len()))
+            }),
+            FileRequest::FileStat(stat) => self.on_files(id, stat.runtime, |files, reply| {
+                Ok(reply.body(&status(&files.stat(stat.path, stat.follow.unwrap_or(true))?), 256))
+            }),
+            FileRequest::FileMkdir(tree) => self.on_files(id, tree.runtime, |files, reply| {
+                files.mkdir(tree.path, tree.recursive.unwrap_or(false))?;
+                Ok(reply.done())
+            }),
+            FileRequest::FileRemove(tree) => self.on_files(id, tree.runtime, |files, reply| {
+                files.remove(tree.path, tree.recursive.unwrap_or(false))?;
+                Ok(reply.done())
+            }),
+            FileRequest::FileRename(rename) => self.on_files(id, rename.runtime, |files, reply| {
+                files.rename(rename.from, rename.to)?;
+                Ok(reply.done())
+            }),
+            FileRequest::FileOpen(open) => self.on_files(id, open.runtime, |files, reply| {
+                let (handle, size) = open_file(files, &open)?;
+                Ok(reply.body(&FileHandle { handle: HandleId::new(handle), size, directory: false }, 64))
+            }),
+            FileRequest::FileClose(close) => self.on_files(id, close.runtime, |files, reply| {
+                files.close(close.handle.get(), close.discard.unwrap_or(false))?;
+                Ok(reply.done())
+            }),
+            FileRequest::FilePull(pull) => self.on_files(id, pull.runtime, |files, reply| {
+                let (data, size) = files.read_open(pull.handle.get(), pull.offset.unwrap_or(0), most(pull.length))?;
+                Ok(reply.body(&FileData { data: &data, size }, 64 + data.len()))
+            }),
+            FileRequest::FilePush(push) => self.on_files(id, push.runtime, |files, reply| {
+                files.write_open(push.handle.get(), push.offset.unwrap_or(0), push.data)?;
+                Ok(reply.done())
+            }),
+            FileRequest::FileWatch(watch) => self.on_files(id, watch.runtime, |files, reply| {
+                let (handle, directory) = files.watch(watch.path, watch.recursive.unwrap_or(false))?;
+                Ok(reply.body(&FileHandle { handle: HandleId::new(handle), size: 0, directory }, 64))
+            }),
+            FileRequest::FileChanges(changes) => self.wait_for_changes(id, &changes)?,
+            FileRequest::FileSet(set) => self.on_files(id, set.runtime, |files, reply| {
+                set_attributes(files, &set)?;
+                Ok(reply.done())
+            }),
+            FileRequest::FileLink(link) => self.on_files(id, link.runtime, |files, reply| {
+                match link.hard.unwrap_or(false) {
+                    true => files.link(link.target, link.path)?,
+                    false => files.symlink(link.target, link.path)?,
+                }
+                Ok(reply.done())
+            }),
+            FileRequest::FileReadlink(link) => self.on_files(id, link.runtime, |files, reply| {
+                let target = files.readlink(link.path)?;
+                Ok(reply.body(&LinkTarget { target: &target }, 64 + target.len()))
+            }),
+        }
+        Ok(None)
+    }
+
+    fn on_files(&self, id: RequestId, runtime: RuntimeId, call: impl FnOnce(&Files, Reply) -> Result<Message, Error>) {
+        self.on_runtime(id, runtime, |runtime, reply| call(&runtime.files(), reply));
+    }
+
+    fn wait_for_changes(&self, id: RequestId, request: &FileChanges) -> Result<(), Violation> {
+        let Some(live) = self.runtimes.get(request.runtime) else {
+            self.refuse(id, &self.no_runtime(request.runtime));
+            return Ok(());
+        };
+        let files = live.runtime.files();
+        if !self.begin(id, None)? {
+            return Ok(());
+        }
+        let replies = self.replies.clone();
+        let waiting = files.next_changes(request.handle.get(), move |changes| {
+            replies.answer(id, || changed(Reply(id), changes));
+        });
+        if let Err(error) = waiting {
+            self.replies.fail(id, &error, ErrorContext::runtime(request.runtime));
+        }
+        Ok(())
+    }
+}
+
+fn most(length: u64) -> usize {
+    usize::try_from(length.min(MAX_READ_BYTES)).unwrap_or(0)
+}
+
+fn open_file(files: &Files, open: &FileOpen<'_>) -> Result<(u32, u64), Error> {
+    let options = |truncate| OpenOptions { write: true, truncate, append: !truncate, mode: open.mode };
+    Ok(match open.r#for {
+        Purpose::Read => files.open(open.path, OpenOptions::default())?,
+        Purpose::Write => files.open(open.path, options(true))?,
+        Purpose::Append => files.open(open.path, options(false))?,
+        Purpose::Export => (files.open_archive(open.path, ArchiveUse::Export)?, 0),
+        Purpose::Import => (files.open_archive(open.path, ArchiveUse::Import)?, 0),
+    })
+}
+
+fn set_attributes(files: &Files, set: &FileSet<'_>) -> Result<(), Error> {
+    let follow = set.follow.unwrap_or(true);
+    if let Some(mode) = set.mode {
+        files.chmod(set.path, mode, follow)?;
+    }
+    if set.atime_us.is_some() || set.mtime_us.is_some() {
+        let ns = |us: Option<i64>| us.map(|us| us.saturating_mul(1_000));
+        files.utimes(set.path, ns(set.atime_us), ns(set.mtime_us), follow)?;
+    }
+    Ok(())
+}
+
+/// Encodes changes. `None`: the watch was closed.
+fn changed(reply: Reply, changes: Option<core::Changes>) -> Message {
+    let ended = changes.is_none();
+    let core::Changes { changes, overflow } = changes.unwrap_or_default();
+    let type_of = |kind| if kind == ChangeKind::Name { ChangeType::Rename } else { ChangeType::Change };
+    let body = ChangeList {
+        names: changes.iter().map(|change| change.name.as_str()).collect(),
+        types: changes.iter().map(|change| type_of(change.kind)).collect(),
+        overflow,
+        ended,
+    };
+    reply.body(&body, 64 + 64 * changes.len())
+}
+
+fn file_type(kind: core::FileType) -> FileType {
+    match kind {
+        core::FileType::File => FileType::File,
+        core::FileType::Directory => FileType::Directory,
+        core::FileType::Link => FileType::Symlink,
+        core::FileType::Other => FileType::Other,
+    }
+}
+
+fn status(stat: &core::FileStat) -> FileStatus {
+    let us = |nanoseconds: i64| nanoseconds.div_euclid(1_000);
+    FileStatus {
+        r#type: file_type(stat.kind),
+        mode: stat.mode,
+        size: stat.size,
+        ino: stat.ino,
+        nlink: stat.links,
+        uid: stat.uid,
+        gid: stat.gid,
+        atime_us: us(stat.atime_ns),
+        mtime_us: us(stat.mtime_ns),
+        ctime_us: us(stat.ctime_ns),
+        birthtime_us: us(stat.birthtime_ns),
+    }
+}

@@ -1,0 +1,78 @@
+//! Host calls: requests of programs to the embedder, and the embedder's results.
+
+use std::sync::Arc;
+
+use coldframe_core as core;
+use coldframe_core::{Host, NetworkEvent};
+use coldframe_ids::{Pid, RuntimeId};
+use coldframe_protocol::Kind;
+use coldframe_protocol::messages::{self, HostCallRequest, HostCancel, HostResult};
+
+use crate::message::{Message, Outlet};
+use crate::network;
+use crate::session::{FrameId, Handled, Session};
+
+impl Session {
+    /// Handles a result of a host call, or new bindings.
+    pub(crate) fn host_call(&mut self, id: FrameId, request: HostCallRequest<'_>) -> Handled {
+        match request {
+            HostCallRequest::HostResult(result) => {
+                // The calls of a disposed runtime ended with the runtime.
+                if let Some(runtime) = self.live_or_pausing(result.runtime) {
+                    runtime.answer(id.0, answer(result));
+                }
+            }
+            HostCallRequest::BindingsSet(set) => self.on_runtime(id.request()?, set.runtime, |runtime, reply| {
+                runtime.set_bindings(bindings(set.bindings))?;
+                Ok(reply.done())
+            }),
+        }
+        Ok(None)
+    }
+}
+
+/// Sends the host calls and network events of one runtime to the embedder.
+pub(crate) struct Embedder {
+    pub runtime: RuntimeId,
+    pub outlet: Arc<dyn Outlet>,
+}
+
+impl Host for Embedder {
+    fn call(&self, call: core::HostCall) {
+        let core::HostCall { number, pid, service, name, input } = call;
+        let body = messages::HostCall { runtime: self.runtime, pid: Pid::new(pid), service, name: &name, input: &input };
+        // The core bounds an input to half of a frame, so every call fits.
+        let hint = 64 + name.len() + input.len();
+        if let Some(message) = Message::event_that_fits(Kind::HostCall, number, &body, hint) {
+            self.outlet.send(message);
+        }
+    }
+
+    fn network(&self, number: u32, event: NetworkEvent) {
+        if let Some(message) = network::event(number, &event, self.runtime) {
+            self.outlet.send(message);
+        }
+    }
+
+    fn cancel(&self, number: u32) {
+        self.outlet.send(Message::event(Kind::HostCancel, number, &HostCancel { runtime: self.runtime }, 32));
+    }
+}
+
+fn answer(result: HostResult<'_>) -> core::HostAnswer {
+    match (result.ok, result.failure) {
+        (Some(ok), None) => Ok(ok.to_vec()),
+        (_, Some(failure)) => Err(core::HostFailure { code: failure.code.into_owned(), message: failure.message.into_owned() }),
+        (None, None) => Ok(Vec::new()),
+    }
+}
+
+/// Converts the bindings of a message.
+pub(crate) fn bindings(given: Vec<messages::Binding<'_>>) -> Vec<core::BindingOptions> {
+    let binding = |binding: messages::Binding<'_>| core::BindingOptions {
+        name: binding.name.to_owned(),
+        commands: binding.commands.into_iter().map(str::to_owned).collect(),
+        input_bytes: binding.input_bytes,
+    };
+    given.into_iter().map(binding).collect()
+}

@@ -1,0 +1,41 @@
+//! One embedder's requests as calls of the core.
+//!
+//! A [`Session`] has the tables of one connection: runtimes, runners, requests in flight, paused
+//! runtimes. It reads frames, and hands [`Message`]s to an [`Outlet`]. The shells `crates/sidecar`
+//! and `crates/node` carry those bytes over a socket and into Node's event loop.
+//!
+//! ```text
+//! frame ─► session ─► one match for each family ─► core
+//!                                                    │ any thread
+//! outlet ◄─ replies ◄─ sinks, session tasks ◄────────┘
+//! ```
+//!
+//! This crate knows messages and the core. It knows no transport, no JavaScript and no wasm.
+//! Next: `session.rs`.
+
+mod connection;
+mod convert;
+mod copies;
+mod files;
+mod host_calls;
+mod limits;
+mod message;
+mod network;
+mod pause;
+mod permissions;
+mod programs;
+mod replies;
+mod requests;
+mod runners;
+mod runtimes;
+mod session;
+mod sinks;
+mod snapshots;
+mod table;
+mod tasks;
+
+pub use message::{Message, Outlet};
+pub use session::{Job, MAX_RUNTIMES, Session, Violation};
+pub use table::ErrorContext;
+
+pub use convert::{connection_error, failure, frame_violation};

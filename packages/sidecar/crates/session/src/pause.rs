@@ -1,0 +1,277 @@
+//! Paused runtimes: requests that wait for their programs stay in flight, and their ids stay valid.
+//!
+//! From `runtime.pause` on, new requests for the runtime are refused. A request after the snapshot
+//! would be acknowledged and then lost. The runtime leaves the table until it is paused, or until
+//! the pause has failed. Requests that end something are remembered. Notices about open connections
+//! still reach the runtime.
+
+use std::sync::Arc;
+
+use coldframe_core as core;
+use coldframe_core::{Bygone, Error, Held, Outcome, Process, RestoreOptions, Runtime, Snapshot, SnapshotOptions, Stay};
+use coldframe_ids::{RequestId, RunnerId, RuntimeId};
+use coldframe_protocol::messages::{RestoredProgram, RestoredPrograms, RuntimePause, RuntimeResume};
+
+use crate::copies::CopyOptions;
+use crate::host_calls;
+use crate::replies::Reply;
+use crate::runtimes::{LiveRuntime, mounts};
+use crate::session::{Session, Violation};
+use crate::sinks::{RequestsOfSink, Sinks, requests_of};
+use crate::snapshots::{DEFAULT_TENANT, entry, quiesce_timeout};
+use crate::table::ErrorContext;
+
+/// A runtime that is being paused.
+pub(crate) struct Pausing {
+    pub live: LiveRuntime,
+    /// The processes of its runners. The table keeps only the ids.
+    runners: Vec<(RunnerId, Process)>,
+}
+
+/// A runtime whose state is on disk.
+pub(crate) struct Paused {
+    /// The id of the snapshot.
+    snapshot: String,
+    tenant: Option<Arc<str>>,
+    sinks: Sinks,
+    runners: Vec<RunnerId>,
+    /// Requests that wait for its programs.
+    requests: Vec<RequestId>,
+    carryover: Bygone,
+    resuming: Resuming,
+}
+
+/// Whether a paused runtime is being resumed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Resuming {
+    No,
+    Yes,
+    /// The runtime was disposed meanwhile.
+    Disposed,
+}
+
+impl Paused {
+    fn tenant(&self) -> &str {
+        self.tenant.as_deref().unwrap_or(DEFAULT_TENANT)
+    }
+}
+
+impl Session {
+    /// Handles `runtime.pause`.
+    pub(crate) fn pause(&mut self, id: RequestId, pause: &RuntimePause) -> Result<(), Violation> {
+        let runtime_id = pause.runtime;
+        let retention = if pause.temporary == Some(true) { Stay::WhileOpen } else { Stay::Always };
+        let Some(live) = self.runtimes.get(runtime_id) else { return self.pause_paused(id, runtime_id, retention) };
+        let options = SnapshotOptions {
+            tenant: live.tenant().to_owned(),
+            timeout: quiesce_timeout(pause.timeout_ms),
+            hold: true,
+            ..SnapshotOptions::default()
+        };
+        let runtime = live.runtime.clone();
+        if !self.begin(id, None)? {
+            return Ok(());
+        }
+        self.begin_pausing(runtime_id);
+        let (tasks, store) = (self.tasks.clone(), self.store.clone());
+        runtime.snapshot(options, move |taken| {
+            let (snapshot, held) = match taken {
+                Ok(taken) => taken,
+                Err(error) => return tasks.add(move |session| session.abort_pause(id, runtime_id, None, &error)),
+            };
+            store.later(move |store| {
+                let written = store.write(&snapshot, retention);
+                let info = snapshot.info().clone();
+                drop(snapshot);
+                tasks.add(move |session| match written {
+                    Ok(()) => {
+                        let left = held.map(Held::vanish).unwrap_or_default();
+                        session.finish_pause(runtime_id, info.id.clone(), left);
+                        session.replies.answer(id, || entry(Reply(id), &info, core::Stored::Disk));
+                    }
+                    Err(error) => session.abort_pause(id, runtime_id, held, &error),
+                });
+            });
+        });
+        Ok(())
+    }
+
+    /// Pauses a runtime that is paused already: answers with its snapshot, and extends the
+    /// retention if the request asks for more.
+    fn pause_paused(&mut self, id: RequestId, runtime: RuntimeId, retention: Stay) -> Result<(), Violation> {
+        let Some(paused) = self.paused.get(&runtime).filter(|paused| paused.resuming == Resuming::No) else {
+            self.refuse(id, &self.no_runtime(runtime));
+            return Ok(());
+        };
+        let (tenant, name) = (paused.tenant().to_owned(), paused.snapshot.clone());
+        self.on_store(id, move |store| {
+            if retention == Stay::Always {
+                store.protect(&tenant, &name, retention)?;
+            }
+            store.find(&tenant, &name).map(|(info, stored)| entry(Reply(id), &info, stored))
+        })
+    }
+
+    /// Whether a runtime is paused or being paused.
+    pub(crate) fn is_paused(&self, runtime: RuntimeId) -> bool {
+        self.paused.contains_key(&runtime) || self.pausing.contains_key(&runtime)
+    }
+
+    /// Returns the paused or pausing runtime of a runner.
+    pub(crate) fn paused_with(&self, runner: RunnerId) -> Option<RuntimeId> {
+        let paused = self.paused.iter().map(|(runtime, paused)| (runtime, &paused.runners));
+        let pausing = self.pausing.iter().map(|(runtime, pausing)| (runtime, &pausing.live.runners));
+        paused.chain(pausing).find(|(_, runners)| runners.contains(&runner)).map(|(runtime, _)| *runtime)
+    }
+
+    /// Returns a live or pausing runtime, for notices about what is open in it.
+    pub(crate) fn live_or_pausing(&self, runtime: RuntimeId) -> Option<&Runtime> {
+        let pausing = || self.pausing.get(&runtime).map(|pausing| &pausing.live);
+        self.runtimes.get(runtime).or_else(pausing).map(|live| &live.runtime)
+    }
+
+    fn begin_pausing(&mut self, runtime: RuntimeId) {
+        let Some(live) = self.runtimes.remove(runtime) else { return };
+        self.replies.requests.hold(&live.runtime);
+        let mut table = self.runners.lock();
+        let process = |runner: &RunnerId| Some((*runner, table.get_mut(*runner)?.take()?));
+        let runners = live.runners.iter().filter_map(process).collect();
+        drop(table);
+        self.pausing.insert(runtime, Pausing { live, runners });
+    }
+
+    /// Ends a failed pause: the runtime is live again, its programs continue, and requests that
+    /// were cancelled meanwhile end.
+    fn abort_pause(&mut self, id: RequestId, runtime: RuntimeId, held: Option<Held>, error: &Error) {
+        let context = ErrorContext::runtime(runtime);
+        let Some(Pausing { live, runners }) = self.pausing.remove(&runtime) else {
+            // The runtime was disposed meanwhile.
+            return self.replies.fail(id, error, context);
+        };
+        for (runner, process) in runners {
+            match self.runners.lock().get_mut(runner) {
+                Some(entry) => *entry = Some(process),
+                None => process.cancel(),
+            }
+        }
+        let handle = live.runtime.clone();
+        self.runtimes.insert(runtime, live);
+        // The held programs continue.
+        drop(held);
+        self.replies.requests.release(&handle);
+        self.replies.fail(id, error, context);
+    }
+
+    fn finish_pause(&mut self, runtime: RuntimeId, snapshot: String, (sinks, carryover): (Sinks, Bygone)) {
+        let Some(Pausing { live: LiveRuntime { runners, tenant, .. }, .. }) = self.pausing.remove(&runtime) else {
+            // The runtime was disposed meanwhile.
+            return self.end_paused(runtime, sinks);
+        };
+        let mut requests = Vec::new();
+        for sink in sinks.values() {
+            match requests_of(sink.as_ref()) {
+                RequestsOfSink::Request(request) => requests.push(request),
+                RequestsOfSink::Runner(runner, created_by) => {
+                    requests.extend(self.replies.requests.evaluations(runner));
+                    requests.extend(created_by);
+                }
+                RequestsOfSink::None => {}
+            }
+        }
+        requests.iter().for_each(|request| self.replies.requests.detach(*request));
+        let resuming = Resuming::No;
+        self.paused.insert(runtime, Paused { snapshot, tenant, sinks, runners, requests, carryover, resuming });
+    }
+
+    /// Handles `runtime.resume`.
+    pub(crate) fn resume(&mut self, id: RequestId, resume: RuntimeResume<'_>) -> Result<(), Violation> {
+        let runtime = resume.runtime;
+        let Some(paused) = self.paused.get_mut(&runtime).filter(|paused| paused.resuming == Resuming::No) else {
+            if self.runtimes.get(runtime).is_some() {
+                self.send(Reply(id).body(&RestoredPrograms::default(), 64));
+            } else {
+                self.refuse(id, &self.no_runtime(runtime));
+            }
+            return Ok(());
+        };
+        paused.resuming = Resuming::Yes;
+        let (tenant, name) = (paused.tenant().to_owned(), paused.snapshot.clone());
+        let (mounts, file_systems) = mounts(resume.mounts);
+        let (warn, bindings) = (resume.warn == Some(true), resume.bindings.map(host_calls::bindings));
+        if !self.begin(id, None)? {
+            self.paused.entry(runtime).and_modify(|paused| paused.resuming = Resuming::No);
+            return Ok(());
+        }
+        let (replies, tasks) = (self.replies.clone(), self.tasks.clone());
+        self.store.later(move |store| {
+            let read = store.get(&tenant, &name);
+            tasks.add(move |session| {
+                let options = RestoreOptions { mounts, file_systems, bindings, ..RestoreOptions::default() };
+                let programs = session.finish_resume(runtime, read, options, warn);
+                replies.settle(id, programs.map(|programs| Reply(id).body(&RestoredPrograms { programs }, 256)));
+            });
+        });
+        Ok(())
+    }
+
+    fn finish_resume(
+        &mut self,
+        runtime: RuntimeId,
+        read: Result<Arc<Snapshot>, Error>,
+        restore: RestoreOptions,
+        warn: bool,
+    ) -> Result<Vec<RestoredProgram>, Error> {
+        let paused = self.paused.remove(&runtime).ok_or(Error::RuntimeDisposed)?;
+        if paused.resuming == Resuming::Disposed {
+            self.end_paused(runtime, paused.sinks);
+            return Err(Error::RuntimeDisposed);
+        }
+        let sinks = paused.sinks.clone();
+        let restore = RestoreOptions { resume: Some(paused.carryover.clone()), ..restore };
+        let options = CopyOptions { restore, warn, tenant: paused.tenant.clone() };
+        let restored = read.and_then(|snapshot| self.restore(runtime, &snapshot, options, Some(sinks)));
+        match restored {
+            Ok(((_, programs), _)) => {
+                // A request whose program is not in the snapshot must not wait for ever.
+                for request in self.replies.requests.without_process(&paused.requests) {
+                    self.replies.fail(request, &Error::RuntimePaused, ErrorContext::runtime(runtime));
+                }
+                // From now on the store may delete the snapshot when it is full.
+                self.store.later(move |store| drop(store.protect(paused.tenant(), &paused.snapshot, Stay::No)));
+                Ok(programs)
+            }
+            Err(error) => {
+                self.paused.insert(runtime, Paused { resuming: Resuming::No, ..paused });
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends a paused runtime. False: no such runtime exists, or it has been disposed.
+    pub(crate) fn dispose_paused(&mut self, runtime: RuntimeId) -> bool {
+        match self.paused.get_mut(&runtime).map(|paused| &mut paused.resuming) {
+            None | Some(Resuming::Disposed) => return false,
+            Some(resuming @ Resuming::Yes) => *resuming = Resuming::Disposed,
+            Some(Resuming::No) => {
+                if let Some(paused) = self.paused.remove(&runtime) {
+                    self.end_paused(runtime, paused.sinks);
+                }
+            }
+        }
+        true
+    }
+
+    /// Answers the requests that wait for programs of a paused runtime that was disposed.
+    fn end_paused(&self, runtime: RuntimeId, sinks: Sinks) {
+        let outcome = || Outcome::never_ran(Error::RuntimeDisposed);
+        for sink in sinks.into_values() {
+            if let RequestsOfSink::Runner(runner, _) = requests_of(sink.as_ref()) {
+                self.runners.lock().remove(runner);
+                for evaluation in self.replies.requests.evaluations(runner) {
+                    self.replies.outcome(evaluation, outcome(), ErrorContext::runner_in(runtime, runner));
+                }
+            }
+            sink.exited(outcome());
+        }
+    }
+}

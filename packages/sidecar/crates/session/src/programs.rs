@@ -1,0 +1,111 @@
+//! Requests about programs and processes. Next: `sinks/`, which answer them when programs end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use coldframe_core::{ProcessOptions, Processes};
+use coldframe_ids::{Pid, RequestId};
+use coldframe_protocol::Kind;
+use coldframe_protocol::messages::{ProcessAttach, ProcessRequest, ProcessStart, ProcessTable, Started};
+
+use crate::convert;
+use crate::message::Message;
+use crate::replies::Reply;
+use crate::session::{Handled, Session, Violation};
+use crate::sinks::ProgramSink;
+use crate::table::ErrorContext;
+
+impl Session {
+    /// Handles a request about a program or a process.
+    pub(crate) fn process(&mut self, id: RequestId, request: ProcessRequest<'_>, may_run_here: bool) -> Handled {
+        match request {
+            ProcessRequest::ProcessStart(start) => return self.start_program(id, start, may_run_here),
+            ProcessRequest::ProcessAttach(attach) => self.attach(id, &attach)?,
+            ProcessRequest::ProcessWrite(write) => self.on_runtime(id, write.runtime, |runtime, reply| {
+                runtime.processes().write(write.pid.get(), write.data, write.end.unwrap_or(false))?;
+                Ok(reply.done())
+            }),
+            ProcessRequest::ProcessSignal(signal) => self.on_runtime(id, signal.runtime, |runtime, reply| {
+                runtime.processes().signal(signal.pid.get(), signal.signal)?;
+                Ok(reply.done())
+            }),
+            ProcessRequest::ProcessList(list) => {
+                self.on_runtime(id, list.runtime, |runtime, reply| Ok(table(reply, &runtime.processes())));
+            }
+        }
+        Ok(None)
+    }
+
+    fn start_program(&mut self, id: RequestId, start: ProcessStart<'_>, may_run_here: bool) -> Handled {
+        let Some(live) = self.runtimes.get(start.runtime) else {
+            self.refuse(id, &self.no_runtime(start.runtime));
+            return Ok(None);
+        };
+        let runtime = live.runtime.clone();
+        if !self.begin(id, None)? {
+            return Ok(None);
+        }
+        let live = start.live.unwrap_or(false);
+        let options = ProcessOptions {
+            mode: convert::mode(start.mode),
+            code: start.code.to_owned(),
+            args: convert::texts(start.args),
+            exec_argv: convert::texts(start.exec_argv),
+            env: convert::pairs(start.env),
+            cwd: start.cwd.map(str::to_owned),
+            stdin: start.stdin.unwrap_or_default().to_vec(),
+            timeout: start.timeout_ms.map(Duration::from_millis),
+            streams: convert::streams(start.stream),
+            live,
+        };
+        let context = ErrorContext::runtime(start.runtime);
+        let replies = self.replies.clone();
+        let sink = Arc::new(ProgramSink { request: id, context, live, replies: replies.clone() });
+        Ok(self.start(may_run_here && !live, move |dispatch| match runtime.start(options, sink, dispatch) {
+            Ok(process) => replies.requests.attach(id, process),
+            Err(error) => replies.fail(id, &error, context),
+        }))
+    }
+
+    /// Attaches a request to a restored program.
+    fn attach(&mut self, id: RequestId, attach: &ProcessAttach) -> Result<(), Violation> {
+        let Some(live) = self.runtimes.get(attach.runtime) else {
+            self.refuse(id, &self.no_runtime(attach.runtime));
+            return Ok(());
+        };
+        let orphan = live.orphans.as_ref().and_then(|orphans| orphans.get(&attach.pid)).cloned();
+        let Some((process, sink)) = orphan else {
+            let runners = self.runners.lock();
+            let is_runner = live.runners.iter().any(|runner| {
+                runners.get(*runner).and_then(Option::as_ref).is_some_and(|process| process.pid() == attach.pid.get())
+            });
+            drop(runners);
+            let refused = live.runtime.processes().not_attachable(attach.pid.get(), is_runner);
+            self.refuse(id, &convert::failure(&refused, ErrorContext::runtime(attach.runtime)));
+            return Ok(());
+        };
+        if self.begin(id, None)? {
+            let live = self.runtimes.get_mut(attach.runtime);
+            if let Some(orphans) = live.and_then(|live| live.orphans.as_mut()) {
+                orphans.remove(&attach.pid);
+            }
+            self.replies.requests.attach(id, process.clone());
+            self.send(Message::of_request(Kind::Started, id, &Started { pid: attach.pid }, 32));
+            sink.attach(id);
+            process.stream(convert::streams(attach.stream));
+        }
+        Ok(())
+    }
+}
+
+/// Encodes the process table of a runtime.
+fn table(reply: Reply, processes: &Processes) -> Message {
+    let entries = processes.list();
+    let table = ProcessTable {
+        pids: entries.iter().map(|entry| Pid::new(entry.pid)).collect(),
+        ppids: entries.iter().map(|entry| Pid::new(entry.ppid)).collect(),
+        groups: entries.iter().map(|entry| Pid::new(entry.group)).collect(),
+        commands: entries.iter().map(|entry| entry.command.as_str()).collect(),
+    };
+    reply.body(&table, 64 + 64 * entries.len())
+}

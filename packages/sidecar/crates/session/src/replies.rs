@@ -1,0 +1,71 @@
+//! Answers requests from any thread, each exactly once.
+
+use std::sync::Arc;
+
+use coldframe_core::{Error, Outcome};
+use coldframe_ids::RequestId;
+use coldframe_protocol::Kind;
+use coldframe_protocol::messages::{Empty, MAX_OUTPUT_BYTES, Output};
+use serde::Serialize;
+
+use crate::convert;
+use crate::message::{Message, Outlet};
+use crate::requests::Requests;
+use crate::table::ErrorContext;
+
+/// The outlet and the requests in flight of a session. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Replies {
+    pub outlet: Arc<dyn Outlet>,
+    pub requests: Arc<Requests>,
+}
+
+impl Replies {
+    /// Answers a request, unless it has been answered.
+    pub fn answer(&self, id: RequestId, message: impl FnOnce() -> Message) {
+        if self.requests.finish(id) {
+            self.outlet.send(message());
+        }
+    }
+
+    /// Answers a request with the outcome of its program.
+    pub fn outcome(&self, id: RequestId, outcome: Outcome, context: ErrorContext) {
+        self.answer(id, || Message::Outcome { request: id, outcome: Box::new(outcome), context });
+    }
+
+    /// Answers a request with an error.
+    pub fn fail(&self, id: RequestId, error: &Error, context: ErrorContext) {
+        self.answer(id, || Message::failed(id, &convert::failure(error, context)));
+    }
+
+    /// Answers a request with a message or an error.
+    pub fn settle(&self, id: RequestId, result: Result<Message, Error>) {
+        match result {
+            Ok(message) => self.answer(id, || message),
+            Err(error) => self.fail(id, &error, ErrorContext::NONE),
+        }
+    }
+
+    /// Sends what a request's program has written.
+    pub fn output(&self, id: RequestId, fd: u8, data: &[u8]) {
+        for data in data.chunks(MAX_OUTPUT_BYTES) {
+            self.outlet.send(Message::of_request(Kind::Output, id, &Output { fd, data }, data.len()));
+        }
+    }
+}
+
+/// Makes the reply of one request.
+#[derive(Clone, Copy)]
+pub(crate) struct Reply(pub RequestId);
+
+impl Reply {
+    /// A reply with a body. `hint`: about how many bytes the body has.
+    pub fn body<T: Serialize>(self, body: &T, hint: usize) -> Message {
+        Message::reply(self.0, body, hint)
+    }
+
+    /// A reply without fields.
+    pub fn done(self) -> Message {
+        self.body(&Empty {}, 32)
+    }
+}

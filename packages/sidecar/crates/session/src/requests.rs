@@ -1,0 +1,148 @@
+//! Requests in flight: the target of `credit` and `cancel`, and the proof that each request is
+//! answered exactly once.
+//!
+//! Only the session's thread adds requests. A thread that answers a request removes it first, and
+//! only the thread that removed it sends the reply. A program that ends on the calling thread is
+//! answered before its process is known here, so [`Requests::attach`] may find nothing.
+
+use std::collections::HashMap;
+
+use coldframe_core::{Error, Process, Runtime};
+use coldframe_ids::{RequestId, RunnerId};
+use parking_lot::Mutex;
+
+/// The largest number of requests in flight.
+const LIMIT: usize = 16_384;
+
+/// The requests in flight of a session.
+#[derive(Default)]
+pub(crate) struct Requests {
+    table: Mutex<HashMap<RequestId, InFlight>>,
+}
+
+struct InFlight {
+    /// Known as soon as the core has returned it.
+    process: Option<Process>,
+    /// `cancel` arrived before `process` was known, or while the program was held.
+    canceled: bool,
+    /// The program is being paused: its copy would not see what happens to it now.
+    held: bool,
+    /// The runner of an evaluation. Its program outlives the request.
+    runner: Option<RunnerId>,
+}
+
+impl Requests {
+    /// Adds a request; `runner` is set for an evaluation. `Ok(false)`: the id is in use.
+    pub fn begin(&self, id: RequestId, runner: Option<RunnerId>) -> Result<bool, Error> {
+        let mut table = self.table.lock();
+        if table.len() >= LIMIT {
+            return Err(Error::ResourceExhausted { resource: "requests", limit: LIMIT as u64 });
+        }
+        if table.contains_key(&id) {
+            return Ok(false);
+        }
+        table.insert(id, InFlight { process: None, canceled: false, held: false, runner });
+        Ok(true)
+    }
+
+    /// Whether no request is in flight.
+    pub fn is_empty(&self) -> bool {
+        self.table.lock().is_empty()
+    }
+
+    /// Whether the request is in flight.
+    pub fn contains(&self, id: RequestId) -> bool {
+        self.table.lock().contains_key(&id)
+    }
+
+    /// Sets the process of a request, unless the request has been answered.
+    pub fn attach(&self, id: RequestId, process: Process) {
+        let mut table = self.table.lock();
+        let Some(request) = table.get_mut(&id) else { return };
+        let (canceled, runner) = (request.canceled, request.runner);
+        request.process = Some(process.clone());
+        let canceled = canceled && !request.held;
+        drop(table);
+        if canceled {
+            stop(id, &process, runner);
+        }
+    }
+
+    /// Defers cancellation of a runtime's requests while the runtime is being paused.
+    pub fn hold(&self, runtime: &Runtime) {
+        for request in self.table.lock().values_mut() {
+            // Requests of another runtime that is being paused stay held.
+            request.held |= request.process.as_ref().is_some_and(|process| process.is_of(runtime));
+        }
+    }
+
+    /// Cancels what was deferred by [`Requests::hold`]: the pause has failed.
+    pub fn release(&self, runtime: &Runtime) {
+        let mut canceled = Vec::new();
+        for (id, request) in self.table.lock().iter_mut() {
+            let Some(process) = request.process.as_ref().filter(|process| request.held && process.is_of(runtime)) else {
+                continue;
+            };
+            request.held = false;
+            if request.canceled {
+                canceled.push((*id, process.clone(), request.runner));
+            }
+        }
+        canceled.into_iter().for_each(|(id, process, runner)| stop(id, &process, runner));
+    }
+
+    /// Forgets the process of a request whose program is paused. `cancel` takes effect on resume.
+    pub fn detach(&self, id: RequestId) {
+        if let Some(request) = self.table.lock().get_mut(&id) {
+            (request.process, request.held) = (None, false);
+        }
+    }
+
+    /// Returns the requests of a list that have no process.
+    pub fn without_process(&self, of: &[RequestId]) -> Vec<RequestId> {
+        let table = self.table.lock();
+        of.iter().filter(|id| table.get(id).is_some_and(|request| request.process.is_none())).copied().collect()
+    }
+
+    /// Returns the unanswered evaluations of a runner.
+    pub fn evaluations(&self, runner: RunnerId) -> Vec<RequestId> {
+        let table = self.table.lock();
+        table.iter().filter(|(_, request)| request.runner == Some(runner)).map(|(id, _)| *id).collect()
+    }
+
+    /// Removes a request to answer it. False: it has been answered.
+    pub fn finish(&self, id: RequestId) -> bool {
+        self.table.lock().remove(&id).is_some()
+    }
+
+    /// Returns credit for output to the request's program.
+    pub fn credit(&self, id: RequestId, bytes: u64) {
+        let process = self.table.lock().get(&id).and_then(|request| request.process.clone());
+        if let Some(process) = process {
+            process.credit(bytes);
+        }
+    }
+
+    /// Stops a request. The core answers it.
+    pub fn cancel(&self, id: RequestId) {
+        let mut table = self.table.lock();
+        let Some(request) = table.get_mut(&id) else { return };
+        match request.process.clone() {
+            Some(process) if !request.held => {
+                let runner = request.runner;
+                // The core may answer the request within the call.
+                drop(table);
+                stop(id, &process, runner);
+            }
+            _ => request.canceled = true,
+        }
+    }
+}
+
+/// Ends a program, or one evaluation in it.
+fn stop(id: RequestId, process: &Process, runner: Option<RunnerId>) {
+    match runner {
+        None => process.cancel(),
+        Some(_) => process.cancel_evaluation(id.get()),
+    }
+}

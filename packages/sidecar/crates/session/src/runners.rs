@@ -1,0 +1,117 @@
+//! Requests about resident runners.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use coldframe_core::{Mode, ProcessOptions, Streams};
+use coldframe_ids::{RequestId, RunnerId};
+use coldframe_protocol::messages::{RunnerCreate, RunnerEval, RunnerRequest};
+
+use crate::convert;
+use crate::replies::Reply;
+use crate::session::{Handled, Session};
+use crate::sinks::RunnerSink;
+use crate::table::ErrorContext;
+
+impl Session {
+    /// Handles a request about a runner.
+    pub(crate) fn runner(&mut self, id: RequestId, request: RunnerRequest<'_>, may_run_here: bool) -> Handled {
+        match request {
+            RunnerRequest::RunnerCreate(create) => self.create_runner(id, create, may_run_here),
+            RunnerRequest::RunnerEval(eval) => self.evaluate(id, eval, may_run_here),
+            RunnerRequest::RunnerDispose(dispose) => {
+                self.dispose_runner(id, dispose.runner);
+                Ok(None)
+            }
+        }
+    }
+
+    fn create_runner(&mut self, id: RequestId, create: RunnerCreate<'_>, may_run_here: bool) -> Handled {
+        let runtime_id = create.runtime;
+        if let Err(error) = self.runners.lock().check_room() {
+            self.refuse(id, &convert::failure(&error, ErrorContext::runtime(runtime_id)));
+            return Ok(None);
+        }
+        if self.runtimes.get(runtime_id).is_none() {
+            self.refuse(id, &self.no_runtime(runtime_id));
+            return Ok(None);
+        }
+        if !self.begin(id, None)? {
+            return Ok(None);
+        }
+        let Some(live) = self.runtimes.get_mut(runtime_id) else { return Ok(None) };
+        let runners = Arc::clone(&self.runners);
+        let runner = {
+            let mut runners = runners.lock();
+            let runner = runners.reserve();
+            runners.insert(runner, None);
+            runners.compact(&mut live.runners);
+            runner
+        };
+        live.runners.push(runner);
+        let runtime = live.runtime.clone();
+        let options = ProcessOptions {
+            mode: Mode::Resident,
+            code: String::new(),
+            args: Vec::new(),
+            exec_argv: Vec::new(),
+            env: convert::pairs(create.env),
+            cwd: create.cwd.map(str::to_owned),
+            stdin: Vec::new(),
+            timeout: None,
+            streams: Streams::default(),
+            live: false,
+        };
+        let context = ErrorContext::runner_in(runtime_id, runner);
+        let replies = self.replies.clone();
+        let sink = Arc::new(RunnerSink::new(Some(id), runtime_id, runner, None, replies.clone()));
+        Ok(self.start(may_run_here, move |dispatch| match runtime.start(options, sink.clone(), dispatch) {
+            Ok(process) => {
+                // A missing entry: the runtime was disposed meanwhile, and the process with it.
+                if let Some(entry) = runners.lock().get_mut(runner) {
+                    *entry = Some(process.clone());
+                }
+                replies.requests.attach(id, process);
+                sink.entered();
+            }
+            Err(error) => {
+                runners.lock().remove(runner);
+                replies.fail(id, &error, context);
+            }
+        }))
+    }
+
+    fn evaluate(&mut self, id: RequestId, eval: RunnerEval<'_>, may_run_here: bool) -> Handled {
+        let runner = eval.runner;
+        let process = self.runners.lock().get(runner).cloned().flatten();
+        let Some(process) = process else {
+            self.refuse(id, &self.no_runner(runner));
+            return Ok(None);
+        };
+        if !self.begin(id, Some(runner))? {
+            return Ok(None);
+        }
+        let replies = self.replies.clone();
+        replies.requests.attach(id, process.clone());
+        let (code, streams) = (eval.code.to_owned(), convert::streams(eval.stream));
+        let timeout = eval.timeout_ms.map(Duration::from_millis);
+        Ok(self.start(may_run_here, move |dispatch| {
+            if let Err(error) = process.evaluate(id.get(), code, timeout, streams, dispatch) {
+                replies.fail(id, &error, ErrorContext::runner(runner));
+            }
+        }))
+    }
+
+    fn dispose_runner(&mut self, id: RequestId, runner: RunnerId) {
+        let removed = self.runners.lock().remove(runner);
+        match removed {
+            Some(process) => {
+                if let Some(process) = process {
+                    process.cancel();
+                }
+                self.send(Reply(id).done());
+            }
+            None => self.refuse(id, &self.no_runner(runner)),
+        }
+    }
+}

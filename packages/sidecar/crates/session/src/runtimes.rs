@@ -1,0 +1,134 @@
+//! Requests about whole runtimes. Next: `copies.rs`, runtimes that come from a snapshot.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use coldframe_core::{Error, FileSystemOptions, MountOptions, Process, Runtime, RuntimeOptions};
+use coldframe_ids::{Pid, RequestId, RunnerId, RuntimeId};
+use coldframe_protocol::messages::{Mount, RuntimeCreate, RuntimeCreated, RuntimeRequest};
+
+use crate::convert;
+use crate::host_calls::{self, Embedder};
+use crate::limits;
+use crate::permissions;
+use crate::replies::Reply;
+use crate::session::{Handled, Session};
+use crate::sinks::OrphanSink;
+use crate::snapshots::DEFAULT_TENANT;
+
+/// A live runtime of the session.
+pub(crate) struct LiveRuntime {
+    pub runtime: Runtime,
+    /// Runners that were created in the runtime and not disposed.
+    pub runners: Vec<RunnerId>,
+    /// The owner. `None`: the default tenant.
+    pub tenant: Option<Arc<str>>,
+    /// Restored programs that no request has attached to.
+    pub orphans: Option<Box<Orphans>>,
+}
+
+/// Restored programs that a request can attach to.
+pub(crate) type Orphans = HashMap<Pid, (Process, OrphanSink)>;
+
+impl LiveRuntime {
+    /// Returns the owner.
+    pub fn tenant(&self) -> &str {
+        self.tenant.as_deref().unwrap_or(DEFAULT_TENANT)
+    }
+}
+
+impl Session {
+    /// Handles a request about a runtime.
+    pub(crate) fn runtime(&mut self, id: RequestId, request: RuntimeRequest<'_>) -> Handled {
+        match request {
+            RuntimeRequest::RuntimeCreate(create) if create.snapshot.is_some() => self.restore_runtime(id, create)?,
+            RuntimeRequest::RuntimeCreate(create) => {
+                let began = Instant::now();
+                match self.create_runtime(create) {
+                    Ok(runtime) => {
+                        let configure_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                        self.send(Reply(id).body(&RuntimeCreated { runtime, configure_ns, restored: None }, 64));
+                    }
+                    Err(error) => self.refuse(id, &convert::failure(&error, crate::ErrorContext::NONE)),
+                }
+            }
+            RuntimeRequest::RuntimeDispose(dispose) => match self.dispose_runtime(dispose.runtime) {
+                true => self.send(Reply(id).done()),
+                false => self.refuse(id, &self.no_runtime(dispose.runtime)),
+            },
+            RuntimeRequest::RuntimeResources(about) => {
+                self.on_runtime(id, about.runtime, |runtime, reply| Ok(limits::usage(reply, runtime)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes a runtime that does not come from a snapshot.
+    pub fn create_runtime(&mut self, create: RuntimeCreate<'_>) -> Result<RuntimeId, Error> {
+        let id_for_warnings = Arc::new(OnceLock::new());
+        let warnings = (create.warn == Some(true)).then(|| limits::warnings(&self.replies.outlet, &id_for_warnings));
+        let (mounts, file_systems) = mounts(create.mounts);
+        let files = create.files.unwrap_or_default().0;
+        let options = RuntimeOptions {
+            env: convert::pairs(create.env),
+            cwd: create.cwd.map(str::to_owned),
+            limits: limits::build(create.profile, create.limits)?,
+            files: files.into_iter().map(|(path, data)| (path.to_owned(), data.to_vec())).collect(),
+            mounts,
+            file_systems,
+            permissions: create.permissions.as_ref().map(permissions::policy).unwrap_or_default(),
+            warnings,
+        };
+        self.runtimes.check_room()?;
+        let runtime = self.core.create_runtime(options)?;
+        if let Some(bindings) = create.bindings {
+            runtime.set_bindings(host_calls::bindings(bindings))?;
+        }
+        let id = self.runtimes.reserve();
+        runtime.attach(Arc::new(Embedder { runtime: id, outlet: Arc::clone(&self.replies.outlet) }));
+        // Set once, here: the cell is new.
+        let _ = id_for_warnings.set(id);
+        let tenant = create.tenant.map(Arc::from);
+        self.runtimes.insert(id, LiveRuntime { runtime, runners: Vec::new(), tenant, orphans: None });
+        Ok(id)
+    }
+
+    /// Ends a runtime: live, pausing or paused. False: no such runtime exists.
+    fn dispose_runtime(&mut self, id: RuntimeId) -> bool {
+        let pausing = self.pausing.remove(&id).map(|pausing| pausing.live);
+        match pausing.or_else(|| self.runtimes.remove(id)) {
+            Some(live) => {
+                self.end_runtime(live);
+                true
+            }
+            None => self.dispose_paused(id),
+        }
+    }
+
+    /// Ends a runtime that has been removed from the tables.
+    pub(crate) fn end_runtime(&self, live: LiveRuntime) {
+        let mut runners = self.runners.lock();
+        // The processes are dropped without the lock: dropping the last handle may take a while.
+        let processes: Vec<_> = live.runners.iter().filter_map(|runner| runners.remove(*runner)).collect();
+        drop(runners);
+        drop(processes);
+        live.runtime.dispose();
+    }
+}
+
+/// Converts the mounts of a message: host directories and app file systems.
+pub(crate) fn mounts(all: Option<Vec<Mount<'_>>>) -> (Vec<MountOptions>, Vec<FileSystemOptions>) {
+    let (mut mounts, mut file_systems) = (Vec::new(), Vec::new());
+    for Mount { guest_path, host_path, read_only, overlay, file_system } in all.unwrap_or_default() {
+        let guest_path = guest_path.to_owned();
+        match file_system {
+            Some(id) => file_systems.push(FileSystemOptions { guest_path, number: id.get(), read_only }),
+            None => {
+                let overlay = overlay == Some(true);
+                mounts.push(MountOptions { guest_path, host_path: host_path.into(), read_only, overlay });
+            }
+        }
+    }
+    (mounts, file_systems)
+}

@@ -1,0 +1,181 @@
+//! Assigns sinks to restored programs.
+//!
+//! A copy that replaces a program of the runtime (rollback, resume) gets that program's sink: its
+//! request continues, its runner keeps its id. Any other resident program gets a new runner id, and
+//! any other program an orphan sink. The core asks for a sink before the copy exists and returns
+//! the processes afterwards, so the assignment keeps the roles in between.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use coldframe_core::{Mode, Process, ProgramInfo, Sink};
+use coldframe_ids::{Pid, RequestId, RunnerId, RuntimeId};
+use coldframe_protocol::messages::RestoredProgram;
+
+use super::{OrphanSink, ProgramSink, RunnerSink};
+use crate::replies::Replies;
+use crate::runtimes::Orphans;
+use crate::session::Runners;
+use crate::table::ErrorContext;
+
+/// The id that all copies of one program share.
+pub(crate) type Lineage = u64;
+
+/// The sinks of a runtime's programs.
+pub(crate) type Sinks = HashMap<Lineage, Arc<dyn Sink>>;
+
+/// The roles of restored programs in the session.
+pub(crate) struct SinkAssignment<'a> {
+    runtime: RuntimeId,
+    /// Whether the runtime was paused. Then a program without a known sink has ended meanwhile.
+    was_paused: bool,
+    replies: &'a Replies,
+    runners: &'a Runners,
+    roles: HashMap<Lineage, Role>,
+}
+
+/// The role of a restored program in the session.
+enum Role {
+    /// A request waits for the program.
+    Request(RequestId),
+    /// The program is a runner. The `runner.create` may still be in flight.
+    Runner(RunnerId, Option<RequestId>),
+    /// A request can attach to the program.
+    Orphan(OrphanSink),
+    /// The program ended while the runtime was paused, and its request was answered.
+    Ended,
+}
+
+/// The result of an assignment.
+#[derive(Default)]
+pub(crate) struct AssignedPrograms {
+    /// The programs, for the reply.
+    pub programs: Vec<RestoredProgram>,
+    /// Runners of the runtime.
+    pub runners: Vec<RunnerId>,
+    /// Programs that a request can attach to.
+    pub orphans: Orphans,
+}
+
+impl<'a> SinkAssignment<'a> {
+    /// Begins an assignment. `was_paused`: the copies replace the programs of a paused runtime.
+    pub fn new(runtime: RuntimeId, was_paused: bool, replies: &'a Replies, runners: &'a Runners) -> Self {
+        Self { runtime, was_paused, replies, runners, roles: HashMap::new() }
+    }
+
+    /// Returns the sink of a copy. `old`: the sink of the program that the copy replaces.
+    pub fn sink(&mut self, info: &ProgramInfo, old: Option<Arc<dyn Sink>>) -> Arc<dyn Sink> {
+        // A runner that was disposed right before a rollback: its copy is another runner.
+        let exists = |role: &Role| match role {
+            Role::Runner(runner, _) if !self.was_paused => self.runners.lock().get(*runner).is_some(),
+            _ => true,
+        };
+        let known = old.as_ref().and_then(|sink| role_of(sink.as_ref())).filter(exists);
+        if let (Some(old), Some(role)) = (old, known) {
+            self.roles.insert(info.lineage, role);
+            return old;
+        }
+        let replies = self.replies.clone();
+        let context = ErrorContext::runtime(self.runtime);
+        if self.was_paused {
+            self.roles.insert(info.lineage, Role::Ended);
+            return Arc::new(OrphanSink::new(context, replies));
+        }
+        let (role, sink): (_, Arc<dyn Sink>) = if info.mode == Mode::Resident {
+            let mut runners = self.runners.lock();
+            let runner = runners.reserve();
+            runners.insert(runner, None);
+            let sink = RunnerSink::new(None, self.runtime, runner, Some(Pid::new(info.pid)), replies);
+            (Role::Runner(runner, None), Arc::new(sink))
+        } else {
+            let orphan = OrphanSink::new(context, replies);
+            (Role::Orphan(orphan.clone()), Arc::new(orphan))
+        };
+        self.roles.insert(info.lineage, role);
+        sink
+    }
+
+    /// Hands the processes of the copies to requests, runners and orphans.
+    pub fn finish(mut self, copies: Vec<(ProgramInfo, Process)>) -> AssignedPrograms {
+        let mut assigned = AssignedPrograms::default();
+        for (info, process) in copies {
+            let pid = Pid::new(info.pid);
+            match self.roles.remove(&info.lineage) {
+                Some(Role::Request(id)) => self.replies.requests.attach(id, process),
+                Some(Role::Runner(runner, created_by)) => {
+                    if !self.enter_runner(runner, created_by, &process) {
+                        // The runner was disposed while the runtime was paused.
+                        process.cancel();
+                        continue;
+                    }
+                    assigned.runners.push(runner);
+                    assigned.programs.push(RestoredProgram { pid, runner: Some(runner) });
+                }
+                Some(Role::Orphan(sink)) => {
+                    assigned.orphans.insert(pid, (process, sink));
+                    assigned.programs.push(RestoredProgram { pid, runner: None });
+                }
+                Some(Role::Ended) => process.cancel(),
+                None => {} // A child: its root program reports it.
+            }
+        }
+        self.abandon();
+        assigned
+    }
+
+    /// Enters a runner's process into the table and hands it to the runner's requests. False: the
+    /// table has no such runner.
+    fn enter_runner(&self, runner: RunnerId, created_by: Option<RequestId>, process: &Process) -> bool {
+        match self.runners.lock().get_mut(runner) {
+            Some(entry) => *entry = Some(process.clone()),
+            None => return false,
+        }
+        for id in self.replies.requests.evaluations(runner).into_iter().chain(created_by) {
+            self.replies.requests.attach(id, process.clone());
+        }
+        true
+    }
+
+    /// Frees the runner ids that were reserved for copies which do not exist.
+    pub fn abandon(&mut self) {
+        for (_, role) in self.roles.drain() {
+            if let Role::Runner(runner, _) = role {
+                let mut runners = self.runners.lock();
+                if runners.get(runner).is_some_and(Option::is_none) {
+                    runners.remove(runner);
+                }
+            }
+        }
+    }
+}
+
+fn role_of(sink: &dyn Sink) -> Option<Role> {
+    let any = sink.as_any()?;
+    if let Some(program) = any.downcast_ref::<ProgramSink>() {
+        return Some(Role::Request(program.request));
+    }
+    if let Some(runner) = any.downcast_ref::<RunnerSink>() {
+        return Some(Role::Runner(runner.runner(), runner.created_by()));
+    }
+    let orphan = any.downcast_ref::<OrphanSink>()?;
+    Some(orphan.request().map_or_else(|| Role::Orphan(orphan.clone()), Role::Request))
+}
+
+/// The requests behind the sink of a program that is being paused.
+pub(crate) enum RequestsOfSink {
+    /// One request waits for the program.
+    Request(RequestId),
+    /// The program is a runner. Its evaluations and the `runner.create` may be in flight.
+    Runner(RunnerId, Option<RequestId>),
+    /// No request waits for the program.
+    None,
+}
+
+/// Returns the requests behind a sink.
+pub(crate) fn requests_of(sink: &dyn Sink) -> RequestsOfSink {
+    match role_of(sink) {
+        Some(Role::Request(id)) => RequestsOfSink::Request(id),
+        Some(Role::Runner(runner, created_by)) => RequestsOfSink::Runner(runner, created_by),
+        _ => RequestsOfSink::None,
+    }
+}

@@ -1,0 +1,16 @@
+//! Sinks: they receive the output and the end of programs, and answer requests.
+//!
+//! The core calls a sink on a worker thread, or on the session's thread when a program ran there.
+//! A program that a request started has a [`ProgramSink`], a resident runner a [`RunnerSink`]. A
+//! restored program without a request has an [`OrphanSink`] until a request attaches to it.
+//! [`SinkAssignment`] decides which of them a restored program gets.
+
+mod assignment;
+mod orphan;
+mod program;
+mod runner;
+
+pub(crate) use assignment::{RequestsOfSink, SinkAssignment, Sinks, requests_of};
+pub(crate) use orphan::OrphanSink;
+pub(crate) use program::ProgramSink;
+pub(crate) use runner::RunnerSink;

@@ -1,0 +1,46 @@
+//! The sink of `process.start`.
+
+use std::any::Any;
+
+use coldframe_core::{Outcome, Sink, Timings};
+use coldframe_ids::{Pid, RequestId};
+use coldframe_protocol::Kind;
+use coldframe_protocol::messages::Started;
+
+use crate::message::Message;
+use crate::replies::Replies;
+use crate::table::ErrorContext;
+
+/// Answers a `process.start`.
+pub(crate) struct ProgramSink {
+    pub request: RequestId,
+    pub context: ErrorContext,
+    /// Whether `started` is sent.
+    pub live: bool,
+    pub replies: Replies,
+}
+
+impl Sink for ProgramSink {
+    fn started(&self, pid: u32) {
+        if self.live {
+            let body = Started { pid: Pid::new(pid) };
+            self.replies.outlet.send(Message::of_request(Kind::Started, self.request, &body, 32));
+        }
+    }
+
+    fn output(&self, _eval: u32, fd: u8, data: Vec<u8>) {
+        self.replies.output(self.request, fd, &data);
+    }
+
+    fn evaluated(&self, _eval: u32, _outcome: Outcome) {}
+
+    fn ready(&self, _timings: Timings) {}
+
+    fn exited(&self, outcome: Outcome) {
+        self.replies.outcome(self.request, outcome, self.context);
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+}

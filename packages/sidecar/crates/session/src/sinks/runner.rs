@@ -1,0 +1,156 @@
+//! The sink of a resident runner: answers `runner.create`, and the `runner.eval` requests of the
+//! runner, whose ids are the core's evaluation ids.
+
+use std::any::Any;
+use std::sync::OnceLock;
+
+use coldframe_core::{Error, Outcome, Sink, Timings};
+use coldframe_ids::{Pid, RequestId, RunnerId, RuntimeId};
+use coldframe_protocol::messages::RunnerCreated;
+use parking_lot::Mutex;
+
+use crate::convert;
+use crate::replies::{Replies, Reply};
+use crate::table::ErrorContext;
+
+/// Answers the requests of one runner.
+pub(crate) struct RunnerSink {
+    /// The `runner.create`. `None`: the runner came with a snapshot.
+    created_by: Option<RequestId>,
+    runner: RunnerId,
+    context: ErrorContext,
+    /// Set when the core has allotted the pid.
+    pid: OnceLock<Pid>,
+    replies: Replies,
+    creation: Mutex<Creation>,
+}
+
+/// The progress of a runner's creation. A worker may make the runner ready before the creating
+/// thread has entered its process into the table. A client that knows the id may use it at once, so
+/// the reply needs both.
+#[derive(Default)]
+enum Creation {
+    #[default]
+    Begun,
+    Ready(Timings),
+    Entered,
+}
+
+impl RunnerSink {
+    /// Makes the sink of a runner that a request creates or that a snapshot brings.
+    pub fn new(created_by: Option<RequestId>, runtime: RuntimeId, runner: RunnerId, pid: Option<Pid>, replies: Replies) -> Self {
+        let context = ErrorContext::runner_in(runtime, runner);
+        let pid = pid.map_or_else(OnceLock::new, OnceLock::from);
+        Self { created_by, runner, context, pid, replies, creation: Mutex::default() }
+    }
+
+    /// Returns the runner.
+    pub fn runner(&self) -> RunnerId {
+        self.runner
+    }
+
+    /// Returns the `runner.create`, which may still be in flight.
+    pub fn created_by(&self) -> Option<RequestId> {
+        self.created_by
+    }
+
+    /// Marks that the table has the runner's process. Answers `runner.create` if the runner is
+    /// ready.
+    pub fn entered(&self) {
+        let before = std::mem::replace(&mut *self.creation.lock(), Creation::Entered);
+        if let Creation::Ready(timings) = before {
+            self.answer_creation(timings);
+        }
+    }
+
+    fn answer_creation(&self, timings: Timings) {
+        let (Some(request), Some(&pid)) = (self.created_by, self.pid.get()) else { return };
+        let body = RunnerCreated { runner: self.runner, pid, timings: convert::timings(&timings) };
+        self.replies.answer(request, || Reply(request).body(&body, 128));
+    }
+}
+
+impl Sink for RunnerSink {
+    fn started(&self, pid: u32) {
+        // A restored runner keeps the pid that it was made with.
+        let _ = self.pid.set(Pid::new(pid));
+    }
+
+    fn output(&self, eval: u32, fd: u8, data: Vec<u8>) {
+        // No request receives output that was written between two evaluations.
+        if let Some(request) = RequestId::new(eval) {
+            self.replies.output(request, fd, &data);
+        }
+    }
+
+    fn evaluated(&self, eval: u32, outcome: Outcome) {
+        if let Some(request) = RequestId::new(eval) {
+            self.replies.outcome(request, outcome, self.context);
+        }
+    }
+
+    fn ready(&self, timings: Timings) {
+        let mut creation = self.creation.lock();
+        match *creation {
+            Creation::Entered => {
+                drop(creation);
+                self.answer_creation(timings);
+            }
+            Creation::Begun | Creation::Ready(_) => *creation = Creation::Ready(timings),
+        }
+    }
+
+    /// The core has reported the end of all evaluations before.
+    fn exited(&self, outcome: Outcome) {
+        let Some(request) = self.created_by else { return };
+        let exit_code = outcome.exit_code;
+        let error = outcome.failure.unwrap_or(Error::RunnerExited { exit_code });
+        self.replies.fail(request, &error, self.context);
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::message::{Message, Outlet};
+
+    struct NoOutlet;
+
+    impl Outlet for NoOutlet {
+        fn send(&self, _message: Message) {}
+        fn wake(&self) {}
+    }
+
+    /// Makes a runner that request 7 creates.
+    fn runner() -> (RunnerSink, Replies) {
+        let replies = Replies { outlet: Arc::new(NoOutlet), requests: Arc::default() };
+        let request = RequestId::new(7).unwrap();
+        assert!(replies.requests.begin(request, None).unwrap());
+        let (runtime, runner) = (RuntimeId::new(1).unwrap(), RunnerId::new(1).unwrap());
+        let sink = RunnerSink::new(Some(request), runtime, runner, None, replies.clone());
+        sink.started(2);
+        (sink, replies)
+    }
+
+    #[test]
+    fn the_creation_is_answered_when_the_runner_is_ready_and_in_the_table() {
+        let (ready_first, replies) = runner();
+        ready_first.ready(Timings::default());
+        assert!(!replies.requests.is_empty(), "the table does not have the runner yet");
+        ready_first.entered();
+        assert!(replies.requests.is_empty());
+
+        let (entered_first, replies) = runner();
+        entered_first.entered();
+        assert!(!replies.requests.is_empty(), "the runner is not ready yet");
+        entered_first.ready(Timings::default());
+        assert!(replies.requests.is_empty());
+    }
+}

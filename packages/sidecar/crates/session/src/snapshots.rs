@@ -1,0 +1,218 @@
+//! Requests about snapshots and the store. Threads of the store do what waits for a disk; session
+//! tasks bring the results back. Next: `copies.rs`, runtimes that come from a snapshot.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use coldframe_core as core;
+use coldframe_core::{Error, Snapshot, SnapshotInfo, SnapshotOptions, Stay, Store};
+use coldframe_ids::RequestId;
+use coldframe_protocol::messages::{
+    DamagedSnapshot, Pairs, SnapshotDigest, SnapshotEntries, SnapshotEntry, SnapshotList, SnapshotNamed, SnapshotRequest,
+    SnapshotTake, Stored,
+};
+
+use crate::convert;
+use crate::message::Message;
+use crate::replies::Reply;
+use crate::session::{Handled, Session, Violation};
+use crate::table::ErrorContext;
+
+/// The owner of runtimes that are created without a tenant.
+pub(crate) const DEFAULT_TENANT: &str = "default";
+
+/// The time in which programs must quiesce, unless a request says otherwise.
+const QUIESCE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The largest list in one reply: a quarter of a frame.
+const MAX_LIST_BYTES: usize = 8 << 20;
+/// The largest entry in a list, without the texts of its labels.
+const MAX_ENTRY_BYTES: usize = 4_096;
+
+impl Session {
+    /// Handles a request about a snapshot.
+    pub(crate) fn snapshot(&mut self, id: RequestId, request: SnapshotRequest<'_>) -> Handled {
+        let reply = Reply(id);
+        match request {
+            SnapshotRequest::SnapshotTake(take) => self.take_snapshot(id, take)?,
+            SnapshotRequest::RuntimeRollback(rollback) => self.roll_back(id, &rollback)?,
+            SnapshotRequest::RuntimeClone(clone) => self.clone_runtime(id, clone)?,
+            SnapshotRequest::RuntimePause(pause) => self.pause(id, &pause)?,
+            SnapshotRequest::RuntimeResume(resume) => self.resume(id, resume)?,
+            SnapshotRequest::SnapshotList(list) => self.list_snapshots(id, &list)?,
+            SnapshotRequest::SnapshotGet(named) => self.on_named(id, &named, move |store, tenant, name| {
+                store.find(tenant, name).map(|(info, stored)| entry(reply, &info, stored))
+            })?,
+            SnapshotRequest::SnapshotDelete(named) => {
+                self.on_named(id, &named, move |store, tenant, name| store.delete(tenant, name).map(|()| reply.done()))?;
+            }
+            SnapshotRequest::SnapshotPersist(named) => {
+                self.on_named(id, &named, move |store, tenant, name| store.persist(tenant, name).map(|()| reply.done()))?;
+            }
+            SnapshotRequest::SnapshotDigest(named) => self.on_named(id, &named, move |store, tenant, name| {
+                let digest = store.digest(tenant, name)?;
+                Ok(reply.body(&SnapshotDigest { digest: &digest }, 96))
+            })?,
+            SnapshotRequest::SnapshotExport(export) => {
+                let (tenant, name) = (export.tenant.to_owned(), export.snapshot.to_owned());
+                let path = export.path.to_owned();
+                self.on_store(id, move |store| store.export(&tenant, &name, Path::new(&path)).map(|()| reply.done()))?;
+            }
+            SnapshotRequest::SnapshotImport(import) => {
+                let (tenant, path) = (import.tenant.to_owned(), import.path.to_owned());
+                self.on_store(id, move |store| {
+                    store.import(&tenant, Path::new(&path)).map(|(info, stored)| entry(reply, &info, stored))
+                })?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Answers a request with the result of work on a thread of the store.
+    pub(crate) fn on_store(
+        &self,
+        id: RequestId,
+        work: impl FnOnce(&Store) -> Result<Message, Error> + Send + 'static,
+    ) -> Result<(), Violation> {
+        if self.begin(id, None)? {
+            let replies = self.replies.clone();
+            self.store.later(move |store| replies.settle(id, work(store)));
+        }
+        Ok(())
+    }
+
+    /// As [`Session::on_store`], for a request that names a snapshot.
+    fn on_named(
+        &self,
+        id: RequestId,
+        named: &SnapshotNamed<'_>,
+        work: impl FnOnce(&Store, &str, &str) -> Result<Message, Error> + Send + 'static,
+    ) -> Result<(), Violation> {
+        let (tenant, name) = (named.tenant.to_owned(), named.snapshot.to_owned());
+        self.on_store(id, move |store| work(store, &tenant, &name))
+    }
+
+    /// Answers a request with the result of `then`. The session's thread runs `then`, at once when
+    /// the snapshot is in memory, otherwise when the store has read it.
+    pub(crate) fn with_snapshot(
+        &mut self,
+        id: RequestId,
+        (tenant, name): (&str, &str),
+        then: impl FnOnce(&mut Self, &Arc<Snapshot>) -> Result<Message, Error> + Send + 'static,
+    ) -> Result<(), Violation> {
+        if !self.begin(id, None)? {
+            return Ok(());
+        }
+        let replies = self.replies.clone();
+        if let Some(snapshot) = self.store.held(tenant, name) {
+            replies.settle(id, then(self, &snapshot));
+            return Ok(());
+        }
+        let (tenant, name, tasks) = (tenant.to_owned(), name.to_owned(), self.tasks.clone());
+        self.store.later(move |store| match store.get(&tenant, &name) {
+            Ok(snapshot) => tasks.add(move |session| replies.settle(id, then(session, &snapshot))),
+            Err(error) => replies.settle(id, Err(error)),
+        });
+        Ok(())
+    }
+
+    fn take_snapshot(&mut self, id: RequestId, take: SnapshotTake<'_>) -> Result<(), Violation> {
+        let Some(live) = self.runtimes.get(take.runtime) else {
+            self.refuse(id, &self.no_runtime(take.runtime));
+            return Ok(());
+        };
+        let options = SnapshotOptions {
+            name: take.name.map(str::to_owned),
+            labels: convert::pairs(take.labels),
+            tenant: live.tenant().to_owned(),
+            timeout: quiesce_timeout(take.timeout_ms),
+            hold: false,
+        };
+        let runtime = live.runtime.clone();
+        if !self.begin(id, None)? {
+            return Ok(());
+        }
+        let (replies, store, on_disk) = (self.replies.clone(), self.store.clone(), take.disk.unwrap_or(false));
+        let (reply, context) = (Reply(id), ErrorContext::runtime(take.runtime));
+        runtime.snapshot(options, move |taken| match taken {
+            Ok((snapshot, _)) if on_disk => store.later(move |store| {
+                let kept = keep_on_disk(store, &snapshot);
+                replies.settle(id, kept.map(|()| entry(reply, snapshot.info(), core::Stored::Both)));
+            }),
+            Ok((snapshot, _)) => {
+                let kept = store.keep(&snapshot);
+                replies.settle(id, kept.map(|()| entry(reply, snapshot.info(), core::Stored::Memory)));
+            }
+            Err(error) => replies.fail(id, &error, context),
+        });
+        Ok(())
+    }
+
+    /// Lists as many snapshots of a tenant as one frame holds, the oldest first.
+    fn list_snapshots(&self, id: RequestId, list: &SnapshotList<'_>) -> Result<(), Violation> {
+        let tenant = list.tenant.to_owned();
+        let after = list.after.map(|position| (position.created_ms, position.id.to_owned()));
+        self.on_store(id, move |store| entries(Reply(id), store, &tenant, after))
+    }
+}
+
+/// Keeps a snapshot in memory and on disk, or nowhere.
+fn keep_on_disk(store: &Store, snapshot: &Arc<Snapshot>) -> Result<(), Error> {
+    store.keep(snapshot)?;
+    store.write(snapshot, Stay::No).inspect_err(|_| {
+        // The error of the write is the one to report.
+        let _ = store.delete(&snapshot.info().tenant, &snapshot.info().id);
+    })
+}
+
+/// Returns the time in which programs must quiesce.
+pub(crate) fn quiesce_timeout(given: Option<u64>) -> Duration {
+    given.map_or(QUIESCE_TIMEOUT, Duration::from_millis)
+}
+
+/// Encodes a reply that is a snapshot's entry.
+pub(crate) fn entry(reply: Reply, info: &SnapshotInfo, stored: core::Stored) -> Message {
+    reply.body(&snapshot_entry(info, stored), 512)
+}
+
+fn entries(reply: Reply, store: &Store, tenant: &str, after: Option<(u64, String)>) -> Result<Message, Error> {
+    let (mut snapshots, mut damaged) = store.list(tenant)?;
+    if let Some(after) = after {
+        snapshots.retain(|(info, _)| (info.created_ms, &info.id) > (after.0, &after.1));
+        damaged.clear();
+    }
+    let all = snapshots.len();
+    let mut bytes = 0;
+    let fitting = snapshots.iter().take_while(|(info, _)| {
+        bytes += MAX_ENTRY_BYTES + info.labels.iter().map(|(name, text)| name.len() + text.len()).sum::<usize>();
+        bytes <= MAX_LIST_BYTES
+    });
+    snapshots.truncate(fitting.count().max(1));
+    let damaged: Vec<_> = damaged.into_iter().map(|one| (one.path.display().to_string(), one.reason)).collect();
+    let body = SnapshotEntries {
+        snapshots: snapshots.iter().map(|(info, stored)| snapshot_entry(info, *stored)).collect(),
+        damaged: damaged.iter().map(|(path, reason)| DamagedSnapshot { path, reason }).collect(),
+        more: snapshots.len() < all,
+    };
+    Ok(reply.body(&body, 64 + 512 * snapshots.len()))
+}
+
+fn snapshot_entry(info: &SnapshotInfo, stored: core::Stored) -> SnapshotEntry<'_> {
+    SnapshotEntry {
+        id: &info.id,
+        parent: info.parent.as_deref(),
+        name: info.name.as_deref(),
+        labels: Pairs(info.labels.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()),
+        tenant: &info.tenant,
+        created_ms: info.created_ms,
+        image: &info.image,
+        size: info.size,
+        programs: info.programs,
+        stored: match stored {
+            core::Stored::Memory => Stored::Memory,
+            core::Stored::Disk => Stored::Disk,
+            core::Stored::Both => Stored::Both,
+        },
+    }
+}

@@ -1,0 +1,148 @@
+//! Objects by id. Ids only grow, so that an id of a removed object differs from an id that never
+//! existed.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::num::NonZeroU32;
+
+use coldframe_core::Error;
+use coldframe_ids::{RunnerId, RuntimeId};
+
+/// Objects of one kind, by id.
+pub(crate) struct IdTable<I, T> {
+    items: HashMap<I, T>,
+    last: u32,
+    resource: &'static str,
+    limit: usize,
+}
+
+impl<I: Copy + Eq + Hash + From<NonZeroU32>, T> IdTable<I, T> {
+    /// An empty table for at most `limit` objects. Errors name them `resource`.
+    pub fn new(resource: &'static str, limit: usize) -> Self {
+        Self { items: HashMap::new(), last: 0, resource, limit }
+    }
+
+    /// Fails when the table is full.
+    pub fn check_room(&self) -> Result<(), Error> {
+        match self.items.len() < self.limit {
+            true => Ok(()),
+            false => Err(Error::ResourceExhausted { resource: self.resource, limit: self.limit as u64 }),
+        }
+    }
+
+    /// Returns an unused id: the one after the last, unless all 2^32 have been used once.
+    pub fn reserve(&mut self) -> I {
+        loop {
+            self.last = self.last.wrapping_add(1);
+            let Some(number) = NonZeroU32::new(self.last) else { continue };
+            let id = I::from(number);
+            if !self.items.contains_key(&id) {
+                return id;
+            }
+        }
+    }
+
+    /// Inserts an object under a reserved id.
+    pub fn insert(&mut self, id: I, item: T) {
+        self.items.insert(id, item);
+    }
+
+    /// Returns the object with this id.
+    pub fn get(&self, id: I) -> Option<&T> {
+        self.items.get(&id)
+    }
+
+    /// Returns the object with this id, to change it.
+    pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
+        self.items.get_mut(&id)
+    }
+
+    /// Removes and returns the object with this id.
+    pub fn remove(&mut self, id: I) -> Option<T> {
+        self.items.remove(&id)
+    }
+
+    /// Removes ids without an object from a list that grows. The work happens whenever the list has
+    /// doubled, so its cost for each insertion is constant.
+    pub fn compact(&self, ids: &mut Vec<I>) {
+        if ids.len().is_power_of_two() {
+            ids.retain(|id| self.items.contains_key(id));
+        }
+    }
+}
+
+impl<T> IdTable<RuntimeId, T> {
+    /// Whether a runtime has ever had this id.
+    pub fn has_existed(&self, id: RuntimeId) -> bool {
+        id.get() <= self.last
+    }
+}
+
+impl<T> IdTable<RunnerId, T> {
+    /// Whether a runner has ever had this id.
+    pub fn has_existed(&self, id: RunnerId) -> bool {
+        id.get() <= self.last
+    }
+}
+
+/// The ids that an error's facts need and that the core does not know.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ErrorContext {
+    runtime: Option<RuntimeId>,
+    runner: Option<RunnerId>,
+}
+
+impl ErrorContext {
+    /// The context of a request that belongs to no runtime.
+    pub const NONE: Self = Self { runtime: None, runner: None };
+
+    /// The context of a request about a runtime.
+    pub(crate) fn runtime(id: RuntimeId) -> Self {
+        Self { runtime: Some(id), runner: None }
+    }
+
+    /// The context of a request about a runner whose runtime is not known.
+    pub(crate) fn runner(id: RunnerId) -> Self {
+        Self { runtime: None, runner: Some(id) }
+    }
+
+    /// The context of a runner in a runtime.
+    pub(crate) fn runner_in(runtime: RuntimeId, runner: RunnerId) -> Self {
+        Self { runtime: Some(runtime), runner: Some(runner) }
+    }
+
+    /// Returns the fact that `docs/internals/protocol.md` requires beside the core's own.
+    pub fn fact(self, error: &Error) -> Option<(&'static str, u32)> {
+        match error {
+            Error::RuntimeDisposed | Error::RuntimePaused => Some(("runtime", self.runtime?.get())),
+            Error::RunnerExited { .. } => Some(("runner", self.runner?.get())),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn skips_used_ids_after_the_last_number() {
+        let mut table = IdTable::<RuntimeId, ()>::new("runtimes", 10);
+        let first = table.reserve();
+        table.insert(first, ());
+        table.last = u32::MAX - 1;
+        assert_eq!(table.reserve().get(), u32::MAX);
+        assert_eq!(table.reserve().get(), 2);
+    }
+
+    #[test]
+    fn distinguishes_a_removed_id_from_an_id_that_never_existed() {
+        let mut table = IdTable::<RunnerId, ()>::new("runners", 10);
+        let id = table.reserve();
+        table.insert(id, ());
+        table.remove(id);
+        assert!(table.has_existed(id));
+        assert!(!table.has_existed(RunnerId::new(2).unwrap()));
+    }
+}

@@ -1,0 +1,67 @@
+//! Hardens the process before it serves: it must never outlive the embedder and leak nothing of its
+//! guests.
+//!
+//! The end of file of the channel ends the process ([`crate::serve`]). The kernel's parent-death
+//! signal ends a process that hangs. Core dumps would write guests' memory to a disk. A resource
+//! limit turns them off: making the process undumpable would also hide `/proc/self/pagemap`, which
+//! the core reads.
+
+use std::os::fd::RawFd;
+
+use rustix::process::{Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit};
+
+/// Prints a panic's location and reason, then aborts. A thread that ends silently would leave its
+/// requests unanswered for ever.
+pub fn abort_on_panic() {
+    std::panic::set_hook(Box::new(|panic| {
+        eprintln!("coldframe-sidecar: internal error: {panic}");
+        std::process::abort();
+    }));
+}
+
+/// Hardens the process. Call it before anything is opened: it closes all descriptors but the first
+/// three and `channel_fd`.
+pub fn harden(channel_fd: RawFd) -> Result<(), String> {
+    close_others(channel_fd);
+    // 1 instead of 0: a core pattern that pipes dumps into a program ignores 0, and no dump is as
+    // small as one byte.
+    let none = Rlimit { current: Some(1), maximum: Some(1) };
+    setrlimit(Resource::Core, none).map_err(|error| format!("cannot turn core dumps off: {error}"))?;
+    // Open files of mounts are descriptors of this process. `limits.hostFiles` bounds them for each
+    // runtime, and a process may have many runtimes.
+    let files = getrlimit(Resource::Nofile);
+    // The process works with the lower limit too.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
+    let parent = getppid();
+    set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(|error| format!("cannot ask for the parent-death signal: {error}"))?;
+    if getppid() != parent {
+        return Err("the parent process has exited meanwhile".to_owned());
+    }
+    // A terminal sends SIGINT and SIGHUP to the whole group; the embedder decides whether to stop.
+    // SIGXFSZ arrives when a file would grow beyond `ulimit -f`; the failed call reports that.
+    for signal in [libc::SIGINT, libc::SIGHUP, libc::SIGXFSZ] {
+        // SAFETY: `SIG_IGN` installs no handler of ours.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+    Ok(())
+}
+
+/// Closes descriptors that the embedder did not mark close-on-exec. They would keep its files and
+/// sockets open.
+fn close_others(channel_fd: RawFd) {
+    for (first, last) in [(3, channel_fd - 1), (channel_fd + 1, i32::MAX)] {
+        if first <= last {
+            // SAFETY: nothing in this process has opened a descriptor yet, so none in the range has
+            // an owner here. A Linux without the call leaves them open, which is harmless.
+            unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
+        }
+    }
+}
+
+/// Ends the process at once, also while guests run. Nothing here needs a destructor, and no
+/// destructor may wait for a guest.
+pub fn exit_process(code: i32) -> ! {
+    // SAFETY: `_exit` has no preconditions.
+    unsafe { libc::_exit(code) }
+}

@@ -1,0 +1,70 @@
+// Lists the files that the prose linter reads, and the kind of each.
+//
+// The linter skips programs and records that are test data: their text is input, not prose of the
+// project. `pending.txt` lists folders that are not rewritten yet. Next: extract.mjs.
+
+import { execFileSync } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { extname, relative } from 'node:path';
+import { fromRoot, root } from '../build/paths.mjs';
+
+const KINDS = {
+  '.md': 'markdown',
+  '.rs': 'rust',
+  '.c': 'c',
+  '.h': 'c',
+  '.ts': 'script',
+  '.js': 'script',
+  '.mjs': 'script',
+  '.cjs': 'script',
+  '.toml': 'hash',
+  '.yaml': 'hash',
+  '.yml': 'hash',
+  '.sh': 'hash',
+  '.patch': 'patch',
+};
+
+const KINDS_BY_NAME = { '.ci/run': 'hash', '.editorconfig': 'hash', '.gitignore': 'hash', '.gitattributes': 'hash' };
+
+const DATA = [
+  /(^|\/)(node_modules|dist|target)\//,
+  /(^|\/)fixtures\/(?!README\.md$)/, // guest programs and recorded frames
+  /^packages\/runner\/(test\/projects|npm-table|engine\/reference)\//,
+  /(^|\/)pnpm-lock\.yaml$/,
+];
+
+/** The glossary lists the words that do not stand for a concept. */
+const EXEMPT = [['docs/glossary.md', 'words']];
+
+/** Whether `rule` does not apply to a file at all. */
+export const isExempt = (path, rule) => EXEMPT.some(([file, exempt]) => file === path && exempt === rule);
+
+/** Returns the kind of a file by its path, or `undefined` if the linter does not read the file. */
+export function kindOf(path) {
+  if (DATA.some((pattern) => pattern.test(path))) return undefined;
+  return KINDS_BY_NAME[path] ?? KINDS[extname(path)];
+}
+
+/** Lists all files of the repository that the linter reads, in order. */
+export function allFiles() {
+  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
+  const paths = listed.toString().split('\0').filter(Boolean);
+  return paths.filter((path) => kindOf(path) && statSync(fromRoot(path), { throwIfNoEntry: false })?.isFile()).sort();
+}
+
+/** Returns `path` relative to the repository. */
+export const fromRepository = (path) => relative(root, path);
+
+/**
+ * Reads `pending.txt`: a path prefix per line, and optionally the only rule that is pending there.
+ * Returns a function that tests whether a rule is pending for a path.
+ */
+export function readPending(text = readFileSync(fromRoot('scripts/prose/pending.txt'), 'utf8')) {
+  const entries = text
+    .split('\n')
+    .map((line) => line.replace(/#.*/, '').trim())
+    .filter(Boolean)
+    .map((line) => line.split(/\s+/));
+  const covers = (prefix, path) => path === prefix || path.startsWith(prefix.endsWith('/') ? prefix : `${prefix}/`);
+  return (path, rule) => entries.some(([prefix, only]) => covers(prefix, path) && (!only || only === rule));
+}

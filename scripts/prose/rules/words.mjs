@@ -1,0 +1,28 @@
+// Reports words that do not name their concept. The list is words.json, after docs/glossary.md and
+// STYLE's rules for prose.
+
+import { textOf } from '../sentences.mjs';
+
+/**
+ * Compiles the entries into one expression; the number of the group that matches is the number of
+ * the entry.
+ */
+export function compile(entries) {
+  const groups = entries.map(({ pattern }) => `(${pattern})`).join('|');
+  return new RegExp(`(?<![\\w-])(?:${groups})(?![\\w-])`, 'giu');
+}
+
+export default function words({ Syntax, RuleError, report, locator, getFilePath }, { entries }) {
+  const kind = getFilePath().endsWith('.md') ? 'docs' : 'source';
+  const checked = entries.filter(({ only }) => only === undefined || only === kind);
+  const pattern = compile(checked);
+  const check = (node) => {
+    const { text, offsetOf } = textOf(node);
+    for (const found of text.matchAll(pattern)) {
+      const entry = checked[found.slice(1).findIndex((group) => group !== undefined)];
+      const padding = locator.at(offsetOf(found.index));
+      report(node, new RuleError(`"${found[0]}": write ${entry.write}`, { padding }));
+    }
+  };
+  return { [Syntax.Paragraph]: check, [Syntax.Header]: check, [Syntax.TableCell]: check };
+}

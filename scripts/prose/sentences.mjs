@@ -1,0 +1,64 @@
+// Splits a node of the document into sentences.
+//
+// Code spans and quotations are literals: a sentence sees each of them as one word. Every index in
+// the text leads back to the source.
+
+/** Stands for a code span. Upper case, because a sentence may begin with one. */
+const CODE = 'X';
+
+/** Fills a literal's place. A private character, which no word of words.json matches. */
+const FILL = '\ue000';
+
+const ABBREVIATIONS = /\b(?:e\.g|i\.e|vs|etc|cf|approx|no)\.(?=\s)/gi;
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+
+/** Appends the text of `node` to `out`, with the offset of each character in the source. */
+function flatten(node, out) {
+  const push = (text, offset, step) => {
+    for (let at = 0; at < text.length; at++) {
+      out.text += text[at];
+      out.offsets.push(offset + at * step);
+    }
+  };
+  if (node.type === 'Str') push(node.value.replace(/\s/g, ' '), node.range[0], 1);
+  else if (node.type === 'Code') push(CODE, node.range[0], 0);
+  else if (node.type === 'Break') push(' ', node.range[0], 0);
+  else if (node.type === 'Html') push(FILL, node.range[0], 0);
+  else for (const child of node.children ?? []) flatten(child, out);
+  return out;
+}
+
+const hide = (text) => text.replace(/[^"“”]/g, FILL);
+
+/**
+ * Returns the text of a node with literals hidden, and `offsetOf`, which maps an index to an offset
+ * in the node.
+ */
+export function textOf(node) {
+  const { text, offsets } = flatten(node, { text: '', offsets: [] });
+  return {
+    text: text.replace(/"[^"]{1,160}"|“[^”]{1,160}”/g, hide),
+    offsetOf: (index) => (offsets[index] ?? node.range[0]) - node.range[0],
+  };
+}
+
+/** Returns the sentences of a node: `{ text, index }`. */
+export function sentencesOf(text) {
+  const shielded = text.replace(ABBREVIATIONS, (found) => found.replaceAll('.', FILL));
+  const sentences = [];
+  for (const { segment, index } of segmenter.segment(shielded)) {
+    const start = index + (segment.length - segment.trimStart().length);
+    const sentence = text.slice(start, index + segment.trimEnd().length);
+    if (sentence) sentences.push({ text: sentence, index: start });
+  }
+  return sentences;
+}
+
+/** Code spans in a row, as in a list of error codes. */
+const LIST_OF_CODES = new RegExp(`\\b${CODE}(?:(?:,| and| or|, and|, or| \\/|) ${CODE}\\b)+`, 'g');
+
+/** Counts the words of a sentence. A literal is one word, and so is a list of code spans. */
+export function countWords(sentence) {
+  return sentence.replace(LIST_OF_CODES, CODE).match(/[\p{L}\p{N}\ue000][\p{L}\p{N}\ue000'’.:/_–-]*/gu)?.length ?? 0;
+}

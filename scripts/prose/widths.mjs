@@ -1,0 +1,49 @@
+// Lines have a width: prose in source 100 columns, code 130, Markdown 160.
+//
+// Exempt are tables, fenced blocks of Markdown, and lines that hold a token too long to break, such
+// as a URL or a key.
+
+export const WIDTHS = { comment: 100, code: 130, markdown: 160 };
+
+const UNBREAKABLE = /\S{60}/;
+
+const widthOf = (line) => [...line].length;
+
+/** Lines of a file that hold nothing but a comment. */
+function linesOfComments(comments) {
+  const lines = new Set();
+  for (const comment of comments) {
+    if (comment.trailing) continue;
+    for (const index of comment.lines.keys()) lines.add(comment.line + index);
+  }
+  return lines;
+}
+
+/** Lines inside a fenced block. */
+function fencedLines(lines) {
+  const fenced = new Set();
+  let isOpen = false;
+  for (const [index, line] of lines.entries()) {
+    const isFence = /^\s*(?:```|~~~)/.test(line);
+    if (isOpen || isFence) fenced.add(index + 1);
+    if (isFence) isOpen = !isOpen;
+  }
+  return fenced;
+}
+
+/** Returns the messages about lines that are too wide. `comments` is the list of extract.mjs. */
+export function widthMessages(source, kind, comments) {
+  const lines = source.split('\n');
+  const isMarkdown = kind === 'markdown';
+  const fenced = isMarkdown ? fencedLines(lines) : new Set();
+  const commented = isMarkdown ? new Set() : linesOfComments(comments);
+  return lines.flatMap((line, index) => {
+    const number = index + 1;
+    const rule = isMarkdown ? 'markdown' : commented.has(number) ? 'comment' : 'code';
+    if (rule === 'code' && kind === 'patch') return []; // the lines of another project
+    const isTable = rule !== 'code' && /^\s*(?:\/\/[/!]?|\*)?\s*\|/.test(line);
+    if (widthOf(line) <= WIDTHS[rule] || isTable || fenced.has(number) || UNBREAKABLE.test(line)) return [];
+    const message = `${widthOf(line)} columns, at most ${WIDTHS[rule]}`;
+    return [{ line: number, rule: `${rule}-width`, message }];
+  });
+}
