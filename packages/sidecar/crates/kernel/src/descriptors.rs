@@ -4,8 +4,9 @@
 //! Descriptions are shared (`/dev/stdin` opens the one of descriptor 0 again, a child inherits its parent's), so each carries its own position.
 //! Closing the last descriptor of a file or socket lets go of it; the end of the process closes all. Next: `fs/io.rs`.
 
+use crate::ids::SocketId;
+use coldframe_ids::Pid;
 use super::fs::{Device, HostFile, Ino, Listing, Place};
-use super::net;
 use super::usage::{Charge, Mark};
 use coldframe_error::Errno;
 use parking_lot::Mutex;
@@ -23,10 +24,10 @@ pub(crate) struct Description {
 pub(crate) enum Target {
     /// A standard stream of the program `owner`, as its caller outside sees it: 0, 1 or 2.
     Stream {
-        owner: u32,
+        owner: Pid,
         fd: u8,
     },
-    Socket(net::Id),
+    Socket(SocketId),
     File(Ino),
     Directory(Place),
     Device(Device, Ino),
@@ -40,7 +41,7 @@ pub(crate) enum Target {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Held {
     Node(Ino),
-    Socket(net::Id),
+    Socket(SocketId),
 }
 
 /// Where the next read or write happens.
@@ -94,7 +95,7 @@ impl Description {
 
 impl Descriptors {
     /// With the streams of the caller outside.
-    pub(crate) fn new(owner: u32, limit: usize) -> Self {
+    pub(crate) fn new(owner: Pid, limit: usize) -> Self {
         let streams = [(0, READ_ONLY), (1, WRITE_ONLY), (2, WRITE_ONLY)];
         let slots = streams.map(|(fd, flags)| Some(Arc::new(Description::new(Target::Stream { owner, fd }, flags))));
         Self::inherited(slots.into(), limit)

@@ -1,5 +1,6 @@
 //! The state that all programs of a runtime share.
 
+use coldframe_ids::Pid;
 use crate::caller::Caller;
 use crate::fs::{self, EmbedderFiles, FileSystem, Space};
 use crate::limits::Limits;
@@ -66,7 +67,7 @@ impl Kernel {
     }
 
     /// Calls `run` with the program `pid`, which may be `caller`. `None` if the program has ended.
-    pub(crate) fn with_program<R>(&self, caller: &dyn Caller, pid: u32, run: impl FnOnce(&dyn Caller) -> R) -> Option<R> {
+    pub(crate) fn with_program<R>(&self, caller: &dyn Caller, pid: Pid, run: impl FnOnce(&dyn Caller) -> R) -> Option<R> {
         if caller.pid() == pid { Some(run(caller)) } else { self.processes.program(pid).map(|program| run(&*program)) }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::content::Content;
 use super::node::Body;
-use super::outside::EmbedderFiles;
+use super::embedder::EmbedderFiles;
 use super::tree::{FileSystem, User};
 use super::walk::{Last, Side, Spot};
 use crate::processes::MAGIC;

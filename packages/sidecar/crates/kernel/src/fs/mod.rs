@@ -42,17 +42,17 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use app::is_again;
-pub use app::{FileSystemRequest, Exchange};
+pub(crate) use app_file_system::is_again;
+pub use app_file_system::{FileSystemRequest, Exchange};
 pub use archive::Archive;
 pub(crate) use base::base;
 pub(crate) use calls::call;
 pub use feed::Waiter;
 pub(crate) use guard::Wanted;
-pub(crate) use host::{HostFile, Listing, HostFileSnapshot, ListingSnapshot};
+pub(crate) use mounts::{HostFile, Listing, HostFileSnapshot, ListingSnapshot};
 pub(crate) use io::{read, write};
 pub(crate) use node::{Body, Device, Ino};
-pub use outside::{EmbedderFiles, EmbedderFile, EmbedderWatch};
+pub use embedder::{EmbedderFiles, EmbedderFile, EmbedderWatch};
 pub use proc::Facts;
 pub(crate) use proc::{ProcessFactsSnapshot, ask, asking};
 pub(crate) use process::{ProcessFiles, ProcessFilesSnapshot};

@@ -1,10 +1,11 @@
 //! The family's table: which number is which call, and what its integers mean (`docs/internals/guest-abi.md`). A program names a socket by its
 //! descriptor. Operations are allotted and completed here, outside the table's lock. Next: `ends.rs`, what others do with sockets.
 
+use crate::ids::SocketId;
 use super::address::{Address, unbound};
 use super::sockets::SocketState;
 use super::names;
-use super::socket::{Datagram, Domain, Role, Socket};
+use super::socket::{Datagram, Domain, Role, Socket, WaitOwner};
 use super::stream::Progress;
 use crate::caller::Caller;
 use crate::descriptors::{Held, Target};
@@ -130,7 +131,7 @@ fn carry_out(
     if number == 0x20d {
         let (operation, mask) = (operations.begin()?, arguments.number(1));
         let armed = mask.and_then(|mask| state.arm(program, id, operation, mask));
-        return armed.map(|()| i64::from(operation)).inspect_err(|_| {
+        return armed.map(|()| operation.answer()).inspect_err(|_| {
             operations.cancel(operation);
         });
     }
@@ -164,8 +165,10 @@ fn carry_out(
             arguments.put(1, &message)
         }
         0x20e => {
-            let operation = arguments.number(1)?;
-            network.disarm(id, program.pid(), operation)?;
+            let operation = arguments.operation(1)?;
+            network.get(id)?;
+            let Some(operation) = operation else { return Ok(0) };
+            network.disarm(id, WaitOwner::Operation(program.pid(), operation))?;
             Ok(i64::from(operations.cancel(operation)))
         }
         0x20f => match network.get_mut(id)?.error.take() {

@@ -1,5 +1,6 @@
 //! Datagrams: whole messages, that get lost when the receiver has no room for them. Next: `calls.rs`.
 
+use crate::ids::SocketId;
 use super::address::{Address, reaches};
 use super::socket::{Role};
 use super::network::Network;

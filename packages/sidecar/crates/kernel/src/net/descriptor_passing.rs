@@ -4,6 +4,7 @@
 //! A parcel waits beside the connection, not in its bytes: Node sends the next one when the last one was acknowledged, and says in a message that it
 //! comes. Who closes the receiving end lets go of what waits there. Next: `handles.rs`, which gives and takes the numbers.
 
+use crate::ids::SocketId;
 use super::sockets::{SocketState, Sockets};
 use super::socket::{Domain, Role};
 use crate::descriptors::{Description, Target};

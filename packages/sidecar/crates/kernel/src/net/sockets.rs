@@ -136,7 +136,7 @@ impl Sockets {
     pub(crate) fn look(&self) -> ([(u64, u64); 2], u64) {
         let state = self.state.lock();
         let fed: usize = state.feeds.values().map(|feed| feed.bytes.len()).sum();
-        (state.network.look(), state.network.buffered() + fed as u64 + state.inbound.held())
+        (state.network.look(), state.network.buffered() + fed as u64 + state.inbound.queued_bytes())
     }
 
     /// Bytes that wait for one standard input.

@@ -13,7 +13,7 @@ fn ip(text: &str, port: u16) -> Address {
         .expect("an address")
 }
 
-fn waiter(owner: u32, operation: OperationId, mask: u32) -> Waiter {
+fn waiter(owner: Pid, operation: OperationId, mask: u32) -> Waiter {
     Waiter { owner, operation, mask }
 }
 

@@ -1,7 +1,10 @@
 //! A program's operations as a value: which numbers wait, and what has completed and was not taken. Who would be woken is no part of it, and
 //! neither are the operations of a call that blocks: nobody is inside one when a program is saved.
 
-use super::{Event, LAST, OPERATION_COST, Operations};
+use crate::ids::MAX_ID;
+use crate::ids::OperationId;
+use coldframe_ids::Pid;
+use super::{Event, OPERATION_COST, Operations};
 use crate::usage::Usage;
 use coldframe_error::Errno;
 use coldframe_error::Error;
@@ -12,38 +15,38 @@ use std::sync::atomic::Ordering;
 /// See the module.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OperationsSnapshot {
-    last: u32,
+    last: Option<OperationId>,
     /// In order.
-    pending: Vec<u32>,
+    pending: Vec<OperationId>,
     done: Vec<Event>,
 }
 
 impl OperationsSnapshot {
     /// Whether a program could have brought it about; it may come out of a file.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
-        let is_number = |operation: &u32| (1..=LAST).contains(operation);
+        let is_number = |operation: &OperationId| operation.get() <= MAX_ID;
         let done = self.done.iter().map(|event| &event.operation);
-        let are_numbers = self.last <= LAST && self.pending.iter().chain(done).all(is_number);
+        let are_numbers = self.last.iter().chain(&self.pending).chain(done).all(is_number);
         if are_numbers && self.pending.is_sorted_by(|one, other| one < other) { Ok(()) } else { Err("an operation's number") }
     }
 
     /// Bytes that it holds.
     pub(crate) fn own_bytes(&self) -> u64 {
         let results: usize = self.done.iter().map(|event| event.bytes.len() + size_of::<Event>()).sum();
-        (self.pending.len() * size_of::<u32>() + results) as u64
+        (self.pending.len() * size_of::<OperationId>() + results) as u64
     }
 }
 
 impl Operations {
     pub(crate) fn snapshot(&self) -> OperationsSnapshot {
         let state = self.state.lock();
-        let mut pending: Vec<u32> = state.pending.iter().copied().collect();
+        let mut pending: Vec<OperationId> = state.pending.iter().copied().collect();
         pending.sort_unstable();
         OperationsSnapshot { last: state.last, pending, done: state.done.iter().cloned().collect() }
     }
 
     /// The operations of the process `pid`, as they were saved. What its runtime's limits do not allow is an error.
-    pub(crate) fn restore(saved: &OperationsSnapshot, usage: &Arc<Usage>, pid: u32) -> Result<Self, Error> {
+    pub(crate) fn restore(saved: &OperationsSnapshot, usage: &Arc<Usage>, pid: Pid) -> Result<Self, Error> {
         let made = Self::new(usage, pid);
         {
             let mut state = made.state.lock();
@@ -67,13 +70,13 @@ impl Operations {
     }
 
     /// Whether its completion is still to come.
-    pub(crate) fn is_pending(&self, operation: u32) -> bool {
+    pub(crate) fn is_pending(&self, operation: OperationId) -> bool {
         self.state.lock().pending.contains(&operation)
     }
 
     /// Completes what nobody will complete: all that wait except those that `has_completer` names.
-    pub(crate) fn cancel_orphans(&self, has_completer: impl Fn(u32) -> bool) {
-        let mut orphans: Vec<u32> = {
+    pub(crate) fn cancel_orphans(&self, has_completer: impl Fn(OperationId) -> bool) {
+        let mut orphans: Vec<OperationId> = {
             let state = self.state.lock();
             state.pending.iter().copied().filter(|operation| !has_completer(*operation)).collect()
         };

@@ -1,5 +1,7 @@
 //! Signals: which ones a program listens to, which wait to be told, and what the others do. Next: `spec.rs`.
 
+use crate::ids::OperationId;
+use coldframe_ids::Pid;
 use super::status::SIGKILL;
 use crate::caller::Caller;
 use crate::operations::OperationsSnapshot;
@@ -28,7 +30,7 @@ pub(crate) struct State {
     heard: u64,
     pending: u64,
     /// The operation that is told of the next one.
-    operation: Option<u32>,
+    operation: Option<OperationId>,
 }
 
 /// A signal's number from 1 on; `EINVAL` for what is none.
@@ -44,7 +46,7 @@ impl State {
     /// Whether a program could have brought it about; it may come out of a file.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         let never = bit(SIGKILL) | bit(SIGSTOP);
-        if self.heard & never == 0 && self.operation != Some(0) { Ok(()) } else { Err("a signal that nobody hears") }
+        if self.heard & never == 0 { Ok(()) } else { Err("a signal that nobody hears") }
     }
 
     fn tell(&mut self, operations: &Operations) {
@@ -71,7 +73,7 @@ impl Signals {
     }
 
     /// The operation that is told of the next one.
-    pub(crate) fn waiting(&self) -> Option<u32> {
+    pub(crate) fn waiting(&self) -> Option<OperationId> {
         self.0.lock().operation
     }
 
@@ -98,12 +100,12 @@ impl Signals {
         let operation = operations.begin()?;
         state.operation = Some(operation);
         state.tell(operations);
-        Ok(i64::from(operation))
+        Ok(operation.answer())
     }
 }
 
 /// Whether `caller` may send a signal (none: only look) to the process `pid`. To itself a program may send what it likes.
-pub(super) fn may_send(caller: &dyn Caller, pid: u32, signal: Option<u8>) -> bool {
+pub(super) fn may_send(caller: &dyn Caller, pid: Pid, signal: Option<u8>) -> bool {
     let permissions = &caller.process().kernel.permissions;
     if caller.pid() == pid || !permissions.asks(Scope::Process) {
         return true;

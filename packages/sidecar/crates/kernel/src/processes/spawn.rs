@@ -1,6 +1,7 @@
 //! Starting a child: what it is, where it begins, what its descriptors are; then the runtime makes a program of it. A child shares its
 //! parent's kernel and nothing else. Next: `waiting.rs`.
 
+use coldframe_ids::Pid;
 use super::resolve::{Command, resolve};
 use super::spec::{Most, Spec, Stdio};
 use crate::caller::Caller;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 /// A child that has a number and can begin.
 pub struct Child {
     pub process: Process,
-    pub parent: u32,
+    pub parent: Pid,
     pub command: Command,
     pub cwd: String,
     /// The memory that it begins with.
@@ -71,7 +72,7 @@ pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> An
         kernel.processes.remove(pid);
         return Err(Errno::EAGAIN);
     }
-    Ok(i64::from(pid))
+    Ok(i64::from(pid.get()))
 }
 
 fn slots(parent: &Process, stdio: &[Stdio]) -> Result<Vec<Option<Arc<Description>>>, Errno> {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 const DONE: Status = Status::Code(0);
 
-fn waiter(operation: u32, reaps: bool) -> Waiter {
+fn waiter(operation: OperationId, reaps: bool) -> Waiter {
     Waiter { operation, reaps }
 }
 

@@ -2,6 +2,7 @@
 //! the listener at a place where none is held. A use must fall below 60 % before it can warn again, and each limit warns at most once a
 //! second: a program cannot make a flood of them. Next: `snapshot.rs`.
 
+use coldframe_ids::Pid;
 use crate::usage::reports::LimitWarning;
 use coldframe_sys as sys;
 use parking_lot::Mutex;
@@ -61,7 +62,7 @@ impl Warnings {
     }
 
     /// A use has come near its limit.
-    pub fn add(&self, limit: &'static str, used: u64, max: u64, pid: Option<u32>) {
+    pub fn add(&self, limit: &'static str, used: u64, max: u64, pid: Option<Pid>) {
         if self.listener.get().is_none() && !cfg!(test) {
             return;
         }

@@ -18,7 +18,7 @@ pub(crate) use files::{HostFile, How, Listing, HostFileSnapshot, ListingSnapshot
 pub(super) use snapshot::{Kind, MountSnapshot};
 pub(super) use watching::{HostWatchers, HostWatchSnapshot};
 
-use super::app::App;
+use super::app_file_system::App;
 use super::content::Content;
 use super::node::{Body, Directory, MAX_NAME};
 use super::proc::Proc;

@@ -1,6 +1,7 @@
 //! Who asks, and what a process has told of itself. `/proc/self` is somebody else for each program, and a walk does not know in whose call it
 //! runs: the thread that carries out a call does. Next: `machine.rs`.
 
+use coldframe_ids::Pid;
 use crate::caller::Caller;
 use crate::processes::ProgramKind;
 use coldframe_sys as sys;
@@ -10,11 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 thread_local! {
-    static ASKING: Cell<Option<u32>> = const { Cell::new(None) };
+    static ASKING: Cell<Option<Pid>> = const { Cell::new(None) };
 }
 
 /// While it lives, this thread's calls are those of a program.
-pub(crate) struct Asking(Option<u32>);
+pub(crate) struct Asking(Option<Pid>);
 
 /// `program` makes a call; its memory has `memory` bytes.
 pub(crate) fn ask(program: &dyn Caller, memory: usize) -> Asking {
@@ -29,7 +30,7 @@ impl Drop for Asking {
 }
 
 /// The process whose call this is; none for the caller outside.
-pub(crate) fn asking() -> Option<u32> {
+pub(crate) fn asking() -> Option<Pid> {
     ASKING.get()
 }
 

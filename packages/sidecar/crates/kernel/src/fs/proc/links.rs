@@ -1,6 +1,7 @@
 //! The links of `/proc`: what they say, and where they lead. Those of descriptors lead to the thing itself, whatever its name is by now and
 //! even if it has none any more. Next: `asking.rs`.
 
+use coldframe_ids::Pid;
 use super::{Entry, Proc, asking};
 use crate::caller::Caller;
 use crate::descriptors::Target;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 
 pub(super) enum Link {
     /// `self`.
-    Own(u32),
+    Own(Pid),
     Mounts,
     Executable(Arc<dyn Caller>),
     Root,
@@ -37,7 +38,7 @@ impl Proc {
                 let descriptors = program.process().files.descriptors.lock();
                 match &descriptors.peek(fd).ok_or(Errno::ENOENT)?.target {
                     Target::Stream { owner, fd } => {
-                        Ok(format!("pipe:[{}]", (u64::from(*owner) << 8) + u64::from(*fd)).into_bytes())
+                        Ok(format!("pipe:[{}]", (u64::from(owner.get()) << 8) + u64::from(*fd)).into_bytes())
                     }
                     Target::Socket(id) => Ok(format!("socket:[{id}]").into_bytes()),
                     Target::File(ino) | Target::Device(_, ino) => path_of_file(tree, *ino),

@@ -21,7 +21,9 @@ mod record;
 pub(crate) use check::is_name;
 pub(crate) use record::standard;
 
-use super::host::{HostWatchers, HostWatchSnapshot, MountSnapshot};
+use crate::ids::OperationId;
+use coldframe_ids::Pid;
+use super::mounts::{HostWatchers, HostWatchSnapshot, MountSnapshot};
 use super::node::{Ino, Node};
 use super::tree::{Dense, FileSystem, Reason, Space};
 use super::watch::{WatchSnapshot, Watchers};
@@ -62,7 +64,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) mounts: &'a [MountOptions],
     pub(crate) file_systems: &'a [FileSystemOptions],
     /// Those of the programs that live, by their numbers.
-    pub(crate) operations: &'a HashMap<u32, Arc<Operations>>,
+    pub(crate) operations: &'a HashMap<Pid, Arc<Operations>>,
 }
 
 impl FileSystem {
@@ -81,7 +83,7 @@ impl FileSystem {
     }
 
     /// Processes and operations that a change of a file will complete.
-    pub(crate) fn waiters(&self) -> Vec<(u32, u32)> {
+    pub(crate) fn waiters(&self) -> Vec<(Pid, OperationId)> {
         self.watchers.waiters().chain(self.host_watchers.waiters()).collect()
     }
 

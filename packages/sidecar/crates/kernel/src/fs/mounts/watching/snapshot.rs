@@ -1,6 +1,8 @@
 //! Watches of mounted folders as values: what is watched is named by its mount and its path, and is watched anew in a copy. What is not there any more is
 //! watched no more, and who waits for it is told so like all whose wait has become vain.
 
+use coldframe_ids::Pid;
+use crate::ids::OperationId;
 use super::super::super::node::Type;
 use super::super::super::snapshot::Surroundings;
 use super::super::super::watch::{WatchSnapshot, Watcher, check_count};
@@ -32,7 +34,7 @@ impl HostWatchers {
         shared.watches.lock().iter().filter_map(of).collect()
     }
 
-    pub(in crate::fs) fn waiters(&self) -> Vec<(u32, u32)> {
+    pub(in crate::fs) fn waiters(&self) -> Vec<(Pid, OperationId)> {
         let Some(shared) = &self.0 else { return Vec::new() };
         shared.watches.lock().iter().filter_map(|watch| watch.watcher.waiter()).collect()
     }
