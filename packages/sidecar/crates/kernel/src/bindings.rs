@@ -4,13 +4,13 @@
 //! guest's library (`packages/runner/bootstrap/call-binding.js`) and the SDK. Commands on PATH that call a binding are files that name it, like those of
 //! our other programs (`processes/resolve.rs`, `fs/commands.rs`). Next: `host_calls.rs`.
 
-use super::host_calls::{self, MAX_INPUT_BYTES, HostCallRequest};
+use super::host_calls::{self, HostCallRequest, MAX_INPUT_BYTES};
 use super::permissions::Denied;
-use crate::ids::OperationId;
 use super::processes::MAGIC;
 use super::{Answer, Arguments, Kernel};
 use crate::caller::Caller;
 use crate::embedder::BindingOptions;
+use crate::ids::OperationId;
 use coldframe_error::Errno;
 use coldframe_error::Error;
 use parking_lot::Mutex;

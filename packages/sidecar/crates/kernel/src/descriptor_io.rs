@@ -1,10 +1,10 @@
 //! Descriptors across the parts of the kernel: giving numbers to sockets, reading and writing whatever a number stands for, closing.
 //! Next: `processes/`, which hands descriptors on to children.
 
-use crate::ids::SocketId;
 use super::descriptors::{Description, Held, READ_WRITE, Target};
 use super::{Answer, Process, fs, net};
 use crate::caller::{Blocked, Caller};
+use crate::ids::SocketId;
 use coldframe_error::Errno;
 use std::future::poll_fn;
 use std::sync::Arc;

@@ -4,11 +4,11 @@
 //! Descriptions are shared (`/dev/stdin` opens the one of descriptor 0 again, a child inherits its parent's), so each carries its own position.
 //! Closing the last descriptor of a file or socket lets go of it; the end of the process closes all. Next: `fs/io.rs`.
 
-use crate::ids::SocketId;
-use coldframe_ids::Pid;
 use super::fs::{Device, HostFile, Ino, Listing, Place};
 use super::usage::{Charge, Mark};
+use crate::ids::SocketId;
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_lowest_number_is_given_and_the_limit_holds() {
-        let mut descriptors = Descriptors::new(1, 5);
+        let mut descriptors = Descriptors::new(Pid::INIT, 5);
         let file = || Arc::new(Description::new(Target::File(9), 0));
         assert_eq!((descriptors.add(file()), descriptors.add(file())), (Ok((3, true)), Ok((4, false))));
         assert_eq!(descriptors.add(file()), Err(Errno::EMFILE));
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn what_is_open_twice_is_released_with_the_second() {
-        let mut descriptors = Descriptors::new(1, 10);
+        let mut descriptors = Descriptors::new(Pid::INIT, 10);
         let file = Arc::new(Description::new(Target::File(9), 0));
         descriptors.add(file.clone()).expect("room");
         descriptors.add(file).expect("room");

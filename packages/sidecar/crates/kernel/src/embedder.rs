@@ -3,8 +3,8 @@
 //! The core knows a service's name, a name inside it, and bytes. What they mean is between the guest's library and the caller. Next:
 //! `kernel/host_calls.rs`, the calls under way.
 
-use coldframe_ids::{ConnectionId, HostCallId, Pid};
 use crate::net::inbound::NetworkEvent;
+use coldframe_ids::{ConnectionId, HostCallId, Pid};
 
 /// Takes the calls of one runtime. Called on worker threads, or on the calling thread when a program runs inline; it must not block.
 ///

@@ -11,13 +11,13 @@
 //!
 //! The table is plain data: who waits is a process's number and an operation's, or a VM that looks again when it is woken.
 
-use crate::ids::OperationId;
-use coldframe_ids::{HostCallId, Pid};
 use super::Kernel;
 use super::operations::Operations;
 use crate::caller::{Blocked, Caller};
 use crate::embedder::{Embedder, HostAnswer, HostCall, HostFailure};
+use crate::ids::OperationId;
 use coldframe_error::Errno;
+use coldframe_ids::{HostCallId, Pid};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -319,6 +319,7 @@ impl HostFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::operation;
 
     fn table() -> Table {
         Table::default()
@@ -327,10 +328,15 @@ mod tests {
     #[test]
     fn an_answer_reaches_who_asked_once() {
         let mut table = table();
-        let number = table.enter(7, 3, Listener::Operation(9)).expect("room");
-        assert_eq!((table.bytes, table.find(7, 9), table.find(8, 9)), (3, Some(number), None));
-        assert!(matches!(table.answer(number + 1, Ok(vec![])), Told::Nobody));
-        assert!(matches!(table.answer(number, Ok(vec![1])), Told::Operation(7, 9, Ok(bytes)) if bytes == [1]));
+        let number = table.enter(Pid::new(7), 3, Listener::Operation(operation(9))).expect("room");
+        assert_eq!(
+            (table.bytes, table.find(Pid::new(7), operation(9)), table.find(Pid::new(8), operation(9))),
+            (3, Some(number), None)
+        );
+        assert!(matches!(table.answer(HostCallId::new(number.get() + 1), Ok(vec![])), Told::Nobody));
+        assert!(
+            matches!(table.answer(number, Ok(vec![1])), Told::Operation(pid, own, Ok(bytes)) if (pid, own, &bytes[..]) == (Pid::new(7), operation(9), &[1]))
+        );
         assert!(matches!(table.answer(number, Ok(vec![2])), Told::Nobody));
         assert_eq!((table.calls.len(), table.bytes), (0, 0));
     }
@@ -338,7 +344,7 @@ mod tests {
     #[test]
     fn what_nobody_waits_for_counts_until_it_is_answered() {
         let mut table = table();
-        let number = table.enter(7, 3, Listener::Operation(9)).expect("room");
+        let number = table.enter(Pid::new(7), 3, Listener::Operation(operation(9))).expect("room");
         assert!(table.abandon(number));
         assert!(!table.abandon(number));
         assert_eq!((table.calls.len(), table.bytes), (1, 3));
@@ -350,12 +356,12 @@ mod tests {
     #[test]
     fn a_blocked_one_keeps_its_first_answer() {
         let mut table = table();
-        let number = table.enter(7, 0, Listener::Waiting(None)).expect("room");
+        let number = table.enter(Pid::new(7), 0, Listener::Waiting(None)).expect("room");
         assert!(matches!(table.answer(number, Ok(vec![1])), Told::Nobody));
         assert!(matches!(table.answer(number, Ok(vec![2])), Told::Nobody));
         let call = table.remove(number).expect("it waits");
         assert!(matches!(call.listener, Listener::FileSystemReply(Ok(bytes)) if bytes == [1]));
-        let number = table.enter(7, 0, Listener::Waiting(Some(Waker::noop().clone()))).expect("room");
+        let number = table.enter(Pid::new(7), 0, Listener::Waiting(Some(Waker::noop().clone()))).expect("room");
         assert!(matches!(table.answer(number, Ok(vec![])), Told::Blocked(_)));
         // FileSystemReply and then given up: the caller need not hear of it.
         assert!(!table.abandon(number));
@@ -365,17 +371,17 @@ mod tests {
     #[test]
     fn calls_and_bytes_are_bounded() {
         let mut table = table();
-        assert_eq!(table.enter(1, MAX_BYTES + 1, Listener::Nobody), Err(Errno::ENOBUFS));
-        let first = table.enter(1, MAX_BYTES, Listener::Nobody).expect("room");
-        assert_eq!(table.enter(1, 1, Listener::Nobody), Err(Errno::ENOBUFS));
+        assert_eq!(table.enter(Pid::INIT, MAX_BYTES + 1, Listener::Nobody), Err(Errno::ENOBUFS));
+        let first = table.enter(Pid::INIT, MAX_BYTES, Listener::Nobody).expect("room");
+        assert_eq!(table.enter(Pid::INIT, 1, Listener::Nobody), Err(Errno::ENOBUFS));
         for _ in 1..MAX_CALLS {
-            table.enter(1, 0, Listener::Nobody).expect("room");
+            table.enter(Pid::INIT, 0, Listener::Nobody).expect("room");
         }
-        assert_eq!(table.enter(1, 0, Listener::Nobody), Err(Errno::ENOBUFS));
+        assert_eq!(table.enter(Pid::INIT, 0, Listener::Nobody), Err(Errno::ENOBUFS));
         table.remove(first);
-        table.last = u32::MAX;
+        table.last = Some(HostCallId::new(u32::MAX));
         // Numbers begin again, and pass over those in use and 0.
-        assert_eq!(table.enter(1, 1, Listener::Nobody), Ok(first));
+        assert_eq!(table.enter(Pid::INIT, 1, Listener::Nobody), Ok(first));
     }
 
     #[test]

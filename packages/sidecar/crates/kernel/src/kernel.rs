@@ -1,6 +1,5 @@
 //! The state that all programs of a runtime share.
 
-use coldframe_ids::Pid;
 use crate::caller::Caller;
 use crate::fs::{self, EmbedderFiles, FileSystem, Space};
 use crate::limits::Limits;
@@ -8,6 +7,7 @@ use crate::permissions::Permissions;
 use crate::processes::Processes;
 use crate::usage::Usage;
 use crate::{bindings, host_calls, net};
+use coldframe_ids::Pid;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -241,7 +241,7 @@ mod tests {
     use crate::limits::Limits;
 
     fn operations() -> Operations {
-        Operations::new(&Usage::new(&Limits { kernel_bytes: 65_536, operations: 100, ..Limits::default() }), 2)
+        Operations::new(&Usage::new(&Limits { kernel_bytes: 65_536, operations: 100, ..Limits::default() }), Pid::new(2))
     }
 
     #[test]

@@ -2,15 +2,15 @@
 //!
 //! `descriptors.rs` is the table of descriptors, `handles.rs` what a process does with them.
 
-use crate::ids::SocketId;
-use coldframe_ids::Pid;
+use crate::crypto;
 use crate::descriptors::Descriptors;
 use crate::fs::{self, ProcessFiles};
+use crate::ids::SocketId;
 use crate::kernel::Kernel;
 use crate::operations::Operations;
 use crate::processes::Signals;
 use crate::usage::Charge;
-use crate::crypto;
+use coldframe_ids::Pid;
 use parking_lot::Mutex;
 use std::sync::Arc;
 

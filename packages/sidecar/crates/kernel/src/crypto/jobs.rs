@@ -5,8 +5,8 @@
 
 use super::{MAX_COPY, job, pool, refused};
 use crate::Answer;
-use crate::ids::OperationId;
 use crate::caller::{Blocked, Caller};
+use crate::ids::OperationId;
 use crate::usage::{Charge, Resource, Usage};
 use coldframe_crypto::{Command, Fault};
 use coldframe_error::Errno;

@@ -13,10 +13,10 @@ mod snapshot;
 
 pub(crate) use snapshot::CryptoSnapshot;
 
-use crate::ids::OperationId;
 use super::usage::Usage;
 use super::{Answer, Arguments};
 use crate::caller::Caller;
+use crate::ids::OperationId;
 use coldframe_crypto::{Algorithm, Command, Fault, Hmac, Unwatched};
 use coldframe_error::Errno;
 use contexts::{Context, Contexts};

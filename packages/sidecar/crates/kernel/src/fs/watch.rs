@@ -8,7 +8,6 @@ mod snapshot;
 
 pub(super) use snapshot::{WatchSnapshot, check_count};
 
-use crate::ids::OperationId;
 use super::feed::Feed;
 use super::guard::Wanted;
 use super::node::Ino;
@@ -16,6 +15,7 @@ use super::overlay::Raise;
 use super::tree::FileSystem;
 use super::view::View;
 use super::walk::{Last, Name, Place, Side, join};
+use crate::ids::OperationId;
 use crate::operations::Operations;
 use crate::permissions::Permissions;
 use crate::permissions::operations::files;

@@ -1,14 +1,14 @@
 //! The family's table: which number is which call, and what its integers mean (`docs/internals/guest-abi.md`). A program names a socket by its
 //! descriptor. Operations are allotted and completed here, outside the table's lock. Next: `ends.rs`, what others do with sockets.
 
-use crate::ids::SocketId;
 use super::address::{Address, unbound};
-use super::sockets::SocketState;
 use super::names;
 use super::socket::{Datagram, Domain, Role, Socket, WaitOwner};
+use super::sockets::SocketState;
 use super::stream::Progress;
 use crate::caller::Caller;
 use crate::descriptors::{Held, Target};
+use crate::ids::SocketId;
 use crate::permissions::operations::{Operations, network};
 use crate::permissions::policy::Scope;
 use crate::permissions::{About, Denied, Peer, is_local_name};

@@ -25,7 +25,7 @@ mod stream;
 mod tests;
 
 pub(crate) use calls::call;
-pub(crate) use sockets::Kind;
-pub use sockets::Sockets;
 pub(crate) use snapshot::SocketsSnapshot;
 pub use socket::{IN, OUT};
+pub(crate) use sockets::Kind;
+pub use sockets::Sockets;

@@ -1,11 +1,11 @@
 //! Connections: listening, connecting, accepting, and moving bytes. Next: `datagram.rs`.
 
-use crate::ids::SocketId;
-use coldframe_ids::Pid;
 use super::address::{Address, reaches, unbound};
-use super::socket::{Domain, Listener, Role, Socket, Stream};
 use super::network::Network;
+use super::socket::{Domain, Listener, Role, Socket, Stream};
+use crate::ids::SocketId;
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
 use std::collections::VecDeque;
 
 /// Longest queue of connections to be accepted (Linux's `somaxconn`).

@@ -1,13 +1,13 @@
 //! A program's operations as a value: which numbers wait, and what has completed and was not taken. Who would be woken is no part of it, and
 //! neither are the operations of a call that blocks: nobody is inside one when a program is saved.
 
+use super::{Event, OPERATION_COST, Operations};
 use crate::ids::MAX_ID;
 use crate::ids::OperationId;
-use coldframe_ids::Pid;
-use super::{Event, OPERATION_COST, Operations};
 use crate::usage::Usage;
 use coldframe_error::Errno;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -92,13 +92,16 @@ impl Operations {
 mod tests {
     use super::*;
     use crate::limits::Limits;
+    use crate::testing::operation;
+
+    const PID: Pid = Pid::new(2);
 
     fn usage(operations: u64, kernel_bytes: u64) -> Arc<Usage> {
         Usage::new(&Limits { operations, kernel_bytes, ..Limits::default() })
     }
 
     fn saved() -> OperationsSnapshot {
-        let operations = Operations::new(&usage(100, 65_536), 2);
+        let operations = Operations::new(&usage(100, 65_536), PID);
         let numbers: Vec<_> = (0..3).map(|_| operations.begin().expect("room")).collect();
         operations.complete(numbers[1], Ok(7), vec![1, 2]);
         operations.begin_blocking().expect("room");
@@ -108,28 +111,28 @@ mod tests {
     #[test]
     fn what_waits_waits_on_and_what_has_completed_is_told() {
         let usage = usage(100, 65_536);
-        let restored = Operations::restore(&saved(), &usage, 2).expect("room");
-        assert_eq!(restored.take(), [Event { operation: 2, result: 7, bytes: vec![1, 2] }]);
-        assert!(restored.is_pending(1) && !restored.is_pending(2) && restored.is_pending(3));
-        restored.complete(3, Ok(1), Vec::new());
-        assert_eq!(restored.take(), [Event { operation: 3, result: 1, bytes: vec![] }]);
-        assert_eq!(restored.begin(), Ok(5), "numbers go on");
+        let restored = Operations::restore(&saved(), &usage, PID).expect("room");
+        assert_eq!(restored.take(), [Event { operation: operation(2), result: 7, bytes: vec![1, 2] }]);
+        assert!(restored.is_pending(operation(1)) && !restored.is_pending(operation(2)) && restored.is_pending(operation(3)));
+        restored.complete(operation(3), Ok(1), Vec::new());
+        assert_eq!(restored.take(), [Event { operation: operation(3), result: 1, bytes: vec![] }]);
+        assert_eq!(restored.begin(), Ok(operation(5)), "numbers go on");
         assert_eq!(restored.look(), (2, 3));
     }
 
     #[test]
     fn orphans_are_cancelled_in_order() {
-        let restored = Operations::restore(&saved(), &usage(100, 65_536), 2).expect("room");
+        let restored = Operations::restore(&saved(), &usage(100, 65_536), PID).expect("room");
         restored.take();
-        restored.cancel_orphans(|operation| operation == 9);
-        let results: Vec<_> = restored.take().iter().map(|event| (event.operation, event.result)).collect();
+        restored.cancel_orphans(|own| own == operation(9));
+        let results: Vec<_> = restored.take().iter().map(|event| (event.operation.get(), event.result)).collect();
         assert_eq!(results, [(1, -125), (3, -125)]);
         assert!(!restored.are_under_way());
     }
 
     #[test]
     fn narrower_limits_are_refused_by_name() {
-        let refusal = |operations, bytes| match Operations::restore(&saved(), &usage(operations, bytes), 2) {
+        let refusal = |operations, bytes| match Operations::restore(&saved(), &usage(operations, bytes), PID) {
             Err(Error::ResourceExhausted { resource, limit }) => (resource, limit),
             _ => ("", 0),
         };

@@ -23,12 +23,12 @@ mod tree;
 pub(crate) use compiled::About;
 pub(crate) use hosts::{Peer, is_local_name};
 
-use coldframe_ids::Pid;
 use crate::fs;
 use crate::permissions::policy::{Decision, Decisions, PermissionListener, PermissionPolicy, Scope, Verdict};
 use audit::Audit;
 use coldframe_error::Errno;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use coldframe_sys as sys;
 use compiled::{Compiled, bit};
 use operations::{Operations, each, env, files};

@@ -1,7 +1,7 @@
 //! What others may see of the table: `/proc` shows it. Next: `waiting.rs`.
 
-use coldframe_ids::Pid;
 use super::Processes;
+use coldframe_ids::Pid;
 
 impl Processes {
     /// The processes that live, in order.

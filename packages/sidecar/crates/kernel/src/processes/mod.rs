@@ -10,8 +10,8 @@
 
 mod look;
 mod resolve;
-mod snapshot;
 mod signals;
+mod snapshot;
 mod spawn;
 mod spec;
 mod status;
@@ -22,20 +22,20 @@ mod waiting;
 
 pub(crate) use resolve::MAGIC;
 pub use resolve::{Command, ProgramKind};
-pub(crate) use snapshot::ProcessTableSnapshot;
 pub(crate) use signals::{Signals, State as SignalsSnapshot};
+pub(crate) use snapshot::ProcessTableSnapshot;
 pub use spawn::{Child, find};
 pub use status::{SIGKILL, SIGPIPE, Status};
 pub(crate) use waiting::wait_for;
 
-use crate::ids::OperationId;
-use coldframe_ids::Pid;
 use super::permissions::{About, Denied, operations};
 use super::usage::{Mark, Usage};
 use super::{Answer, Arguments};
 use crate::caller::Caller;
+use crate::ids::OperationId;
 use coldframe_error::Errno;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use coldframe_sys as sys;
 use parking_lot::Mutex;
 use std::collections::HashMap;

@@ -1,15 +1,15 @@
 //! Signals: which ones a program listens to, which wait to be told, and what the others do. Next: `spec.rs`.
 
-use crate::ids::OperationId;
-use coldframe_ids::Pid;
 use super::status::SIGKILL;
 use crate::caller::Caller;
+use crate::ids::OperationId;
 use crate::operations::OperationsSnapshot;
 use crate::permissions::policy::Scope;
 use crate::permissions::{About, operations::process};
 use crate::{Answer, Operations};
 use coldframe_error::Errno;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
@@ -146,12 +146,12 @@ mod tests {
 
     #[test]
     fn signals_wait_for_an_operation_and_each_is_told_once() {
-        let (signals, operations) = (Signals::default(), Operations::new(&Default::default(), 2));
+        let (signals, operations) = (Signals::default(), Operations::new(&Default::default(), Pid::new(2)));
         assert_eq!(signals.listen(SIGKILL, true), Err(Errno::EINVAL));
         signals.0.lock().pending = bit(15) | bit(2);
         let first = signals.next(&operations).expect("room");
         let events = operations.take();
-        assert_eq!((i64::from(events[0].operation), events[0].result), (first, 2));
+        assert_eq!((events[0].operation.answer(), events[0].result), (first, 2));
         signals.next(&operations).expect("room");
         assert_eq!(operations.take()[0].result, 15);
         signals.next(&operations).expect("room");
@@ -161,13 +161,13 @@ mod tests {
 
     #[test]
     fn a_copy_hears_of_what_was_pending() {
-        let (signals, operations) = (Signals::default(), Operations::new(&Default::default(), 2));
+        let (signals, operations) = (Signals::default(), Operations::new(&Default::default(), Pid::new(2)));
         signals.listen(2, true).expect("a signal");
-        let first = signals.next(&operations).expect("room") as u32;
+        let first = signals.next(&operations).expect("room");
         let (saved, own) = signals.snapshot(&operations);
-        let copy = Operations::restore(&own, &Default::default(), 2).expect("room");
+        let copy = Operations::restore(&own, &Default::default(), Pid::new(2)).expect("room");
         let restored = Signals::restore(saved);
-        assert_eq!((restored.snapshot(&copy), restored.waiting()), ((saved, own), Some(first)));
+        assert_eq!((restored.snapshot(&copy), restored.waiting().map(OperationId::answer)), ((saved, own), Some(first)));
         assert_eq!(restored.next(&copy), Err(Errno::EBUSY));
     }
 

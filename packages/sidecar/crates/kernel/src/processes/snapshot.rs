@@ -1,14 +1,14 @@
 //! The process table as a value: numbers, families, who has ended and how, who waits for whom. The programs are not in it; they enter as they are
 //! made again.
 
-use crate::ids::OperationId;
-use coldframe_ids::Pid;
 use super::status::SIGKILL;
 use super::table::{Entry, LAST_PID};
 use super::{Processes, Status};
 use crate::Operations;
+use crate::ids::OperationId;
 use crate::usage::Usage;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -29,7 +29,8 @@ impl ProcessTableSnapshot {
         }
         for (pid, entry) in &self.entries {
             let numbers = [entry.group, entry.session, entry.root];
-            if !numbers.into_iter().all(is_number) || entry.parent == *pid || (entry.parent == Pid::INIT && entry.ended.is_some()) {
+            if !numbers.into_iter().all(is_number) || entry.parent == *pid || (entry.parent == Pid::INIT && entry.ended.is_some())
+            {
                 return Err("a process's family");
             }
         }

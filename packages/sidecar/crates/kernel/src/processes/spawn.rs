@@ -1,7 +1,6 @@
 //! Starting a child: what it is, where it begins, what its descriptors are; then the runtime makes a program of it. A child shares its
 //! parent's kernel and nothing else. Next: `waiting.rs`.
 
-use coldframe_ids::Pid;
 use super::resolve::{Command, resolve};
 use super::spec::{Most, Spec, Stdio};
 use crate::caller::Caller;
@@ -10,6 +9,7 @@ use crate::fs::View;
 use crate::usage::{Charge, Resource};
 use crate::{Answer, Process};
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
 use std::sync::Arc;
 
 /// A child that has a number and can begin.

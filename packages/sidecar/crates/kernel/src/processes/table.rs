@@ -6,10 +6,10 @@
 //! left of that session ends too; detached processes live on until the runtime is disposed of, or until the caller outside ends the
 //! process under which they began. Next: `status.rs`, how a process ended.
 
-use crate::ids::OperationId;
-use coldframe_ids::Pid;
 use super::status::Status;
+use crate::ids::OperationId;
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -64,7 +64,15 @@ impl Table {
 
     /// A number for a process that the caller outside starts. `EAGAIN` when there are too many.
     pub(super) fn enter_root(&mut self) -> Result<Pid, Errno> {
-        self.enter(|pid| Entry { parent: Pid::INIT, group: pid, session: pid, root: pid, condemned: false, ended: None, waiter: None })
+        self.enter(|pid| Entry {
+            parent: Pid::INIT,
+            group: pid,
+            session: pid,
+            root: pid,
+            condemned: false,
+            ended: None,
+            waiter: None,
+        })
     }
 
     /// A number for a child of `parent`.

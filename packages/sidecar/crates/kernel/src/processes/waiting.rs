@@ -3,8 +3,8 @@
 
 use super::table::Waiter;
 use crate::Answer;
-use crate::ids::OperationId;
 use crate::caller::{Blocked, Caller};
+use crate::ids::OperationId;
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use coldframe_sys as sys;

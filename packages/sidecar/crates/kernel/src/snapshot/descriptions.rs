@@ -4,12 +4,12 @@
 //! A copy's descriptions hold the nodes that they stand for, as opening does. What lay in a mount is opened again; what cannot be is
 //! [`Target::Lost`], whose every use fails. Next: `kernel/fs/saved`, the files themselves.
 
-use crate::ids::SocketId;
-use coldframe_ids::Pid;
 use crate::descriptors::{Description, Held, Position, Target};
+use crate::ids::SocketId;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 
-use crate::fs::{Device, FileSystem, Ino, Place, HostFileSnapshot, FilesSnapshot, ListingSnapshot, is_name};
+use crate::fs::{Device, FileSystem, FilesSnapshot, HostFileSnapshot, Ino, ListingSnapshot, Place, is_name};
 use crate::usage::{Charge, Resource};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};

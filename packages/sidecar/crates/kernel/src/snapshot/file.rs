@@ -10,7 +10,7 @@ use coldframe_ids::Digest;
 use std::collections::HashSet;
 
 /// The first byte. It changes with whatever is written in another way: postcard knows neither names nor types.
-const VERSION: u8 = 3;
+pub(super) const VERSION: u8 = 3;
 
 type Checked = Result<(), &'static str>;
 

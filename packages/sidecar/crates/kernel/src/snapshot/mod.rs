@@ -12,35 +12,35 @@
 //! signal, a watch of files in memory) goes on waiting, every other one is completed at the revival. Next: `graph.rs`, what descriptions share; `file.rs`, the bytes.
 
 mod bounded;
-mod file;
 mod descriptions;
+mod file;
 #[cfg(test)]
 mod rewritten;
 
 pub use bounded::bounded;
-pub(crate) use descriptions::{DescriptionCollector, Open, DescriptionsSnapshot, damaged};
+pub(crate) use descriptions::{DescriptionCollector, DescriptionsSnapshot, Open, damaged};
 
-use crate::ids::OperationId;
-use crate::ids::SocketId;
-use coldframe_ids::Pid;
 use super::bindings::{Bindings, BindingsSnapshot};
 use super::crypto::{Crypto, CryptoSnapshot};
 use super::descriptors::Target;
-use super::fs::{self, ProcessFactsSnapshot, FilesSnapshot, ProcessFilesSnapshot, Surroundings};
+use super::fs::{self, FilesSnapshot, ProcessFactsSnapshot, ProcessFilesSnapshot, Surroundings};
 use super::host_calls::HostCalls;
-use super::net::{SocketsSnapshot, Sockets};
+use super::net::{Sockets, SocketsSnapshot};
 use super::operations::OperationsSnapshot;
 use super::permissions::{Permissions, PolicySnapshot};
-use super::processes::{Processes, SignalsSnapshot, ProcessTableSnapshot, Signals};
+use super::processes::{ProcessTableSnapshot, Processes, Signals, SignalsSnapshot};
 use super::usage::{Charge, Resource, Usage};
 use super::{Kernel, Operations, Process};
 use crate::fs::options::FileSystemOptions;
 use crate::fs::options::MountOptions;
+use crate::ids::OperationId;
+use crate::ids::SocketId;
 use crate::limits::Limits;
 use crate::permissions::policy::PermissionPolicy;
 use crate::usage::WarningListener;
 use coldframe_error::Errno;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};

@@ -13,12 +13,12 @@ mod peaks;
 pub mod reports;
 mod warnings;
 
+pub use gather::{ProgramUse, gather};
 pub(crate) use gauge::Gauge;
 pub use gauge::{Charge, Resource};
 pub use mark::Mark;
 pub use peaks::Peaks;
 pub use reports::WarningListener;
-pub use gather::{ProgramUse, gather};
 pub use warnings::{Warnings, is_near};
 
 use crate::limits::Limits;

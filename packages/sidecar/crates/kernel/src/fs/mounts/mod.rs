@@ -14,9 +14,9 @@ mod walk;
 mod watching;
 
 pub(super) use files::OpenedSnapshot;
-pub(crate) use files::{HostFile, How, Listing, HostFileSnapshot, ListingSnapshot};
+pub(crate) use files::{HostFile, HostFileSnapshot, How, Listing, ListingSnapshot};
 pub(super) use snapshot::{Kind, MountSnapshot};
-pub(super) use watching::{HostWatchers, HostWatchSnapshot};
+pub(super) use watching::{HostWatchSnapshot, HostWatchers};
 
 use super::app_file_system::App;
 use super::content::Content;

@@ -1,9 +1,9 @@
 //! Who asks, and what a process has told of itself. `/proc/self` is somebody else for each program, and a walk does not know in whose call it
 //! runs: the thread that carries out a call does. Next: `machine.rs`.
 
-use coldframe_ids::Pid;
 use crate::caller::Caller;
 use crate::processes::ProgramKind;
+use coldframe_ids::Pid;
 use coldframe_sys as sys;
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;

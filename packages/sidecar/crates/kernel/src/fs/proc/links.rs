@@ -1,7 +1,6 @@
 //! The links of `/proc`: what they say, and where they lead. Those of descriptors lead to the thing itself, whatever its name is by now and
 //! even if it has none any more. Next: `asking.rs`.
 
-use coldframe_ids::Pid;
 use super::{Entry, Proc, asking};
 use crate::caller::Caller;
 use crate::descriptors::Target;
@@ -9,6 +8,7 @@ use crate::fs::node::Ino;
 use crate::fs::tree::{FileSystem, ROOT};
 use crate::fs::walk::{Place, join};
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
 use std::sync::Arc;
 
 pub(super) enum Link {

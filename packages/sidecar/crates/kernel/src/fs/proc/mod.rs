@@ -12,13 +12,13 @@ mod process;
 pub use caller_scope::Facts;
 pub(crate) use caller_scope::{ProcessFactsSnapshot, ask, asking};
 
-use coldframe_ids::Pid;
 use super::node::Type;
 use super::stat::{DEVICE, Stat};
 use super::tree::{FileSystem, GUEST, now};
 use crate::caller::Caller;
 use crate::processes::Processes;
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
 use links::Link;
 use std::sync::Arc;
 

@@ -1,15 +1,15 @@
 //! Watches as values. A program's watch goes on in every copy: the operation that waits for the next change still does, and what was kept for it still
 //! comes. The caller's own watches stay with the original.
 
-use crate::ids::MAX_ID;
-use crate::ids::OperationId;
-use coldframe_ids::Pid;
 use super::{Ear, MAX_KEPT, Watcher, Watchers};
 use crate::fs::node::Ino;
 use crate::fs::snapshot::Surroundings;
 use crate::fs::tree::FileSystem;
+use crate::ids::MAX_ID;
+use crate::ids::OperationId;
 use crate::permissions::Permissions;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

@@ -1,14 +1,14 @@
 //! Sockets out of a file: numbers that a program could not have brought about are refused, so that the table's own rules hold for what comes.
 
-use crate::ids::SocketId;
 use super::SocketsSnapshot;
+use crate::ids::MAX_ID;
+use crate::ids::SocketId;
 use crate::net::address::Address;
 use crate::net::datagram::ENTRY;
 use crate::net::descriptor_passing::MOST;
+use crate::net::network::MAX_WAITERS;
 use crate::net::socket::{Domain, Listener, Role, Socket, WaitOwner};
 use crate::net::stream::MAX_BACKLOG;
-use crate::net::network::MAX_WAITERS;
-use crate::ids::MAX_ID;
 use std::collections::{HashMap, HashSet};
 
 /// Why a value is refused.

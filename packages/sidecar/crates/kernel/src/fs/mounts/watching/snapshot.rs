@@ -1,15 +1,15 @@
 //! Watches of mounted folders as values: what is watched is named by its mount and its path, and is watched anew in a copy. What is not there any more is
 //! watched no more, and who waits for it is told so like all whose wait has become vain.
 
-use coldframe_ids::Pid;
-use crate::ids::OperationId;
 use super::super::super::node::Type;
 use super::super::super::snapshot::Surroundings;
 use super::super::super::watch::{WatchSnapshot, Watcher, check_count};
 use super::super::Mount;
 use super::{HostWatchers, Shared, Watch, hold};
+use crate::ids::OperationId;
 use coldframe_error::Errno;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
