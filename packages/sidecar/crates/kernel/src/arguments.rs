@@ -15,6 +15,7 @@ pub struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
+    /// Makes the arguments of one call.
     pub fn new(integers: [i64; 8], memory: &'a mut [u8]) -> Self {
         Self { integers, memory }
     }

@@ -2,7 +2,9 @@
 
 /// Results of imports that fail.
 pub mod errno {
+    /// A bad address.
     pub const EFAULT: i32 = -14;
+    /// An unknown function.
     pub const ENOSYS: i32 = -38;
     /// ENOSYS in WASI's numbering.
     pub const WASI_ENOSYS: i32 = 52;
@@ -14,15 +16,23 @@ pub const STATE_LEN: usize = 48;
 /// The guest's state after a turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct State {
+    /// The program has exited.
     pub exited: bool,
+    /// The exit code of the program.
     pub exit_code: i32,
     /// Milliseconds of the monotonic clock, or negative.
     pub timer_at: f64,
+    /// The reason of the exit. 0 is an exit of the program's own.
     pub exit_reason: u32,
+    /// The address of the value of a program or of an evaluation.
     pub value_ptr: u32,
+    /// The length of the value in bytes.
     pub value_len: u32,
+    /// The evaluation that has ended. 0 if none has ended.
     pub eval_done: u32,
+    /// The exit code of the evaluation.
     pub eval_exit_code: i32,
+    /// The reason of the evaluation's end, as `exit_reason`.
     pub eval_reason: u32,
 }
 
@@ -30,6 +40,7 @@ pub struct State {
 pub const REASON_MEMORY: u32 = 2;
 
 impl State {
+    /// Reads the state block.
     pub fn decode(block: &[u8; STATE_LEN]) -> Self {
         let u32_at = |at: usize| u32::from_le_bytes([block[at], block[at + 1], block[at + 2], block[at + 3]]);
         let timer = u64::from(u32_at(8)) | u64::from(u32_at(12)) << 32;
@@ -50,22 +61,34 @@ impl State {
 /// An event for the guest.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
+    /// A program starts.
     Start {
+        /// The mode of the program.
         mode: u32,
+        /// The start block: see [`Start`].
         block: &'a [u8],
     },
+    /// The time of `timer_at` has come.
     Timer,
+    /// An operation has completed.
     Complete {
+        /// The operation.
         operation: u32,
+        /// A value, or a negative error number.
         result: i32,
+        /// The bytes of the result.
         bytes: &'a [u8],
     },
+    /// An evaluation starts.
     Eval {
+        /// The evaluation.
         id: u32,
+        /// The code.
         source: &'a str,
     },
     /// The memory was restored from a snapshot: see [`Restore`].
     Restore {
+        /// The encoded [`Restore`].
         block: &'a [u8],
     },
 }
@@ -90,17 +113,26 @@ impl Event<'_> {
 
 /// The start block: the parameters of a program.
 pub struct Start<'a> {
+    /// The process.
     pub pid: u32,
+    /// The parent process.
     pub ppid: u32,
+    /// The working directory.
     pub cwd: &'a str,
+    /// The URL of the entry module.
     pub url: &'a str,
+    /// The code.
     pub source: &'a str,
+    /// The arguments.
     pub argv: &'a [String],
+    /// The environment.
     pub env: &'a [(String, String)],
+    /// Options of Node itself, `process.execArgv`.
     pub exec_argv: &'a [String],
 }
 
 impl Start<'_> {
+    /// Encodes the block.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(256 + self.source.len());
         let counts = [self.argv.len() as u32, self.env.len() as u32, self.exec_argv.len() as u32];
@@ -127,7 +159,9 @@ impl Start<'_> {
 /// The payload of a RESTORE event: the changes since the snapshot.
 #[derive(Debug, Clone, Default)]
 pub struct Restore {
+    /// The process.
     pub pid: u32,
+    /// The parent process.
     pub ppid: u32,
     /// The time since the snapshot by the wall clock, in milliseconds.
     pub elapsed_ms: f64,
@@ -136,6 +170,7 @@ pub struct Restore {
 }
 
 impl Restore {
+    /// Encodes the block.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(24);
         for number in [self.pid, self.ppid, self.env.len() as u32, 0] {

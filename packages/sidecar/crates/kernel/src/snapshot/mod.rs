@@ -82,17 +82,21 @@ struct ProcessSnapshot {
 
 /// What the caller outside brings to a revival.
 pub struct Reattach<'a> {
+    /// The limits.
     pub limits: Limits,
     /// None: those of the value.
     pub permissions: Option<&'a PermissionPolicy>,
     /// Matched to those of the value by their paths in the guest.
     pub mounts: &'a [MountOptions],
+    /// The app file systems, matched in the same way.
     pub file_systems: &'a [FileSystemOptions],
+    /// Receives warnings of limits.
     pub warnings: Option<WarningListener>,
 }
 
 /// A kernel that lives again.
 pub struct RestoredKernel {
+    /// The kernel.
     pub kernel: Arc<Kernel>,
     /// One for each program that lives, in the order of their numbers.
     pub processes: Vec<Process>,

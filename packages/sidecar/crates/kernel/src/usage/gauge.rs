@@ -84,6 +84,7 @@ impl Charge {
         charge.grow(amount).then_some(charge)
     }
 
+    /// Returns the amount that is charged.
     pub fn amount(&self) -> u64 {
         self.amount
     }

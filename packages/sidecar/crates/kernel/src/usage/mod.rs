@@ -28,15 +28,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// See the module. One per runtime.
 #[derive(Debug, Default)]
 pub struct Usage {
+    /// The limits.
     pub limits: Limits,
     gauges: [Gauge; Resource::COUNT],
+    /// The highest uses of what each process has for itself.
     pub peaks: Peaks,
+    /// Warnings that have not been sent.
     pub warnings: Warnings,
     /// CPU time of all processes, ended ones included, in nanoseconds.
     cpu_ns: AtomicU64,
 }
 
 impl Usage {
+    /// Makes the counters of a runtime that uses nothing yet.
     pub fn new(limits: &Limits) -> Arc<Self> {
         Arc::new(Self { limits: *limits, ..Self::default() })
     }

@@ -25,7 +25,9 @@ thread_local! {
 /// One question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSystemRequest {
+    /// The operation that the app's file system carries out.
     pub name: &'static str,
+    /// The operation's input.
     pub input: Vec<u8>,
 }
 
