@@ -1,5 +1,5 @@
-// Every promise in the specification has an id of its own and names the test or benchmark that keeps it. The
-// targets of the benchmarks have the numbers of the specification.
+// Every promise in the specification has an id of its own and names the test or benchmark that
+// keeps it. The targets of the benchmarks have the numbers of the specification.
 
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -8,7 +8,9 @@ import { targetsOf } from '../../packages/benchmarks/src/suite/targets.ts';
 import { fromRoot } from '../build/paths.mjs';
 import { readText } from './tree.mjs';
 
-/** Rows of all tables whose first cell is a promise's number: `| C1 | promise | number | kept by |`. */
+/**
+ * Rows of all tables whose first cell is a promise's number: `| C1 | promise | number | kept by |`.
+ */
 const promises = readText('docs/specification.md')
   .split('\n')
   .map((line) => /^\| ([A-Z]+\d+) \| (.+?) \| (.+?) \| (.+?) \|$/.exec(line))
@@ -37,7 +39,10 @@ test('no row of the specification is malformed', () => {
   expect(rows.length).toBe(promises.length);
 });
 
-/** Reads the third column: `≤ 0.15 ms`, `≥ 5,000 starts/s`, `100 %`, `0`. A plain percentage is a least value. */
+/**
+ * Reads the third column: `≤ 0.15 ms`, `≥ 5,000 starts/s`, `100 %`, `0`. A plain percentage is a
+ * least value.
+ */
 function boundOf(number) {
   const [, sign, digits, unit] = /^([≤≥]?) ?([\d.,]+) ?(.*)$/.exec(number) ?? [];
   const value = Number(digits?.replaceAll(',', ''));

@@ -1,5 +1,5 @@
-// All benchmarks. A new benchmark is one more entry here, and one more script in the package.json of
-// the repository.
+// All benchmarks. A new benchmark is one more entry of this list, and one more script in the
+// repository's package.json.
 
 import { coldstart } from './coldstart/benchmark.js';
 import { density } from './density/benchmark.js';

@@ -1,5 +1,5 @@
-// The cold-start report of a run that arithmetic made: targets, warnings, tables and the page. The tests
-// check what a drawing contains, and not its bytes.
+// The cold-start report of a run that arithmetic made: targets, warnings, tables and the page. The
+// tests check what a drawing contains, and not its bytes.
 
 import { expect, test } from 'vitest';
 import { coldstart } from '../src/coldstart/benchmark.js';

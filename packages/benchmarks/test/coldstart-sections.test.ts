@@ -1,5 +1,5 @@
-// Floors, throughput, other starts and density on fakes, and the readers of /proc and ELF on texts and files
-// with known content.
+// Floors, throughput, other starts and density on fakes, and the readers of /proc and ELF on texts
+// and files with known content.
 
 import { expect, test } from 'vitest';
 import { measureDensity } from '../src/coldstart/density.js';

@@ -80,7 +80,10 @@ test('refuses to compare runs of different benchmarks', () => {
 
 const statistics = { count: 9, mean: 2, p50: 2, p95: 3, p99: 3, min: 1, max: 3, mad: 0.1 };
 
-/** Results as the first versions of the benchmarks wrote them. Fields that no figure needs are left out. */
+/**
+ * Results as the first versions of the benchmarks wrote them. Fields that no figure needs are left
+ * out.
+ */
 const FIRST_VERSIONS: Record<string, { json: object; names: string[] }> = {
   'coldframe-coldstart/1': {
     json: {

@@ -1,5 +1,5 @@
-// The density benchmark on fake sidecars, whose runtimes live, are refused, answer wrongly or hang: what is
-// counted, what is divided, and what is skipped.
+// The density benchmark on fake sidecars, whose runtimes live, are refused, answer wrongly or hang:
+// what is counted, what is divided, and what is skipped.
 
 import { expect, test } from 'vitest';
 import { type DensityOptions, type DensityRun, type DensitySetup, density } from '../src/density/benchmark.js';
@@ -18,7 +18,10 @@ import { FakeSidecars } from './helpers/fake-sidecars.js';
 import { isWellNested } from './helpers/markup.js';
 import { fakeReport } from './helpers/report.js';
 
-/** A sidecar with 100 KiB, 3 mappings and a descriptor for each runtime, and 50 KiB more after the probe. */
+/**
+ * A sidecar with 100 KiB, 3 mappings and a descriptor for each runtime, and 50 KiB more after the
+ * probe.
+ */
 function fakeFootprint(count: number): () => Footprint {
   const footprints = [0, 100 * count, 150 * count].map((kib, index) => ({
     memory: {

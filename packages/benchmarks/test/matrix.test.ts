@@ -1,5 +1,5 @@
-// The cold-start matrix on scenarios that work, answer wrongly, throw and hang: what the matrix counts,
-// and that the matrix always ends.
+// The cold-start matrix on scenarios that work, answer wrongly, throw and hang: what the matrix
+// counts, and that the matrix always ends.
 
 import { expect, test } from 'vitest';
 import { type ColdstartRun, coldstart } from '../src/coldstart/benchmark.js';

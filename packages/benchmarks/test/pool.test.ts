@@ -1,15 +1,16 @@
-// The pool benchmark on fake pools: which tasks are right, which times are divided, which rows are missing.
+// The pool benchmark on fake pools: which tasks are right, which times are divided, which rows are
+// missing.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { type PoolRun, type PoolSetup, pool, taskShapes } from '../src/pool/benchmark.js';
+import { type PoolRun, type PoolSetup, pool } from '../src/pool/benchmark.js';
 import { measureCalls } from '../src/pool/calls.js';
 import { measureCheckouts } from '../src/pool/checkouts.js';
 import { oursBeside } from '../src/pool/tables.js';
 import { nextTask, taskProblem } from '../src/pool/task.js';
-import { measureTasks } from '../src/pool/tasks.js';
+import { measureTasks, taskShapes } from '../src/pool/tasks.js';
 import { publishedPools } from '../src/published/pool.js';
 import { measureBenchmark } from '../src/suite/measure.js';
 import { readOptions } from '../src/suite/options.js';
@@ -59,7 +60,8 @@ test('restores a durable snapshot after the kill of each round, and deletes the 
   const pools = new FakePools();
   const row = await measureCalls(pools.open, scratch, { way: 'durable prewarm', at: 3, rounds: 2 });
   expect(row).toMatchObject({ total: 6, right: 6, hitRatio: 1, wallMs: { count: 2 } });
-  // One sidecar writes the snapshot, one serves the warm-up round, and one serves each counted round.
+  // One sidecar writes the snapshot, one serves the warm-up round, and one serves each counted
+  // round.
   expect([pools.kills, pools.live, pools.disk.size]).toEqual([4, 0, 0]);
   const cold = await measureCalls(pools.open, scratch, { way: 'cold', at: 3, rounds: 2 });
   expect([cold.hitRatio, pools.kills, pools.live]).toEqual([undefined, 4, 0]);

@@ -1,5 +1,5 @@
-// The userland benchmark without a sandbox: its programs, and its results for sides that agree, disagree
-// and fail.
+// The userland benchmark without a sandbox: its programs, and its results for sides that agree,
+// disagree and fail.
 
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';

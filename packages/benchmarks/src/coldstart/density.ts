@@ -1,13 +1,14 @@
 // Measures the density of a start: the private memory that one more live runtime costs its sidecar.
 //
-// A few runtimes are created, used and disposed of first, one after the other, so that the sidecar has
-// allocated what it keeps for itself. One after the other, because a pool full of used slots would hide
-// the cost of the runtimes that take them. Then `count` runtimes are created, each runs one checked
-// snippet, and all stay alive. The growth of the sidecar's memory divided by `count` is the result.
+// A few runtimes are created, used and disposed of first, so that the sidecar has allocated the
+// memory that every sidecar keeps. They are created one after the other: a pool full of used slots
+// would hide the cost of the runtimes that take slots. Then `count` runtimes are created, each runs
+// one checked snippet, and all stay alive. The growth of the sidecar's memory divided by `count` is
+// the result.
 //
-// Plain runtimes and resident runners are measured. The guest process of a plain runtime has ended with
-// its snippet. The guest of a resident runner is alive, costs more, and matters more to a service. The
-// density benchmark measures larger counts and more kinds.
+// Plain runtimes and resident runners are measured. The guest process of a plain runtime has ended
+// with its snippet. The guest of a resident runner is alive, costs more, and matters more to a
+// service. The density benchmark measures larger counts and more kinds.
 
 import { NodeRuntime, Sidecar } from 'coldframe';
 import { type ProcessMemory, privateGrowthKib, readProcessMemory } from '../machine/footprint.js';

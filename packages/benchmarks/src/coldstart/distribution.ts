@@ -1,5 +1,5 @@
-// Draws all sequential cold starts of each scenario as a cumulative curve: the share of starts that were
-// done by a given time. The right ends of the curves are the tails that a p50 hides.
+// Draws all sequential cold starts of each scenario as a cumulative curve: the share of starts that
+// were done by a given time. The right ends of the curves are the tails that a p50 hides.
 
 import { verticalGrid } from '../page/axes.js';
 import type { Chart } from '../page/document.js';

@@ -15,6 +15,8 @@ export const rowsOf = (results: readonly RowResult[], scenario: ScenarioName, mo
 export const pooled = (results: readonly RowResult[], scenario: ScenarioName, samples: 'coldMs' | 'warmMs'): Statistics | null =>
   summarize(rowsOf(results, scenario, 'sequential').flatMap((row) => row.samples[samples]));
 
-/** Returns the scenario's largest batch. The concurrency of a large batch has had time to settle. */
+/**
+ * Returns the scenario's largest batch. The concurrency of a large batch has had time to settle.
+ */
 export const largest = (results: readonly RowResult[], scenario: ScenarioName, mode: Mode): RowResult | undefined =>
   rowsOf(results, scenario, mode).sort((a, b) => b.batchSize - a.batchSize)[0];

@@ -1,6 +1,7 @@
 // The options of the cold-start benchmark: environment variables, which are called knobs.
 //
-// The names and defaults are those of the field's published matrix, so that figures can be compared.
+// The names and defaults are equal in a published matrix of another system, so that figures can be
+// compared.
 
 import { namesOption, numberOption, numbersOption, type OptionTable } from '../suite/options.js';
 import { SCENARIO_NAMES, type ScenarioName } from './scenarios.js';

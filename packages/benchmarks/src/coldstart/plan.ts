@@ -20,7 +20,10 @@ export interface RowPlan {
 
 const MODES = ['sequential', 'concurrent'] as const;
 
-/** Enough samples for a p95 of single starts, and enough batches that one disturbed batch does not decide. */
+/**
+ * Enough samples for a p95 of single starts, and enough batches that one disturbed batch does not
+ * decide.
+ */
 const defaultIterations = (batchSize: number): number => Math.max(10, Math.ceil(100 / batchSize));
 
 export function planRows(options: ColdstartOptions): RowPlan[] {

@@ -1,9 +1,9 @@
-// Runs one row of the matrix: opens what its runtimes share, warms up, runs the batches that the row's
-// time allows, and summarizes them.
+// Runs one row of the matrix: opens the shared sidecar, warms up, runs the batches that the row's
+// time allows, and summarizes the batches.
 //
 // A row has one sidecar for all its batches, as a server would. The start of the sidecar is
-// `sidecarSetupMs`, and the first start on the fresh sidecar is `firstColdMs`. Both are reported, and
-// no other figure contains them.
+// `sidecarSetupMs`, and the first start on the fresh sidecar is `firstColdMs`. Both are reported,
+// and no other figure contains them.
 
 import { type UsageShares, withUsage } from '../machine/usage.js';
 import { type Statistics, summarize } from '../statistics/statistics.js';
@@ -16,7 +16,9 @@ import type { Mode, RowPlan } from './plan.js';
 import type { Scenario } from './scenario.js';
 import type { ScenarioName } from './scenarios.js';
 
-/** One result in the JSON: the fields of the field's published matrix, and what is needed to doubt them. */
+/**
+ * One result in the JSON: the fields of the published matrix, and the facts to doubt the figures.
+ */
 export interface RowResult {
   scenario: ScenarioName;
   batchSize: number;

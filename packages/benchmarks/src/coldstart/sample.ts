@@ -1,11 +1,12 @@
-// Times the life of one runtime: provisioning, first snippet (cold), second snippet (warm), disposal.
+// Times the life of one runtime: provisioning, first snippet (cold), second snippet (warm),
+// disposal.
 //
 //   start() ......... first exec ......... second exec ......... dispose()
 //   |<---------- cold ----------->|<-------- warm -------->|
 //
-// Both times exclude the disposal. The wall time of the batch, and so the amortised time, includes the
-// disposal. One deadline covers the whole life. Its timer is set before the clock starts, so that the
-// times contain only the awaited calls.
+// Both times exclude the disposal. The wall time of the batch, and so the amortised time, includes
+// the disposal. One deadline covers the whole life. Its timer is set before the clock starts, so
+// that the times contain only the awaited calls.
 
 import type { Executor } from '../sandbox/executor.js';
 import { makeSnippet, problemOf, type Snippet } from '../sandbox/snippet.js';
@@ -27,7 +28,10 @@ export interface Sample {
   failures: string[];
 }
 
-/** The two programs of a runtime. Drawing random numbers takes as long as a fast warm run, so a batch makes its programs first. */
+/**
+ * The two programs of a runtime. A batch makes its programs first, because drawing random numbers
+ * takes as long as a fast warm run.
+ */
 export interface Snippets {
   first: Snippet;
   warm: Snippet;
@@ -66,7 +70,7 @@ export async function takeSample(
 
 async function timedExec(executor: Executor, snippet: Snippet) {
   const startedAt = now();
-  // The result is taken apart inside the clock: a result that decodes its output late must decode here.
+  // The output is read inside the clock: a result that decodes its output late must decode it here.
   const { stdout, exitCode } = await executor.exec(snippet.code);
   const endedAt = now();
   return { startedAt, endedAt, problem: problemOf(snippet, { stdout, exitCode }) };

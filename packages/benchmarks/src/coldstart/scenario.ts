@@ -1,15 +1,15 @@
 // A scenario is one way of provisioning a runtime.
 //
-// The matrix knows only these interfaces. A peer to compare with is one more scenario, and the tests
-// drive the matrix with scenarios that answer wrongly. Next: `scenarios.ts` for the real scenarios,
-// and `sample.ts`, which times one runtime.
+// The matrix knows only the interfaces of this file. Another system to compare with is one more
+// scenario, and the tests drive the matrix with scenarios that answer wrongly. Next: `scenarios.ts`
+// for the real scenarios, and `sample.ts`, which times one runtime.
 
 import type { Executor } from '../sandbox/executor.js';
 
 /** Called with each phase that the SDK, or the scenario itself, has timed. */
 export type OnPhase = (phase: string, durationMs: number) => void;
 
-/** Provisions the runtimes of one row, with what they share. */
+/** Provisions the runtimes of one row. Runtimes of a row can share a sidecar. */
 export interface Provisioner {
   /** Provisions one runtime. The clock of the cold start runs. */
   start(onPhase: OnPhase): Promise<Executor>;
@@ -23,7 +23,7 @@ export interface ScenarioTarget {
   samples: 'coldMs' | 'warmMs';
   /** Milliseconds, or a ratio for a target against a floor. */
   atMost: number;
-  /** The floor of the same run that the time is divided by. */
+  /** The floor by which the time is divided. */
   against?: string;
 }
 
@@ -32,7 +32,9 @@ export interface Scenario {
   readonly execPhases: { first: string; warm: string };
   /** Rough guess of one start's milliseconds, used only to share out the time. */
   readonly startGuessMs: number;
-  /** Whether `open` starts something that the runtimes of a row share, so that its time is reported. */
+  /**
+   * Whether `open` starts something that the runtimes of a row share, so that its time is reported.
+   */
   readonly hasSetup: boolean;
   readonly targets: readonly ScenarioTarget[];
   open(): Promise<Provisioner>;

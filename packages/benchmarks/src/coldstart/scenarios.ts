@@ -1,8 +1,8 @@
 // Declares the scenarios of the cold-start matrix, with the promises about each.
 //
-// A new scenario is one more entry here: it then has its rows, its column in the table of phases, and
-// its lines on the page. Times are medians over all sequential samples of a scenario, so that no
-// single row is chosen.
+// A new scenario is one more entry of `declared`, and then has rows, a column in the table of
+// phases, and lines on the page. Times are medians over all sequential samples of a scenario, so
+// that no single row is chosen.
 
 import { NodeRuntime, Sidecar } from 'coldframe';
 import { type Executor, executorOf } from '../sandbox/executor.js';

@@ -24,7 +24,10 @@ export const startTable = (results: readonly RowResult[]): Table =>
     figure('right', ({ runs }) => percentage(runs.successRate)),
   ]);
 
-/** Shows medians with a column per scenario: phases of the cold start, and then of the second snippet. */
+/**
+ * Shows medians with a column per scenario: phases of the cold start, and then of the second
+ * snippet.
+ */
 export function phaseTable(results: readonly RowResult[]): Table {
   const rows = SCENARIO_NAMES.flatMap((scenario) => largest(results, scenario, 'sequential') ?? []);
   const lines = (which: 'phases' | 'warmPhases', prefix: string) =>

@@ -1,6 +1,6 @@
-// Measures the throughput of one shared sidecar: rounds of 64 runtimes, 16 at a time. Each runtime is
-// created, runs one checked snippet and is disposed of. The wall time of a round includes all three
-// steps, so the rate is sustainable.
+// Measures the throughput of one shared sidecar: rounds of 64 runtimes, 16 at a time. Each runtime
+// is created, runs one checked snippet and is disposed of. The wall time of a round includes all
+// three steps, so the rate is sustainable.
 
 import { makeSnippet, problemOf, type Snippet } from '../sandbox/snippet.js';
 import { type Statistics, summarize } from '../statistics/statistics.js';
@@ -20,7 +20,7 @@ export interface ThroughputResult {
   starts: number;
   width: number;
   rounds: number;
-  /** Starts per second, one value per round. Failed starts count in the time and not in the number. */
+  /** Starts per second, one value per round. A failed start counts in the time only. */
   startsPerSecond: Statistics | null;
   samples: number[];
   successRate: number;

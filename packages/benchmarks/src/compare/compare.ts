@@ -1,8 +1,9 @@
-// Compares two runs of one benchmark, figure by figure: the ratio of the medians B / A, with its noise.
+// Compares two runs of one benchmark, figure by figure: the ratio of the medians B / A, with its
+// noise.
 //
-// Figures are matched by name. "same" means that the interval around the ratio contains 1, or that the
-// difference is below 5 %, which two runs on an unchanged machine differ by. The floors are compared
-// too: if the floors changed, the machine changed.
+// Figures are matched by name. "same" means that the interval around the ratio contains 1, or that
+// the difference is below 5 %: two runs on an unchanged machine differ by as much. The floors are
+// compared too: if the floors changed, the machine changed.
 
 import { readFileSync } from 'node:fs';
 import { benchmarks } from '../benchmarks.js';
@@ -58,7 +59,10 @@ export function readReport(path: string): ComparableReport {
 
 const benchmarkOf = (schema: unknown): AnyBenchmark | undefined => benchmarks.find((benchmark) => benchmark.schema === schema);
 
-/** Returns the figures of a run: first its floors, then the figures of its results that have statistics. */
+/**
+ * Returns the figures of a run: first its floors, then the figures of its results that have
+ * statistics.
+ */
 export function figuresOf(report: ComparableReport): ComparableFigure[] {
   const floors = Object.entries(report.floors ?? {}).map(([name, { statistics }]) => ({
     name: `floor ${name}`,
@@ -89,7 +93,10 @@ export function compareReports(a: ComparableReport, b: ComparableReport): Compar
   return { comparisons, unmatched };
 }
 
-/** Returns the figures that are slower than `limit` times A, even at the fast end of their noise. Floors never fail. */
+/**
+ * Returns the figures that are slower than `limit` times A, even at the fast end of their noise.
+ * Floors never fail.
+ */
 export const slowerThan = (comparisons: readonly Comparison[], limit: number): Comparison[] =>
   comparisons.filter(({ ratio, noise, isFloor }) => !isFloor && ratio - noise > limit);
 

@@ -1,9 +1,10 @@
 // The density benchmark: the cost of 1 to 10,000 live runtimes in one sidecar, the creation of many
 // runtimes at one moment, and bursts.
 //
-// Every count has a sidecar of its own, so that the cost of 10,000 does not contain what 1,000 left
-// behind. A count that would exceed the machine's memory is skipped: the last count of its kind gives
-// the estimate. Next: `kinds.ts` for the kinds, `live.ts` and `bursts.ts` for the measurements.
+// Every count has a sidecar of its own, so that the cost of 10,000 runtimes does not contain memory
+// that 1,000 runtimes have left. A count that would exceed the machine's memory is skipped. The
+// estimate is the cost of each runtime in the last count of the kind. Next: `kinds.ts` for the
+// kinds, `live.ts` and `bursts.ts` for the measurements.
 
 import { readFileSync } from 'node:fs';
 import { availableMemoryKib } from '../machine/hardware.js';
@@ -60,7 +61,7 @@ const LEAST_LIMIT_MS = 1_000;
 const PROGRESS_STEP = 2_000;
 /** The share of the available memory that a row may take. */
 const MEMORY_SHARE = 0.8;
-/** Fewer runtimes than these do not give a reliable cost of each. */
+/** The least number of runtimes for a reliable cost of each. */
 const RELIABLE_COUNT = 100;
 /** Rough durations of a row, for the expected end of the run. */
 const [OPEN_MS, EACH_MS] = [200, 1];
@@ -109,7 +110,7 @@ const liveFigures = (name: string, { createMs, probeMs, privateKib }: LiveResult
   { name: `${name}, private KiB each`, statistics: summarize([privateKib]) },
 ];
 
-/** A count at which one runtime failed has no figure: a thousand of ten thousand are not dense. */
+/** A count with a failed runtime has no figure: a thousand of ten thousand are not dense. */
 const privateKib = ({ rows }: DensityRun, kind: KindName, count: number): number | undefined =>
   rows.find((row) => row.kind === kind && row.count === count && row.successRate === 1)?.privateKib;
 
@@ -193,7 +194,9 @@ const bursts: Section<DensitySetup, DensityRun, 'bursts'> = {
   charts: ({ bursts: all }) => [burstChart(all)],
 };
 
-/** The share of right runtimes. Refusals by name are right where the kind meets the system's limit. */
+/**
+ * The share of right runtimes. Refusals by name are right where the kind meets the system's limit.
+ */
 const shareOfMade = (row: LiveResult): number => (isRefusedByName(row) && row.outcomes.success > 0 ? 1 : row.successRate);
 
 const liveOf = ({ rows, holds: held }: DensityRun, meetsMappingLimit: boolean): LiveResult[] =>

@@ -1,5 +1,5 @@
-// Measures bursts: N callers begin at one moment, and each creates a runtime and waits for its first
-// answer (B26). The result shows up to which N the rate rises.
+// Measures bursts: N callers begin at one moment, and each creates a runtime and waits for its
+// first answer. The result shows up to which N the rate rises.
 
 import type { MeasuredRuntime, OpenSidecar } from '../sandbox/runtime.js';
 import { type Statistics, summarize } from '../statistics/statistics.js';

@@ -1,13 +1,14 @@
 // Declares the kinds of live runtimes that the density benchmark counts.
 //
-// A source makes one more live runtime at a time, which has answered a question with unknown numbers.
-// The source can probe each of its runtimes again later. A new kind is one more entry in `KINDS`.
+// A source creates one live runtime at a time, and each has answered a question with unknown
+// numbers. The source can probe each of its runtimes again later. A new kind is one more entry in
+// `KINDS`.
 
 import { createPackageParent, packageQuestion } from '../sandbox/packages.js';
 import { evaluateRight, type MeasuredRuntime, type MeasuredSidecar, type OpenSidecar } from '../sandbox/runtime.js';
 import { makeSnippet, problemOf } from '../sandbox/snippet.js';
 
-/** A sidecar that makes live runtimes of one kind. */
+/** A sidecar that creates live runtimes of one kind. */
 export interface LiveSource {
   sidecar: MeasuredSidecar;
   create(): Promise<MeasuredRuntime>;
@@ -55,7 +56,9 @@ const declared = {
     ],
     open: async (sidecar) => ({ create: () => sidecar.create({ runner: true }), probe: probeRunner }),
   },
-  /** Copies of one warm runner with packages. Their memory has no bound: their program decides it. */
+  /**
+   * Copies of one warm runner with packages. Their memory has no bound: it depends on the program.
+   */
   clone: {
     what: 'copies of one warm runner with packages',
     short: 'copy',

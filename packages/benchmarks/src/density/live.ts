@@ -1,11 +1,11 @@
-// Measures many live runtimes in one sidecar: the cost of each, the time to create them, and whether
-// every one of them answers afterwards.
+// Measures many live runtimes in one sidecar: the cost of each, the time to create them, and
+// whether every one of them answers afterwards.
 //
-// A few runtimes are created, probed and disposed of first, so that the sidecar has allocated what it
-// keeps for itself. The footprint of the process is read before and after the creation, and every
-// runtime is probed once more. The difference of the footprints divided by the live runtimes is the
-// cost. Reading free(1), as others do, would charge the page cache of the image to these runtimes, and
-// would hide shared pages for other systems.
+// A few runtimes are created, probed and disposed of first, so that the sidecar has allocated the
+// memory that every sidecar keeps. The footprint of the process is read before and after the
+// creation, and every runtime is probed once more. The difference of the footprints divided by the
+// live runtimes is the cost. Other systems read free(1), which would charge the page cache of the
+// image to Coldframe's runtimes, and would hide shared pages of the other systems.
 
 import { type Footprint, privateGrowthKib, readFootprint } from '../machine/footprint.js';
 import type { MeasuredRuntime, OpenSidecar } from '../sandbox/runtime.js';
@@ -17,7 +17,7 @@ import { countFailures, reason } from '../suite/failures.js';
 import { runRounds } from '../suite/rounds.js';
 import { type KindName, type LiveSource, openSource } from './kinds.js';
 
-/** One result in the JSON. The names of the four outcomes are those of the field's largest count. */
+/** One result in the JSON. The outcomes are named as in the largest published count. */
 export interface LiveResult {
   kind: KindName;
   /** Requested runtimes. */

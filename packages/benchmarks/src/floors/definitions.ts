@@ -1,5 +1,5 @@
 // Defines all floors, in the order in which they are measured and shown: starting a process, a
-// worker thread, and a message to a running sidecar. `floor.ts` measures them.
+// worker thread, and a message to a running sidecar. `floor.ts` measures the floors.
 
 import { spawn } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
@@ -39,7 +39,7 @@ function spawnToExit(program: string, args: string[]): Promise<number> {
 const WORKER_SOURCE =
   "const { parentPort, workerData } = require('node:worker_threads'); parentPort.postMessage(workerData * 2);";
 
-/** A worker thread is no sandbox. A worker thread is the cheapest way to start Node a second time. */
+/** A worker thread is the cheapest way to start Node a second time, and is no sandbox. */
 export const workerFloor: FloorDefinition = {
   name: 'worker_threads',
   what: 'new Worker to its first message',
@@ -69,7 +69,7 @@ async function startWorker(number: number): Promise<number> {
 /**
  * One round trip to a running sidecar over its socket, back to back. Promise S5 compares the warm
  * evaluation of a resident runner with this floor. The sidecar's thread spins for some tens of
- * microseconds before it sleeps, so a ping after idle time costs more (see the README).
+ * microseconds before the thread sleeps, so a ping after idle time costs more (see the README).
  */
 const pingFloor: FloorDefinition = {
   name: 'socket_ping',

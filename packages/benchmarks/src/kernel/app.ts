@@ -1,9 +1,9 @@
-// Measures what passes between a guest and the app: a binding that the guest calls, and an HTTP server
-// of the guest that the app sends requests to.
+// Measures calls between a guest and the app: a binding that the guest calls, and an HTTP server of
+// the guest to which the app sends requests.
 //
-// The time of a binding call, minus a ping of the sidecar, divided by two, is the time of each way. The
-// ping's median comes from the same minute. The requests use one kept connection. `fetch` on this
-// machine's loopback stands beside them.
+// The time of a binding call, minus a ping of the sidecar, divided by two, is the time of each way.
+// The ping's median comes from the same minute. The requests use one kept connection. `fetch` on
+// this machine's loopback is measured beside the requests.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

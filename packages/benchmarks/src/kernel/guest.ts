@@ -1,10 +1,10 @@
-// Declares the rows of the kernel benchmark that run inside a guest: programs that run word for word
-// in the sandbox and in the pinned Node.
+// Declares the rows of the kernel benchmark that run inside a guest: programs that run word for
+// word in the sandbox and in the pinned Node.
 //
-// "The kernel's share" of a call of `node:fs` is everything below Node's library: the binding, the way
-// out of WebAssembly, the kernel's work, and the way back. The program calls the binding as the library
-// does (`--expose-internals`), so the share includes more than the kernel's own time. The time of a
-// child ends with its `close` event. A new row is one more entry in `declared`.
+// "The kernel's share" of a call of `node:fs` is everything below Node's library: the binding, the
+// way out of WebAssembly, the kernel's work, and the way back. The program calls the binding as the
+// library does (`--expose-internals`), so the share includes more than the kernel's own time. The
+// time of a child ends with its `close` event. A new row is one more entry in `declared`.
 
 import type { KernelRow } from './row.js';
 import { runOnBothSides } from './sides.js';
@@ -38,7 +38,10 @@ fs.rmSync(require('node:path').dirname(path), { recursive: true });
 console.log(JSON.stringify({ samples, check }));
 `;
 
-/** Makes a program that times a child until the child has closed. `start` is an expression that returns the child. */
+/**
+ * Makes a program that times a child until its `close`. `start` is an expression that returns the
+ * child.
+ */
 const children = (start: string, expected: string, samples: number): string => `
 const { spawn } = require('node:child_process');
 const once = () => new Promise((resolve, reject) => {

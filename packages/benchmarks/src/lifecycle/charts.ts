@@ -1,5 +1,6 @@
 // The charts of the lifecycle benchmark: the range of each operation, the cost by the number of
-// runtimes, and the cost by the megabytes that the guest has written. The operations declare the lines.
+// runtimes, and the cost by the megabytes that the guest has written. The operations declare the
+// lines.
 
 import { duration } from '../page/axes.js';
 import type { Chart } from '../page/document.js';
@@ -111,7 +112,10 @@ const pointOf = (at: string, value: number, high: number | undefined, what: stri
   text: `${what}: ${duration(value)}`,
 });
 
-/** Returns the published figures of a line. Published creations and resumes stand beside answers. */
+/**
+ * Returns the published figures of a line. An answer is compared with a published creation or
+ * resume.
+ */
 function publishedFor({ operation, measure }: Line, megabytes: number) {
   const theirs = measure === 'answer' ? (operation === 'pause' ? 'resume' : 'create') : measure;
   return publishedLifecycle.filter(

@@ -53,7 +53,10 @@ export const tenAgainstOne = (rows: readonly LifecycleRow[]): TenAgainstOne[] =>
     return { name, one, ten, ratio: one && ten ? ten / one : undefined };
   });
 
-/** Returns the longest time of a single runtime over all rows. The guest's own writing is not included. */
+/**
+ * Returns the longest time of a single runtime over all rows. The guest's own writing is not
+ * included.
+ */
 export function slowest(rows: readonly LifecycleRow[]): number | undefined {
   const all = rows.flatMap((row) => Object.values(row.measures).flatMap(({ each }) => each?.max ?? []));
   return all.length === 0 ? undefined : Math.max(...all);

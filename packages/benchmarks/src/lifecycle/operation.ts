@@ -1,8 +1,8 @@
 // Declares what an operation of the lifecycle benchmark is, and the steps that operations share.
 //
-// An operation declares its sizes, its targets, and its lines on the page. It is opened on the sidecar
-// of a row, runs rounds, and is closed. Next: `operations/snapshot.ts` for the first operation, and
-// `row.ts`, which runs the rounds.
+// An operation declares its sizes, its targets, and its lines on the page. A row opens the
+// operation on the row's sidecar, runs rounds, and closes the operation. Next:
+// `operations/snapshot.ts` for the first operation, and `row.ts`, which runs the rounds.
 
 import {
   evaluateRight,
@@ -42,7 +42,7 @@ export interface OperationTarget {
   /** Milliseconds. */
   atMost: number;
   measure: string;
-  /** The selected rows. The slowest of them is judged. */
+  /** The selected rows. The slowest row is judged. */
   rows: readonly ShapeSelection[];
   /** Whether the wall time is divided by `n`. */
   each?: true;
@@ -97,7 +97,7 @@ export class RowSidecar {
     return this.#sidecar;
   }
 
-  /** Opens another sidecar on the same folder. The sidecar before must have ended. */
+  /** Opens another sidecar on the folder. The sidecar before must have ended. */
   async reopen(): Promise<MeasuredSidecar> {
     this.#sidecar = await this.#open(this.#directory);
     return this.#sidecar;

@@ -1,5 +1,5 @@
-// Plans the rows of the lifecycle benchmark: each size of each operation, and the number of rounds. A
-// short round is repeated more often. A row whose guest writes a gigabyte has 5 rounds; published
+// Plans the rows of the lifecycle benchmark: each size of each operation, and the number of rounds.
+// A short round is repeated more often. A row whose guest writes a gigabyte has 5 rounds; published
 // scripts have 3 to 5.
 
 import { guessFor, type Shape } from './operation.js';

@@ -1,7 +1,7 @@
 // Records one round of an operation: times, failures, and facts beside the times.
 //
-// A round concerns `count` runtimes at once, which are numbered from 0. Each of them counts once: as
-// right, or as failed with its first reason. A runtime that failed, or whose state was wrong
+// A round concerns `count` runtimes at once, which are numbered from 0. Each runtime counts once:
+// as right, or as failed with its first reason. A runtime that failed, or whose state was wrong
 // afterwards, has no time of its own. The wall times include the failed runtimes.
 
 import { isValue, type Timing, type Together } from '../suite/concurrency.js';
@@ -43,7 +43,7 @@ export class RoundRecord {
     });
   }
 
-  /** Adds one time for all runtimes, such as the time of a call that makes all of them. */
+  /** Adds one time for all runtimes, such as the time of a call that creates all runtimes. */
   time(name: string, wallMs: number): void {
     this.#timings.set(name, { wallMs, eachMs: [wallMs] });
   }

@@ -1,9 +1,9 @@
 // Runs one row of the lifecycle benchmark: a sidecar and a folder of its own, a warm-up round, the
 // counted rounds, and the end of the sidecar.
 //
-// A round that throws has failed for all its runtimes. The round can have left anything behind, so the
-// row continues with a new sidecar. After three such rounds the row is given up. Each step has a
-// deadline: a round that hangs is a round that throws.
+// A round that throws has failed for all its runtimes. The round can have left anything behind, so
+// the row continues with a new sidecar. The row is given up after three broken rounds. Each step
+// has a deadline: a round that hangs is a round that throws.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,11 +20,13 @@ import { type RowPlan, variantOf } from './plan.js';
 import type { Round } from './round.js';
 
 export interface Measure {
-  /** From the common start to the end of the last runtime, failures included: one value per round. */
+  /**
+   * From the common start to the end of the last runtime, failures included: one value per round.
+   */
   wall: Statistics | null;
   /** Wall time divided by `n`. */
   per: Statistics | null;
-  /** Each right runtime from the common start, or the single call that makes all of them. */
+  /** Each right runtime from the common start, or the single call that creates all runtimes. */
   each: Statistics | null;
   /** Raw milliseconds in order. */
   samples: { wallMs: number[]; eachMs: number[] };
@@ -86,7 +88,9 @@ async function runAllRounds(plan: RowPlan, conditions: RowConditions, directory:
   return { rounds, notes };
 }
 
-/** Adds to `rounds`. Resolves with the problem of a broken round, or `undefined` at the row's end. */
+/**
+ * Adds to `rounds`. Resolves with the problem of a broken round, or `undefined` at the row's end.
+ */
 async function runUntilBroken(
   plan: RowPlan,
   { open, operation, settleMs, hangMs = HANG_MS }: RowConditions,

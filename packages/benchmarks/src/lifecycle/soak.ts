@@ -1,6 +1,7 @@
-// Repeats a short life many times: a runtime is restored from a snapshot, its live runner answers, and
-// the runtime is disposed of. What the sidecar then holds beyond the start of the count is left behind.
-// The first 500 to 1,000 cycles fill pools and allocators and do not count.
+// Repeats a cycle many times: a runtime is restored from a snapshot, its live runner answers, and
+// the runtime is disposed of. The result counts the resources that the sidecar holds beyond the
+// resources of the first count. The first 500 to 1,000 cycles fill pools and allocators and do not
+// count.
 
 import { readdirSync } from 'node:fs';
 import { type Footprint, privateGrowthKib, readFootprint } from '../machine/footprint.js';
@@ -23,7 +24,10 @@ export interface SoakResult {
   quarters: number[];
   before: Footprint;
   after: Footprint;
-  /** Runtimes and processes that the sidecar still reports, descriptors of its process, files in its folder. */
+  /**
+   * Runtimes and processes that the sidecar reports, descriptors of its process, files in its
+   * folder.
+   */
   left: { runtimes: number; processes: number; descriptors: number; files: number; mappings: number };
   grownKib: number;
 }
@@ -38,7 +42,10 @@ export interface SoakShape {
   footprint?: (pid: number) => Footprint;
 }
 
-/** Cycles at once at the start. They make the sidecar do what it does once for a much copied snapshot. */
+/**
+ * Cycles at once at the start, after which the sidecar has done its one-time work for a copied
+ * snapshot.
+ */
 const FIRST_AT_ONCE = 32;
 const LEAST_WARMUP = 500;
 const MOST_WARMUP = 1_000;

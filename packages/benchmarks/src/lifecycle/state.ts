@@ -1,10 +1,11 @@
-// The state that a runtime keeps while the runtime is snapshotted, cloned, rolled back and paused, and
-// the questions that only a runtime with exactly this state can answer.
+// The state that a runtime keeps while the runtime is snapshotted, cloned, rolled back and paused,
+// and the questions that only a runtime with exactly this state can answer.
 //
 // A resident runner keeps a token, a secret number and megabytes of data. A question multiplies the
-// secret by new numbers each time, so no answer can come from a cache, from the image or from another
-// runtime. The question for the memory reads one byte of every megabyte. It is asked after the first
-// answer and outside the clock, because a first answer that reads a gigabyte measures page faults.
+// secret by new numbers each time, so no answer can come from a cache, from the image or from
+// another runtime. The question for the memory reads one byte of every megabyte. The question
+// follows the first answer, outside the clock, because a first answer that reads a gigabyte
+// measures page faults.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Snippet } from '../sandbox/snippet.js';
@@ -26,7 +27,7 @@ export const makeState = (where: State['where'] = 'buffers'): State => ({
   where,
 });
 
-/** Makes the snippet that gives a runner its state. */
+/** Makes the snippet that sets the state of a runner. */
 export const plantState = ({ token, secret }: State): Snippet => ({
   code: `globalThis.kept = { token: '${token}', secret: ${secret}, data: [] }; console.log('${token}');`,
   stdout: `${token}\n`,

@@ -96,9 +96,9 @@ export const publishedTable = (rows: readonly LifecycleRow[]): Table =>
   );
 
 /**
- * Returns the figure of a run for the same operation, number and size. Published figures without a
- * size stand beside fresh runtimes. Published creations end with an answer or before it; they stand
- * beside times that include the answer.
+ * Returns the figure of a run for a published operation, number and size. A published figure
+ * without a size is compared with fresh runtimes. A published creation ends with an answer or
+ * before an answer, and is compared with a time that includes the answer.
  */
 function oursBeside(rows: readonly LifecycleRow[], { operation, measure, n, megabytes = 0 }: PublishedOperation) {
   return wallP50(rows, {

@@ -1,10 +1,10 @@
-// Reads from /proc what a process holds: memory, page tables, mappings and descriptors.
+// Reads the resources of a process from /proc: memory, page tables, mappings and descriptors.
 //
-// A caller compares two footprints of one process: the difference is the cost of what the process
-// received meanwhile, or what the process failed to release. Private pages are what a process costs
-// beyond the pages that it shares. Every runtime maps the pages of the runtime image, and no runtime
-// is charged for them. Page tables are private too but no map lists them, so they are read apart.
-// Pss is kept beside them: Pss reveals memory that was moved into shared mappings to look cheap.
+// A caller compares two footprints of one process: the difference is the cost of the work between
+// both readings, or a leak. Private pages are the memory of a process without the pages that the
+// process shares. Every runtime maps the pages of the runtime image, and no runtime is charged for
+// these pages. Page tables are private too but no map lists page tables, so they are read apart.
+// Pss is recorded as well: Pss reveals memory that was moved into shared mappings to look cheap.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -51,7 +51,8 @@ export function parseProcessMemory(smapsRollup: string, status: string): Process
 
 /**
  * Returns the growth of private memory and page tables. Clean pages of a file stop being private
- * when another process maps the file. Their decrease would hide a growth, so a decrease counts as 0.
+ * when another process maps the file. Their decrease would hide a growth, so a decrease counts as
+ * 0.
  */
 export function privateGrowthKib(before: ProcessMemory, after: ProcessMemory): number {
   const clean = Math.max(0, after.privateCleanKib - before.privateCleanKib);

@@ -29,6 +29,9 @@ export function describeHardware(): Hardware {
   };
 }
 
-/** Returns the available memory. `os.freemem()` leaves out the page cache, which the system can reclaim. */
+/**
+ * Returns the available memory. `os.freemem()` leaves out the page cache, which the system can
+ * reclaim.
+ */
 export const availableMemoryKib = (): number =>
   Number(/^MemAvailable:\s+(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1] ?? 0);

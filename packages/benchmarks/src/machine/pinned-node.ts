@@ -1,5 +1,5 @@
-// Finds the pinned Node that floors and comparisons start. Its release is the one whose library the
-// guest image contains, whichever Node runs the benchmark.
+// Finds the pinned Node that floors and comparisons start. The guest image contains the library of
+// this release, whichever Node runs the benchmark.
 
 import { createRequire } from 'node:module';
 import { arch } from 'node:os';

@@ -1,9 +1,9 @@
 // Measures which processes used the processors during a span of time.
 //
 // `/proc/stat` counts the time of all processors in ticks. The share of this process includes the
-// children that it has already waited for (`/proc/self/stat`). The remaining busy time belongs to
-// other processes, and `steal` is time that the hypervisor gave to another machine. A tick is 10 ms,
-// so a span shorter than half a second is not judged.
+// children that the process has waited for (`/proc/self/stat`). The remaining busy time belongs to
+// other processes, and `steal` is time that the hypervisor gave to another machine. A tick is 10
+// ms, so a span shorter than half a second is not judged.
 
 import { readFileSync } from 'node:fs';
 
@@ -47,7 +47,10 @@ export function sharesBetween(before: CpuTicks, after: CpuTicks, cores: number):
   return { others: Math.max(0, others / total), steal: (after.steal - before.steal) / total };
 }
 
-/** Does `work` and returns its result with the shares during the work, for spans that are long enough. */
+/**
+ * Does `work` and returns its result with the shares during the work, for spans that are long
+ * enough.
+ */
 export async function withUsage<T>(
   cores: number,
   work: () => Promise<T>,

@@ -1,7 +1,7 @@
-// The micro-benchmark: single operations, measured with tinybench and summarized with the statistics of
-// this package.
+// The micro-benchmark: single operations, measured with tinybench and summarized with the
+// statistics of this package.
 //
-// Each section opens a group of tasks that share a sidecar, or nothing. A new row is one more task of a
+// Each section opens a group of tasks, which can share a sidecar. A new row is one more task of a
 // group; a new group is one more section. Next: `evaluation.ts`, `system-call.ts`, `codec.ts`.
 
 import { Bench } from 'tinybench';

@@ -6,13 +6,15 @@ import type { OpenSection } from '../suite/benchmark.js';
 export interface MicroTask {
   name: string;
   what: string;
-  /** Resolves with the milliseconds of all operations of a sample. Rejects when a result was wrong. */
+  /**
+   * Resolves with the milliseconds of all operations of a sample. Rejects when a result was wrong.
+   */
   sample(): Promise<number> | number;
   /** Operations per sample. */
   operations: number;
 }
 
-/** Tasks that share what they run on. */
+/** Tasks that can share a sidecar. */
 export interface MicroGroup extends Pick<OpenSection<never>, 'close'> {
   tasks: MicroTask[];
 }

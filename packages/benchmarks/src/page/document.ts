@@ -1,7 +1,8 @@
-// Renders the HTML page of a report: one file that loads nothing from anywhere.
+// Renders the HTML page of a report: one file without outside assets.
 //
 // The page shows the machine, the warnings, the targets, the charts, and then the tables. The page
-// is made from the JSON alone. Next: `lines.ts` and `ranges.ts` for the charts that benchmarks share.
+// is made from the JSON alone. Next: `lines.ts` and `ranges.ts` for the charts that benchmarks
+// share.
 
 import type { Hardware } from '../machine/hardware.js';
 import type { Table } from '../suite/table.js';

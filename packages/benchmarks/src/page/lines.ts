@@ -1,7 +1,7 @@
 // Draws lines over named positions, such as batch sizes or megabytes, on a logarithmic axis.
 //
-// Each value has a dot, and a whisker up to its `high`. A level is a line from side to side, such as
-// a floor or a figure that others have published.
+// Each value has a dot, and a whisker up to its `high`. A level is a line from side to side, such
+// as a floor or a figure that others have published.
 
 import { horizontalGrid } from './axes.js';
 import { bandScale, logScale } from './scale.js';

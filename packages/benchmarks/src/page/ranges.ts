@@ -1,4 +1,5 @@
-// Draws one line per entry on a logarithmic axis: the median as a dot, p95 as a tick, and a bar to p99.
+// Draws one line per entry on a logarithmic axis: the median as a dot, p95 as a tick, and a bar to
+// p99.
 
 import type { Floors } from '../floors/floor.js';
 import type { Statistics } from '../statistics/statistics.js';

@@ -1,7 +1,7 @@
 // Writes SVG as text: a function for elements, and the colours that all charts share.
 //
-// Colours are CSS variables of the page, so that a drawing is readable in light and dark. Every mark
-// of a figure has a `<title>`, which browsers show on hover and screen readers read.
+// Colours are CSS variables of the page, so that a drawing is readable in light and dark. Every
+// mark of a figure has a `<title>`, which browsers show on hover and screen readers read.
 
 export const escapeText = (text: string): string => text.replace(/[&<>"]/g, (character) => `&#${character.codePointAt(0)};`);
 

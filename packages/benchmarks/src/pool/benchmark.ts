@@ -1,8 +1,8 @@
-// The pool benchmark: the cost of a task in a pool of runtimes and without a pool, calls that arrive
-// at one moment, and taking and releasing a slot.
+// The pool benchmark: the cost of a task in a pool of runtimes and without a pool, calls that
+// arrive at one moment, and taking and releasing a slot.
 //
-// Each row has a sidecar and a folder of its own. Next: `tasks.ts`, `calls.ts` and `checkouts.ts` for
-// the measurements.
+// Each row has a sidecar and a folder of its own. Next: `tasks.ts`, `calls.ts` and `checkouts.ts`
+// for the measurements.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,57 +17,42 @@ import { callChart, taskChart } from './charts.js';
 import { type CheckoutResult, measureCheckouts } from './checkouts.js';
 import { type OpenPoolSidecar, openPoolSidecar } from './sidecar.js';
 import { callTable, checkoutTable, publishedTable, taskTable } from './tables.js';
-import { measureTasks, type TaskResult, type TaskShape, type Way } from './tasks.js';
+import { guessTaskMs, measureTasks, type TaskCounts, type TaskResult, type TaskShape, taskShapes, type Way } from './tasks.js';
 
 export type PoolOptions = {
-  /** Uses of a slot until it is replaced or rolled back (K of B18). */
+  /** Uses of a slot until it is replaced or rolled back (K). */
   uses: readonly number[];
   /** Tasks of each row. */
   tasks: number;
   /** Slots of a pool. */
   slots: number;
-  /** Calls at one moment (B19). */
+  /** Calls at one moment. */
   crowds: readonly number[];
   budgetSeconds: number;
   quick: boolean;
 };
 
 export type PoolRun = {
-  /** B18. */
+  /** Tasks with a pool and without a pool. */
   amortised: TaskResult[];
-  /** B19. */
+  /** Calls at one moment. */
   crowds: CallResult[];
-  /** B23. */
+  /** Taking and releasing a slot. */
   hygiene: CheckoutResult | null;
 };
 
-export interface PoolSetup extends Pick<PoolOptions, 'uses' | 'tasks' | 'slots' | 'crowds'> {
+export interface PoolSetup extends TaskCounts, Pick<PoolOptions, 'crowds'> {
   open: OpenPoolSidecar;
   scratch: string;
-  /** Tenants that take turns. */
-  tenants: number;
-  /** Tasks of a row whose every task takes tens of milliseconds. */
-  slowTasks: number;
   /** Rounds of calls. */
   rounds: number;
-  /** Checkouts of B23. */
+  /** Checkouts of the last row. */
   checkouts: number;
 }
 
 const MOST = 100_000;
-/** Rough durations, for the expected end of the run. */
-const [OPEN_MS, TASK_MS, NODE_MS] = [50, 1, 60];
-
-/** Returns the rows of B18: one task at a time, and as many tasks as there are slots. */
-export function taskShapes({ uses, slots, tenants, tasks, slowTasks }: Omit<PoolSetup, 'open' | 'scratch'>): TaskShape[] {
-  const pooled: Way[] = ['pool', 'pool, shared uses'];
-  return [1, slots].flatMap((width) => [
-    ...pooled.flatMap((way) => uses.map((each) => ({ way, uses: each, width, tasks, slots, tenants }))),
-    { way: 'from a snapshot' as const, width, tasks, slots, tenants },
-    { way: 'created' as const, width, tasks, slots, tenants },
-    { way: 'node -e' as const, width, tasks: slowTasks, slots, tenants },
-  ]);
-}
+/** Rough durations of a sidecar and of a call, for the expected end of the run. */
+const [OPEN_MS, CALL_MS] = [50, 1];
 
 const taskName = ({ way, uses, width }: Pick<TaskShape, 'way' | 'uses' | 'width'>): string =>
   `${way}${uses === undefined ? '' : `, K = ${uses}`}, ${width} at a time`;
@@ -97,7 +82,7 @@ const tasks: Section<PoolSetup, PoolRun, 'amortised'> = {
     rows: taskShapes(setup).map((shape) => ({
       name: taskName(shape),
       key: { row: taskName(shape) },
-      guessMs: OPEN_MS + shape.tasks * (shape.way === 'node -e' ? NODE_MS : TASK_MS),
+      guessMs: OPEN_MS + shape.tasks * guessTaskMs(shape.way),
       measure: () => inFolder(setup.scratch, (directory) => measureTasks(setup.open, directory, shape)),
     })),
   }),
@@ -141,7 +126,7 @@ const calls: Section<PoolSetup, PoolRun, 'crowds'> = {
       crowds.map((at) => ({
         name: `${way}, ${at} at once`,
         key: { row: `${way}, ${at} at once` },
-        guessMs: OPEN_MS * rounds + rounds * at * TASK_MS,
+        guessMs: OPEN_MS * rounds + rounds * at * CALL_MS,
         measure: () => inFolder(scratch, (directory) => measureCalls(open, directory, { way, at, rounds })),
       })),
     ),
@@ -181,7 +166,7 @@ const checkouts: Section<PoolSetup, PoolRun, 'hygiene'> = {
       {
         name: 'checkouts',
         key: { row: 'checkouts' },
-        guessMs: OPEN_MS + count * TASK_MS,
+        guessMs: OPEN_MS + count * CALL_MS,
         measure: () => inFolder(scratch, (directory) => measureCheckouts(open, directory, count)),
       },
     ],

@@ -1,9 +1,5 @@
-// Measures calls that arrive at one moment, in the four ways of B19.
-//
-// `cold` creates the runtimes when the calls arrive. `prewarm` has idle slots in a pool. `durable`
-// restores a snapshot from disk, in a sidecar that started after the one before was killed with
-// SIGKILL. `durable prewarm` has idle slots in a pool of that sidecar. The clock runs from the call to
-// the first answer of the guest.
+// Measures calls that arrive at one moment, in four ways. The clock runs from the call to the first
+// answer of the guest. A new way is one more entry of `declared`.
 
 import { type Statistics, summarize } from '../statistics/statistics.js';
 import { now } from '../statistics/timer.js';
@@ -13,8 +9,27 @@ import type { MeasuredPool, OpenPoolSidecar, PoolSidecar } from './sidecar.js';
 import { nextTask, programOf, taskProblem } from './task.js';
 import { until } from './until.js';
 
-export const CALL_WAYS = ['cold', 'prewarm', 'durable', 'durable prewarm'] as const;
-export type CallWay = (typeof CALL_WAYS)[number];
+/** How the calls get their runtimes. */
+interface CallWayShape {
+  /** Whether the calls find idle slots of a pool. Otherwise runtimes are created for the calls. */
+  isPrewarmed: boolean;
+  /**
+   * Whether the runtimes come from a snapshot on disk, in a sidecar that started after the sidecar
+   * before was killed with SIGKILL.
+   */
+  isDurable: boolean;
+}
+
+const declared = {
+  cold: { isPrewarmed: false, isDurable: false },
+  prewarm: { isPrewarmed: true, isDurable: false },
+  durable: { isPrewarmed: false, isDurable: true },
+  'durable prewarm': { isPrewarmed: true, isDurable: true },
+} satisfies Record<string, CallWayShape>;
+
+export type CallWay = keyof typeof declared;
+
+export const CALL_WAYS = Object.keys(declared) as CallWay[];
 
 export interface CallResult extends Tallied {
   way: CallWay;
@@ -45,7 +60,7 @@ export async function measureCalls(
   const [tally, warmupTally] = [new Tally(), new Tally()];
   const walls: number[] = [];
   let [hits, calls] = [0, 0];
-  const isDurable = way.startsWith('durable');
+  const { isDurable, isPrewarmed } = declared[way];
   const snapshot = isDurable ? await storeSnapshot(open, directory) : undefined;
   // A sidecar that is not killed serves all rounds.
   let kept: PoolSidecar | undefined;
@@ -53,7 +68,7 @@ export async function measureCalls(
     await runRounds({ warmup: WARMUP, rounds }, async (isWarmup) => {
       const sidecar = kept ?? (await open(directory));
       kept = sidecar;
-      const pool = await openPool(sidecar, way, at, snapshot);
+      const pool = isPrewarmed ? await openFullPool(sidecar, at, snapshot) : undefined;
       const counted = isWarmup ? warmupTally : tally;
       const begun = now();
       await Promise.all(Array.from({ length: at }, () => counted.time(() => callOnce(sidecar, pool, snapshot))));
@@ -82,13 +97,7 @@ async function callOnce(sidecar: PoolSidecar, pool: MeasuredPool | undefined, sn
   return taskProblem(task, await (pool === undefined ? sidecar.once(program, snapshot) : pool.run(program, TENANT)), false);
 }
 
-async function openPool(
-  sidecar: PoolSidecar,
-  way: CallWay,
-  at: number,
-  snapshot: string | undefined,
-): Promise<MeasuredPool | undefined> {
-  if (!way.endsWith('prewarm')) return undefined;
+async function openFullPool(sidecar: PoolSidecar, at: number, snapshot: string | undefined): Promise<MeasuredPool> {
   const pool = sidecar.pool({ size: at, min: at, uses: USES, recycle: 'each-use', ...(snapshot !== undefined && { snapshot }) });
   await until('a full pool', () => pool.counts().idle === at);
   return pool;

@@ -6,9 +6,7 @@ import { drawLines, type Point } from '../page/lines.js';
 import { seriesColor } from '../page/svg.js';
 import { publishedPools } from '../published/pool.js';
 import { CALL_WAYS, type CallResult, type CallWay } from './calls.js';
-import type { TaskResult } from './tasks.js';
-
-const POOLED = ['pool', 'pool, shared uses'] as const;
+import { POOLED_WAYS, type TaskResult } from './tasks.js';
 
 const legendOf = (names: readonly string[]) => names.map((name, index) => ({ name, color: seriesColor(index) }));
 
@@ -22,11 +20,11 @@ export function taskChart(rows: readonly TaskResult[]): Chart {
   return {
     heading: 'Cost of a task, by the uses of a slot',
     note: 'One at a time, amortised. Grey: the same task without a pool.',
-    legend: legendOf(POOLED),
+    legend: legendOf(POOLED_WAYS),
     drawing: drawLines({
       caption: 'Amortised time of a task by the uses of a slot',
       positions: [...new Set(alone.flatMap(({ uses }) => uses ?? []))].map(String),
-      series: POOLED.map((way, index) => ({
+      series: POOLED_WAYS.map((way, index) => ({
         color: seriesColor(index),
         points: alone.filter((row) => row.way === way).map(pointOf),
       })),

@@ -1,5 +1,5 @@
-// Measures taking and releasing a slot (B23), and counts what remains when the pool has ended:
-// runtimes, processes, descriptors, and files of the store.
+// Measures taking and releasing a slot, and counts what remains when the pool has ended: runtimes,
+// processes, descriptors, and files of the store.
 
 import { readdirSync } from 'node:fs';
 import { countDescriptors } from '../machine/footprint.js';
@@ -31,7 +31,7 @@ export async function measureCheckouts(open: OpenPoolSidecar, directory: string,
       files: readdirSync(directory, { recursive: true }).length,
     });
     const shape = { size: SLOTS, min: SLOTS, uses: 1_000_000, recycle: 'each-use' } as const;
-    // The first pool makes the sidecar open what stays open: its threads and its image.
+    // The first pool opens what the sidecar keeps open: its threads and its image.
     const first = sidecar.pool(shape);
     (await first.take(TENANT))();
     await first.dispose();
@@ -65,7 +65,10 @@ export async function measureCheckouts(open: OpenPoolSidecar, directory: string,
   }
 }
 
-/** Times the reuse of the only slot of a pool: the next caller waits until the released slot is ready. */
+/**
+ * Times the reuse of the only slot of a pool: the next caller waits until the released slot is
+ * ready.
+ */
 async function timeReuse(pool: MeasuredPool, times: number): Promise<number[]> {
   const ready: number[] = [];
   let release = await pool.take(TENANT);

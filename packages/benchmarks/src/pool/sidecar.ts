@@ -1,6 +1,7 @@
 // The sidecar that the pool benchmark measures: an interface, and its implementation with the SDK.
 //
-// Tests implement the interface without a sandbox. Only this file of the pool benchmark calls the SDK.
+// Tests implement the interface without a sandbox. Only this file of the pool benchmark calls the
+// SDK.
 
 import { NodeRuntime, RuntimePool, Sidecar } from 'coldframe';
 import { killSidecar } from '../sandbox/kill-sidecar.js';
@@ -10,7 +11,7 @@ export interface PoolShape {
   min: number;
   uses: number;
   recycle: 'each-use' | 'last-use';
-  /** The id of a snapshot on disk that slots are restored from. Without it the pool takes a snapshot of its own. */
+  /** The id of a snapshot on disk for the slots. @default the pool takes a snapshot of its own */
   snapshot?: string;
 }
 
@@ -34,7 +35,9 @@ export interface MeasuredPool {
 export interface PoolSidecar {
   readonly pid: number;
   pool(shape: PoolShape): MeasuredPool;
-  /** Runs one program in a runtime that is created, or restored from a snapshot, and disposed of. */
+  /**
+   * Runs one program in a runtime that is created, or restored from a snapshot, and disposed of.
+   */
   once(program: string, snapshot?: string): Promise<string>;
   /** Takes a snapshot of a fresh runtime. Resolves with its id. */
   takeSnapshot(store: 'memory' | 'disk'): Promise<string>;

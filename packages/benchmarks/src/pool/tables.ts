@@ -70,7 +70,7 @@ export const publishedTable = (run: PoolResults): Table =>
     words('theirs is', ({ is }) => is),
   ]);
 
-/** Returns the figure of a run that stands beside a published figure. A row with a failure has none. */
+/** Returns the figure to compare with a published figure. A row with a failure has no figure. */
 export function oursBeside({ amortised, crowds, hygiene }: PoolResults, { ours }: PublishedPool): number | undefined {
   if ('uses' in ours) {
     const row = amortised.find(({ way, uses, width }) => way === 'pool' && uses === ours.uses && width === 1);

@@ -1,6 +1,6 @@
 // The work of a task: the program looks for files that earlier tasks have left, writes a file, and
-// prints a token that only this task received. The output reveals a task that did not run, and a task
-// that ran in a runtime with another task's files.
+// prints a token that only this task received. The output reveals a task that did not run, and a
+// task that ran in a runtime with another task's files.
 
 export interface Task {
   token: string;
@@ -21,8 +21,8 @@ console.log(${JSON.stringify(token)}, found);
 `;
 
 /**
- * Returns the problem of an output, or `undefined` for a right output. With `shared`, the program may
- * find the file of an earlier task of its own tenant.
+ * Returns the problem of an output, or `undefined` for a right output. With `shared`, the program
+ * may find the file of an earlier task of its own tenant.
  */
 export function taskProblem({ token, tenant }: Task, output: string, shared: boolean): string | undefined {
   const [echoed, found] = output.trim().split(' ');

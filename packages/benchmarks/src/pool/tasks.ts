@@ -1,4 +1,4 @@
-// Measures the cost of a task with a pool and without one (B18).
+// Measures the cost of a task with a pool and without a pool.
 //
 // The clock starts before the pool is created and stops when its last slot has ended. The amortised
 // time therefore includes the work that a pool does in the background: creating, rolling back and
@@ -15,9 +15,6 @@ import { type Tallied, Tally } from '../suite/failures.js';
 import type { OpenPoolSidecar, PoolShape, PoolSidecar } from './sidecar.js';
 import { nextTask, programOf, taskProblem } from './task.js';
 import { until } from './until.js';
-
-/** How a task gets its runtime. */
-export type Way = 'pool' | 'pool, shared uses' | 'created' | 'from a snapshot' | 'node -e';
 
 export interface TaskResult extends Tallied {
   way: Way;
@@ -41,21 +38,84 @@ export interface TaskShape {
   width: number;
   tasks: number;
   slots: number;
+  /** Tenants that take turns. */
   tenants: number;
 }
 
-interface Runner {
+/** Runs tasks inside the clock. */
+interface TaskRunner {
   run(program: string, tenant: string): Promise<string>;
+  /** Whether a program may find the file of an earlier task of its tenant. */
   shared?: boolean;
   end?(): Promise<Partial<TaskResult>>;
 }
+
+/** How a task gets its runtime. */
+interface TaskWay {
+  /** Whether the tasks run in slots of a pool, so that the uses of a slot matter. */
+  isPooled?: true;
+  /** Whether a task takes tens of milliseconds. */
+  isSlow?: true;
+  /** Prepares the way before the clock starts. The returned function is called inside the clock. */
+  prepare(sidecar: PoolSidecar, shape: TaskShape, directory: string): Promise<() => TaskRunner>;
+}
+
+const declared = {
+  /** Every slot is rolled back after each use. */
+  pool: {
+    isPooled: true,
+    prepare: async (sidecar, shape) => () => runInPool(sidecar, shape),
+  },
+  /** A slot is ended after its last use, and its tenant keeps the files until then. */
+  'pool, shared uses': {
+    isPooled: true,
+    prepare: async (sidecar, shape) => () => ({ ...runInPool(sidecar, shape), shared: true }),
+  },
+  'from a snapshot': {
+    prepare: async (sidecar) => {
+      const snapshot = await sidecar.takeSnapshot('memory');
+      return () => ({ run: (program) => sidecar.once(program, snapshot) });
+    },
+  },
+  created: { prepare: async (sidecar) => () => ({ run: (program) => sidecar.once(program) }) },
+  'node -e': {
+    isSlow: true,
+    prepare: async (_sidecar, _shape, directory) => () => ({ run: (program) => runInNode(program, directory) }),
+  },
+} satisfies Record<string, TaskWay>;
+
+export type Way = keyof typeof declared;
+
+const ways: Readonly<Record<Way, TaskWay>> = declared;
+const WAYS = Object.keys(ways) as Way[];
+
+export const POOLED_WAYS = WAYS.filter((way) => ways[way].isPooled);
+
+export interface TaskCounts extends Pick<TaskShape, 'tasks' | 'slots' | 'tenants'> {
+  /** Uses of a slot (K). */
+  uses: readonly number[];
+  /** Tasks of a slow way. */
+  slowTasks: number;
+}
+
+/** Returns the shapes of the rows: one task at a time, and as many tasks as there are slots. */
+export const taskShapes = ({ uses, slots, tenants, tasks, slowTasks }: TaskCounts): TaskShape[] =>
+  [1, slots].flatMap((width) =>
+    WAYS.flatMap((way) => {
+      const shape = { way, width, tasks: ways[way].isSlow ? slowTasks : tasks, slots, tenants };
+      return ways[way].isPooled ? uses.map((each) => ({ ...shape, uses: each })) : [shape];
+    }),
+  );
+
+/** Guesses the milliseconds of a task. */
+export const guessTaskMs = (way: Way): number => (ways[way].isSlow ? 60 : 1);
 
 export async function measureTasks(open: OpenPoolSidecar, directory: string, shape: TaskShape): Promise<TaskResult> {
   const sidecar = await open(directory);
   try {
     const memory = await slotMemory(sidecar, shape);
     const tally = new Tally();
-    const start = await prepare(sidecar, directory, shape);
+    const start = await ways[shape.way].prepare(sidecar, shape, directory);
     const from = now();
     const { run, shared = false, end } = start();
     await runConcurrently({ count: shape.tasks, width: shape.width }, async (index) => {
@@ -72,25 +132,15 @@ export async function measureTasks(open: OpenPoolSidecar, directory: string, sha
   }
 }
 
-/** Prepares what must exist before the clock starts. The returned function is called inside the clock. */
-async function prepare(sidecar: PoolSidecar, directory: string, shape: TaskShape): Promise<() => Runner> {
-  if (shape.way === 'created') return () => ({ run: (program) => sidecar.once(program) });
-  if (shape.way === 'node -e') return () => ({ run: (program) => runInNode(program, directory) });
-  if (shape.way === 'from a snapshot') {
-    const snapshot = await sidecar.takeSnapshot('memory');
-    return () => ({ run: (program) => sidecar.once(program, snapshot) });
-  }
-  return () => {
-    const pool = sidecar.pool(poolShape(shape));
-    return {
-      run: pool.run,
-      shared: shape.way === 'pool, shared uses',
-      end: async () => {
-        const { hits, misses, created, recycled } = pool.counts();
-        await pool.dispose();
-        return { hitRatio: hits / (hits + misses), created, recycled };
-      },
-    };
+function runInPool(sidecar: PoolSidecar, shape: TaskShape): TaskRunner {
+  const pool = sidecar.pool(poolShape(shape));
+  return {
+    run: pool.run,
+    end: async () => {
+      const { hits, misses, created, recycled } = pool.counts();
+      await pool.dispose();
+      return { hitRatio: hits / (hits + misses), created, recycled };
+    },
   };
 }
 

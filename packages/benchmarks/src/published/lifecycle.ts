@@ -1,7 +1,7 @@
 // Figures that others have published for the operations of the lifecycle benchmark.
 //
-// Every figure says what it is: a mean, a percentile, or a claim without a table. Definitions differ
-// in details, and `note` says where a difference matters.
+// Every figure says what it is: a mean, a percentile, or a claim without a table. Definitions
+// differ in details, and `note` says where a difference matters.
 
 import type { PublishedRig } from './system.js';
 
@@ -36,7 +36,9 @@ const CUBE_METAL: Head = { system: 'CubeSandbox (bare metal)', isolation: 'micro
 const FORKD: Head = { system: 'forkd', isolation: 'micro-VM', rig: 'i7-12700', is: 'p50' };
 const COPPICE: Head = { system: 'Coppice', isolation: 'micro-VM', rig: 'Ryzen 9 5900HX', is: 'mean' };
 
-/** Sizes of the published sweep: megabytes, and milliseconds of the snapshot and of the creation. */
+/**
+ * Sizes of the published sweep: megabytes, and milliseconds of the snapshot and of the creation.
+ */
 const SWEEP: readonly (readonly [megabytes: number, snapshot: number, create: number])[] = [
   [0, 42.1, 71.6],
   [10, 55.3, 73.1],

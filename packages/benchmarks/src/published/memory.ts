@@ -1,4 +1,4 @@
-// Memory of a live sandbox, as others have published it.
+// Published figures of the memory of a live sandbox.
 
 import type { PublishedSystem } from './system.js';
 

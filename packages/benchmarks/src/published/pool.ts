@@ -6,7 +6,7 @@ export interface PublishedPool extends PublishedRig {
   what: string;
   ms: number;
   is: string;
-  /** The figure of a run that stands beside the published figure. */
+  /** Selects the figure of a run that the table shows beside the published figure. */
   ours:
     | { uses: number }
     | { way: string; at: number; figure: 'mean' | 'p95' }

@@ -1,6 +1,7 @@
-// Prepares a warm runner with packages loaded: all of zod with its languages, and the modules of Node
-// that a server would have loaded. The package is in the runtime's files, as an installed package is,
-// so a snapshot contains the package. The question makes the loaded package work on new numbers.
+// Prepares a warm runner with packages loaded: all of zod with its languages, and the modules of
+// Node that a server would have loaded. The package is in the runtime's files, as an installed
+// package is, so a snapshot contains the package. The question makes the loaded package work on new
+// numbers.
 
 import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';

@@ -8,7 +8,9 @@ import { startTicker } from './ticker.js';
 
 const MEGABYTE = 2 ** 20;
 
-/** The memory that an ordinary program has by default, and what the engine needs beside the buffers. */
+/**
+ * The memory that an ordinary program has by default, and what the engine needs beside the buffers.
+ */
 const ORDINARY_MB = 128;
 
 class SdkSnapshot implements MeasuredSnapshot {

@@ -3,7 +3,7 @@
 
 import { Sidecar } from 'coldframe';
 
-/** Longer than a start of these benchmarks takes, so that no thread has to be woken. */
+/** Longer than any measured start, so that no thread has to be woken. */
 const INLINE_BUDGET_MS = 5;
 
 export type OpenSdkSidecar = () => Promise<Sidecar>;

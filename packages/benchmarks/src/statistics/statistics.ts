@@ -28,7 +28,7 @@ export const ascending = (samples: readonly number[]): number[] => [...samples].
 
 export const median = (samples: readonly number[]): number => percentile(ascending(samples), 50);
 
-/** Summarizes samples. Returns `null` for no samples: a row in which every run failed has no latency. */
+/** Returns `null` for no samples: a row in which every run failed has no latency. */
 export function summarize(samples: readonly number[]): Statistics | null {
   if (samples.length === 0) return null;
   const sorted = ascending(samples);

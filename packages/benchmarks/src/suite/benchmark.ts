@@ -41,14 +41,14 @@ export interface OpenSection<Result> {
   close?(): Promise<void>;
 }
 
-/** How many runs of a result were right. A benchmark is complete when every run of every result was right. */
+/** The number of right runs. A benchmark is complete when every run of every result was right. */
 export interface Outcome {
   name: string;
   total: number;
   right: number;
   /** The first failure. */
   failure?: string | undefined;
-  /** What the reader of the figures must know, such as a shortened row. */
+  /** Remarks on the figures, such as a shortened row. */
   notes?: readonly string[];
   /** Whether the benchmark is complete in spite of the failures. */
   isAccepted?: boolean;
@@ -70,7 +70,9 @@ export interface Section<Setup, Run, Field extends keyof Run & string, Result = 
   readonly field: Field;
   /** Set when the JSON has one result instead of a list. Without a result the field is `null`. */
   readonly isSingle?: true;
-  /** Set when a failed row is recorded in its place, as `{ error }`. Otherwise the row is skipped. */
+  /**
+   * Set when a failed row is recorded in its place, as `{ error }`. Otherwise the row is skipped.
+   */
   readonly recordsFailures?: true;
   open(setup: Setup): OpenSection<Result> | Promise<OpenSection<Result>>;
   /** Returns the text of a progress line. */
@@ -82,7 +84,7 @@ export interface Section<Setup, Run, Field extends keyof Run & string, Result = 
   charts?(run: Measured<Run>): readonly Chart[];
 }
 
-/** A section of a benchmark, for code that does not look into its results. */
+/** A section, for code that is independent of the shape of its results. */
 export type AnySection<Setup, Run> = Section<Setup, Run, keyof Run & string, unknown>;
 
 /** Folders and facts that the command gives to a benchmark. */
@@ -125,7 +127,7 @@ export interface Benchmark<Options, Setup, Run> {
   readonly sections: readonly AnySection<Setup, Run>[];
   /** Targets that need more than one section. */
   readonly targets?: readonly Target<Run>[];
-  /** Tables that need more than one section, shown after those of the sections. */
+  /** Tables that need more than one section. They follow the tables of the sections. */
   tables?(run: Measured<Run>): readonly Table[];
   /** Returns further reasons to doubt the run. */
   warnings?(run: Measured<Run>, resolutionMs: number): readonly string[];
@@ -133,5 +135,5 @@ export interface Benchmark<Options, Setup, Run> {
   nameSkipped(row: Skipped): string;
 }
 
-/** A benchmark of any kind, for code that does not look into options, setup and results. */
+/** A benchmark, for code that is independent of its options, setup and results. */
 export type AnyBenchmark = Benchmark<Record<string, unknown>, unknown, Record<string, unknown>>;

@@ -1,8 +1,9 @@
 // The command line of all benchmarks: help, options, the run, and the three outputs.
 //
 // The JSON goes to stdout or to a file, the page to a file, and text for people to stderr. The exit
-// code is 1 when a run was wrong or a row is missing. Missed targets are shown and do not change the
-// exit code: the caller decides what a missed target means. A wrong command line has exit code 2.
+// code is 1 when a run was wrong or a row is missing. Missed targets are shown and do not change
+// the exit code: the caller decides what a missed target means. A wrong command line has exit code
+// 2.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +23,8 @@ export const HELP = Symbol('help');
 
 /** Runs a command and sets the exit code. A wrong command line prints one line without a stack. */
 export async function runCommand(help: string, work: () => Promise<number | typeof HELP> | number | typeof HELP): Promise<void> {
-  // A reader such as `head` may close the pipe before the end. That is no failure of the command.
+  // A reader such as `head` can close the pipe before the end. The command then ends without a
+  // failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit();
     throw error;

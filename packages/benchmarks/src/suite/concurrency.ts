@@ -1,7 +1,7 @@
 // Runs many pieces of work, a limited number at a time or all at once.
 //
 // `runConcurrently` keeps a fixed number of pieces in flight until a deadline. `startTogether`
-// starts all pieces at one moment and records when each of them reaches a named mark.
+// starts all pieces at one moment and records when each piece reaches a named mark.
 
 import { now } from '../statistics/timer.js';
 import { reason } from './failures.js';

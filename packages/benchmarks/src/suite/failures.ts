@@ -1,7 +1,7 @@
 // Describes and counts failures.
 //
 // A run that was wrong has no latency, so each result carries the number of right runs and the
-// reasons of the others. Tokens and numbers in the reasons differ from run to run: they are masked,
+// reasons of the others. Tokens and numbers in the reasons differ from run to run. They are masked,
 // so that equal failures are counted together.
 
 import { type Statistics, summarize } from '../statistics/statistics.js';

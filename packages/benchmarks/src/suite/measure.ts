@@ -2,7 +2,7 @@
 // second half of the floors.
 //
 // A row that fails, or for which no time is left, does not end the run: the row is skipped or
-// recorded with its reason, so that one broken mode does not hide the figures of the others.
+// recorded with its reason, so that one broken mode does not hide the figures of other modes.
 
 import { type FloorDefinition, withFloors } from '../floors/floor.js';
 import { now } from '../statistics/timer.js';

@@ -3,7 +3,9 @@
 import type { AnySection, Benchmark, Outcome } from './benchmark.js';
 import { isFailure, type Measured } from './run.js';
 
-/** Calls `visit` with each result of a run, in the order of the sections, and joins what it returns. */
+/**
+ * Calls `visit` with each result of a run, in the order of the sections. Joins the returned lists.
+ */
 export function flatMapResults<Run, Item>(
   { sections }: Pick<Benchmark<never, never, Run>, 'sections'>,
   run: Run,
@@ -18,7 +20,9 @@ export function flatMapResults<Run, Item>(
   });
 }
 
-/** Returns the outcomes of all results. A failed row has no runs, and the benchmark is not complete. */
+/**
+ * Returns the outcomes of all results. A failed row has no runs, and the benchmark is not complete.
+ */
 export const outcomesOf = <Run>(benchmark: Pick<Benchmark<never, never, Run>, 'sections'>, run: Measured<Run>): Outcome[] =>
   flatMapResults(benchmark, run, (section, result): readonly Outcome[] =>
     section.recordsFailures && isFailure(result)

@@ -1,8 +1,8 @@
 // Assembles the report of a run, which is the JSON, and renders its page.
 //
-// Besides the results, the report contains what a reader needs to doubt them: floors of the same run,
-// raw samples, the clock, the processor time of other processes, and skipped rows. The hardware and
-// the rows of the cold-start benchmark have the shape of the field's published matrix.
+// Besides the results, the report contains the facts to doubt them: floors of the run, raw samples,
+// the clock, the processor time of other processes, and skipped rows. The hardware and the rows of
+// the cold-start benchmark have the shape of a published matrix of another system.
 
 import type { Observed } from '../machine/observe.js';
 import { renderDocument } from '../page/document.js';
@@ -37,7 +37,9 @@ export const makeReport = <Options extends object, Setup, Run>(
   ...run,
 });
 
-/** Writes the JSON with six significant digits: finer than the noise, and raw samples stay readable. */
+/**
+ * Writes the JSON with six significant digits: finer than the noise, and raw samples stay readable.
+ */
 export const toJson = (report: object): string =>
   JSON.stringify(report, (_key, value) => (typeof value === 'number' ? Number(value.toPrecision(6)) : value), 1);
 

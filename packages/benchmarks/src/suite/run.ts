@@ -1,9 +1,9 @@
-// The shapes that the results of all benchmarks share: failures in the place of results, skipped rows,
-// and the floors beside the results.
+// The shapes that the results of all benchmarks share: recorded failures, skipped rows, and the
+// floors beside the results.
 
 import type { Floors } from '../floors/floor.js';
 
-/** What a failed row leaves in the JSON of a section that records its failures. */
+/** The record of a failed row in the JSON of a section that records failures. */
 export interface RecordedFailure {
   error: string;
 }

@@ -1,7 +1,7 @@
 // Builds the tables of a run. The terminal and the page show the same tables.
 //
 // A column is declared once, with its heading and its cell. Sections and benchmarks build their own
-// tables; `report.ts` adds the tables of floors and targets, which are the same for all benchmarks.
+// tables; `report.ts` adds the tables of floors and targets, which all benchmarks share.
 
 import type { Statistics } from '../statistics/statistics.js';
 import { ms } from './text.js';

@@ -70,7 +70,10 @@ interface HasTargets<Run> {
   readonly targets?: readonly Target<Run>[];
 }
 
-/** Returns the targets of a benchmark by promise: `S2` before `S10`, letters in order of declaration. */
+/**
+ * Returns the targets of a benchmark by promise: `S2` before `S10`, letters in order of
+ * declaration.
+ */
 export function targetsOf<Run>({ sections, targets = [] }: HasTargets<Run>): Target<Run>[] {
   const declared = [...sections.flatMap((section) => section.targets ?? []), ...targets];
   const letters = declared.map(({ promise }) => promise.charAt(0));

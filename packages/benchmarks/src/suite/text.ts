@@ -16,7 +16,9 @@ export const seconds = (milliseconds: number): string => {
   return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
 };
 
-/** Writes a table. The columns in `textColumns` are aligned to the left, the others to the right. */
+/**
+ * Writes a table. The columns in `textColumns` are aligned to the left, all others to the right.
+ */
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[], textColumns: readonly number[]): string {
   const widths = head.map((title, column) =>
     Math.max(...[title, ...rows.map((row) => row[column] ?? '')].map((cell) => cell.length)),

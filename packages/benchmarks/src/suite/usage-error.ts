@@ -1,5 +1,5 @@
 // The error for a wrong command line or environment. A command prints only the message of this
-// error. `parseArgs` of Node throws errors of its own for the flags that it does not know.
+// error. `parseArgs` of Node throws errors of its own for unknown flags.
 
 export class UsageError extends Error {
   override name = 'UsageError';

@@ -1,7 +1,7 @@
 // The userland benchmark: the cost of Node's library in the sandbox, as ratios to the pinned Node.
 //
-// Every row runs on both sides, in turns. A time counts only when both sides computed the same value.
-// Next: `rows.ts` for the rows.
+// Every row runs on both sides, in turns. A time counts only when both sides computed the same
+// value. Next: `rows.ts` for the rows.
 
 import { ratioOf, type Statistics, scale, summarize } from '../statistics/statistics.js';
 import type { Benchmark, Section } from '../suite/benchmark.js';

@@ -1,6 +1,6 @@
 // Makes the program around a row: the program checks one operation, finds the number of operations
-// that fill a sample, times the samples, and prints them as one line of JSON. The setup of a row comes
-// first, because imports must be at the front of a module.
+// that fill a sample, times the samples, and prints them as one line of JSON. The setup of a row
+// comes first, because imports must be at the front of a module.
 
 import type { UserlandRow } from './rows.js';
 

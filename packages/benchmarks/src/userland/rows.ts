@@ -1,15 +1,18 @@
 // Declares the rows of the userland benchmark: small programs over Node's library that run word for
 // word in the sandbox and in the pinned Node.
 //
-// `setup` runs once, and `operation` is the measured operation. `check` is a value that both sides must
-// agree on before a time counts. All of them are JavaScript text, which is sent to both sides. Data
-// comes from a generator with a fixed seed. A new row is one more entry in `userlandRows`. Next: `program.ts`.
+// `setup` runs once, and `operation` is the measured operation. `check` is a value that both sides
+// must agree on before a time counts. All three are JavaScript text, which is sent to both sides.
+// Data comes from a generator with a fixed seed. A new row is one more entry in `userlandRows`.
+// Next: `program.ts`.
 
 export interface UserlandRow {
   /** A unique name of the form `group: detail`. */
   name: string;
   setup?: string;
-  /** An expression; with `waits`, a promise. The program uses the value, so that no engine can leave the operation out. */
+  /**
+   * An expression; with `waits`, a promise. The program uses its value, so that no engine omits it.
+   */
   operation: string;
   waits?: boolean;
   /** An expression over `result`, the value of one operation. */
@@ -54,7 +57,10 @@ const content = Buffer.alloc(4096, 'x');
 writeFileSync(file, content);
 `;
 
-/** A call that ends in the engine, and the cheapest call to the host. Their difference is the cost of a call to the host. */
+/**
+ * A call that ends in the engine, and the cheapest call to the host. `hostCallUs` is their
+ * difference.
+ */
 export const ENGINE_CALL = 'call: the engine alone';
 export const HOST_CALL = 'call: to the host';
 

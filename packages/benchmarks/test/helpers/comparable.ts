@@ -3,7 +3,9 @@
 import { expect } from 'vitest';
 import { type ComparableReport, compareReports, figuresOf } from '../../src/compare/compare.js';
 
-/** Expects a unique name for every figure, and equal figures in the report that comes from a file. */
+/**
+ * Expects a unique name for every figure, and equal figures in the report that comes from a file.
+ */
 export function expectComparable(report: ComparableReport): string[] {
   const names = figuresOf(report).map(({ name }) => name);
   expect([...new Set(names)]).toEqual(names);

@@ -1,4 +1,5 @@
-// The lifecycle command on real sandboxes, with sizes that show that everything works and measure nothing.
+// The lifecycle command on real sandboxes, with sizes that show that everything works and measure
+// nothing.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

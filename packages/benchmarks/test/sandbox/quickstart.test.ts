@@ -1,4 +1,5 @@
-// The quickstart: its first program, a program of the reader, a program that fails, and a missing file.
+// The quickstart: its first program, a program of the reader, a program that fails, and a missing
+// file.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +10,8 @@ import { runScript } from '../helpers/command.js';
 let folder = '';
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'coldframe-quickstart-'));
-  // The quickstart builds stale parts, which can take minutes when this file runs alone after a change.
+  // The quickstart builds stale parts, which can take minutes when this file runs alone after a
+  // change.
   await runScript('scripts/build.mjs', [], {}, 900_000);
 }, 900_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,8 +1,8 @@
-// Copies a live parent (B15) whose guest has written megabytes and reads the clock every millisecond.
+// Copies a live parent whose guest has written megabytes and reads the clock every millisecond.
 //
-// The row measures the copy, its first answer, and the longest time in which the parent did not read
-// the clock. The longest time without a copy stands beside it. The guest writes 16 MB anew before each
-// copy.
+// The row measures the copy, its first answer, and the longest time in which the parent did not
+// read the clock. The longest time without a copy is a fact beside the times. The guest writes 16
+// MB anew before each copy.
 
 import { evaluateRight, evaluationProblem, type MeasuredRuntime, type Ticker } from '../../sandbox/runtime.js';
 import type { Snippet } from '../../sandbox/snippet.js';
@@ -51,7 +51,10 @@ async function round(runtime: MeasuredRuntime, state: State, ticker: Ticker, { m
   return record.end();
 }
 
-/** Makes the snippet that writes the first megabytes again with equal bytes. The state does not change. */
+/**
+ * Makes the snippet that writes the first megabytes again with equal bytes. The state does not
+ * change.
+ */
 const rewrite = (megabytes: number): Snippet => ({
   code: `for (let i = 0; i < ${megabytes}; i++) kept.data[i].fill(kept.data[i][0]); console.log(kept.data.length >= ${megabytes}, ${MEGABYTE});`,
   stdout: `true ${MEGABYTE}\n`,

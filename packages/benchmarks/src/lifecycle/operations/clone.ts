@@ -1,4 +1,4 @@
-// Clones a runtime that lives on (B10). The time includes the snapshot. Every clone is asked for the
+// Clones a runtime that lives on. The time includes the snapshot. Every clone is asked for the
 // state, and the source is asked afterwards.
 
 import { evaluateRight, evaluationProblem } from '../../sandbox/runtime.js';
@@ -10,7 +10,7 @@ import { type Round, RoundRecord } from '../round.js';
 import { stateQuestion } from '../state.js';
 
 export const clone: Operation = {
-  // Published clones have 10 MB written by the source. A fresh source stands beside them.
+  // The source of published clones has written 10 MB. A fresh source is measured too.
   sizes: sizes([1, 10], [10, 10], [20, 10], [100, 10], [1, 0], [10, 0], [20, 0], [100, 0]),
   quickSizes: sizes([3, 1]),
   targets: [

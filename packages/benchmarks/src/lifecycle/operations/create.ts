@@ -1,4 +1,4 @@
-// Restores n runtimes from one snapshot at once (B8): until they exist (`create`), and until the live
+// Restores n runtimes from one snapshot at once: until they exist (`create`), and until the live
 // runner in each has answered (`answer`).
 
 import { evaluationProblem, type MeasuredRuntime, type MeasuredSidecar, type MeasuredSnapshot } from '../../sandbox/runtime.js';

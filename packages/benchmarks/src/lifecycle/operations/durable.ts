@@ -1,5 +1,5 @@
-// Restores snapshots from disk after the end of their sidecar (B19): n snapshots are written, the
-// sidecar is killed with SIGKILL, and another sidecar is started on the same folder. The new sidecar
+// Restores snapshots from disk after the end of their sidecar: n snapshots are written, the sidecar
+// is killed with SIGKILL, and another sidecar is started on the same folder. The new sidecar
 // restores n runtimes at once by id, until the live runner in each has answered.
 
 import { evaluationProblem, type MeasuredRuntime } from '../../sandbox/runtime.js';

@@ -1,6 +1,6 @@
-// Rolls n runtimes back at once, each to a snapshot of its own (B9), after the state of each has
-// changed. A published script includes the writing in its time. Here the writing is a fact beside the
-// time.
+// Rolls n runtimes back at once, each to a snapshot of its own, after the state of each has
+// changed. A published script includes the writing in its time. Here the writing is a fact beside
+// the time.
 
 import { evaluateRight, evaluationProblem, type MeasuredSnapshot } from '../../sandbox/runtime.js';
 import { now } from '../../statistics/timer.js';
@@ -47,7 +47,7 @@ async function round({ sidecar }: RowSidecar, { n, megabytes }: Shape): Promise<
       mark('rollback');
     }),
   );
-  // The question finds the state of the snapshot, and nothing that was written after it.
+  // The answer proves that the runtime has the state of the snapshot.
   record.add(
     await startTogether(n, async (index, mark) => {
       const { runtime, state } = prepared[index] ?? {};

@@ -1,10 +1,10 @@
-// Takes snapshots of n runtimes at once (B6). A single snapshot is measured for several sizes of what
-// its guest has written, into memory or into files (B7).
+// Takes snapshots of n runtimes at once. A single snapshot is measured for several sizes of what
+// its guest has written, into memory or into files.
 //
-// A single snapshot is also restored, until the live runner in the copy has answered. The source has
-// ended by then, and its memory is free: a published script waits half a second, this row waits a
-// quarter of a millisecond for each megabyte. A first copy has proved before that the whole state is
-// there. The time of that copy, right after the end of the source, is `first copy`.
+// A single snapshot is also restored, until the live runner in the copy has answered. The source
+// has ended by then, and its memory is free: a published script waits half a second, this row waits
+// a quarter of a millisecond for each megabyte. A first copy has proved before that the whole state
+// is there. The time of the first copy, right after the end of the source, is `first copy`.
 
 import { evaluateRight, evaluationProblem, type MeasuredSidecar, type MeasuredSnapshot } from '../../sandbox/runtime.js';
 import { type Mark, startTogether } from '../../suite/concurrency.js';

@@ -1,5 +1,5 @@
-// Makes n runtimes from one warm parent with packages loaded, until each has answered (B14), and
-// disposes of them (B13). `total` runs from the first request to the last answer.
+// Makes n runtimes from one warm parent with packages loaded, until each has answered, and disposes
+// of them. `total` runs from the first request to the last answer.
 //
 // There are two ways: `clone(n)` of the running parent, and n creations at once from its snapshot.
 
