@@ -66,7 +66,7 @@ test('counts every runtime as one of four outcomes', async () => {
   expect(result.failures).toEqual({
     'ERR_BROKEN: create refused': 1,
     'ERR_BROKEN: evaluate refused': 1,
-    'asked again: ERR_BROKEN: evaluate refused': 1,
+    'probe: ERR_BROKEN: evaluate refused': 1,
   });
   expect({ live: result.live, successRate: result.successRate }).toEqual({ live: 18, successRate: 0.85 });
 });
@@ -77,7 +77,7 @@ test('counts runtimes as refused for which no time was left', async () => {
   });
   const result = await measureLive(sidecars.open, { ...shape('idle', 10_000), limitMs: 50, footprint: fakeFootprint(1) });
   expect(result.outcomes.refused).toBe(10_000 - result.live);
-  expect(result.failures['no time left to make it']).toBe(result.outcomes.refused);
+  expect(result.failures['no time left for the creation']).toBe(result.outcomes.refused);
 });
 
 test('counts the failures of a burst, and does not time them', async () => {
@@ -163,7 +163,7 @@ test('judges targets as met or missed, and as unmeasured where a runtime failed'
 test('skips a count that exceeds the memory of the machine, with the reason', async () => {
   const found = await run(250, { kinds: ['runner'] }, 1_000_000);
   expect(found.rows.map(({ count }) => count)).toEqual([1, 1_000]);
-  expect(found.skipped).toEqual([{ kind: 'runner', count: 10_000, reason: 'it would take 2441 MiB, and 781 may be taken' }]);
+  expect(found.skipped).toEqual([{ kind: 'runner', count: 10_000, reason: 'the row needs 2441 MiB, and 781 MiB are allowed' }]);
 });
 
 test('shows tables and a page', async () => {

@@ -94,7 +94,7 @@ test.each(['clone', 'pause', 'durable'] as const)(
     const { row } = await run(planOf(operation), { forget });
     expect(spoilt).toBe(1);
     expect(row.runs).toMatchObject({ total: 4, right: 3 });
-    expect(Object.keys(row.runs.failures)[0]).toContain('its memory');
+    expect(Object.keys(row.runs.failures)[0]).toContain('memory:');
   },
 );
 

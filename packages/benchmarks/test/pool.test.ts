@@ -30,8 +30,8 @@ test('accepts a task that prints its token and has found no forbidden file', () 
   const task = nextTask('a');
   expect(taskProblem(task, `${task.token} nothing\n`, false)).toBeUndefined();
   expect(taskProblem(task, `${task.token} a\n`, true)).toBeUndefined();
-  expect(taskProblem(task, `${task.token} a\n`, false)).toBe('it found what an earlier task had left');
-  expect(taskProblem(task, `${task.token} b\n`, true)).toBe('it found what another tenant had left');
+  expect(taskProblem(task, `${task.token} a\n`, false)).toBe('the task found a file of an earlier task');
+  expect(taskProblem(task, `${task.token} b\n`, true)).toBe('the task found a file of another tenant');
   expect(taskProblem(task, '', false)).toMatch(/^expected t\d+, got ""/);
 });
 
@@ -43,7 +43,7 @@ test('counts all tasks, and counts tasks of a dirty pool as wrong', async () => 
   expect(clean.amortisedMs).toBeGreaterThan(0);
   expect(clean.samples.length).toBe(20);
   const dirty = await measureTasks(new FakePools({ dirty: true }).open, scratch, { ...shape, way: 'pool', uses: 10 });
-  expect(dirty.failures).toEqual({ 'it found what an earlier task had left': 18 });
+  expect(dirty.failures).toEqual({ 'the task found a file of an earlier task': 18 });
   const shared = await measureTasks(new FakePools().open, scratch, { ...shape, way: 'pool, shared uses', uses: 10 });
   expect(shared).toMatchObject({ right: 20 });
 });
@@ -108,7 +108,7 @@ test('shows wrong tasks in the targets, in the warnings, and beside published fi
   const report = await reportOf(new FakePools({ dirty: true }));
   expect(report.targets.find(({ id }) => id === 'W9')).toMatchObject({ verdict: 'missed' });
   expect(report.targets.find(({ id }) => id === 'W1')).toMatchObject({ verdict: 'unmeasured' });
-  expect(report.warnings.some((line) => line.includes('what an earlier task had left'))).toBe(true);
+  expect(report.warnings.some((line) => line.includes('a file of an earlier task'))).toBe(true);
   const [amortised] = publishedPools;
   expect(amortised && oursBeside(report, amortised)).toBeUndefined();
 });

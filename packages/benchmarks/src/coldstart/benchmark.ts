@@ -36,5 +36,5 @@ packages/benchmarks/README.md explains.`,
   sections: [matrix, throughput, starts, density, sidecarBinary],
   tables: (run) => [otherTable(run)],
   warnings: (run, resolutionMs) => [...clockWarnings(run, resolutionMs), ...binaryWarnings(run)],
-  nameSkipped: ({ scenario, row = scenario }) => `${row}`,
+  nameSkipped: ({ scenario }) => `${scenario}`,
 };

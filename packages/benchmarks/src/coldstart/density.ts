@@ -69,7 +69,7 @@ export async function measureDensity(
     const { live, failures } = await withDeadline('density', HANG_MS, startMany(provisioner, count));
     const after = read(provisioner.pid);
     // Only a runtime that still answers counts as alive.
-    failures.push(...(await withDeadline('density, second look', HANG_MS, runAgain(live))));
+    failures.push(...(await withDeadline('density, second run', HANG_MS, runAgain(live))));
     const each = (pick: (memory: ProcessMemory) => number) => (pick(after) - pick(before)) / live.length;
     return {
       kind,

@@ -30,7 +30,7 @@ const knob = (name: string, help: string, from: number, to: number) => ({ name, 
 export const coldstartOptions: OptionTable<ColdstartOptions> = {
   batchSizes: numbersOption({ ...knob('BENCH_BATCH_SIZES', 'runtimes per batch', 1, 10_000), fallback: [1, 10, 50, 100, 200] }),
   iterations: numberOption({
-    ...knob('BENCH_ITERATIONS', 'batches per row; without it enough for 100 samples, at least 10', 1, 100_000),
+    ...knob('BENCH_ITERATIONS', 'batches per row (default enough for 100 samples, at least 10)', 1, 100_000),
     fallback: undefined,
   }),
   warmup: numberOption({ ...knob('BENCH_WARMUP', 'batches per row that run first and are not counted', 0, 1_000), fallback: 1 }),

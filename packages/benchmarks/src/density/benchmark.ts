@@ -79,7 +79,7 @@ async function measureRow(
     directory: setup.scratch,
     limitMs: Math.min(LIMIT_MS, Math.max(LEAST_LIMIT_MS, leftMs)),
     progress: (done) => {
-      if (done % PROGRESS_STEP === 0 && done < count) progress(`${done} made`);
+      if (done % PROGRESS_STEP === 0 && done < count) progress(`${done} created`);
     },
   });
 }
@@ -87,12 +87,12 @@ async function measureRow(
 function skipBeyondMemory({ eachKib, availableKib }: DensitySetup, kind: KindName, count: number): void {
   const [needKib, haveKib] = [count * (eachKib.get(kind) ?? 0), availableKib() * MEMORY_SHARE];
   if (needKib <= haveKib) return;
-  throw new RowSkipped(`it would take ${Math.round(needKib / 1024)} MiB, and ${Math.round(haveKib / 1024)} may be taken`);
+  throw new RowSkipped(`the row needs ${Math.round(needKib / 1024)} MiB, and ${Math.round(haveKib / 1024)} MiB are allowed`);
 }
 
 const describeLive = ({ live, privateKib, mappings, createMs, successRate, failures }: LiveResult): string =>
   [
-    `${live} live, ${privateKib.toFixed(1)} KiB and ${mappings.toFixed(1)} mappings each, made in ${ms(createMs?.p50)} ms, right ${percentage(successRate)}`,
+    `${live} live, ${privateKib.toFixed(1)} KiB and ${mappings.toFixed(1)} mappings each, created in ${ms(createMs?.p50)} ms, right ${percentage(successRate)}`,
     ...Object.keys(failures).slice(0, 1),
   ].join('; ');
 
@@ -263,14 +263,14 @@ create one more, and a probe of every runtime afterwards.`,
   targets: [
     {
       promise: 'D5',
-      what: 'made, and right when asked again, the worst row of both',
+      what: 'created, and right when probed, the worst row of both kinds',
       unit: '%',
       atLeast: 100,
       measured: (run) => worstPercentage(liveOf(run, false).map(({ successRate }) => successRate)),
     },
     {
       promise: 'D6',
-      what: 'copies that were made, right when asked again',
+      what: 'created copies, right when probed',
       unit: '%',
       atLeast: 100,
       measured: (run) => worstPercentage(liveOf(run, true).map(shareOfMade)),

@@ -143,7 +143,7 @@ async function createAll(source: LiveSource, { count, width, limitMs, progress =
     }
     progress(runtimes.length + failures.length);
   });
-  failures.push(...Array.from({ length: notBegun }, () => 'no time left to make it'));
+  failures.push(...Array.from({ length: notBegun }, () => 'no time left for the creation'));
   return { runtimes, failures, ms, readinessFailed, refused: refused + notBegun, wallMs: now() - startedAt };
 }
 
@@ -159,10 +159,10 @@ async function probeAll(source: LiveSource, runtimes: readonly MeasuredRuntime[]
       if (runtime) await source.probe(runtime);
       ms.push(now() - from);
     } catch (error) {
-      failures.push(`asked again: ${reason(error)}`);
+      failures.push(`probe: ${reason(error)}`);
     }
   });
-  failures.push(...Array.from({ length: notBegun }, () => 'no time left to ask it'));
+  failures.push(...Array.from({ length: notBegun }, () => 'no time left for the probe'));
   return { failures, ms, wallMs: now() - startedAt };
 }
 

@@ -91,7 +91,10 @@ const pingFloor: FloorDefinition = {
 export const allFloors: readonly FloorDefinition[] = [
   spawnFloor('bin_true', 'spawn /bin/true to its exit', () => '/bin/true', []),
   spawnFloor('node_e_pinned', 'spawn `node -e 1` of the pinned Node 24 to its exit', pinnedNode, ['-e', '1']),
-  spawnFloor('node_e_host', 'spawn `node -e 1` of the Node running this to its exit', () => process.execPath, ['-e', '1']),
+  spawnFloor('node_e_host', 'spawn `node -e 1` of the Node that runs the benchmark to its exit', () => process.execPath, [
+    '-e',
+    '1',
+  ]),
   workerFloor,
   pingFloor,
 ];

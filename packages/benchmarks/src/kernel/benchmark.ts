@@ -121,5 +121,4 @@ row by row in turns; then a thousand processes in one runtime.`,
     return { setup: { only, sidecar }, close: () => sidecar.dispose() };
   },
   sections: [results, leaks],
-  nameSkipped: ({ row }) => `${row}`,
 };

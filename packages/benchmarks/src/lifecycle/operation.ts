@@ -147,7 +147,7 @@ export async function checkMemory(
   for (const [index, runtime] of runtimes.entries()) {
     const state = stateOf(index);
     if (!runtime || !state || state.megabytes === 0 || record.hasFailed(index)) continue;
-    await evaluateRight(runtime, memoryQuestion(state)).catch((error) => record.fail(index, `its memory: ${reason(error)}`));
+    await evaluateRight(runtime, memoryQuestion(state)).catch((error) => record.fail(index, `memory: ${reason(error)}`));
   }
 }
 

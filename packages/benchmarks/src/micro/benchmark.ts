@@ -105,5 +105,4 @@ frame codec.`,
     sectionOf(codecGroup),
   ],
   tables: (run) => [resultTable(run)],
-  nameSkipped: ({ row }) => `${row}`,
 };

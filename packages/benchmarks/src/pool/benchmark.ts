@@ -102,7 +102,7 @@ const tasks: Section<PoolSetup, PoolRun, 'amortised'> = {
     },
     {
       promise: 'W2',
-      what: 'task, K = 100, everything that the pool does included',
+      what: 'task, K = 100, with all work of the pool',
       unit: 'ms',
       atMost: 1.5,
       measured: (run) => task(run, 'pool', 100)?.amortisedMs,
@@ -148,7 +148,7 @@ const calls: Section<PoolSetup, PoolRun, 'crowds'> = {
     },
     {
       promise: 'W7',
-      what: 'hits, slots made before the calls came',
+      what: 'hits of slots that were created before the calls',
       unit: '%',
       atLeast: 100,
       measured: ({ crowds }) => worstPercentage(crowds.flatMap(({ hitRatio }) => hitRatio ?? [])),
@@ -276,5 +276,4 @@ pool leaves behind.`,
     },
   ],
   tables: (run) => [publishedTable(run)],
-  nameSkipped: ({ row }) => `${row}`,
 };

@@ -28,5 +28,5 @@ export function taskProblem({ token, tenant }: Task, output: string, shared: boo
   const [echoed, found] = output.trim().split(' ');
   if (echoed !== token) return `expected ${token}, got ${JSON.stringify(output.slice(0, 100))}`;
   if (found === 'nothing' || (shared && found === tenant)) return undefined;
-  return found === tenant ? 'it found what an earlier task had left' : 'it found what another tenant had left';
+  return found === tenant ? 'the task found a file of an earlier task' : 'the task found a file of another tenant';
 }

@@ -8,7 +8,7 @@ const LIMIT_MS = 10_000;
 export async function until(what: string, condition: () => boolean, limitMs = LIMIT_MS): Promise<void> {
   const end = now() + limitMs;
   while (!condition()) {
-    if (now() > end) throw new Error(`${what} did not come about in ${limitMs} ms`);
+    if (now() > end) throw new Error(`${what} was not reached in ${limitMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }

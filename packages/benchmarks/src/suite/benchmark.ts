@@ -131,8 +131,11 @@ export interface Benchmark<Options, Setup, Run> {
   tables?(run: Measured<Run>): readonly Table[];
   /** Returns further reasons to doubt the run. */
   warnings?(run: Measured<Run>, resolutionMs: number): readonly string[];
-  /** Names a skipped row in a warning. Rows with equal names and reasons share one warning. */
-  nameSkipped(row: Skipped): string;
+  /**
+   * Names a skipped row in a warning. Rows with equal names and reasons share one warning.
+   * @default the field `row` of the key
+   */
+  nameSkipped?(key: Skipped): string;
 }
 
 /** A benchmark, for code that is independent of its options, setup and results. */

@@ -98,7 +98,7 @@ class Measurement<Setup, Run> {
       const failure = rowFailure(error);
       if (section.recordsFailures) this.#store(section, { error: `${row.name}: ${failure}` });
       else this.#skipped.push({ ...row.key, reason: failure });
-      this.#progress.row(place, `skipped: ${failure}`);
+      this.#progress.row(place, `${section.recordsFailures ? 'failed' : 'skipped'}: ${failure}`);
     }
   }
 

@@ -48,13 +48,14 @@ function floorWarnings(floors: Readonly<Record<string, FloorResult>>): string[] 
 
 /** One warning covers all rows that have one name and were skipped for one reason. */
 function skippedWarnings(
-  { nameSkipped }: Pick<Benchmark<never, never, object>, 'nameSkipped'>,
+  { nameSkipped = ({ row }) => `${row}` }: Pick<Benchmark<never, never, object>, 'nameSkipped'>,
   { skipped }: Pick<Measured<object>, 'skipped'>,
 ): string[] {
-  const rows = new Map<string, number>();
-  for (const { reason, ...row } of skipped) {
-    const key = `${nameSkipped(row)} skipped: ${reason}`;
-    rows.set(key, (rows.get(key) ?? 0) + 1);
+  const counts = new Map<string, number>();
+  for (const { reason, ...key } of skipped) {
+    const name = key.row ?? nameSkipped(key);
+    const warning = `${name} skipped: ${reason}`;
+    counts.set(warning, (counts.get(warning) ?? 0) + 1);
   }
-  return [...rows].map(([key, count]) => `${key} (${count} ${count === 1 ? 'row' : 'rows'})`);
+  return [...counts].map(([warning, count]) => `${warning} (${count} ${count === 1 ? 'row' : 'rows'})`);
 }

@@ -123,5 +123,4 @@ and the pinned Node, row by row in turns.`,
     runs: { right: run.results.filter(({ error }) => error === undefined).length, total: run.results.length },
   }),
   sections: [section],
-  nameSkipped: ({ row }) => `${row}`,
 };

@@ -58,7 +58,7 @@ async function round({ sidecar }: RowSidecar, { n, megabytes }: Shape): Promise<
     await checkMemory(clones, () => state, record);
     await disposeAll(clones, record);
     await evaluateRight(runtime, stateQuestion(state)).catch((error) =>
-      record.failAll(`the source afterwards: ${reason(error)}`),
+      record.failAll(`source after the clone: ${reason(error)}`),
     );
   } finally {
     await runtime.dispose();

@@ -73,7 +73,7 @@ async function round({ sidecar }: RowSidecar, { n, megabytes, way }: Shape): Pro
     const state = prepared[index]?.state;
     if (!taken || !state) continue;
     if (n > 1) {
-      await checkCopy(sidecar, taken, state).catch((error) => record.fail(index, `its copy: ${reason(error)}`));
+      await checkCopy(sidecar, taken, state).catch((error) => record.fail(index, `copy: ${reason(error)}`));
       continue;
     }
     record.add(await startTogether(1, (_, mark) => checkCopy(sidecar, taken, state, () => mark('first copy'))));
@@ -112,7 +112,7 @@ async function timeCopy(sidecar: MeasuredSidecar, source: MeasuredSnapshot, stat
   try {
     const problem = await evaluationProblem(copy, question);
     mark('answer');
-    if (problem !== undefined) throw new Error(`its copy: ${problem}`);
+    if (problem !== undefined) throw new Error(`copy: ${problem}`);
   } finally {
     await copy.dispose();
   }
