@@ -92,7 +92,8 @@ function skipBeyondMemory({ eachKib, availableKib }: DensitySetup, kind: KindNam
 
 const describeLive = ({ live, privateKib, mappings, createMs, successRate, failures }: LiveResult): string =>
   [
-    `${live} live, ${privateKib.toFixed(1)} KiB and ${mappings.toFixed(1)} mappings each, created in ${ms(createMs?.p50)} ms, right ${percentage(successRate)}`,
+    `${live} live, ${privateKib.toFixed(1)} KiB and ${mappings.toFixed(1)} mappings each`,
+    `created in ${ms(createMs?.p50)} ms, right ${percentage(successRate)}`,
     ...Object.keys(failures).slice(0, 1),
   ].join('; ');
 

@@ -60,7 +60,8 @@ export function quarterChart(rows: readonly LiveResult[], holds: readonly LiveRe
   };
   return {
     heading: 'Creation by quarter',
-    note: 'Median time to the first answer, from the first quarter of the largest count to the last; full: 16 at a time, dashed: all at once.',
+    note: `Median time to the first answer, from the first quarter of the largest count to the last.
+Full: 16 at a time; dashed: all at once.`,
     legend,
     drawing: drawLines({
       caption: 'Time to the first answer by quarter of the calls',

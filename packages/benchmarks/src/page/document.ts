@@ -31,12 +31,13 @@ export interface PageContent {
 }
 
 export function renderDocument({ heading, hardware, startedAt, durationMs, warnings, charts, tables }: PageContent): string {
-  const machine = `${hardware.cpu}, ${hardware.cores} processors, ${hardware.ramGib} GiB, Linux ${hardware.kernel} ${hardware.arch}`;
+  const { cpu, cores, ramGib, kernel, arch, node } = hardware;
+  const machine = `${cpu}, ${cores} processors, ${ramGib} GiB, Linux ${kernel} ${arch}`;
   return [
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
     `<title>${escapeText(`${heading}, ${startedAt}`)}</title><style>${PAGE_STYLE}</style>`,
     el('h1', {}, escapeText(heading)),
-    el('p', {}, escapeText(`${machine}; Node ${hardware.node}; ${startedAt}; the run took ${seconds(durationMs)}.`)),
+    el('p', {}, escapeText(`${machine}; Node ${node}; ${startedAt}; the run took ${seconds(durationMs)}.`)),
     renderWarnings(warnings),
     ...tables.slice(-1).map(renderTable),
     ...charts.map(renderChart),
