@@ -73,7 +73,7 @@ export interface Channel {
   /** Sets the receiver of host calls. Without it, a host call breaks the protocol. */
   listen(listener: HostListener): void;
   /** Sets or removes the receiver of a runtime's permission decisions. */
-  hear(runtime: number, listener: PermissionsListener | undefined): void;
+  onPermissions(runtime: number, listener: PermissionsListener | undefined): void;
   /** Sets the receiver of limit warnings, which does not throw. */
   onWarning(listener: (warning: WireWarning) => void): void;
   /** Sets the receiver of frames of network connections. */
@@ -229,7 +229,7 @@ export function createChannel(options: ChannelOptions): Channel {
     notify(Kind.permissionsTaken, nextId(), { runtime });
   }
 
-  function hear(runtime: number, listener: PermissionsListener | undefined): void {
+  function onPermissions(runtime: number, listener: PermissionsListener | undefined): void {
     if (listener === undefined) listeners.delete(runtime);
     else listeners.set(runtime, listener);
   }
@@ -273,7 +273,7 @@ export function createChannel(options: ChannelOptions): Channel {
   }
 
   send(Kind.hello, CONNECTION_ID, { version: options.version });
-  return { nextId, request, notify, listen, hear, onWarning, onStreams, idle, isOver, receive, close };
+  return { nextId, request, notify, listen, onPermissions, onWarning, onStreams, idle, isOver, receive, close };
 }
 
 function refusal(frame: Frame): Error {

@@ -25,7 +25,7 @@ import { Warnings } from './warnings.js';
  * Makes a connection. `process` has the pid and the end of the process, which the transport knows.
  */
 export function connectChannel(channel: Channel, process: Pick<ProcessConnection, 'pid' | 'dispose'>): ProcessConnection {
-  const { request, notify, nextId, idle, hear } = channel;
+  const { request, notify, nextId, idle, onPermissions } = channel;
   const hostCalls = new HostCallDispatcher({
     ok: (runtime, number, ok) => notify(Kind.hostResult, number, { runtime, ok }),
     failure: (runtime, number, code, message) => notify(Kind.hostResult, number, { runtime, failure: { code, message } }),
@@ -54,7 +54,7 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
     disposeRuntime: (runtime) => {
       hostCalls.removeRuntime(runtime);
       warnings.leave(runtime);
-      hear(runtime, undefined);
+      onPermissions(runtime, undefined);
       return request(Kind.runtimeDispose, nextId(), { runtime }, done);
     },
     runtimeResources: (about) => request(Kind.runtimeResources, nextId(), about, runtimeUsage),
@@ -80,7 +80,7 @@ export function connectChannel(channel: Channel, process: Pick<ProcessConnection
     renameFile: (rename) => request(Kind.fileRename, nextId(), rename, done),
     setPermissions: (set) => request(Kind.permissionsSet, nextId(), set, done),
     watchPermissions: (runtime, listener) => {
-      hear(runtime, listener);
+      onPermissions(runtime, listener);
       return request(Kind.permissionsWatch, nextId(), { runtime, on: listener !== undefined }, done);
     },
   };
