@@ -1,4 +1,4 @@
-// MessagePack against an independent library, and against what a hostile peer may send.
+// MessagePack, compared with an independent library, and decoded from hostile bytes.
 
 import { decode as peerDecode, encode as peerEncode } from '@msgpack/msgpack';
 import fc from 'fast-check';
@@ -37,7 +37,7 @@ function encode(it: unknown): Buffer {
 
 const decodeAll = (bytes: Buffer): unknown => decode(bytes, 0, bytes.length);
 
-test('what is encoded is decoded to the same', () => {
+test('decodes an encoded value to an equal value', () => {
   fc.assert(
     fc.property(shallow, (it) => {
       expect(decodeAll(encode(it))).toEqual(it);
@@ -45,7 +45,7 @@ test('what is encoded is decoded to the same', () => {
   );
 });
 
-test('an independent library reads what is encoded, and writes the same bytes', () => {
+test('an independent library decodes the bytes and encodes equal bytes', () => {
   fc.assert(
     fc.property(shallow, (it) => {
       const bytes = encode(it);
@@ -55,15 +55,15 @@ test('an independent library reads what is encoded, and writes the same bytes', 
   );
 });
 
-test('entries without a value are left out', () => {
+test('omits entries with the value undefined', () => {
   expect(decodeAll(encode({ a: undefined, b: 1, c: undefined }))).toEqual({ b: 1 });
 });
 
-test.each([1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('%s cannot be sent', (number) => {
+test.each([1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('refuses to encode %s', (number) => {
   expect(() => encode(number)).toThrow(TypeError);
 });
 
-test('lone surrogates are sent as replacement characters, and the length is right', () => {
+test('encodes lone surrogates as replacement characters with the right length', () => {
   expect(decodeAll(encode('a\ud800b'))).toBe('a\ufffdb');
   expect(decodeAll(encode(`${'x'.repeat(40)}\udfff`))).toBe(`${'x'.repeat(40)}\ufffd`);
 });
@@ -85,12 +85,12 @@ test.each([
   ['the type that does not exist', [0xc1], 'type 0xc1'],
   ['deep nesting', new Array(1_000).fill(0x91), 'nests deeper'],
   ['deep nesting in maps', new Array(1_000).fill([0x81, 0xa1, 0x61]).flat(), 'nests deeper'],
-])('%s is refused', (_name, bytes, message) => {
+])('refuses to decode %s', (_name, bytes, message) => {
   expect(() => decodeAll(Buffer.from(bytes))).toThrow(DecodeError);
   expect(() => decodeAll(Buffer.from(bytes))).toThrow(message);
 });
 
-test('noise is refused or decoded, never anything else', () => {
+test('random bytes are decoded or refused with a protocol error', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       try {

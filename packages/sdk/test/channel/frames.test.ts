@@ -1,4 +1,4 @@
-// Frames, whole and split, up to the limit and beyond it.
+// Frames: whole, split at any byte, of the largest size, and larger.
 
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
@@ -22,7 +22,7 @@ function thrownBy(work: () => void): unknown {
   return undefined;
 }
 
-test('a stream of frames may be split anywhere', () => {
+test('reads a stream of frames that is split anywhere', () => {
   const stream = Buffer.concat(golden.map(({ bytes }) => bytes));
   const expected = golden.map(({ kind, id, body }) => ({ kind, id, body }));
   const cut = fc.uniqueArray(fc.nat({ max: stream.length }), { maxLength: 40 });
@@ -30,7 +30,7 @@ test('a stream of frames may be split anywhere', () => {
     fc.property(cut, (cuts) => {
       const { frames, reader: into } = reader();
       const points = [0, ...cuts.sort((a, b) => a - b), stream.length];
-      // Copies, so that a frame that kept a view of an earlier chunk would show.
+      // Each chunk is a copy, so a frame with a view of an earlier chunk is detected.
       for (let i = 1; i < points.length; i++) into.push(Buffer.from(stream.subarray(points[i - 1], points[i])));
       // `toEqual` takes half a second for the largest frame.
       expect(isDeepStrictEqual(frames, expected)).toBe(true);
@@ -40,14 +40,14 @@ test('a stream of frames may be split anywhere', () => {
   );
 });
 
-test('a stream may come byte by byte', () => {
+test('reads a stream byte by byte', () => {
   const { frames, reader: into } = reader();
   const some = golden.filter(({ bytes }) => bytes.length < 1_000);
   for (const byte of Buffer.concat(some.map(({ bytes }) => bytes))) into.push(Buffer.of(byte));
   expect(frames.map(({ body }) => body)).toEqual(some.map(({ body }) => body));
 });
 
-test('a length above the limit is refused before anything is made for it', () => {
+test('refuses a length above the limit before it allocates memory', () => {
   const { reader: into } = reader();
   const header = Buffer.alloc(4);
   header.writeUInt32LE(MAX_FRAME_BYTES + 1);
@@ -55,13 +55,13 @@ test('a length above the limit is refused before anything is made for it', () =>
   expect(into.bufferedBytes).toBe(0);
 });
 
-test('a length above the limit is refused when its bytes come one by one', () => {
+test('refuses a length above the limit when its bytes arrive one by one', () => {
   const { reader: into } = reader();
   into.push(Buffer.of(0xff, 0xff, 0xff));
   expect(thrownBy(() => into.push(Buffer.of(0xff)))).toEqual(error('ERR_FRAME_TOO_LARGE', /4294967295 bytes/));
 });
 
-test('the largest frame passes, in both directions', () => {
+test('writes and reads the largest frame', () => {
   const writer = new FrameWriter();
   const overhead = 3 + 1 + 5 + 5; // array, kind and id; map; key; marker and length
   const data = Buffer.alloc(MAX_FRAME_BYTES - overhead, 7);
@@ -73,7 +73,7 @@ test('the largest frame passes, in both directions', () => {
   expect(isDeepStrictEqual(frames, [{ kind: 4, id: 1, body: { data } }])).toBe(true);
 });
 
-test('a frame that would be too large is refused, and what was written before it is still sent', () => {
+test('refuses to write a frame that is too large and keeps the frames before it', () => {
   const writer = new FrameWriter();
   writer.add(10, 1, {});
   const before = writer.length;
@@ -95,12 +95,12 @@ test.each([
   ['an id that is negative', [0x93, 1, 0xff, 0x80], /id/],
   ['an id of more than 32 bits', [0x93, 1, 0xcf, 0, 0, 0, 1, 0, 0, 0, 0, 0x80], /id/],
   ['nothing', [], /ends too early/],
-])('a frame with %s is refused', (_name, payload, message) => {
+])('refuses a frame with %s', (_name, payload, message) => {
   const { reader: into } = reader();
   expect(thrownBy(() => into.push(Buffer.from([payload.length, 0, 0, 0, ...payload])))).toEqual(error('ERR_PROTOCOL', message));
 });
 
-test('frames of one tick leave in one buffer', () => {
+test('returns all frames of one tick in one buffer', () => {
   const writer = new FrameWriter();
   for (let id = 1; id <= 50; id++) writer.add(13, id, { runtime: 1, mode: 'exec', code: 'x'.repeat(id * 40) });
   const { frames, reader: into } = reader();

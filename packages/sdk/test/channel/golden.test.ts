@@ -1,4 +1,4 @@
-// Both sides of the protocol agree on the golden frames, byte for byte.
+// The SDK reads and writes the golden frames byte for byte, as the sidecar does.
 
 import { expect, test } from 'vitest';
 import * as checks from '../../src/channel/checks.js';
@@ -15,18 +15,18 @@ function decodeAll(bytes: Buffer): Frame[] {
   return frames;
 }
 
-test.each(golden)('$file is decoded', ({ kind, id, body, bytes }) => {
+test.each(golden)('decodes $file', ({ kind, id, body, bytes }) => {
   expect(decodeAll(bytes)).toEqual([{ kind, id, body }]);
 });
 
-test.each(golden)('$file is encoded to the same bytes', ({ bytes }) => {
+test.each(golden)('encodes $file to the same bytes', ({ bytes }) => {
   const [frame] = decodeAll(bytes);
   const writer = new FrameWriter();
   writer.add(frame?.kind ?? 0, frame?.id ?? 0, frame?.body as object);
   expect(writer.take().equals(bytes)).toBe(true);
 });
 
-test('there is a golden frame of every kind', () => {
+test('every kind of message has a golden frame', () => {
   const kinds = new Set(golden.map(({ kind }) => kind));
   expect([...kinds].sort((a, b) => a - b)).toEqual(Object.values(Kind).sort((a, b) => a - b));
 });
@@ -72,7 +72,7 @@ const replies: Record<string, (body: unknown) => unknown> = {
   'reply-runtime-clone': (body) => ({ copies: snapshots.runtimeCopies(body) }),
 };
 
-test.each(golden.filter(({ from }) => from === 'sidecar'))('$file passes its check', ({ file, body }) => {
+test.each(golden.filter(({ from }) => from === 'sidecar'))('$file passes the check of its message', ({ file, body }) => {
   const name = Object.keys(replies)
     .filter((prefix) => file.startsWith(prefix))
     .sort((a, b) => b.length - a.length)[0];

@@ -1,4 +1,4 @@
-// The golden frames that the crate `protocol` writes and reads too.
+// The golden frames. The tests of the crate `protocol` read and write the same files.
 
 import { readFileSync } from 'node:fs';
 
@@ -15,13 +15,13 @@ export interface Golden {
 }
 
 export const golden: Golden[] = (JSON.parse(readFileSync(new URL('index.json', FOLDER), 'utf8')) as Omit<Golden, 'bytes'>[]).map(
-  (entry) => ({ ...entry, body: revive(entry.body), bytes: readFileSync(new URL(entry.file, FOLDER)) }),
+  (entry) => ({ ...entry, body: withBytes(entry.body), bytes: readFileSync(new URL(entry.file, FOLDER)) }),
 );
 
-// JSON has no binary: `{ "$base64": "..." }` stands for it.
-function revive(value: unknown): unknown {
+// JSON has no binary values. `{ "$base64": "..." }` represents them.
+function withBytes(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(revive);
+  if (Array.isArray(value)) return value.map(withBytes);
   if ('$base64' in value) return Buffer.from(String(value.$base64), 'base64');
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, revive(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withBytes(inner)]));
 }

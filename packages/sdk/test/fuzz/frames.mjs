@@ -1,8 +1,9 @@
-// Fuzzes the SDK's frame decoder: `node test/fuzz/frames.mjs [--seconds N] [--seed N]`. Build first: it runs what is published.
+// Fuzzes the SDK's frame decoder: `node test/fuzz/frames.mjs [--seconds N] [--seed N]`. Build
+// first, because the fuzzer runs the compiled package.
 //
-// Inputs are the golden frames, mutated, joined and cut at random places, and plain noise with valid lengths. Whatever comes, the
-// decoder gives frames or throws one of its two errors, and takes no more memory than a small multiple of what it was given. A finding
-// is printed with the seed that repeats it.
+// Inputs are golden frames, mutated, joined and cut at random places, and random bytes with valid
+// lengths. For every input the decoder returns frames or throws one of its two errors, and uses at
+// most a small multiple of the input's size. A finding is printed with the seed that repeats it.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -35,14 +36,14 @@ const CHECKS = [
   checks.runtimeUsage,
   checks.warning,
 ];
-// Markers of everything that carries a length, of what is refused, and the edges of integers.
+// Markers of all types with a length, markers of refused types, and bounds of integers.
 const BYTES = [
   0x00, 0x7f, 0x80, 0x8f, 0x90, 0x93, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc6, 0xc7, 0xcb, 0xcf, 0xd3, 0xd4, 0xd9, 0xdb, 0xdd, 0xdf,
   0xe0, 0xff,
 ];
 const EXPECTED = ['ERR_PROTOCOL', 'ERR_FRAME_TOO_LARGE'];
 
-// mulberry32: small, seeded, good enough to choose mutations.
+// mulberry32: a small seeded generator, good enough to choose mutations.
 let state = 0;
 function random() {
   state = (state + 0x6d2b79f5) | 0;
@@ -53,7 +54,10 @@ function random() {
 const below = (n) => Math.floor(random() * n);
 const byte = () => (random() < 0.5 ? BYTES[below(BYTES.length)] : below(256));
 
-/** One frame: a golden one with a few bytes changed, taken out or put in, or noise; its length right, wrong or absurd. */
+/**
+ * Makes one frame: random bytes, or a golden frame with a few bytes changed, removed or inserted.
+ * The length in its header is right, slightly wrong or very large.
+ */
 function frame() {
   let payload =
     random() < 0.15 ? Buffer.from(Array.from({ length: below(200) }, byte)) : Buffer.from(seeds[below(seeds.length)].subarray(4));
@@ -84,7 +88,7 @@ function check({ body }) {
   }
 }
 
-/** Pushes a stream of frames in pieces; gives how many frames came out of it. */
+/** Reads a stream of frames in pieces and returns the number of decoded frames. */
 function round() {
   let frames = 0;
   const reader = new FrameReader((one) => {
@@ -114,7 +118,7 @@ for (let seed = first; performance.now() < end; seed++) {
   state = seed;
   const before = process.memoryUsage.rss();
   try {
-    // Enough rounds at a time that looking at the memory costs nothing.
+    // With 200 rounds, reading the memory use costs nothing by comparison.
     for (let i = 0; i < 200; i++) frames += round();
   } catch (error) {
     process.stderr.write(`seed ${seed}: ${error?.stack ?? error}\n`);
@@ -123,7 +127,7 @@ for (let seed = first; performance.now() < end; seed++) {
   rounds += 200;
   peak = Math.max(peak, process.memoryUsage.rss());
   const grown = process.memoryUsage.rss() - before;
-  // 200 streams of at most 60 KB; an announced frame of 32 MiB is reserved, but not touched.
+  // 200 streams of at most 60 KB. Memory for an announced frame of 32 MiB is reserved, not touched.
   if (grown > 256 * 1024 * 1024) {
     process.stderr.write(`seed ${seed}: memory grew by ${grown} bytes\n`);
     process.exit(1);

@@ -1,5 +1,5 @@
-// Fake runtimes, and a source of them whose steps wait until the test releases them. No test sleeps or
-// reads a clock: `settle()` runs everything that can run.
+// Fake runtimes, and a source of them whose steps wait until the test releases them. No test sleeps
+// or reads a clock: `settle()` runs everything that can run.
 
 import { vi } from 'vitest';
 import { fromWire } from '../../src/errors/make.js';

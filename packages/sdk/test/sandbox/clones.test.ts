@@ -1,4 +1,5 @@
-// What a copy has around it: bindings, mounts, file systems of the app's, children, pipes and connections; and what it has no longer.
+// Clones and restored runtimes: their bindings, mounts, app file systems, children, pipes and
+// connections.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,9 +7,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMemoryFileSystem, NodeRuntime } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
-import { ask, disposeAll, inFolderOfItsOwn, runnerOf, until } from './snapshot-helpers.js';
+import { ask, disposeAll, runnerOf, until, usePrivateStoreFolder } from './snapshot-helpers.js';
 
-inFolderOfItsOwn();
+usePrivateStoreFolder();
 
 let hostPath = '';
 beforeAll(() => {
@@ -20,31 +21,31 @@ afterAll(() => rmSync(hostPath, { recursive: true, force: true }));
 const anything = { description: 'x', inputSchema: true, command: false } as const;
 
 describe.each(MODES)('$name', (mode) => {
-  test('copies call the bindings of their source; a runtime from a snapshot those that it is given', () =>
+  test('a clone has the bindings of its source, and a restored runtime has the bindings of its options', () =>
     withRuntime(mode, { bindings: { whoami: { ...anything, handler: () => 'ann' } } }, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       const call = (name: string) => `await callBinding('${name}').catch((error) => error.code)`;
       expect(await ask(runner, call('whoami'))).toBe('ann');
       const snapshot = await runtime.snapshot();
       const copy = await runtime.clone();
-      const given = await NodeRuntime.create({
+      const restored = await NodeRuntime.create({
         snapshot,
         bindings: { whoami: { ...anything, handler: () => 'bob' }, other: { ...anything, handler: () => 'other' } },
       });
       const bare = await NodeRuntime.create({ snapshot });
       try {
         expect(await ask(await runnerOf(copy), call('whoami'))).toBe('ann');
-        expect(await ask(await runnerOf(given), `${call('whoami')}, ${call('other')}`)).toBe('bob other');
+        expect(await ask(await runnerOf(restored), `${call('whoami')}, ${call('other')}`)).toBe('bob other');
         expect(await ask(await runnerOf(bare), call('whoami'))).toBe('ERR_BINDING_NOT_FOUND');
         await bare.registerBindings({ whoami: { ...anything, handler: () => 'carl' } });
         expect(await ask(await runnerOf(bare), call('whoami'))).toBe('carl');
         expect(await ask(runner, call('whoami'))).toBe('ann');
       } finally {
-        await disposeAll([copy, given, bare]);
+        await disposeAll([copy, restored, bare]);
       }
     }));
 
-  test('a call of a binding that is under way rejects in the copy, and goes on in the original', () => {
+  test('a running call of a binding rejects in the clone and continues in the original', () => {
     let calls = 0;
     let answer = (_: string): void => {};
     const handler = () => {
@@ -55,15 +56,16 @@ describe.each(MODES)('$name', (mode) => {
     };
     return withRuntime(mode, { bindings: { slow: { ...anything, handler } } }, async (runtime) => {
       const runner = await runtime.createResidentRunner();
-      // It is over when the call is: in the copy at once, in the original when the app has answered.
-      const begun = runner.exec(`globalThis.told = await callBinding('slow').catch(() => 'rejected');`);
+      // The snippet ends with the call: at once in the clone, and in the original when the handler
+      // returns.
+      const begun = runner.exec(`globalThis.received = await callBinding('slow').catch(() => 'rejected');`);
       await until(() => calls === 1);
       const copy = await runtime.clone();
       try {
-        expect(await ask(await runnerOf(copy), 'told')).toBe('rejected');
+        expect(await ask(await runnerOf(copy), 'received')).toBe('rejected');
         answer('value');
         expect(await begun).toMatchObject({ exitCode: 0 });
-        expect(await ask(runner, 'told')).toBe('value');
+        expect(await ask(runner, 'received')).toBe('value');
         expect(calls).toBe(1);
       } finally {
         await copy.dispose();
@@ -71,7 +73,7 @@ describe.each(MODES)('$name', (mode) => {
     });
   });
 
-  test('what a copy asks before the app knows of it is answered', () =>
+  test('answers binding calls of a clone before clone() has resolved', () =>
     withRuntime(mode, { bindings: { echo: { ...anything, handler: (input) => input } } }, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec(`process.on('coldframe:restore', () => { globalThis.early = callBinding('echo', 'at once'); });`);
@@ -83,22 +85,22 @@ describe.each(MODES)('$name', (mode) => {
       }
     }));
 
-  test('mounts and file systems of the app are given to copies, and must be brought to a snapshot', () => {
+  test('a clone has the mounts of its source, and a restore needs them as options', () => {
     const fileSystem = createMemoryFileSystem();
     fileSystem.create('/b.txt', 0o644);
     fileSystem.write('/b.txt', 0, Buffer.from('from the app'));
-    const given = [
+    const mounts = [
       { guestPath: '/host', hostPath },
       { guestPath: '/app', fileSystem },
     ];
-    return withRuntime(mode, { mounts: given }, async (runtime) => {
+    return withRuntime(mode, { mounts }, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec(`globalThis.fs = await import('node:fs');
         globalThis.open = fs.openSync('/host/a.txt');`);
       const read = `fs.readFileSync('/host/a.txt') + ',' + fs.readFileSync('/app/b.txt') + ',' + fs.fstatSync(open).size`;
       const snapshot = await runtime.snapshot();
       const copy = await runtime.clone();
-      const brought = await NodeRuntime.create({ snapshot, mounts: given });
+      const brought = await NodeRuntime.create({ snapshot, mounts });
       try {
         for (const one of [copy, brought]) expect(await ask(await runnerOf(one), read)).toBe('from the host,from the app,13');
       } finally {
@@ -106,13 +108,13 @@ describe.each(MODES)('$name', (mode) => {
       }
       const lacks = (missing: string) => ({ code: 'ERR_SNAPSHOT_LACKS', missing });
       await expect(NodeRuntime.create({ snapshot })).rejects.toMatchObject(lacks('/host'));
-      await expect(NodeRuntime.create({ snapshot, mounts: given.slice(0, 1) })).rejects.toMatchObject(lacks('/app'));
+      await expect(NodeRuntime.create({ snapshot, mounts: mounts.slice(0, 1) })).rejects.toMatchObject(lacks('/app'));
       await runtime.rollback(snapshot);
       expect(await ask(runner, read)).toBe('from the host,from the app,13');
     });
   });
 
-  test('children, pipes and connections within go on in the copy', () =>
+  test('children, pipes and inner connections continue in the clone', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec(`
@@ -121,7 +123,7 @@ describe.each(MODES)('$name', (mode) => {
         globalThis.child = spawn('node', ['-e', 'process.stdin.on("data", (d) => process.stdout.write(String(d).toUpperCase()))'], {
           stdio: ['pipe', 'pipe', 'ignore'],
         });
-        // What it listens to does not keep the process alive; a timer does meanwhile.
+        // The sources do not keep the process alive, so a timer does.
         globalThis.next = async (from) => {
           const timer = setTimeout(() => {}, 20_000);
           const data = await new Promise((resolve) => from.once('data', resolve));
@@ -138,14 +140,14 @@ describe.each(MODES)('$name', (mode) => {
       const before = await runtime.processes();
       const copy = await runtime.clone();
       try {
-        const twin = await runnerOf(copy);
-        const known = ({ pid, ppid, command }: { pid: number; ppid: number; command: string }) => [pid, ppid, command];
-        expect((await copy.processes()).map(known)).toEqual(before.map(known));
-        for (const one of [twin, runner]) {
+        const copied = await runnerOf(copy);
+        const identity = ({ pid, ppid, command }: { pid: number; ppid: number; command: string }) => [pid, ppid, command];
+        expect((await copy.processes()).map(identity)).toEqual(before.map(identity));
+        for (const one of [copied, runner]) {
           expect(await ask(one, '(child.stdin.write("abc"), await next(child.stdout))')).toBe('ABC');
           expect(await ask(one, '(socket.write("x"), await next(socket))')).toBe('echo x');
         }
-        await ask(twin, 'child.kill()');
+        await ask(copied, 'child.kill()');
         await until(async () => (await copy.processes()).length === 1);
         expect((await runtime.processes()).length).toBe(2);
       } finally {
@@ -153,7 +155,7 @@ describe.each(MODES)('$name', (mode) => {
       }
     }));
 
-  test('a connection from outside is reset in the copy, whose server listens on', () =>
+  test('a connection of the app is reset in the clone, and the server keeps listening', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec(`
@@ -182,8 +184,8 @@ describe.each(MODES)('$name', (mode) => {
       expect(await next()).toBe('echo a');
       const copy = await runtime.clone();
       try {
-        const twin = await runnerOf(copy);
-        expect(await ask(twin, 'await afterClose()')).toBe('ECONNRESET,close');
+        const copied = await runnerOf(copy);
+        expect(await ask(copied, 'await afterClose()')).toBe('ECONNRESET,close');
         expect(await ask(runner, 'ends.length')).toBe('0');
         stream.write('b');
         expect(await next()).toBe('echo b');
@@ -198,20 +200,24 @@ describe.each(MODES)('$name', (mode) => {
       }
     }));
 
-  test('warnings of a copy are told like those of its source', () => {
-    const told: string[] = [];
-    return withRuntime(mode, { limits: { inodes: 100 }, onLimitWarning: ({ limit }) => told.push(limit) }, async (runtime) => {
-      const copy = await runtime.clone();
-      try {
-        for (let at = 0; at < 90; at++) await copy.writeFile(`/workspace/${at}`, '');
-        await until(() => told.includes('inodes'));
-      } finally {
-        await copy.dispose();
-      }
-    });
+  test('passes limit warnings of a clone to the listener of its source', () => {
+    const received: string[] = [];
+    return withRuntime(
+      mode,
+      { limits: { inodes: 100 }, onLimitWarning: ({ limit }) => received.push(limit) },
+      async (runtime) => {
+        const copy = await runtime.clone();
+        try {
+          for (let at = 0; at < 90; at++) await copy.writeFile(`/workspace/${at}`, '');
+          await until(() => received.includes('inodes'));
+        } finally {
+          await copy.dispose();
+        }
+      },
+    );
   });
 
-  test('limits that are narrower than what the snapshot holds are refused by name', () =>
+  test('refuses limits that are smaller than the use in the snapshot', () =>
     withRuntime(mode, {}, async (runtime) => {
       await runtime.writeFile('/workspace/large', new Uint8Array(1_000_000));
       const snapshot = await runtime.snapshot();

@@ -1,4 +1,5 @@
-// Eight live runtimes in one sidecar and a thousand calls of every kind at once: every answer is right, none is lost, and none is another's.
+// Eight live runtimes in one sidecar, with a thousand calls of every kind at once. Every call gets
+// its own result.
 
 import { expect, test } from 'vitest';
 import type { NodeRuntime, ResidentRunner } from '../../src/index.js';
@@ -7,15 +8,15 @@ import { MODES, withMode } from './modes.js';
 const RUNTIMES = 8;
 const CALLS = 1_000;
 
-interface Place {
+interface Target {
   runtime: NodeRuntime;
   runner: ResidentRunner;
   secret: string;
 }
 
-type Kind = (place: Place, n: number) => Promise<string>;
+type Kind = (target: Target, n: number) => Promise<string>;
 
-/** Each gives the same text for the same place and number, by another way. */
+/** Each kind returns the secret and the number, in its own way. */
 const KINDS: Record<string, Kind> = {
   exec: async ({ runtime }, n) => (await runtime.exec(`process.stdout.write(process.env.SECRET + ' ${n}')`)).stdout,
   run: async ({ runtime }, n) => (await runtime.run<string>(`__return(process.env.SECRET + ' ${n}')`)).value ?? 'no value',
@@ -57,28 +58,28 @@ const KINDS: Record<string, Kind> = {
 };
 
 test.each(MODES.filter(({ name }) => name !== 'owned'))(
-  '$name: a thousand calls of every kind at once',
+  '$name: a thousand calls of every kind at once each get their own result',
   (mode) =>
     withMode(mode, async ({ create }) => {
-      const places = await Promise.all(
-        Array.from({ length: RUNTIMES }, async (_, index): Promise<Place> => {
+      const targets = await Promise.all(
+        Array.from({ length: RUNTIMES }, async (_, index): Promise<Target> => {
           const secret = `secret ${index}`;
           const files = { '/workspace/print.cjs': "process.stdout.write(process.env.SECRET + ' ' + process.argv[2])" };
-          // Everything at once in each runtime: the default of 256 processes would refuse some, rightly.
+          // The default of 256 processes would refuse some of the calls.
           const runtime = await create({ env: { SECRET: secret }, files, limits: { processes: 2_000 } });
           return { runtime, runner: await runtime.createResidentRunner(), secret };
         }),
       );
       const kinds = Object.entries(KINDS);
       const calls = Array.from({ length: CALLS }, async (_, n) => {
-        const place = places[n % RUNTIMES] as Place;
+        const target = targets[n % RUNTIMES] as Target;
         const [name, call] = kinds[Math.floor(n / RUNTIMES) % kinds.length] as [string, Kind];
-        const answer = await call(place, n).catch(String);
-        return answer === `${place.secret} ${n}` ? undefined : `${name} ${n}: ${answer}`;
+        const result = await call(target, n).catch(String);
+        return result === `${target.secret} ${n}` ? undefined : `${name} ${n}: ${result}`;
       });
       const wrong = (await Promise.all(calls)).filter((each) => each !== undefined);
       expect(wrong).toEqual([]);
-      for (const { runtime, runner } of places) {
+      for (const { runtime, runner } of targets) {
         await runner.dispose();
         expect(await runtime.processes()).toEqual([]);
         await runtime.dispose();

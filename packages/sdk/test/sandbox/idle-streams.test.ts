@@ -1,4 +1,5 @@
-// What is open in a runtime that sleeps when nobody uses it: it keeps it awake for as long as it means something, and not for ever.
+// Open watches and streams in a runtime with an idle policy. They keep the runtime running while
+// they can still deliver something, and no longer.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { NodeRuntime, Sidecar } from '../../src/index.js';
 import { sleep, until } from './processes.js';
 
-const directory = mkdtempSync(join(tmpdir(), 'coldframe-idle-opened-'));
+const directory = mkdtempSync(join(tmpdir(), 'coldframe-idle-streams-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const MODES = [
@@ -15,7 +16,7 @@ const MODES = [
   { name: 'embedded', open: () => Sidecar.embedded({ snapshots: { directory } }) },
 ];
 
-const asleep = (runtime: NodeRuntime) => until(() => runtime.state === 'paused', 10_000, 'it sleeps');
+const untilPaused = (runtime: NodeRuntime) => until(() => runtime.state === 'paused', 10_000, 'the runtime is paused');
 
 describe.each(MODES)('$name', (mode) => {
   const using = async (work: (runtime: NodeRuntime) => Promise<void>): Promise<void> => {
@@ -32,17 +33,17 @@ describe.each(MODES)('$name', (mode) => {
     }
   };
 
-  test('a watch that a rollback has ended', () =>
+  test('pauses after a rollback has ended a watch', () =>
     using(async (runtime) => {
       const snapshot = await runtime.snapshot();
       const next = runtime.watch('/workspace').next();
       const failed = expect(next).rejects.toMatchObject({ code: 'ERR_ROLLED_BACK' });
       await runtime.rollback(snapshot);
       await failed;
-      await asleep(runtime);
+      await untilPaused(runtime);
     }));
 
-  test('a watch that is opened while a rollback is under way', () =>
+  test('pauses after a watch that is opened during a rollback has ended', () =>
     using(async (runtime) => {
       const snapshot = await runtime.snapshot();
       const rollback = runtime.rollback(snapshot);
@@ -52,10 +53,10 @@ describe.each(MODES)('$name', (mode) => {
       await runtime.writeFile('/workspace/file', '');
       expect(['ERR_ROLLED_BACK', '/workspace/file']).toContain(await next.then((said) => said.value?.path ?? said));
       await watch.return?.();
-      await asleep(runtime);
+      await untilPaused(runtime);
     }));
 
-  test('what nobody has asked since a rollback or a pause', () =>
+  test('pauses although streams and watches from before a rollback or a pause are unread', () =>
     using(async (runtime) => {
       await runtime.writeFile('/workspace/file', new Uint8Array(1 << 22));
       const opened = async () => {
@@ -71,16 +72,16 @@ describe.each(MODES)('$name', (mode) => {
       const first = await runtime.snapshot();
       const before = await opened();
       await runtime.rollback(first);
-      await asleep(runtime);
-      // It has slept since, so that is as good a reason.
-      const gone = { code: expect.stringMatching(/^ERR_(ROLLED_BACK|RUNTIME_PAUSED)$/) };
-      await expect(before.watch.next()).rejects.toMatchObject(gone);
-      await expect(before.read.toArray()).rejects.toMatchObject(gone);
-      await asleep(runtime);
+      await untilPaused(runtime);
+      // The runtime has been paused since, so this reason is as good.
+      const ended = { code: expect.stringMatching(/^ERR_(ROLLED_BACK|RUNTIME_PAUSED)$/) };
+      await expect(before.watch.next()).rejects.toMatchObject(ended);
+      await expect(before.read.toArray()).rejects.toMatchObject(ended);
+      await untilPaused(runtime);
       const again = await opened();
       const second = await runtime.pause();
       await runtime.resume();
-      await asleep(runtime);
+      await untilPaused(runtime);
       await expect(again.read.toArray()).rejects.toMatchObject({ code: 'ERR_RUNTIME_PAUSED' });
       const last = await opened();
       await sleep(200);
@@ -88,7 +89,7 @@ describe.each(MODES)('$name', (mode) => {
       await last.watch.return?.();
       last.read.destroy();
       await new Promise((resolve) => last.written.end(resolve));
-      await asleep(runtime);
+      await untilPaused(runtime);
       await second.delete();
       for (const { written } of [before, again]) written.on('error', () => {}).destroy();
     }));

@@ -1,4 +1,4 @@
-// Packages of a workspace of pnpm: the workspace of this repository itself is one.
+// Packages of a pnpm workspace. The test uses the workspace of this repository.
 
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -17,13 +17,13 @@ const program = `
 `;
 
 describe.each(MODES)('$name', (mode) => {
-  test('a package whose link leaves the folder is found inside the roots that were named', () =>
+  test('finds a package whose link leaves the folder inside a folder of `roots`', () =>
     withRuntime(mode, { nodeModules: { hostPath: own, roots: [`${root}/node_modules`] } }, async (runtime) => {
       const { stdout, stderr } = await runtime.exec(program);
       expect([stderr, stdout]).toEqual(['', 'found /node_modules/.pnpm/zod\n']);
     }));
 
-  test('without them the error says which folder to name', () =>
+  test('the error names the missing folder without `roots`', () =>
     withRuntime(mode, { nodeModules: own }, async (runtime) => {
       await expect(runtime.readDir('/workspace/node_modules/zod')).rejects.toMatchObject({
         code: 'EACCES',

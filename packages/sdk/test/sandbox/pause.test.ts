@@ -1,14 +1,15 @@
-// Runtimes that sleep on disk: what waits goes on waiting, what is called is refused, and nothing is lost.
+// Paused runtimes: pending results keep waiting, calls are refused, and the resumed runtime has its
+// whole state.
 
 import { describe, expect, test } from 'vitest';
 import { type GuestStream, NodeRuntime, Sidecar } from '../../src/index.js';
 import { MODES, withMode, withRuntime } from './modes.js';
-import { ask, inFolderOfItsOwn, runnerOf, until } from './snapshot-helpers.js';
+import { ask, runnerOf, until, usePrivateStoreFolder } from './snapshot-helpers.js';
 
-inFolderOfItsOwn();
+usePrivateStoreFolder();
 const paused = { code: 'ERR_RUNTIME_PAUSED' };
 
-/** Reads on to the end; what is read must be of the first file. */
+/** Reads to the end. All bytes must be of the first file. */
 async function rest(items: AsyncIterator<unknown>): Promise<void> {
   for (let item = await items.next(); !item.done; item = await items.next()) {
     if (item.value instanceof Uint8Array) expect(String(item.value)).toMatch(/^a+$/);
@@ -16,7 +17,7 @@ async function rest(items: AsyncIterator<unknown>): Promise<void> {
 }
 
 describe.each(MODES)('$name', (mode) => {
-  test('a runtime sleeps and wakes up 20 times and loses nothing', () =>
+  test('a runtime keeps its state over 20 pauses', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec('globalThis.n = 0');
@@ -33,7 +34,7 @@ describe.each(MODES)('$name', (mode) => {
       expect((await runtime.readDir('/workspace')).length).toBe(20);
     }));
 
-  test('a program under way goes on when it wakes up, and who waits for it hears its end', () =>
+  test('a running program continues after the resumption, and its result arrives', () =>
     withRuntime(mode, {}, async (runtime) => {
       const seen: string[] = [];
       const running = runtime.exec(
@@ -53,7 +54,7 @@ describe.each(MODES)('$name', (mode) => {
       await snapshot.delete();
     }));
 
-  test('calls on one that sleeps are refused by name', () =>
+  test('refuses calls while it is paused', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       const program = await runtime.spawn('process.stdin.resume()');
@@ -77,7 +78,7 @@ describe.each(MODES)('$name', (mode) => {
       await first.delete();
     }));
 
-  test('what was asked for last counts when it is put to sleep and woken at once', () =>
+  test('the last of concurrent pause() and resume() calls counts', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec('globalThis.n = 1');
@@ -92,30 +93,30 @@ describe.each(MODES)('$name', (mode) => {
       for (const snapshot of [first, second, third]) await snapshot.delete();
       const fourth = await runtime.pause();
       await fourth.delete();
-      // It cannot be woken, and sleeps on.
-      const waking = expect(runtime.resume()).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_NOT_FOUND' });
+      // The resumption fails, and the runtime stays paused.
+      const resuming = expect(runtime.resume()).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_NOT_FOUND' });
       expect(await runtime.pause()).toBe(fourth);
-      await waking;
+      await resuming;
       expect(runtime.state).toBe('paused');
     }));
 
-  test('what is ended in its sleep has ended when it wakes up', () =>
+  test('programs that are ended during the pause stay ended', () =>
     withRuntime(mode, {}, async (runtime) => {
-      const [stays, goes] = [await runtime.createResidentRunner(), await runtime.createResidentRunner()];
+      const [kept, ended] = [await runtime.createResidentRunner(), await runtime.createResidentRunner()];
       const controller = new AbortController();
       const running = runtime.exec('setInterval(() => {}, 1_000)', { signal: controller.signal });
       await until(async () => (await runtime.processes()).length === 3);
       const snapshot = await runtime.pause();
-      await goes.dispose();
+      await ended.dispose();
       controller.abort('enough');
       await expect(running).rejects.toBe('enough');
       await runtime.resume();
       await until(async () => (await runtime.processes()).length === 1);
-      expect((await runtime.residentRunners()).map(({ pid }) => pid)).toEqual([stays.pid]);
+      expect((await runtime.residentRunners()).map(({ pid }) => pid)).toEqual([kept.pid]);
       await snapshot.delete();
     }));
 
-  test('one that is disposed of in its sleep ends what waits, and its snapshot stays', () =>
+  test('dispose() of a paused runtime ends its programs and keeps its snapshot', () =>
     withMode(mode, async ({ create }) => {
       const runtime = await create();
       const runner = await runtime.createResidentRunner();
@@ -138,7 +139,7 @@ describe.each(MODES)('$name', (mode) => {
       await other.dispose();
     }));
 
-  test('it goes on in another sidecar, under another handle', () =>
+  test('the snapshot of a pause can be restored in another sidecar', () =>
     withMode(mode, async ({ create }) => {
       const runtime = await create();
       const runner = await runtime.createResidentRunner();
@@ -155,7 +156,7 @@ describe.each(MODES)('$name', (mode) => {
       }
     }));
 
-  test('connections from outside end, and waits for listeners too', () =>
+  test('a pause ends connections and waits for listeners', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec(`const net = await import('node:net');
@@ -179,7 +180,7 @@ describe.each(MODES)('$name', (mode) => {
       await snapshot.delete();
     }));
 
-  test('what is written to a connection that fell asleep a moment ago is lost with it', () =>
+  test('writes to a connection right after the pause fail with the pause', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec(`const net = await import('node:net');
@@ -196,27 +197,27 @@ describe.each(MODES)('$name', (mode) => {
       written.write('x');
       ended.end();
       left.destroy();
-      // The last one may have heard of it before it was left.
+      // The destroyed stream may have received the error before.
       expect((await Promise.all(ends)).slice(0, 2)).toEqual(['ERR_RUNTIME_PAUSED', 'ERR_RUNTIME_PAUSED']);
       await runtime.resume();
       await snapshot.delete();
     }));
 
-  test('streams of files and watches end with the reason, and never get at what others open afterwards', () =>
+  test('streams of files and watches end with the reason and never read files that are opened later', () =>
     withRuntime(mode, {}, async (runtime) => {
       for (const name of ['a', 'b']) await runtime.writeFile(`/tmp/${name}`, name.repeat(1 << 20));
       const before = [runtime.createReadStream('/tmp/a'), runtime.createReadStream('/tmp/a')];
       const readers = before.map((stream) => stream.iterator());
       for (const reader of readers) expect(String((await reader.next()).value)).toMatch(/^a+$/);
       const [one, other] = [runtime.watch('/tmp'), runtime.watch('/tmp')];
-      const asked = one.next();
-      asked.catch(() => {});
+      const first = one.next();
+      first.catch(() => {});
       const change = other.next();
       await runtime.writeFile('/tmp/c', '');
       expect(await change).toMatchObject({ value: { path: '/tmp/c' } });
       const snapshot = await runtime.pause();
       await runtime.resume();
-      await asked; // the first change
+      await first; // the first change
       const after = [runtime.createReadStream('/tmp/b'), runtime.createReadStream('/tmp/b')];
       const texts = Promise.all(after.map(async (stream) => new Set((await stream.toArray()).join('')).size));
       for (const reader of readers) await expect(rest(reader)).rejects.toMatchObject(paused);
@@ -230,8 +231,8 @@ describe.each(MODES)('$name', (mode) => {
       await snapshot.delete();
     }));
 
-  test('one that cannot sleep goes on', () =>
-    withRuntime(mode, { tenant: 'sleepless' }, async (runtime) => {
+  test('a runtime that does not quiesce stays running', () =>
+    withRuntime(mode, { tenant: 'not quiet' }, async (runtime) => {
       const endless = runtime.exec('while (true);', { timeout: 3_000 });
       await until(async () => (await runtime.processes()).length === 1);
       await expect(runtime.pause({ timeoutMs: 50 })).rejects.toMatchObject({ code: 'ERR_NOT_QUIET' });

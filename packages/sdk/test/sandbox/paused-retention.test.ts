@@ -1,4 +1,5 @@
-// What runtimes sleep on, on disk: for how long it is kept from those who need room, and for whom.
+// Snapshots of paused runtimes in the store's folder: which snapshots another sidecar may evict,
+// and when.
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,26 +9,29 @@ import { NodeRuntime, RuntimePool, Sidecar } from '../../src/index.js';
 import { until } from './snapshot-helpers.js';
 
 const idle = { afterMs: 20, action: 'pause' } as const;
-const tenant = 'sleepers';
+const tenant = 'paused';
 const full = { code: 'ERR_RESOURCE_EXHAUSTED' };
 
 let directory = '';
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'coldframe-sleepers-'));
+  directory = mkdtempSync(join(tmpdir(), 'coldframe-paused-'));
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const files = () => readdirSync(directory).filter((name) => name.endsWith('.snapshot'));
-const asleep = (runtime: NodeRuntime) => until(() => runtime.state === 'paused' && files().length === 1);
+const untilPaused = (runtime: NodeRuntime) => until(() => runtime.state === 'paused' && files().length === 1);
 
-/** With a sidecar beside, whose folder has room for what sleeps there, and for nothing more. */
-async function besides(work: (write: () => Promise<unknown>, other: Sidecar) => Promise<void>): Promise<void> {
+/**
+ * Runs `work` beside a second sidecar on the folder, which has room for the paused runtime and for
+ * nothing more. `write` imports a snapshot through the second sidecar.
+ */
+async function withFullFolder(work: (write: () => Promise<unknown>, other: Sidecar) => Promise<void>): Promise<void> {
   await using large = await Sidecar.spawn({ snapshots: { directory } });
   await using runtime = await NodeRuntime.create({ sidecar: large });
   await runtime.writeFile('/workspace/file', Buffer.alloc(1 << 20, 1));
   const snapshot = await runtime.snapshot();
   await snapshot.export(join(directory, 'exported'));
-  // What sleeps is much smaller.
+  // The snapshot of the paused runtime is much smaller.
   await using other = await Sidecar.spawn({ snapshots: { directory, maxBytes: 1_300_000 } });
   await work(() => other.snapshots.import(join(directory, 'exported')), other);
 }
@@ -48,19 +52,19 @@ const MODES = [
   },
 ];
 
-/** A runtime that holds more than fits beside what is imported. */
-async function sleeper(sidecar: Sidecar): Promise<NodeRuntime> {
+/** Makes a paused runtime whose snapshot does not fit beside the imported snapshot. */
+async function pausedRuntime(sidecar: Sidecar): Promise<NodeRuntime> {
   const runtime = await NodeRuntime.create({ sidecar, idle, tenant });
   await runtime.writeFile('/workspace/kept', Buffer.alloc(600_000, 2));
-  await asleep(runtime);
+  await untilPaused(runtime);
   return runtime;
 }
 
 describe.each(MODES)('$name', (mode) => {
-  test('what an idle policy slept on is nobody’s when its sidecar has ended, and until then it stays', () =>
-    besides(async (write, other) => {
+  test('keeps the snapshot of an idle policy until the sidecar has ended, then evicts it', () =>
+    withFullFolder(async (write, other) => {
       const sidecar = await mode.open();
-      const runtime = await sleeper(sidecar);
+      const runtime = await pausedRuntime(sidecar);
       const [name] = files();
       await expect(write()).rejects.toMatchObject(full);
       expect((await runtime.readFile('/workspace/kept')).byteLength).toBe(600_000);
@@ -74,25 +78,25 @@ describe.each(MODES)('$name', (mode) => {
       await sidecar.dispose();
     }));
 
-  test('what a pool’s slot slept on, likewise', () =>
-    besides(async (write) => {
+  test('keeps the snapshot of a pool slot until the sidecar has ended, then evicts it', () =>
+    withFullFolder(async (write) => {
       const sidecar = await mode.open();
       const prepare = (runtime: NodeRuntime) => runtime.writeFile('/workspace/kept', Buffer.alloc(600_000, 2));
       const pool = new RuntimePool({ sidecar, size: 1, tenant, prepare, min: 0, idleTimeoutMs: 3_000 });
-      const look = () => pool.withRuntime(async (runtime) => (await runtime.readFile('/workspace/kept')).byteLength);
-      expect(await look()).toBe(600_000);
+      const readSlot = () => pool.withRuntime(async (runtime) => (await runtime.readFile('/workspace/kept')).byteLength);
+      expect(await readSlot()).toBe(600_000);
       await until(() => pool.stats().paused === 1);
       await expect(write()).rejects.toMatchObject(full);
-      await mode.kill(sidecar, look);
+      await mode.kill(sidecar, readSlot);
       await write();
       await pool.dispose();
       await sidecar.dispose();
     }));
 
-  test('what the app puts to sleep stays, also when the policy has been faster', () =>
-    besides(async (write, other) => {
+  test('keeps the snapshot of pause() after the sidecar has ended, also if the policy paused first', () =>
+    withFullFolder(async (write, other) => {
       const sidecar = await mode.open();
-      const runtime = await sleeper(sidecar);
+      const runtime = await pausedRuntime(sidecar);
       const [name] = files();
       const snapshot = await runtime.pause();
       expect(files()).toEqual([name]);
@@ -108,9 +112,9 @@ describe.each(MODES)('$name', (mode) => {
       await sidecar.dispose();
     }));
 
-  test('when that fails the runtime is still the policy’s', async () => {
+  test('leaves the runtime with its policy when pause() fails', async () => {
     const sidecar = await mode.open();
-    const runtime = await sleeper(sidecar);
+    const runtime = await pausedRuntime(sidecar);
     const snapshots = () => sidecar.snapshots.list({ tenant });
     const [before] = await snapshots();
     await before?.export(join(directory, 'aside'));
@@ -119,7 +123,7 @@ describe.each(MODES)('$name', (mode) => {
     await expect(runtime.readFile('/workspace/kept')).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_NOT_FOUND' });
     await sidecar.snapshots.import(join(directory, 'aside'), { tenant });
     expect((await runtime.readFile('/workspace/kept')).byteLength).toBe(600_000);
-    await asleep(runtime);
+    await untilPaused(runtime);
     await runtime.dispose();
     expect(await snapshots()).toHaveLength(0);
     await sidecar.dispose();

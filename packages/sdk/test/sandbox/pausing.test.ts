@@ -1,16 +1,17 @@
-// On the way to sleep: what comes after the call of `pause()` is refused and not lost, and what is ended meanwhile has ended.
+// Runtimes that are being paused: calls after `pause()` are refused, and programs that are ended
+// meanwhile stay ended.
 
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { NodeRuntime, type PermissionEvent, Sidecar } from '../../src/index.js';
 import { MODES, withMode, withRuntime } from './modes.js';
-import { ask, inFolderOfItsOwn, until } from './snapshot-helpers.js';
+import { ask, until, usePrivateStoreFolder } from './snapshot-helpers.js';
 
-const folder = inFolderOfItsOwn();
+const folder = usePrivateStoreFolder();
 const paused = { code: 'ERR_RUNTIME_PAUSED' };
 
 describe.each(MODES)('$name', (mode) => {
-  test('what comes meanwhile is refused, through every handle', () =>
+  test('refuses calls through every handle while it is pausing', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec('globalThis.n = 1');
@@ -33,26 +34,26 @@ describe.each(MODES)('$name', (mode) => {
       await snapshot.delete();
     }));
 
-  test('what is ended meanwhile has ended when it wakes up, and a runner works on', () =>
+  test('programs and snippets that are ended while pausing stay ended, and a runner still works', () =>
     withRuntime(mode, {}, async (runtime) => {
-      const [stays, goes] = [await runtime.createResidentRunner(), await runtime.createResidentRunner()];
+      const [kept, ended] = [await runtime.createResidentRunner(), await runtime.createResidentRunner()];
       const [program, snippet] = [new AbortController(), new AbortController()];
       const running = runtime.exec('setInterval(() => {}, 1_000)', { signal: program.signal });
-      const evaluating = stays.exec('await new Promise(() => setInterval(() => {}, 1_000))', { signal: snippet.signal });
+      const evaluating = kept.exec('await new Promise(() => setInterval(() => {}, 1_000))', { signal: snippet.signal });
       await until(async () => (await runtime.processes()).length === 3);
       const pausing = runtime.pause();
       program.abort('one');
       snippet.abort('two');
-      await Promise.all([expect(running).rejects.toBe('one'), expect(evaluating).rejects.toBe('two'), goes.dispose()]);
+      await Promise.all([expect(running).rejects.toBe('one'), expect(evaluating).rejects.toBe('two'), ended.dispose()]);
       const snapshot = await pausing;
       await runtime.resume();
-      expect(await ask(stays, '"answers"')).toBe('answers');
+      expect(await ask(kept, '"answers"')).toBe('answers');
       await until(async () => (await runtime.processes()).length === 1);
-      expect((await runtime.residentRunners()).map(({ pid }) => pid)).toEqual([stays.pid]);
+      expect((await runtime.residentRunners()).map(({ pid }) => pid)).toEqual([kept.pid]);
       await snapshot.delete();
     }));
 
-  test('two on their way at once do not forget what was ended meanwhile', () =>
+  test('programs that are ended while two runtimes are pausing stay ended', () =>
     withRuntime(mode, {}, async (runtime) => {
       const other = await runtime.clone();
       const controller = new AbortController();
@@ -68,7 +69,7 @@ describe.each(MODES)('$name', (mode) => {
       await Promise.all(snapshots.map((snapshot) => snapshot.delete()));
     }));
 
-  test('a rollback that is under way comes before it, or not at all', () =>
+  test('a concurrent rollback happens before the pause or fails', () =>
     withRuntime(mode, {}, async (runtime) => {
       await runtime.writeFile('/workspace/state', 'before');
       const checkpoint = await runtime.snapshot({ store: 'disk' });
@@ -82,26 +83,26 @@ describe.each(MODES)('$name', (mode) => {
       await Promise.all([checkpoint.delete(), pause.value.delete()]);
     }));
 
-  test('who hears of permissions hears of them when it has slept', () =>
+  test('a permission listener receives decisions again after a resumption', () =>
     withRuntime(mode, { permissions: { fs: 'allow' } }, async (runtime) => {
       const events: PermissionEvent[] = [];
       const stop = await runtime.onPermission((event) => events.push(event));
-      const heard = async (name: string): Promise<void> => {
+      const decisionAbout = async (name: string): Promise<void> => {
         await runtime.exec(`process.getBuiltinModule('node:fs').writeFileSync('/tmp/${name}', '')`);
         await until(() => events.some(({ resource }) => resource === `/tmp/${name}`));
       };
-      await heard('a');
+      await decisionAbout('a');
       const snapshot = await runtime.pause();
       await runtime.resume();
-      await heard('b');
+      await decisionAbout('b');
       await stop();
       await snapshot.delete();
     }));
 
-  test('disposed of on the way, it leaves nobody waiting', () =>
+  test('dispose() while pausing ends all waits', () =>
     withMode(mode, async ({ create }) => {
       const runtime = await create();
-      const other = await runtime.clone(); // whose sidecar stays
+      const other = await runtime.clone(); // keeps the sidecar running
       const running = runtime.exec('setInterval(() => {}, 1_000)');
       await until(async () => (await runtime.processes()).length === 1);
       const [pausing] = await Promise.allSettled([runtime.pause(), runtime.dispose()]);
@@ -115,14 +116,14 @@ describe.each([
   ['process', (directory: string) => Sidecar.spawn({ snapshots: { directory } })],
   ['embedded', (directory: string) => Sidecar.embedded({ snapshots: { directory } })],
 ] as const)('%s', (_, open) => {
-  test('one that cannot be written goes on, and what was ended meanwhile ends', async () => {
+  test('a runtime whose snapshot cannot be written kept running, and programs that were ended meanwhile end', async () => {
     const file = `${folder.path()}/no-folder`;
     writeFileSync(file, '');
     const sidecar = await open(file);
     try {
       const runtime = await NodeRuntime.create({ sidecar });
-      const [stays, goes] = [await runtime.createResidentRunner(), await runtime.createResidentRunner()];
-      await stays.exec('globalThis.n = 42');
+      const [kept, ended] = [await runtime.createResidentRunner(), await runtime.createResidentRunner()];
+      await kept.exec('globalThis.n = 42');
       const controller = new AbortController();
       const running = runtime.exec('setInterval(() => {}, 1_000)', { signal: controller.signal });
       await until(async () => (await runtime.processes()).length === 3);
@@ -131,10 +132,10 @@ describe.each([
       await Promise.all([
         expect(running).rejects.toBe('enough'),
         expect(failing).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_FILE' }),
-        goes.dispose(),
+        ended.dispose(),
       ]);
       expect(runtime.state).toBe('running');
-      expect(await ask(stays, 'n')).toBe('42');
+      expect(await ask(kept, 'n')).toBe('42');
       await until(async () => (await runtime.processes()).length === 1);
     } finally {
       await sidecar.dispose();

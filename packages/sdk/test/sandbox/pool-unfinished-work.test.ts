@@ -1,10 +1,10 @@
-// What the user of a real slot has left under way when it is given back: nothing of it reaches the next use.
+// Unfinished work of a use whose slot is released. It does not reach the next use of the slot.
 
 import { describe, expect, test } from 'vitest';
 import { type GuestProcess, NodeRuntime, type ResidentRunner, RuntimePool, Sidecar } from '../../src/index.js';
-import { inFolderOfItsOwn } from './snapshot-helpers.js';
+import { usePrivateStoreFolder } from './snapshot-helpers.js';
 
-inFolderOfItsOwn();
+usePrivateStoreFolder();
 
 const MODES: { name: string; open(): Promise<Sidecar> }[] = [
   { name: 'shared', open: () => Sidecar.spawn() },
@@ -12,10 +12,10 @@ const MODES: { name: string; open(): Promise<Sidecar> }[] = [
   { name: 'embedded inline', open: () => Sidecar.embedded({ inlineBudgetMs: 5 }) },
 ];
 
-// A runner, and a program that says all that it has been told so far.
+// Starts a runner, and a program that prints all of its stdin so far.
 const prepare = async (runtime: NodeRuntime): Promise<void> => {
   await (await runtime.createResidentRunner()).exec('globalThis.count = 1');
-  await runtime.spawn('let told = ""; process.stdin.on("data", (data) => { told += data; console.log(told); });');
+  await runtime.spawn('let input = ""; process.stdin.on("data", (data) => { input += data; console.log(input); });');
 };
 
 async function withPool(
@@ -27,7 +27,8 @@ async function withPool(
   await work(pool, sidecar);
 }
 
-// A use that fails while `work` is under way, and then another, until that has come to its end; what the other one finds.
+// Releases a slot by a failing use while `work` runs. Returns the files that the next use finds
+// once `work` has ended.
 async function foundAfter(pool: RuntimePool, work: (runtime: NodeRuntime) => Promise<unknown>): Promise<string[]> {
   let left: Promise<unknown> | undefined;
   const use = pool.withRuntime((runtime) => {
@@ -47,14 +48,14 @@ async function runnerOf(runtime: NodeRuntime): Promise<ResidentRunner> {
 }
 
 describe.each(MODES)('$name', (mode) => {
-  test('the rest of a large file', () =>
+  test('the next use does not see the rest of a large file', () =>
     withPool(mode, async (pool) => {
       const write = (runtime: NodeRuntime) => runtime.writeFile('/workspace/secret', Buffer.alloc(40_000_000, 65));
       expect(await foundAfter(pool, write)).toEqual(['mine']);
       expect(pool.stats()).toMatchObject({ replaced: 1, recycled: 0 });
     }));
 
-  test('an archive that comes late', () =>
+  test('the next use does not see an archive whose source is late', () =>
     withPool(mode, async (pool) => {
       const archive = async (runtime: NodeRuntime): Promise<Buffer[]> => runtime.exportTar('/workspace').toArray();
       const chunks = await pool.withRuntime(async (runtime) => {
@@ -69,7 +70,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await foundAfter(pool, (runtime) => runtime.importTar(late()))).toEqual(['mine']);
     }));
 
-  test('a way back that waits for the disk', async () => {
+  test('the next use is not rolled back by a late rollback from disk', async () => {
     await using other = await mode.open();
     await using checkpoint = await NodeRuntime.create({ sidecar: other });
     await (await checkpoint.createResidentRunner()).exec('globalThis.large = new Uint8Array(40e6).fill(7)');
@@ -82,7 +83,7 @@ describe.each(MODES)('$name', (mode) => {
     });
   });
 
-  test('streams and watches that are open', () =>
+  test('the next use does not see changes through open streams, and watches end', () =>
     withPool(mode, async (pool) => {
       const { writing, closed, watch } = await pool.withRuntime((runtime) => {
         const writing = runtime.createWriteStream('/workspace/secret').on('error', () => {});
@@ -107,7 +108,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(pool.stats()).toMatchObject({ replaced: 1, errors: 0 });
     }));
 
-  test('programs that run, and those who know them: the slot is used again', () =>
+  test('a slot with running programs is reused, and handles of the earlier use fail', () =>
     withPool(mode, async (pool) => {
       const kept = await pool.withRuntime(async (runtime) => {
         const runner = await runnerOf(runtime);
@@ -122,7 +123,7 @@ describe.each(MODES)('$name', (mode) => {
         expect(program.pid).toBe(kept.program.pid);
         const released = { code: 'ERR_POOL_RELEASED' };
         await expect(kept.program.kill('SIGKILL')).rejects.toMatchObject(released);
-        await expect(kept.runner.exec('globalThis.count = "of the use before"')).rejects.toMatchObject(released);
+        await expect(kept.runner.exec('globalThis.count = "of the earlier use"')).rejects.toMatchObject(released);
         expect((await kept.program.result).error).toMatchObject({ code: 'ERR_ROLLED_BACK' });
         expect(program.exitCode).toBeUndefined();
         return (await (await runnerOf(runtime)).exec('console.log(count)')).stdout;
@@ -133,15 +134,15 @@ describe.each(MODES)('$name', (mode) => {
 
   test('each use can attach to the programs of the template', () =>
     withPool(mode, async (pool) => {
-      const tell = async (runtime: NodeRuntime): Promise<string> => {
+      const readEcho = async (runtime: NodeRuntime): Promise<string> => {
         for (const entry of await runtime.processes()) {
           const program: GuestProcess | undefined = await entry.attach().catch(() => undefined);
-          if (program === undefined) continue; // the runner, which has a handle of its own
+          if (program === undefined) continue; // the runner, which cannot be attached to
           await program.writeStdin('secret ');
-          for await (const said of program.stdout) return Buffer.from(said).toString();
+          for await (const chunk of program.stdout) return Buffer.from(chunk).toString();
         }
-        return 'nobody to attach to';
+        return 'no program to attach to';
       };
-      for (let use = 0; use < 3; use++) expect(await pool.withRuntime(tell)).toBe('secret \n');
+      for (let use = 0; use < 3; use++) expect(await pool.withRuntime(readEcho)).toBe('secret \n');
     }));
 });

@@ -1,19 +1,20 @@
-// Whole files that are too large for one message, read and written while their runtime gets another state: nothing is made of two states.
+// Files larger than one message, read and written during a rollback or a pause. No file mixes two
+// states.
 
 import { describe, expect, test } from 'vitest';
 import type { NodeRuntime } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
 import { codeOf } from './network-helpers.js';
-import { inFolderOfItsOwn } from './snapshot-helpers.js';
+import { usePrivateStoreFolder } from './snapshot-helpers.js';
 
-inFolderOfItsOwn();
+usePrivateStoreFolder();
 
-// Three messages.
+// The file needs three messages.
 const BYTES = 40 * 1024 * 1024;
 const FILE = '/workspace/file';
 const full = (letter: string): Buffer => Buffer.alloc(BYTES, letter);
 
-/** The letter that a file of such a size has from its beginning to its end. */
+/** Returns the letter that fills the file. */
 function letterOf(bytes: Uint8Array): string {
   const letter = String.fromCharCode(bytes[0] ?? 0);
   return full(letter).equals(bytes) ? letter : `${bytes.length} bytes that begin with ${letter}`;
@@ -22,7 +23,7 @@ function letterOf(bytes: Uint8Array): string {
 const contentOf = async (runtime: NodeRuntime): Promise<string> => letterOf(await runtime.readFile(FILE));
 
 describe.each(MODES)('$name', (mode) => {
-  test('a file that is read or written during a rollback is of one state', () =>
+  test('a file that is read or written during a rollback has one state', () =>
     withRuntime(mode, {}, async (runtime) => {
       await runtime.writeFile(FILE, full('a'));
       const snapshot = await runtime.snapshot();
@@ -36,18 +37,18 @@ describe.each(MODES)('$name', (mode) => {
       expect(await contentOf(runtime)).toBe('a');
     }));
 
-  test('a write that falls asleep fails, and who wakes up can go on', () =>
+  test('a write fails when the runtime is paused, and the resumed runtime works', () =>
     withRuntime(mode, {}, async (runtime) => {
       const written = codeOf(runtime.writeFile(FILE, full('a')));
-      const asleep = await runtime.pause();
+      const paused = await runtime.pause();
       await runtime.resume();
       expect(await written).toMatch(/^(no error|ERR_RUNTIME_PAUSED)$/);
       await runtime.writeFile(FILE, full('b'));
       expect(await contentOf(runtime)).toBe('b');
-      await asleep.delete();
+      await paused.delete();
     }));
 
-  test('a large file is made and replaced as a small one', () =>
+  test('a large file is created and replaced as a small file is', () =>
     withRuntime(mode, {}, async (runtime) => {
       await runtime.writeFile('/tmp/new/folder/file', full('a'), { mode: 0o755 });
       expect(await runtime.stat('/tmp/new/folder/file')).toMatchObject({ mode: 0o100755, size: BYTES, uid: 1000 });

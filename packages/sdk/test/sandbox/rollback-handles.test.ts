@@ -1,28 +1,32 @@
-// Handles after a rollback, which gives numbers of processes again: each means the one that it was made for, or nothing.
+// Handles after a rollback, which reuses pids. A handle reaches the program that it was made for,
+// or nothing.
 
 import { describe, expect, test } from 'vitest';
 import type { GuestProcess, NodeRuntime, ResidentRunner } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
-import { ask, inFolderOfItsOwn, runnerOf, until } from './snapshot-helpers.js';
+import { ask, runnerOf, until, usePrivateStoreFolder } from './snapshot-helpers.js';
 
-inFolderOfItsOwn();
+usePrivateStoreFolder();
 
 const STAY = 'setInterval(() => {}, 1_000);';
-const LOUD = `process.on('SIGTERM', () => console.log('signal')); process.stdin.on('data', (data) => console.log('got ' + data)); console.log('up'); ${STAY}`;
+const ECHO = `process.on('SIGTERM', () => console.log('signal')); process.stdin.on('data', (data) => console.log('got ' + data)); console.log('up'); ${STAY}`;
 
-/** A program that says what reaches it, when it listens; and what it has said. */
-async function loud(runtime: NodeRuntime): Promise<{ program: GuestProcess; said: () => string }> {
-  let said = '';
-  const program = await runtime.spawn(LOUD, {
+/** Starts a program that prints its signals and its stdin. `output` returns its output so far. */
+async function startEcho(runtime: NodeRuntime): Promise<{ program: GuestProcess; output: () => string }> {
+  let output = '';
+  const program = await runtime.spawn(ECHO, {
     onStdout: (chunk) => {
-      said += Buffer.from(chunk).toString();
+      output += Buffer.from(chunk).toString();
     },
   });
-  await until(() => said === 'up\n');
-  return { program, said: () => said };
+  await until(() => output === 'up\n');
+  return { program, output: () => output };
 }
 
-/** Why a runner does nothing any more: the error of the call, or of the snippet when its process had not noticed yet. */
+/**
+ * Returns the reason why a runner has ended: the error of the call, or of the snippet if the handle
+ * was not notified yet.
+ */
 async function endOf(runner: ResidentRunner): Promise<string | undefined> {
   return runner.exec('1').then(
     ({ error }) => error?.code,
@@ -30,8 +34,8 @@ async function endOf(runner: ResidentRunner): Promise<string | undefined> {
   );
 }
 
-/** That nothing of what its handle does reaches anybody. */
-async function isOver(program: GuestProcess): Promise<void> {
+/** Asserts that the handle reaches no program. */
+async function expectOver(program: GuestProcess): Promise<void> {
   const number = String(program.pid);
   await expect(program.writeStdin('secret')).rejects.toMatchObject({ code: 'EPIPE', syscall: 'write', path: number });
   expect([await program.kill(), await program.kill(0)]).toEqual([false, false]);
@@ -39,62 +43,63 @@ async function isOver(program: GuestProcess): Promise<void> {
 }
 
 describe.each(MODES)('$name', (mode) => {
-  test('a program that a rollback has ended has no power over the next one with its number', () =>
+  test('the handle of a program that a rollback ended does not reach a later program with its pid', () =>
     withRuntime(mode, {}, async (runtime) => {
       const snapshot = await runtime.snapshot();
-      // Whose output nobody reads, so that its result waits; and one that takes its time to notice.
+      // The result of the first program waits for its unread output. The second program is notified
+      // late.
       for (const code of [`console.log('unread'); ${STAY}`, 'for (;;);', STAY]) {
         const old = await runtime.spawn(code);
         await runtime.rollback(snapshot);
-        const { program, said } = await loud(runtime);
+        const { program, output } = await startEcho(runtime);
         expect(program.pid).toBe(old.pid);
-        await isOver(old);
+        await expectOver(old);
         await program.writeStdin('mine');
-        await until(() => said().includes('mine'));
-        expect(said()).toBe('up\ngot mine\n');
+        await until(() => output().includes('mine'));
+        expect(output()).toBe('up\ngot mine\n');
         expect((await old.result).error).toMatchObject({ code: 'ERR_ROLLED_BACK' });
-        await isOver(old);
+        await expectOver(old);
         expect(await program.kill('SIGKILL')).toBe(true);
         await program.wait();
-        await isOver(program);
+        await expectOver(program);
         await runtime.rollback(snapshot);
       }
     }));
 
-  test('nor has one over what a snapshot brings under its number, and nor has a list from before', () =>
+  test('earlier handles and earlier lists do not reach a restored program with their pid', () =>
     withRuntime(mode, {}, async (runtime) => {
       const empty = await runtime.snapshot();
-      const first = await loud(runtime);
+      const first = await startEcho(runtime);
       const snapshot = await runtime.snapshot();
       await runtime.rollback(empty);
-      const second = await loud(runtime);
+      const second = await startEcho(runtime);
       const [before] = await runtime.processes();
       await runtime.rollback(snapshot);
       const [entry] = await runtime.processes();
       expect([first.program.pid, before?.pid, entry?.pid]).toEqual(Array(3).fill(second.program.pid));
-      await isOver(first.program);
-      await isOver(second.program);
+      await expectOver(first.program);
+      await expectOver(second.program);
       await expect(before?.attach()).rejects.toMatchObject({ code: 'ESRCH', syscall: 'attach', path: String(entry?.pid) });
       const handle = (await entry?.attach()) as GuestProcess;
       await handle.kill('SIGKILL');
       expect((await handle.result).stdout).toBe('up\n');
-      await isOver(handle);
+      await expectOver(handle);
     }));
 
-  test('one that goes on after the rollback keeps its handle', () =>
+  test('a program that continues after the rollback keeps its handle', () =>
     withRuntime(mode, {}, async (runtime) => {
-      const { program, said } = await loud(runtime);
+      const { program, output } = await startEcho(runtime);
       const snapshot = await runtime.snapshot();
       for (let round = 0; round < 2; round++) {
         await runtime.rollback(snapshot);
         await program.writeStdin(String(round));
-        await until(() => said().endsWith(`got ${round}\n`));
+        await until(() => output().endsWith(`got ${round}\n`));
       }
       expect(await program.kill('SIGKILL')).toBe(true);
       expect(await program.wait()).toBe(137);
     }));
 
-  test('runners are those that the rollback has left, whoever has their numbers now', () =>
+  test('lists the restored runners, although later processes had their pids', () =>
     withRuntime(mode, {}, async (runtime) => {
       const empty = await runtime.snapshot();
       const first = await runtime.createResidentRunner();
@@ -106,14 +111,14 @@ describe.each(MODES)('$name', (mode) => {
       await runtime.rollback(empty);
       const second = await runtime.createResidentRunner();
       expect([second.pid, await runtime.residentRunners()]).toEqual([first.pid, [second]]);
-      await isOver(program);
+      await expectOver(program);
       await runtime.rollback(snapshot);
       expect(await ask(await runnerOf(runtime), 'n')).toBe('1');
-      for (const gone of [second, first]) expect(await endOf(gone)).toMatch(/ERR_RUNNER_EXITED|ERR_ROLLED_BACK/);
+      for (const earlier of [second, first]) expect(await endOf(earlier)).toMatch(/ERR_RUNNER_EXITED|ERR_ROLLED_BACK/);
       expect(await ask(await runnerOf(runtime), 'n')).toBe('1');
     }));
 
-  test('a runner that ends in every use of a slot is there again in the next', () =>
+  test('a rollback restores a runner that has ended', () =>
     withRuntime(mode, {}, async (runtime) => {
       const made = await runtime.createResidentRunner();
       await made.exec('globalThis.n = 7');
@@ -127,7 +132,7 @@ describe.each(MODES)('$name', (mode) => {
       }
     }));
 
-  test('a runner that is created while the runtime goes back is one of them, or has ended', () =>
+  test('a runner that is created during a rollback is listed or has ended', () =>
     withRuntime(mode, {}, async (runtime) => {
       const snapshot = await runtime.snapshot();
       for (let round = 0; round < 20; round++) {

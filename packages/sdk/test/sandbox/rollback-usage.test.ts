@@ -1,12 +1,12 @@
-// What a runtime has computed, across snapshots and rollbacks.
+// Processor time of a runtime across snapshots and rollbacks.
 
 import { describe, expect, test } from 'vitest';
 import { MODES, withRuntime } from './modes.js';
-import { inFolderOfItsOwn, until } from './snapshot-helpers.js';
+import { until, usePrivateStoreFolder } from './snapshot-helpers.js';
 
-inFolderOfItsOwn();
+usePrivateStoreFolder();
 
-const CHILD = "for (let n = 0; n < 1e7; n++); console.log('burnt'); setInterval(() => {}, 100000);";
+const CHILD = "for (let n = 0; n < 1e7; n++); console.log('computed'); setInterval(() => {}, 100000);";
 const PARENT = `
   import { spawn } from 'node:child_process';
   const child = spawn('node', ['-e', ${JSON.stringify(CHILD)}]);
@@ -14,7 +14,7 @@ const PARENT = `
 `;
 
 describe.each(MODES)('$name', (mode) => {
-  test('CPU time goes on where it was after a rollback, and a child is charged to its root once', () =>
+  test('a rollback restores CPU time, and a child is charged to its root program once', () =>
     withRuntime(mode, {}, async (runtime) => {
       let written = '';
       await runtime.spawn(PARENT, {
@@ -22,7 +22,7 @@ describe.each(MODES)('$name', (mode) => {
           written += Buffer.from(bytes).toString();
         },
       });
-      await until(() => written === 'burnt\n');
+      await until(() => written === 'computed\n');
       const before = await runtime.getResourceSnapshot();
       expect(before.limits.cpuMs.used).toBeGreaterThan(0);
       for (let round = 0; round < 8; round++) await runtime.rollback(await runtime.snapshot());

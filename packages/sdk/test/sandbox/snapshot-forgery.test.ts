@@ -1,5 +1,5 @@
-// Snapshots that no caller of ours can have made: labels that are none, files that somebody has altered and given the right digests again, lists longer than a
-// frame. Whatever is in them, the sidecar goes on for everybody.
+// Snapshots that the SDK cannot have made: wrong labels, modified files with correct digests, lists
+// longer than a frame. The sidecar keeps working for every tenant.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -7,16 +7,17 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { NodeRuntime, Sidecar } from '../../src/index.js';
 import { MODES, withMode } from './modes.js';
-import { inFolderOfItsOwn } from './snapshot-helpers.js';
+import { usePrivateStoreFolder } from './snapshot-helpers.js';
 
-const folder = inFolderOfItsOwn();
+const folder = usePrivateStoreFolder();
 const damaged = { code: 'ERR_SNAPSHOT_DAMAGED' };
 
 const page = (length: number) => Math.ceil(length / 4_096) * 4_096;
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest();
 
-// Replaces `from` by `to`, of the same length, in a file's info and state, but for where a slash stands before it; every digest is right again.
-function altered(path: string, from: string, to: string): void {
+// Replaces `from` with `to`, of the same length, in a file's info and state, except after a slash.
+// The digests are recomputed.
+function modify(path: string, from: string, to: string): void {
   const bytes = readFileSync(path);
   const head = page(96 + 48 * bytes.readUInt32LE(48) + bytes.readUInt32LE(52));
   const end = head + Number(bytes.readBigUInt64LE(56));
@@ -32,7 +33,7 @@ function altered(path: string, from: string, to: string): void {
 }
 
 describe.each(MODES)('$name', (mode) => {
-  test('a label that is no entry of a map is refused, from a caller and from a file', () =>
+  test('refuses the label `__proto__` from a caller and from a file', () =>
     withMode(mode, async ({ create }) => {
       const [runtime, other] = [await create({ tenant: `labels ${mode.name}` }), await create({ tenant: 'other' })];
       const labels = JSON.parse('{"__proto__":"x"}') as Record<string, string>;
@@ -40,18 +41,18 @@ describe.each(MODES)('$name', (mode) => {
       const snapshot = await runtime.snapshot({ labels: { __prot0__: 'x' }, store: 'disk' });
       const path = join(folder.path(), `labels-${mode.name}`);
       await snapshot.export(path);
-      altered(path, '__prot0__', '__proto__');
+      modify(path, '__prot0__', '__proto__');
       await expect(other.snapshots.import(path)).rejects.toMatchObject(damaged);
       const store = join(folder.path(), 'coldframe/snapshots');
       const own = readdirSync(store).find((name) => name.includes(snapshot.id)) as string;
-      altered(join(store, own), '__prot0__', '__proto__');
+      modify(join(store, own), '__prot0__', '__proto__');
       expect((await runtime.snapshots.list()).damaged).toMatchObject([{ reason: expect.stringContaining('labels') }]);
       expect((await other.exec('console.log(1)')).stdout).toBe('1\n');
       await snapshot.delete();
       await Promise.all([runtime.dispose(), other.dispose()]);
     }));
 
-  test('a mount lies where its caller has said, whatever a file says', () =>
+  test('mounts at the path of the options, not at the path of a modified file', () =>
     withMode(mode, async ({ create }) => {
       const hostPath = join(folder.path(), `mounted-${mode.name}`);
       mkdirSync(hostPath);
@@ -60,13 +61,13 @@ describe.each(MODES)('$name', (mode) => {
       const path = join(folder.path(), `mount-${mode.name}`);
       await (await runtime.snapshot()).export(path);
       expect((await runtime.snapshots.import(path, { tenant: 'taker' })).tenant).toBe('taker');
-      altered(path, 'mmaa', 'qqbb');
+      modify(path, 'mmaa', 'qqbb');
       await expect(runtime.snapshots.import(path, { tenant: 'thief' })).rejects.toMatchObject(damaged);
       await runtime.dispose();
     }));
 });
 
-test('a list is longer than a frame', async () => {
+test('lists snapshots whose list is longer than a frame', async () => {
   const sidecar = await Sidecar.spawn();
   try {
     const runtime = await NodeRuntime.create({ sidecar });

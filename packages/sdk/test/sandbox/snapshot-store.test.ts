@@ -1,22 +1,23 @@
-// Where snapshots are kept: in memory and on disk, by tenant, in files that can be taken elsewhere; and what a sidecar that was killed leaves.
+// The store of snapshots: in memory and on disk, by tenant, in exported files, and after a killed
+// sidecar.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { NodeRuntime, Sidecar } from '../../src/index.js';
 import { MODES, withMode, withRuntime } from './modes.js';
-import { ask, inFolderOfItsOwn, runnerOf } from './snapshot-helpers.js';
+import { ask, runnerOf, usePrivateStoreFolder } from './snapshot-helpers.js';
 
-const folder = inFolderOfItsOwn();
+const folder = usePrivateStoreFolder();
 const notFound = { code: 'ERR_SNAPSHOT_NOT_FOUND' };
 
 describe.each(MODES)('$name', (mode) => {
-  test('they are listed, found by id and by name, and deleted; and outlive their runtime', () =>
+  test('lists, finds and deletes snapshots, which outlive their runtime', () =>
     withMode(mode, async ({ create }) => {
       const runtime = await create({ tenant: `list ${mode.name}` });
       const other = await runtime.clone();
       const first = await runtime.snapshot({ name: 'a' });
-      // A clock with milliseconds tells them apart.
+      // Gives the snapshots different times in milliseconds.
       await new Promise((resolve) => setTimeout(resolve, 5));
       const second = await runtime.snapshot({ name: 'a', labels: { at: '2' } });
       await runtime.dispose();
@@ -35,13 +36,13 @@ describe.each(MODES)('$name', (mode) => {
       await expect(snapshots.delete(second.id)).rejects.toMatchObject(notFound);
       await expect(NodeRuntime.create({ snapshot: second })).rejects.toMatchObject({ ...notFound, snapshot: second.id });
       expect(await snapshots.list()).toHaveLength(0);
-      // What came from it goes on.
+      // A runtime that was restored from a deleted snapshot still works.
       expect((await copy.exec('console.log(1)')).stdout).toBe('1\n');
       await copy.dispose();
       await other.dispose();
     }));
 
-  test('a tenant sees its own alone', () =>
+  test('a tenant sees only its own snapshots', () =>
     withMode(mode, async ({ create }) => {
       const [ann, bob] = [await create({ tenant: 'ann' }), await create({ tenant: 'bob' })];
       const copy = await ann.clone();
@@ -59,7 +60,7 @@ describe.each(MODES)('$name', (mode) => {
       await Promise.all([ann, bob, copy].map((runtime) => runtime.dispose()));
     }));
 
-  test('what is on disk outlives the sidecar: programs, files, memory', () =>
+  test('snapshots on disk outlive the sidecar with programs, files and memory', () =>
     withMode(mode, async ({ create }) => {
       const runtime = await create();
       const runner = await runtime.createResidentRunner();
@@ -93,24 +94,24 @@ describe.each(MODES)('$name', (mode) => {
       }
     }));
 
-  test('a file is taken elsewhere, and what is not what it was is refused', () =>
-    withRuntime(mode, { tenant: 'giver' }, async (runtime) => {
+  test('imports an exported file and refuses a modified file', () =>
+    withRuntime(mode, { tenant: 'exporter' }, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec('globalThis.n = 42');
-      const snapshot = await runtime.snapshot({ name: 'gift', labels: { a: 'b' } });
-      const path = join(folder.path(), `gift-${mode.name}`);
+      const snapshot = await runtime.snapshot({ name: 'exported', labels: { a: 'b' } });
+      const path = join(folder.path(), `exported-${mode.name}`);
       await snapshot.export(path);
       const digest = await snapshot.digest();
       expect(digest).toMatch(/^[0-9a-f]{64}$/);
       const other = await Sidecar.embedded({ snapshots: { directory: join(folder.path(), `elsewhere-${mode.name}`) } });
       try {
-        const taken = await other.snapshots.import(path, { tenant: 'taker' });
-        expect(taken).toMatchObject({ name: 'gift', labels: { a: 'b' }, tenant: 'taker' });
-        expect(await taken.digest()).toBe(digest);
-        const copy = await NodeRuntime.create({ snapshot: taken, sidecar: other });
+        const imported = await other.snapshots.import(path, { tenant: 'importer' });
+        expect(imported).toMatchObject({ name: 'exported', labels: { a: 'b' }, tenant: 'importer' });
+        expect(await imported.digest()).toBe(digest);
+        const copy = await NodeRuntime.create({ snapshot: imported, sidecar: other });
         expect(await ask(await runnerOf(copy), 'n')).toBe('42');
         await copy.dispose();
-        await taken.delete();
+        await imported.delete();
         const bytes = readFileSync(path);
         for (const at of [100, bytes.length >> 1, bytes.length - 1]) {
           const changed = Buffer.from(bytes);
@@ -123,14 +124,14 @@ describe.each(MODES)('$name', (mode) => {
         writeFileSync(path, bytes.subarray(0, 5_000));
         await expect(other.snapshots.import(path)).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_DAMAGED' });
         await expect(other.snapshots.import(join(folder.path(), 'none'))).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_FILE' });
-        expect(await other.snapshots.list({ tenant: 'taker' })).toHaveLength(0);
+        expect(await other.snapshots.list({ tenant: 'importer' })).toHaveLength(0);
       } finally {
         await other.dispose();
       }
     }));
 });
 
-test('a sidecar that is killed takes nothing of what was written along', async () => {
+test('snapshots on disk survive a killed sidecar', async () => {
   const sidecar = await Sidecar.spawn();
   const runtime = await NodeRuntime.create({ sidecar });
   const runner = await runtime.createResidentRunner();
@@ -140,18 +141,18 @@ test('a sidecar that is killed takes nothing of what was written along', async (
   process.kill(sidecar.pid, 'SIGKILL');
   await expect(runner.exec('1')).rejects.toMatchObject({ code: 'ERR_SIDECAR_EXITED' });
   await expect(kept.digest()).rejects.toMatchObject({ code: 'ERR_SIDECAR_EXITED' });
-  // The sidecar of the handle is gone: one of its own.
+  // The sidecar of the handle has exited, so the runtime starts its own.
   const copy = await NodeRuntime.create({ snapshot: kept });
   expect(await ask(await runnerOf(copy), 'n')).toBe('42');
   await expect(NodeRuntime.create({ snapshot: lost })).rejects.toMatchObject({
     code: 'ERR_SNAPSHOT_NOT_FOUND',
-    message: expect.stringContaining('sidecar that is gone'),
+    message: expect.stringContaining('sidecar that has ended'),
   });
   await copy.snapshots.delete(kept.id);
   await copy.dispose();
 });
 
-test('one whose sidecar is gone says where it lay: in memory, or in a folder that another sidecar may have', async () => {
+test('the error of a lost snapshot names its place: memory, or another folder', async () => {
   const directory = join(folder.path(), 'of another');
   const open = () => Sidecar.spawn({ snapshots: { directory } });
   const [first, second, plain] = [await open(), await open(), await Sidecar.spawn()];
@@ -163,17 +164,17 @@ test('one whose sidecar is gone says where it lay: in memory, or in a folder tha
     await expect(NodeRuntime.create({ snapshot: lost })).rejects.toMatchObject(message("take it with { store: 'disk' }"));
     for (const sidecar of [undefined, plain]) {
       const making = NodeRuntime.create({ snapshot: written, ...(sidecar && { sidecar }) });
-      await expect(making).rejects.toMatchObject(message('the folder is another (snapshots.directory)'));
+      await expect(making).rejects.toMatchObject(message('this folder is another (snapshots.directory)'));
     }
     const copy = await NodeRuntime.create({ snapshot: written, sidecar: second });
-    await expect(copy.rollback(lost)).rejects.toMatchObject(message('lay in the memory'));
+    await expect(copy.rollback(lost)).rejects.toMatchObject(message('was in the memory'));
     await copy.rollback(written);
   } finally {
     await Promise.all([first, second, plain].map((sidecar) => sidecar.dispose()));
   }
 });
 
-test('memory that is full is a limit by name, and so is a folder', async () => {
+test('refuses a snapshot when the memory or the folder is full', async () => {
   const directory = join(folder.path(), 'small');
   const sidecar = await Sidecar.embedded({ snapshots: { directory, memoryBytes: 100_000, maxBytes: 100_000 } });
   try {
@@ -188,18 +189,18 @@ test('memory that is full is a limit by name, and so is a folder', async () => {
   }
 });
 
-test('memory that is full keeps what a living runtime came from for as long as it can', async () => {
-  const sidecar = await Sidecar.embedded({ snapshots: { directory: join(folder.path(), 'heirs'), memoryBytes: 5_000_000 } });
+test('a full memory evicts the snapshots of live runtimes last', async () => {
+  const sidecar = await Sidecar.embedded({ snapshots: { directory: join(folder.path(), 'live'), memoryBytes: 5_000_000 } });
   try {
     const runtime = await NodeRuntime.create({ sidecar });
     await runtime.writeFile('/workspace/a', new Uint8Array(1_000_000).fill(1));
     const template = await runtime.snapshot();
     const copy = await NodeRuntime.create({ sidecar, snapshot: template });
-    const taken = [];
-    for (let round = 0; round < 6; round++) taken.push((await runtime.snapshot()).id);
+    const imported = [];
+    for (let round = 0; round < 6; round++) imported.push((await runtime.snapshot()).id);
     const kept = (await sidecar.snapshots.list()).map(({ id }) => id);
     expect(kept).toContain(template.id);
-    expect(kept).not.toContain(taken[0]);
+    expect(kept).not.toContain(imported[0]);
     await copy.dispose();
     for (let round = 0; round < 6; round++) await runtime.snapshot();
     await expect(sidecar.snapshots.get(template.id)).rejects.toMatchObject(notFound);
@@ -208,25 +209,25 @@ test('memory that is full keeps what a living runtime came from for as long as i
   }
 });
 
-test('what is torn in the folder is told and skipped', async () => {
-  const directory = join(folder.path(), 'torn');
+test('lists damaged files and skips them', async () => {
+  const directory = join(folder.path(), 'damaged');
   const open = () => Sidecar.embedded({ snapshots: { directory } });
   let sidecar = await open();
   const runtime = await NodeRuntime.create({ sidecar });
-  const [whole, torn] = [await runtime.snapshot({ store: 'disk' }), await runtime.snapshot({ store: 'disk' })];
+  const [intact, damaged] = [await runtime.snapshot({ store: 'disk' }), await runtime.snapshot({ store: 'disk' })];
   await sidecar.dispose();
   const files = readdirSync(directory, { recursive: true }).map(String);
-  const file = join(directory, files.find((name) => name.includes(torn.id)) ?? 'none');
+  const file = join(directory, files.find((name) => name.includes(damaged.id)) ?? 'none');
   writeFileSync(`${file}.other`, readFileSync(file).subarray(0, 1_000));
   const { renameSync } = await import('node:fs');
   renameSync(`${file}.other`, file);
   sidecar = await open();
   try {
     const list = await sidecar.snapshots.list();
-    expect(list.map(({ id }) => id)).toEqual([whole.id]);
+    expect(list.map(({ id }) => id)).toEqual([intact.id]);
     expect(list.damaged).toEqual([{ path: file, reason: expect.any(String) }]);
-    await expect(NodeRuntime.create({ sidecar, snapshot: torn.id })).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_DAMAGED' });
-    const copy = await NodeRuntime.create({ sidecar, snapshot: whole.id });
+    await expect(NodeRuntime.create({ sidecar, snapshot: damaged.id })).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_DAMAGED' });
+    const copy = await NodeRuntime.create({ sidecar, snapshot: intact.id });
     expect((await copy.exec('console.log(1)')).stdout).toBe('1\n');
   } finally {
     await sidecar.dispose();

@@ -1,5 +1,6 @@
-// What has gone wrong in other systems of this kind, each as a test: state that comes through a reused slot, clones that agree on random
-// numbers, a sleeper that cannot be woken, a snapshot that cannot be deleted, a disk that fills up while a runtime goes to sleep.
+// Failures that other snapshot systems had: state that leaks through a reused slot, clones with
+// equal random numbers, a paused runtime that cannot resume, a snapshot that cannot be deleted, a
+// disk that fills during a pause.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -13,7 +14,7 @@ let directory: string;
 let sidecar: Sidecar;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'coldframe-horrors-'));
+  directory = await mkdtemp(join(tmpdir(), 'coldframe-stress-'));
   sidecar = await Sidecar.spawn({ snapshots: { directory } });
 });
 
@@ -22,13 +23,13 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-async function say(runner: ResidentRunner, code: string): Promise<string> {
+async function evaluate(runner: ResidentRunner, code: string): Promise<string> {
   const { stdout, stderr, exitCode, error } = await runner.exec(code);
   expect({ exitCode, stderr, error }).toEqual({ exitCode: 0, stderr: '', error: undefined });
   return stdout.trim();
 }
 
-const first = async (runtime: NodeRuntime): Promise<ResidentRunner> => {
+const runnerOf = async (runtime: NodeRuntime): Promise<ResidentRunner> => {
   const [runner] = await runtime.residentRunners();
   if (runner === undefined) throw new Error('the copy has no runner');
   return runner;
@@ -37,7 +38,7 @@ const first = async (runtime: NodeRuntime): Promise<ResidentRunner> => {
 async function withSecret(secret: string): Promise<{ runtime: NodeRuntime; runner: ResidentRunner }> {
   const runtime = await NodeRuntime.create({ sidecar });
   const runner = await runtime.createResidentRunner();
-  await say(
+  await evaluate(
     runner,
     `import { writeFileSync } from 'node:fs';
      globalThis.secret = '${secret}'.repeat(1000); process.env.SECRET = '${secret}'; writeFileSync('/tmp/secret', '${secret}')`,
@@ -45,13 +46,13 @@ async function withSecret(secret: string): Promise<{ runtime: NodeRuntime; runne
   return { runtime, runner };
 }
 
-const LOOK = `
+const READ_SECRET = `
   import { existsSync, readFileSync } from 'node:fs';
   const file = existsSync('/tmp/secret') ? readFileSync('/tmp/secret', 'utf8') : 'none';
   console.log([typeof secret === 'string' ? secret.slice(0, 5) : 'none', process.env.SECRET ?? 'none', file].join());
 `;
 
-test('a reused slot brings nothing of another snapshot, however often they take turns', async () => {
+test('a reused slot has no state of another snapshot over 60 alternations', async () => {
   const secrets = ['alpha', 'bravo', 'gamma'];
   const taken = [];
   for (const secret of secrets) {
@@ -62,17 +63,17 @@ test('a reused slot brings nothing of another snapshot, however often they take 
   for (let round = 0; round < 60; round++) {
     const { secret, snapshot } = taken[round % taken.length] as (typeof taken)[0];
     const runtime = await NodeRuntime.create({ sidecar, snapshot });
-    expect(await say(await first(runtime), LOOK)).toBe(`${secret},${secret},${secret}`);
+    expect(await evaluate(await runnerOf(runtime), READ_SECRET)).toBe(`${secret},${secret},${secret}`);
     const plain = await NodeRuntime.create({ sidecar });
-    expect(await say(await plain.createResidentRunner(), LOOK)).toBe('none,none,none');
+    expect(await evaluate(await plain.createResidentRunner(), READ_SECRET)).toBe('none,none,none');
     await Promise.all([runtime.dispose(), plain.dispose()]);
   }
   for (const { snapshot } of taken) await snapshot.delete();
 });
 
-test('a hundred clones agree on no random number, of whatever kind', async () => {
+test('a hundred clones have no random value of any kind in common', async () => {
   const { runtime, runner } = await withSecret('seeds');
-  await say(runner, `import { randomUUID } from 'node:crypto'; Math.random(); randomUUID();`);
+  await evaluate(runner, `import { randomUUID } from 'node:crypto'; Math.random(); randomUUID();`);
   const draw = `
     import { createHash, randomBytes, randomInt, randomUUID, generateKeySync } from 'node:crypto';
     import { mkdtempSync } from 'node:fs';
@@ -80,8 +81,8 @@ test('a hundred clones agree on no random number, of whatever kind', async () =>
       crypto.getRandomValues(new Uint32Array(2)).join(), generateKeySync('hmac', { length: 64 }).export().toString('hex'),
       mkdtempSync('/tmp/x-')]));`;
   const copies = await runtime.clone(100);
-  const drawn = [runner, ...(await Promise.all(copies.map(first)))].map(
-    async (one) => JSON.parse(await say(one, draw)) as unknown[],
+  const drawn = [runner, ...(await Promise.all(copies.map(runnerOf)))].map(
+    async (one) => JSON.parse(await evaluate(one, draw)) as unknown[],
   );
   const rows = await Promise.all(drawn);
   for (let kind = 0; kind < (rows[0]?.length ?? 0); kind++) {
@@ -91,12 +92,12 @@ test('a hundred clones agree on no random number, of whatever kind', async () =>
   await Promise.all([runtime, ...copies].map((one) => one.dispose()));
 });
 
-describe('sleep', () => {
-  test('a hundred times, and nothing is lost', async () => {
-    const { runtime, runner } = await withSecret('sleep');
-    await say(runner, 'globalThis.n = 0');
+describe('pause', () => {
+  test('a runtime keeps its state over a hundred pauses', async () => {
+    const { runtime, runner } = await withSecret('pause');
+    await evaluate(runner, 'globalThis.n = 0');
     for (let cycle = 1; cycle <= 100; cycle++) {
-      await say(runner, `n += 1; import { appendFileSync } from 'node:fs'; appendFileSync('/tmp/log', n + ' ')`);
+      await evaluate(runner, `n += 1; import { appendFileSync } from 'node:fs'; appendFileSync('/tmp/log', n + ' ')`);
       const snapshot = await runtime.pause();
       expect(runtime.state).toBe('paused');
       await runtime.resume();
@@ -104,43 +105,43 @@ describe('sleep', () => {
     }
     const all = Array.from({ length: 100 }, (_, n) => `${n + 1} `).join('');
     expect(Buffer.from(await runtime.readFile('/tmp/log')).toString()).toBe(all);
-    expect(await say(runner, `console.log(n, secret.length)`)).toBe('100 5000');
+    expect(await evaluate(runner, `console.log(n, secret.length)`)).toBe('100 5000');
     await runtime.dispose();
   });
 
-  test('a runtime whose guest spins says so, and lives', async () => {
-    const { runtime, runner } = await withSecret('spins');
-    let spins = (): void => {};
+  test('a runtime whose guest computes is refused, and keeps running', async () => {
+    const { runtime, runner } = await withSecret('loops');
+    let started = (): void => {};
     const begun = new Promise<void>((resolve) => {
-      spins = resolve;
+      started = resolve;
     });
     const code = 'console.log(1); globalThis.until = Date.now() + 400; while (Date.now() < until);';
-    const spinning = runner.exec(code, { onStdout: () => spins() });
+    const computing = runner.exec(code, { onStdout: () => started() });
     await begun;
     await expect(runtime.snapshot({ timeoutMs: 20 })).rejects.toMatchObject({ code: 'ERR_NOT_QUIET' });
-    expect((await spinning).exitCode).toBe(0);
+    expect((await computing).exitCode).toBe(0);
     const snapshot = await runtime.snapshot();
-    expect(await say(runner, LOOK)).toBe('spins,spins,spins');
+    expect(await evaluate(runner, READ_SECRET)).toBe('loops,loops,loops');
     await snapshot.delete();
     await runtime.dispose();
   });
 
-  test('who pauses, resumes and disposes at the same time gets an answer each', async () => {
+  test('concurrent pause(), resume() and dispose() all settle', async () => {
     const { runtime, runner } = await withSecret('busy1');
-    const evaluation = say(runner, LOOK);
+    const evaluation = evaluate(runner, READ_SECRET);
     const calls = await Promise.allSettled([runtime.pause(), runtime.pause(), runtime.snapshot()]);
     expect(calls.map(({ status }) => status).slice(0, 2)).toEqual(['fulfilled', 'fulfilled']);
     expect(runtime.state).toBe('paused');
     await Promise.all([runtime.resume(), runtime.resume()]);
-    // It was under way when the runtime went to sleep, and goes on where it was.
+    // The evaluation was running when the runtime was paused, and continues.
     expect(await evaluation).toBe('busy1,busy1,busy1');
     expect(runtime.state).toBe('running');
-    expect(await say(runner, LOOK)).toBe('busy1,busy1,busy1');
+    expect(await evaluate(runner, READ_SECRET)).toBe('busy1,busy1,busy1');
     const late = runner.exec('await new Promise((resolve) => setTimeout(resolve, 1e9))');
     await runtime.pause();
     await expect(runtime.exec('1')).rejects.toMatchObject({ code: 'ERR_RUNTIME_PAUSED' });
     await runtime.dispose();
-    // Nobody waits for a sleeper that is gone.
+    // A disposed runtime ends its pending results.
     expect(
       await late.then(
         (result) => result.error?.code,
@@ -151,9 +152,9 @@ describe('sleep', () => {
   });
 });
 
-describe('deleting', () => {
-  test('a snapshot whose runtimes live, twice, and while it is read', async () => {
-    const { runtime } = await withSecret('gone1');
+describe('delete()', () => {
+  test('deletes a snapshot of live runtimes, fails the second time, and settles a concurrent restore', async () => {
+    const { runtime } = await withSecret('alive');
     for (const store of ['memory', 'disk'] as const) {
       const snapshot = await runtime.snapshot({ store });
       const copy = await NodeRuntime.create({ sidecar, snapshot });
@@ -162,8 +163,8 @@ describe('deleting', () => {
       await expect(snapshot.delete()).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_NOT_FOUND' });
       await expect(sidecar.snapshots.get(snapshot.id)).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_NOT_FOUND' });
       expect((await sidecar.snapshots.list()).map(({ id }) => id)).not.toContain(snapshot.id);
-      // It lives on what it has mapped.
-      expect(await say(await first(copy), LOOK)).toBe('gone1,gone1,gone1');
+      // The copy keeps the pages that it has mapped.
+      expect(await evaluate(await runnerOf(copy), READ_SECRET)).toBe('alive,alive,alive');
       const read = await reading.catch((error: { code: string }) => error.code);
       if (read instanceof NodeRuntime) await read.dispose();
       else expect(read).toBe('ERR_SNAPSHOT_NOT_FOUND');
@@ -172,7 +173,7 @@ describe('deleting', () => {
     await runtime.dispose();
   });
 
-  test('gives the disk back', async () => {
+  test('frees the space on disk', async () => {
     const { runtime } = await withSecret('disk1');
     const before = bytesIn(directory);
     const snapshots = [];
@@ -184,22 +185,22 @@ describe('deleting', () => {
   });
 });
 
-// Mounting needs root; whoever is not, cannot make a disk full either.
-test.skipIf(process.getuid?.() !== 0)('a disk that fills up in the middle of a pause leaves the runtime alive', async () => {
+// Mounting a small disk needs root.
+test.skipIf(process.getuid?.() !== 0)('a disk that fills during a pause leaves the runtime running', async () => {
   const small = await mkdtemp(join(tmpdir(), 'coldframe-small-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', small]);
   const own = await Sidecar.spawn({ snapshots: { directory: small } });
   try {
     const runtime = await NodeRuntime.create({ sidecar: own });
     const runner = await runtime.createResidentRunner();
-    await say(runner, `import { randomBytes } from 'node:crypto'; globalThis.kept = randomBytes(8 << 20); globalThis.n = 1`);
+    await evaluate(runner, `import { randomBytes } from 'node:crypto'; globalThis.kept = randomBytes(8 << 20); globalThis.n = 1`);
     for (let round = 0; round < 3; round++) {
       await expect(runtime.pause()).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_FILE', errno: 'ENOSPC' });
       expect(runtime.state).toBe('running');
-      expect(await say(runner, `n += 1; console.log(n, kept.length)`)).toBe(`${round + 2} 8388608`);
-      expect(bytesIn(small), 'nothing is left behind').toBe(0);
+      expect(await evaluate(runner, `n += 1; console.log(n, kept.length)`)).toBe(`${round + 2} 8388608`);
+      expect(bytesIn(small), 'bytes left behind').toBe(0);
     }
-    await say(runner, 'globalThis.kept = undefined; globalThis.gc?.()');
+    await evaluate(runner, 'globalThis.kept = undefined; globalThis.gc?.()');
     await runtime.dispose();
   } finally {
     await own.dispose();
@@ -208,7 +209,7 @@ test.skipIf(process.getuid?.() !== 0)('a disk that fills up in the middle of a p
   }
 });
 
-test('a folder that is no folder is named, and the runtime lives', async () => {
+test('a store folder below a file is an error of pause(), and the runtime keeps running', async () => {
   const file = join(directory, 'a-file');
   writeFileSync(file, 'text');
   const own = await Sidecar.spawn({ snapshots: { directory: join(file, 'below') } });
@@ -219,19 +220,19 @@ test('a folder that is no folder is named, and the runtime lives', async () => {
   rmSync(file);
 });
 
-test('ten heaps of 100 MB are saved at once, and each copy has its own', async () => {
+test('takes ten snapshots of 100 MB at once, and each copy has its own heap', async () => {
   const runtimes = await Promise.all(
     Array.from({ length: 10 }, async (_, n) => {
       const runtime = await NodeRuntime.create({ sidecar, limits: { memoryBytes: 256 << 20 } });
-      await say(await runtime.createResidentRunner(), `globalThis.heap = Buffer.alloc(100 << 20, ${n + 1})`);
+      await evaluate(await runtime.createResidentRunner(), `globalThis.heap = Buffer.alloc(100 << 20, ${n + 1})`);
       return runtime;
     }),
   );
   const snapshots = await Promise.all(runtimes.map((runtime) => runtime.snapshot()));
   const copies = await Promise.all(snapshots.map((snapshot) => NodeRuntime.create({ sidecar, snapshot })));
-  const look = `console.log(heap.length, heap[0], heap[50_000_000], heap.at(-1))`;
-  const told = await Promise.all(copies.map(async (copy) => say(await first(copy), look)));
-  expect(told).toEqual(told.map((_, n) => `104857600 ${n + 1} ${n + 1} ${n + 1}`));
+  const readHeap = `console.log(heap.length, heap[0], heap[50_000_000], heap.at(-1))`;
+  const heaps = await Promise.all(copies.map(async (copy) => evaluate(await runnerOf(copy), readHeap)));
+  expect(heaps).toEqual(heaps.map((_, n) => `104857600 ${n + 1} ${n + 1} ${n + 1}`));
   for (const runtime of [...runtimes, ...copies]) await runtime.dispose();
   for (const snapshot of snapshots) await snapshot.delete();
 });

@@ -1,4 +1,5 @@
-// The transport against a stand-in that behaves well or breaks the rules; the real sidecar is in `test/sandbox`.
+// The transport of a sidecar process, with a fake sidecar that keeps or breaks the protocol. The
+// tests in `test/sandbox` use the real sidecar.
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -23,14 +24,14 @@ function fake(behaviour = 'well'): Opening {
 
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
 
-test('a request may be sent before the sidecar has said anything', async () => {
+test('sends a request before the sidecar has sent anything', async () => {
   const { connection } = fake();
   const { runtime } = await connection.createRuntime({});
   const outcome = await connection.start(connection.nextId(), { runtime, mode: 'exec', code: 'hi' });
   expect(Buffer.from(outcome.stdout).toString()).toBe('hi');
 });
 
-test('opening is measured', async () => {
+test('measures the steps of opening', async () => {
   const { opened } = fake();
   const { spawnMs, sessionMs, moduleLoadMs } = await opened;
   expect(spawnMs).toBeGreaterThan(0);
@@ -38,7 +39,7 @@ test('opening is measured', async () => {
   expect(moduleLoadMs).toBe(1);
 });
 
-test('dispose() ends the process and fails what waits', async () => {
+test('dispose() ends the process and fails pending requests', async () => {
   const { connection, opened } = fake();
   await opened;
   const waiting = connection.start(connection.nextId(), { runtime: 1, mode: 'exec', code: 'hang' });
@@ -49,14 +50,14 @@ test('dispose() ends the process and fails what waits', async () => {
   await expect(connection.ping()).rejects.toMatchObject({ code: 'ERR_SIDECAR_DISPOSED' });
 });
 
-test('a sidecar that does not end when its channel closes is killed', async () => {
+test('kills a sidecar that does not end when its channel closes', async () => {
   const { connection, opened } = fake('ignores-end');
   await opened;
   await connection.dispose();
   expect(isAlive(connection.pid)).toBe(false);
 });
 
-test('a crash fails everything with one error that has the last words', async () => {
+test('a crash fails all requests with one error that contains the end of stderr', async () => {
   const { connection, opened } = fake();
   await opened;
   const start = (code: string) => connection.start(connection.nextId(), { runtime: 1, mode: 'exec', code });
@@ -73,7 +74,7 @@ test('a crash fails everything with one error that has the last words', async ()
   await expect(connection.ping()).rejects.toBe(reasons[0]);
 });
 
-test('an exit is told with its code', async () => {
+test('reports an exit with its code', async () => {
   const { connection } = fake();
   const waiting = connection.start(connection.nextId(), { runtime: 1, mode: 'exec', code: 'exit 7' });
   await expect(waiting).rejects.toMatchObject({ code: 'ERR_SIDECAR_EXITED', exitCode: 7, signal: null });
@@ -84,7 +85,7 @@ test.each([
   ['other-version', { code: 'ERR_VERSION_MISMATCH', sidecar: '9.9.9' }],
   ['garbage', { code: 'ERR_FRAME_TOO_LARGE', bytes: 0x50545448 }],
   ['oversize', { code: 'ERR_FRAME_TOO_LARGE' }],
-])('a sidecar that does this at first: %s', async (behaviour, error) => {
+])('opening fails when the sidecar behaves like this: %s', async (behaviour, error) => {
   const { connection, opened } = fake(behaviour);
   await expect(connection.ping()).rejects.toMatchObject(error);
   await expect(opened).rejects.toMatchObject(error);
@@ -92,7 +93,7 @@ test.each([
   expect(isAlive(connection.pid)).toBe(false);
 });
 
-test('a program that is not there', async () => {
+test('opening fails when the program does not exist', async () => {
   const { connection, opened } = spawnSidecar('/nowhere/sidecar', []);
   const error = { code: 'ERR_SIDECAR_SPAWN', path: '/nowhere/sidecar', reason: expect.stringContaining('ENOENT') };
   await expect(connection.ping()).rejects.toMatchObject(error);
@@ -100,20 +101,21 @@ test('a program that is not there', async () => {
   await connection.dispose();
 });
 
-test('a program that may not be executed', async () => {
+test('opening fails when the program is not executable', async () => {
   const { connection } = spawnSidecar(FAKE, []);
   await expect(connection.ping()).rejects.toMatchObject({ code: 'ERR_SIDECAR_SPAWN', reason: expect.stringContaining('EACCES') });
   await connection.dispose();
 });
 
-test('the sidecar gets no environment', async () => {
+test('passes no environment to the sidecar', async () => {
   const { connection, opened } = spawnSidecar('/bin/sh', ['-c', 'export -p >&2']);
   await expect(opened).rejects.toMatchObject({ code: 'ERR_SIDECAR_EXITED', stderr: expect.not.stringMatching(/PATH|HOME/) });
   await connection.dispose();
 });
 
-// An idle sidecar must not keep a program alive; a request that waits must.
-async function runHost(body: string): Promise<string> {
+// Runs a program with a sidecar and returns its output. An idle sidecar must not keep the program
+// alive; a pending request must.
+async function runParent(body: string): Promise<string> {
   const script = `
     import { spawnSidecar } from ${JSON.stringify(new URL('../../dist/transports/child-process.js', import.meta.url).href)};
     const { connection, opened } = spawnSidecar(process.execPath, [${JSON.stringify(FAKE)}, 'well']);
@@ -122,13 +124,13 @@ async function runHost(body: string): Promise<string> {
   return stdout;
 }
 
-test('an idle sidecar does not keep the program alive', async () => {
-  expect(await runHost("await opened; console.log('end');")).toBe('end\n');
-  expect(await runHost("await connection.ping(); await connection.ping(); console.log('end');")).toBe('end\n');
+test('an idle sidecar does not keep its parent alive', async () => {
+  expect(await runParent("await opened; console.log('end');")).toBe('end\n');
+  expect(await runParent("await connection.ping(); await connection.ping(); console.log('end');")).toBe('end\n');
 });
 
-test('a request that waits does', async () => {
+test('a pending request keeps the parent alive', async () => {
   const body = "opened.then(() => setTimeout(() => process.kill(connection.pid, 'SIGKILL'), 200).unref());";
   const ending = "connection.start(1, { runtime: 1, mode: 'exec', code: 'hang' }).catch((error) => console.log(error.code));";
-  expect(await runHost(`${body} await opened; ${ending}`)).toBe('ERR_SIDECAR_EXITED\n');
+  expect(await runParent(`${body} await opened; ${ending}`)).toBe('ERR_SIDECAR_EXITED\n');
 });

@@ -1,4 +1,4 @@
-// The embedded transport against a stand-in for the addon; the real one is in `test/sandbox`.
+// The embedded transport, with a fake addon. The tests in `test/sandbox` use the real addon.
 
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { Event, type OnEvent } from '../../src/transports/addon.js';
 import { openAddon } from '../../src/transports/embedded.js';
 
 const FAKE = fileURLToPath(new URL('../fixtures/fake-addon.cjs', import.meta.url));
-const fake = createRequire(import.meta.url)(FAKE) as { calls: unknown[][]; version: string; asleep: boolean; onEvent: OnEvent };
+const fake = createRequire(import.meta.url)(FAKE) as { calls: unknown[][]; version: string; paused: boolean; onEvent: OnEvent };
 const OPTIONS = {
   imageDir: '/image',
   inlineUs: 0,
@@ -21,13 +21,13 @@ const OPTIONS = {
 beforeEach(() => {
   fake.calls.length = 0;
   fake.version = '0.1.0';
-  fake.asleep = false;
+  fake.paused = false;
 });
 
 const open = (imageDir = '/image') => openAddon(FAKE, { ...OPTIONS, imageDir }).connection;
 const program = (code: string) => ({ runtime: 1, mode: 'exec' as const, code });
 
-test('an outcome that is there at once comes without a promise', () => {
+test('returns an outcome without a promise when the program has ended at once', () => {
   expect(open().start(1, program('now'))).toEqual({
     exitCode: 0,
     stdout: 'now',
@@ -40,11 +40,11 @@ test('an outcome that is there at once comes without a promise', () => {
   });
 });
 
-test('one that is not comes later', async () => {
+test('returns a promise of an outcome that comes later', async () => {
   expect(await open().start(1, program('later'))).toMatchObject({ stdout: 'later', failure: { code: 'ERR_TIMEOUT' } });
 });
 
-test('arguments stand in their places', async () => {
+test('passes arguments in their positions', async () => {
   const connection = open();
   const limits = { cpuMs: 2, outputBytes: 3, processes: undefined, inodes: 4 } as object;
   await connection.createRuntime({ env: { A: '1' }, cwd: '/', profile: 'hardened', limits, warn: true });
@@ -81,7 +81,7 @@ test('arguments stand in their places', async () => {
   ]);
 });
 
-test('events reach the request that waits, and no other', async () => {
+test('passes events to their own request only', async () => {
   const connection = open();
   const seen: string[] = [];
   const listener = (fd: number, data: Uint8Array): void => void seen.push(`${fd} ${Buffer.from(data)}`);
@@ -90,18 +90,18 @@ test('events reach the request that waits, and no other', async () => {
     connection.evaluate(2, { runner: 7, code: 'fail' }),
   ]);
   expect(streamed).toMatchObject({ status: 'fulfilled', value: { stdout: 'streamed' } });
-  expect(failed).toMatchObject({ reason: { code: 'ERR_RUNNER_EXITED', message: 'gone', runner: 1, exitCode: 3 } });
+  expect(failed).toMatchObject({ reason: { code: 'ERR_RUNNER_EXITED', message: 'ended', runner: 1, exitCode: 3 } });
   expect(seen).toEqual(['1 a', '2 b']);
   expect(await connection.createRunner({ runtime: 1 })).toMatchObject({ runner: 7 });
 });
 
-test('output comes in chunks of at most 64 KiB', async () => {
+test('splits output into chunks of at most 64 KiB', async () => {
   const sizes: number[] = [];
   await open().start(1, program('large'), (_fd, data) => sizes.push(data.length));
   expect(sizes).toEqual([65_536, 65_536, 150_000 - 2 * 65_536]);
 });
 
-test('cancel and credit are passed on while a request waits', async () => {
+test('passes on cancel and credit while a request is pending', async () => {
   const connection = open();
   const later = connection.start(4, program('later'));
   connection.cancel(4);
@@ -115,7 +115,7 @@ test('cancel and credit are passed on while a request waits', async () => {
   ]);
 });
 
-test('what the addon refuses is an error with its facts; a bug stays what it is', () => {
+test('converts a refusal of the addon to an error with its facts, and passes other errors through', () => {
   const connection = open();
   const thrown = (code: string): unknown => {
     try {
@@ -128,7 +128,7 @@ test('what the addon refuses is an error with its facts; a bug stays what it is'
   expect(thrown('bug')).toMatchObject({ name: 'TypeError', message: 'a bug of its own' });
 });
 
-test('dispose() shuts the core down once and fails what waits', async () => {
+test('dispose() shuts the core down once and fails pending requests', async () => {
   const connection = open();
   const waiting = [connection.start(1, program('hang')), connection.start(2, program('hang'))];
   const results = Promise.allSettled(waiting);
@@ -141,7 +141,7 @@ test('dispose() shuts the core down once and fails what waits', async () => {
   expect(fake.calls.filter(([name]) => name === 'shutdown')).toHaveLength(1);
 });
 
-test('what can go wrong when it is opened', () => {
+test('opening fails for a missing image and for another version', () => {
   expect(() => open('missing')).toThrow(expect.objectContaining({ code: 'ERR_IMAGE', path: 'missing' }));
   fake.version = '9.9.9';
   expect(() => open()).toThrow(expect.objectContaining({ code: 'ERR_VERSION_MISMATCH', sidecar: '9.9.9' }));
@@ -149,7 +149,7 @@ test('what can go wrong when it is opened', () => {
   expect(() => openAddon('/nowhere/coldframe.node', OPTIONS)).toThrow(expect.objectContaining({ code: 'ERR_SIDECAR_SPAWN' }));
 });
 
-test('file operations stand in their places, and a runtime whose files do not fit is disposed', async () => {
+test('passes arguments of file operations in their positions and disposes a runtime whose files do not fit', async () => {
   const connection = open();
   await connection.readFile({ runtime: 1, path: '/a', length: 9 });
   await connection.statFile({ runtime: 1, path: '/a' });
@@ -172,17 +172,17 @@ test('file operations stand in their places, and a runtime whose files do not fi
   ]);
 });
 
-test('who listens to decisions of a runtime that falls asleep hears of them when it is awake again', async () => {
+test('reports permission decisions again after a pause of the runtime', async () => {
   const connection = open();
-  const heard: number[] = [];
-  await connection.watchPermissions(1, ({ lost }) => heard.push(lost));
+  const received: number[] = [];
+  await connection.watchPermissions(1, ({ lost }) => received.push(lost));
   const decided = (lost: number) => fake.onEvent(1, Event.permissions, { events: [], lost });
-  fake.asleep = true;
+  fake.paused = true;
   decided(1);
-  fake.asleep = false;
+  fake.paused = false;
   decided(2);
   await connection.disposeRuntime(1);
   decided(3);
-  expect(heard).toEqual([1, 2]);
+  expect(received).toEqual([1, 2]);
   expect(fake.calls.filter(([name]) => name === 'takePermissions')).toHaveLength(2);
 });

@@ -1,6 +1,7 @@
-// A runtime, what became of it so far, and the plain model of both: every action is done to the one and written down in the other.
+// Runs sequences of actions on a runtime and on a plain model, and compares both.
 //
-// The model knows nothing of memory, processes or files: it is four lists. A snapshot of it is a copy. Next: `../snapshot-model.test.ts`.
+// The model has no memory, processes or files: it consists of four lists, and its snapshot is a
+// copy of the lists. Next: `../snapshot-model.test.ts`.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,40 +9,40 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { NodeRuntime, type ResidentRunner, type Sidecar, type Snapshot } from '../../../src/index.js';
 import type { Action } from './actions.js';
-import { evaluate, SNIPPETS, type Told, tell } from './guest.js';
+import { evaluate, type GuestState, readState, SNIPPETS } from './guest.js';
 
-const MOST_CHILDREN = 3;
+const MAX_CHILDREN = 3;
 
-/** A snapshot that was taken, and what the runtime was then. */
-interface Taken {
+/** A snapshot, and the model's state at that time. */
+interface TakenSnapshot {
   snapshot: Snapshot;
-  state: Told;
+  state: GuestState;
   disk: boolean;
 }
 
-/** How the sidecar is found and ended; the embedded one cannot be killed. */
-export interface Ground {
+/** How a sidecar is opened and killed. An embedded sidecar cannot be killed. */
+export interface SidecarKind {
   open(directory: string): Promise<Sidecar>;
   kill?(sidecar: Sidecar): Promise<void>;
 }
 
-/** Lasts for many sequences: the sidecar and the folder with snapshots. */
-export class World {
-  readonly #ground: Ground;
+/** The sidecar and its folder of snapshots, which many sequences share. */
+export class SharedSidecar {
+  readonly #kind: SidecarKind;
   readonly #directory: string;
   readonly #seen = new Set<string>();
   #sidecar: Sidecar;
   #sequence = 0;
 
-  private constructor(ground: Ground, directory: string, sidecar: Sidecar) {
-    this.#ground = ground;
+  private constructor(kind: SidecarKind, directory: string, sidecar: Sidecar) {
+    this.#kind = kind;
     this.#directory = directory;
     this.#sidecar = sidecar;
   }
 
-  static async open(ground: Ground): Promise<World> {
+  static async open(kind: SidecarKind): Promise<SharedSidecar> {
     const directory = await mkdtemp(join(tmpdir(), 'coldframe-model-'));
-    return new World(ground, directory, await ground.open(directory));
+    return new SharedSidecar(kind, directory, await kind.open(directory));
   }
 
   get sidecar(): Sidecar {
@@ -49,34 +50,34 @@ export class World {
   }
 
   get canKill(): boolean {
-    return this.#ground.kill !== undefined;
+    return this.#kind.kill !== undefined;
   }
 
-  /** Ends the sidecar, killed or in order, and begins another on the same folder. */
-  async again(killed: boolean): Promise<void> {
-    if (killed && this.#ground.kill) await this.#ground.kill(this.#sidecar);
+  /** Kills or disposes the sidecar, and opens another on the same folder. */
+  async restart(killed: boolean): Promise<void> {
+    if (killed && this.#kind.kill) await this.#kind.kill(this.#sidecar);
     await this.#sidecar.dispose();
-    this.#sidecar = await this.#ground.open(this.#directory);
+    this.#sidecar = await this.#kind.open(this.#directory);
   }
 
-  /** Nothing that a guest draws has been drawn by another one. */
+  /** Asserts that no other guest has had the random values of this guest. */
   async assertUnique(runner: ResidentRunner): Promise<void> {
-    for (const drawn of JSON.parse(await evaluate(runner, SNIPPETS.unique)) as unknown[]) {
-      const text = String(drawn);
-      expect(this.#seen.has(text), `${text} was drawn before`).toBe(false);
+    for (const value of JSON.parse(await evaluate(runner, SNIPPETS.unique)) as unknown[]) {
+      const text = String(value);
+      expect(this.#seen.has(text), `${text} was used before`).toBe(false);
       this.#seen.add(text);
     }
   }
 
-  /** Plays one sequence from its beginning, in a tenant of its own. */
-  async play(actions: readonly Action[]): Promise<void> {
+  /** Runs one sequence in its own tenant. */
+  async run(actions: readonly Action[]): Promise<void> {
     this.#sequence += 1;
-    const play = await Play.begin(this, `sequence-${this.#sequence}`);
+    const sequence = await Sequence.begin(this, `sequence-${this.#sequence}`);
     try {
-      for (const action of actions) await play.do(action);
-      await play.end();
+      for (const action of actions) await sequence.do(action);
+      await sequence.end();
     } finally {
-      await play.dispose();
+      await sequence.dispose();
     }
   }
 
@@ -86,27 +87,27 @@ export class World {
   }
 }
 
-class Play {
-  readonly #world: World;
+class Sequence {
+  readonly #shared: SharedSidecar;
   readonly #tenant: string;
   #runtime: NodeRuntime;
   #runner: ResidentRunner;
-  #state: Told = { values: {}, files: {}, counts: [], fired: [] };
-  #taken: Taken[] = [];
+  #state: GuestState = { values: {}, files: {}, counts: [], fired: [] };
+  #taken: TakenSnapshot[] = [];
   #timers = 0;
 
-  private constructor(world: World, tenant: string, runtime: NodeRuntime, runner: ResidentRunner) {
-    this.#world = world;
+  private constructor(shared: SharedSidecar, tenant: string, runtime: NodeRuntime, runner: ResidentRunner) {
+    this.#shared = shared;
     this.#tenant = tenant;
     this.#runtime = runtime;
     this.#runner = runner;
   }
 
-  static async begin(world: World, tenant: string): Promise<Play> {
-    const runtime = await NodeRuntime.create({ sidecar: world.sidecar, tenant });
+  static async begin(shared: SharedSidecar, tenant: string): Promise<Sequence> {
+    const runtime = await NodeRuntime.create({ sidecar: shared.sidecar, tenant });
     const runner = await runtime.createResidentRunner();
     await evaluate(runner, SNIPPETS.setup);
-    return new Play(world, tenant, runtime, runner);
+    return new Sequence(shared, tenant, runtime, runner);
   }
 
   async do(action: Action): Promise<void> {
@@ -129,7 +130,7 @@ class Play {
         delete state.files[action.name];
         return;
       case 'child':
-        if (state.counts.length === MOST_CHILDREN) return;
+        if (state.counts.length === MAX_CHILDREN) return;
         await evaluate(this.#runner, SNIPPETS.child());
         state.counts.push(0);
         return;
@@ -152,10 +153,10 @@ class Play {
     }
   }
 
-  /** The last look: at the state, and at what the store knows. Then everything is deleted. */
+  /** Compares the state and the list of the store for the last time, and deletes all snapshots. */
   async end(): Promise<void> {
     await this.#check();
-    const snapshots = this.#world.sidecar.snapshots;
+    const snapshots = this.#shared.sidecar.snapshots;
     const listed = await snapshots.list({ tenant: this.#tenant });
     expect(listed.map(({ id }) => id).sort()).toEqual(this.#taken.map(({ snapshot }) => snapshot.id).sort());
     for (const { snapshot } of this.#taken) await snapshot.delete();
@@ -167,7 +168,7 @@ class Play {
   }
 
   async #check(runner = this.#runner): Promise<void> {
-    expect(sorted(await tell(runner))).toEqual(sorted(this.#state));
+    expect(sorted(await readState(runner))).toEqual(sorted(this.#state));
   }
 
   async #move(action: Action): Promise<void> {
@@ -182,8 +183,8 @@ class Play {
         if (to === undefined) return;
         await this.#runtime.rollback(to.snapshot);
         this.#state = structuredClone(to.state);
-        // The runner was there at every snapshot: its handle goes on.
-        return this.#world.assertUnique(this.#runner);
+        // Every snapshot contains the runner, so its handle still works.
+        return this.#shared.assertUnique(this.#runner);
       }
       case 'clone': {
         const copy = await this.#runtime.clone();
@@ -206,54 +207,57 @@ class Play {
           await this.#runtime.resume();
         }
         await snapshot.delete();
-        return this.#world.assertUnique(this.#runner);
+        return this.#shared.assertUnique(this.#runner);
       }
       case 'kill':
       case 'restart': {
-        if (!this.#world.canKill) return;
+        if (!this.#shared.canKill) return;
         const before = this.#runtime;
-        await this.#world.again(action.do === 'kill');
+        await this.#shared.restart(action.do === 'kill');
         await before.dispose();
         this.#taken = this.#taken.filter(({ disk }) => disk);
         for (const taken of this.#taken) {
-          const found = await this.#world.sidecar.snapshots.get(taken.snapshot.id, { tenant: this.#tenant });
+          const found = await this.#shared.sidecar.snapshots.get(taken.snapshot.id, { tenant: this.#tenant });
           taken.snapshot = found;
         }
         const from = this.#pick(action.from);
         if (from !== undefined) return this.#enter(from);
-        const fresh = await Play.begin(this.#world, this.#tenant);
+        const fresh = await Sequence.begin(this.#shared, this.#tenant);
         [this.#runtime, this.#runner, this.#state] = [fresh.#runtime, fresh.#runner, fresh.#state];
       }
     }
   }
 
-  /** Goes on in a runtime that is made of a snapshot. */
-  async #enter({ snapshot, state }: Taken): Promise<void> {
-    this.#runtime = await NodeRuntime.create({ sidecar: this.#world.sidecar, snapshot, tenant: this.#tenant });
+  /** Continues in a runtime that is restored from a snapshot. */
+  async #enter({ snapshot, state }: TakenSnapshot): Promise<void> {
+    this.#runtime = await NodeRuntime.create({ sidecar: this.#shared.sidecar, snapshot, tenant: this.#tenant });
     this.#runner = await onlyRunner(this.#runtime);
     this.#state = structuredClone(state);
-    await this.#world.assertUnique(this.#runner);
+    await this.#shared.assertUnique(this.#runner);
   }
 
-  /** Goes on in the copy, or where it was. The other one is spoilt first: nobody may see that. */
+  /**
+   * Continues in the copy or in the original. Changes the other runtime first, which must not be
+   * visible.
+   */
   async #choose(copy: NodeRuntime, move: boolean): Promise<void> {
     const runner = await onlyRunner(copy);
-    await this.#world.assertUnique(this.#runner);
-    await this.#world.assertUnique(runner);
+    await this.#shared.assertUnique(this.#runner);
+    await this.#shared.assertUnique(runner);
     await this.#check(runner);
-    const [stays, goes] = move ? [{ runtime: copy, runner }, this.#place()] : [this.#place(), { runtime: copy, runner }];
-    await evaluate(goes.runner, SNIPPETS.set('a', 'spoilt'));
-    await evaluate(goes.runner, SNIPPETS.write('spoilt', 'spoilt'));
-    if (this.#state.counts.length > 0) await evaluate(goes.runner, SNIPPETS.count(0, 1_000_000));
-    await goes.runtime.dispose();
-    [this.#runtime, this.#runner] = [stays.runtime, stays.runner];
+    const [kept, left] = move ? [{ runtime: copy, runner }, this.#current()] : [this.#current(), { runtime: copy, runner }];
+    await evaluate(left.runner, SNIPPETS.set('a', 'changed'));
+    await evaluate(left.runner, SNIPPETS.write('changed', 'changed'));
+    if (this.#state.counts.length > 0) await evaluate(left.runner, SNIPPETS.count(0, 1_000_000));
+    await left.runtime.dispose();
+    [this.#runtime, this.#runner] = [kept.runtime, kept.runner];
   }
 
-  #place(): { runtime: NodeRuntime; runner: ResidentRunner } {
+  #current(): { runtime: NodeRuntime; runner: ResidentRunner } {
     return { runtime: this.#runtime, runner: this.#runner };
   }
 
-  #pick(index: number): Taken | undefined {
+  #pick(index: number): TakenSnapshot | undefined {
     return this.#taken[index % Math.max(1, this.#taken.length)];
   }
 }
@@ -264,7 +268,7 @@ async function onlyRunner(runtime: NodeRuntime): Promise<ResidentRunner> {
   return runners[0] as ResidentRunner;
 }
 
-function sorted({ values, files, counts, fired }: Told): unknown {
+function sorted({ values, files, counts, fired }: GuestState): unknown {
   const entries = (record: Record<string, string>): unknown => Object.entries(record).sort();
   return { values: entries(values), files: entries(files), counts, fired };
 }

@@ -1,7 +1,8 @@
-// The host's side of a case: a folder to mount, and beside it what nobody may reach.
+// The folders of a case on the host machine: a folder to mount, and a folder beside it that no
+// guest may reach.
 //
-// The canary is a file outside of every mount. Its times are set to long ago, so that the host notes a read of it even where it notes only the
-// first (`relatime`).
+// The canary is a file outside of every mount. Its times are long ago, so the host machine records
+// a read even if the file system records only the first read (`relatime`).
 
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -20,11 +21,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const LONG_AGO = new Date('2001-01-01');
-/** Later than the last read: the next one is noted. */
-const NOT_SO_LONG_AGO = new Date('2002-01-01');
+/** Later than the last read, so the next read is recorded. */
+const LATER = new Date('2002-01-01');
 
-/** See the module. One for the whole suite; each case has a folder of its own in it. */
-export class Ground {
+/** The folder of the suite. Each case has its own folder inside. */
+export class HostFolders {
   readonly root = mkdtempSync(join(tmpdir(), 'coldframe-escapes-'));
   readonly canary = join(this.root, 'canary');
   readonly secret = `canary-${randomUUID()}`;
@@ -32,18 +33,19 @@ export class Ground {
 
   constructor() {
     writeFileSync(this.canary, this.secret);
-    utimesSync(this.canary, LONG_AGO, NOT_SO_LONG_AGO);
+    utimesSync(this.canary, LONG_AGO, LATER);
   }
 
-  place(): Place {
-    return new Place(join(this.root, String(++this.#count)), this);
+  /** Makes the folders of a case. */
+  forCase(): CaseFolders {
+    return new CaseFolders(join(this.root, String(++this.#count)), this);
   }
 
-  /** What has happened to the canary: a sentence, or nothing. */
-  lookAtCanary(): string | undefined {
+  /** Returns a sentence about a read or a change of the canary, or nothing. */
+  canaryProblem(): string | undefined {
     const { atimeMs, mtimeMs, size, nlink } = statSync(this.canary);
     if (atimeMs !== LONG_AGO.getTime()) return 'the canary was read';
-    if (mtimeMs !== NOT_SO_LONG_AGO.getTime() || size !== this.secret.length || nlink !== 1) return 'the canary was changed';
+    if (mtimeMs !== LATER.getTime() || size !== this.secret.length || nlink !== 1) return 'the canary was changed';
     return undefined;
   }
 
@@ -52,28 +54,28 @@ export class Ground {
   }
 }
 
-/** See the module. */
-export class Place {
-  /** What a case may mount. */
+/** The folders of one case. */
+export class CaseFolders {
+  /** The folder that a case may mount. */
   readonly inside: string;
-  /** What lies beside it, with a file `prey` in it. */
+  /** The folder beside it, with a file `protected`. */
   readonly outside: string;
 
   readonly root: string;
-  readonly ground: Ground;
+  readonly parent: HostFolders;
 
-  constructor(root: string, ground: Ground) {
+  constructor(root: string, parent: HostFolders) {
     this.root = root;
-    this.ground = ground;
+    this.parent = parent;
     this.inside = join(root, 'inside');
     this.outside = join(root, 'outside');
     mkdirSync(join(this.inside, 'dir/deep'), { recursive: true });
     mkdirSync(this.outside, { recursive: true });
     writeFileSync(join(this.inside, 'dir/file'), 'inside');
-    writeFileSync(join(this.outside, 'prey'), ground.secret);
+    writeFileSync(join(this.outside, 'protected'), parent.secret);
   }
 
-  /** A digest of everything in a folder: names, types, modes, contents. */
+  /** Returns a digest of a folder: names, types, modes, contents. */
   digest(folder = this.outside): string {
     const hash = createHash('sha256');
     const add = (path: string, name: string): void => {

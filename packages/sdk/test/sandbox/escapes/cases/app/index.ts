@@ -1,5 +1,5 @@
-// The owner's own calls on what a hostile program has prepared: names that are links, folders without end, files that are devices, answers that
-// are data.
+// Calls of the app on files and values that a hostile program has prepared: links, deep folders,
+// devices, returned values.
 
 import type { NodeRuntime } from '../../../../../src/index.js';
 import type { EscapeCase, Theme } from '../../harness/case.js';
@@ -10,7 +10,7 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
     (error) => String(error.code ?? error),
   );
 
-/** Prepares by a program, then does what the owner would. */
+/** Runs a program that prepares files, then makes calls of the app. */
 const prepared = (
   name: string,
   program: string,
@@ -26,11 +26,11 @@ const prepared = (
   expected,
 });
 
-export const owner: Theme = {
-  name: 'owner',
+export const app: Theme = {
+  name: 'app',
   cases: [
     prepared(
-      'files that are devices, or a process, by a link',
+      'links to devices and processes are contained',
       `for (const [name, target] of [['zero', '/dev/zero'], ['random', '/dev/urandom'], ['full', '/dev/full'], ['tty', '/dev/tty'], ['environ', '/proc/self/environ'], ['mem', '/proc/1/mem'], ['fd', '/proc/self/fd/0'], ['loop', 'loop']]) fs.symlinkSync(target, name);`,
       (runtime) =>
         ['zero', 'random', 'full', 'tty', 'environ', 'mem', 'fd', 'loop'].flatMap((name) => [
@@ -51,7 +51,7 @@ export const owner: Theme = {
       /^done$/,
     ),
     prepared(
-      'folders a thousand deep, names of every kind, thousands of files',
+      'deep folders, unusual names and thousands of files are handled',
       `let path = '/workspace'; for (let i = 0; i < 1_500; i++) { path += '/d'; if (path.length < 4_000) fs.mkdirSync(path); } for (let i = 0; i < 5_000; i++) fs.writeFileSync('/tmp/' + i, ''); for (const bytes of [[0xff], [0x0a], [0xc0, 0x80], [0x5c], [0x2a]]) fs.writeFileSync(Buffer.concat([Buffer.from('/tmp/'), Buffer.from(bytes)]), '');`,
       (runtime) => [
         runtime.readDir('/tmp'),
@@ -62,7 +62,7 @@ export const owner: Theme = {
       /^(done|done EBUSY|EBUSY done|E[A-Z]+ done)$/,
     ),
     prepared(
-      'a file that is larger than memory',
+      'a file larger than memory is handled',
       `fs.truncateSync((fs.writeFileSync('hole', ''), 'hole'), 2 ** 50); fs.chmodSync('/workspace', 0);`,
       (runtime) => [
         runtime.stat('/workspace/hole'),
@@ -72,7 +72,7 @@ export const owner: Theme = {
       /^(done|E[A-Z]+|ERR_[A-Z_]+| )+$/,
     ),
     {
-      name: 'paths of the owner that are none',
+      name: 'wrong paths are refused',
       attack: async (runtime) => {
         const paths = [
           '',
@@ -97,7 +97,7 @@ export const owner: Theme = {
       expected: 'true',
     },
     {
-      name: 'a value whose JSON poisons whoever reads it',
+      name: 'a returned value does not poison objects of the app',
       attack: async (runtime) => {
         const { value } = await runtime.run<Record<string, unknown>>(
           `__return(JSON.parse('{"__proto__":{"polluted":1},"then":1,"toJSON":2,"constructor":{"prototype":{"polluted":1}}}'))`,
@@ -107,7 +107,7 @@ export const owner: Theme = {
       expected: 'undefined true',
     },
     {
-      name: 'values that are no JSON after all',
+      name: 'returned values that are not JSON are refused',
       attack: async (runtime) => {
         const programs = [
           `JSON.stringify = () => '{'; __return(1)`,
@@ -124,7 +124,7 @@ export const owner: Theme = {
       expected: 'true',
     },
     {
-      name: 'output that looks like terminals, protocols and errors is only bytes',
+      name: 'output is passed as bytes, whatever it imitates',
       attack: async (runtime) => {
         const bytes = [...Array(256).keys()].map((byte) => byte);
         const { stdoutBytes, error } = await runtime.exec(

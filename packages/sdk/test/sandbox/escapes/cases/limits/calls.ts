@@ -1,5 +1,4 @@
-// Limits that stand between a program and its caller: output, input, arguments, environment. Options are in one place each, because profiles
-// and names of limits grow.
+// Limits between a program and the app: output, stdin, arguments, environment.
 
 import type { EscapeCase } from '../../harness/case.js';
 
@@ -9,9 +8,9 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
     (error) => error.code,
   );
 
-export const outside: EscapeCase[] = [
+export const calls: EscapeCase[] = [
   {
-    name: 'output beyond the cap',
+    name: 'output beyond outputBytes is truncated',
     options: { limits: { outputBytes: 10_000 } },
     attack: async (runtime) => {
       const result = await runtime.exec(
@@ -19,13 +18,13 @@ export const outside: EscapeCase[] = [
         { timeout: 5_000 },
       );
       const kept = result.stdout.length === 10_000;
-      // It is cut off and says so, and the program has gone on to its end.
+      // The output is truncated and marked, and the program has run to its end.
       return `${kept} ${result.stdoutTruncated} ${result.exitCode}`;
     },
     expected: 'true true 0',
   },
   {
-    name: 'output of children counts as that of the program',
+    name: 'output of children counts for the program',
     options: { limits: { outputBytes: 10_000 } },
     attack: async (runtime) => {
       const code = `import { spawnSync } from 'node:child_process'; for (let i = 0; i < 5; i++) spawnSync('node', ['-e', 'process.stdout.write("x".repeat(9000))'], { stdio: 'inherit' });`;
@@ -34,7 +33,7 @@ export const outside: EscapeCase[] = [
     expected: 'true',
   },
   {
-    name: 'output that nobody reads stops the writer, not the sidecar',
+    name: 'unread output blocks the writer, not the sidecar',
     attack: async (runtime) => {
       let seen = 0;
       const slow = async (chunk: Uint8Array): Promise<void> => {
@@ -47,7 +46,7 @@ export const outside: EscapeCase[] = [
     expected: 'ERR_TIMEOUT true',
   },
   {
-    name: 'input that nobody takes',
+    name: 'unread stdin is bounded',
     attack: async (runtime) => {
       const child = await runtime.spawn('setInterval(() => {}, 1000)');
       const part = new Uint8Array(1 << 20);
@@ -60,7 +59,7 @@ export const outside: EscapeCase[] = [
     expected: 'ENOBUFS',
   },
   {
-    name: 'arguments and environment from outside',
+    name: 'arguments and environment of the app have limits',
     attack: async (runtime) => {
       const long = 'x'.repeat(2 << 20);
       const codes = [
@@ -73,7 +72,7 @@ export const outside: EscapeCase[] = [
     expected: 'E2BIG',
   },
   {
-    name: 'more programs from outside than processes are allowed',
+    name: 'more programs of the app than `processes` are refused',
     options: { limits: { processes: 4 } },
     attack: async (runtime) => {
       const programs = Array.from({ length: 12 }, () =>
@@ -84,7 +83,7 @@ export const outside: EscapeCase[] = [
     expected: 'ERR_RESOURCE_EXHAUSTED,no error',
   },
   {
-    name: 'a runner that is interrupted again and again goes on, or says that it is gone',
+    name: 'a runner that is interrupted repeatedly works or reports its end',
     attack: async (runtime) => {
       const runner = await runtime.createResidentRunner();
       const evil = [
@@ -108,7 +107,7 @@ export const outside: EscapeCase[] = [
     expected: /^ERR_TIMEOUT(,ERR_RUNNER_EXITED|,)*$/,
   },
   {
-    name: 'many hostile programs at the same time',
+    name: 'many hostile programs at a time are contained',
     options: { limits: { cpuMs: 150, memoryBytes: 48 << 20 } },
     attack: async (runtime) => {
       const evil = [

@@ -1,4 +1,5 @@
-// Links of the host that lead out of a mounted folder, and things in it that are no files: in each kind of mount.
+// Links of the host machine that lead out of a mounted folder, and special files, in each kind of
+// mount.
 
 import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
@@ -7,17 +8,17 @@ import type { EscapeCase } from '../../harness/case.js';
 import { KINDS, type Kind, mounted, unchanged } from './kinds.js';
 
 const OUT: Record<string, (outside: string) => string> = {
-  absolute: (outside) => `${outside}/prey`,
-  relative: () => '../outside/prey',
-  through: () => 'dir/../../outside/prey',
-  winding: () => 'dir/deep/../../dir/deep/../../../outside/prey',
+  absolute: (outside) => `${outside}/protected`,
+  relative: () => '../outside/protected',
+  through: () => 'dir/../../outside/protected',
+  winding: () => 'dir/deep/../../dir/deep/../../../outside/protected',
   magic: () => '/proc/self/root/etc/hostname',
   descriptor: () => '/proc/self/fd/0',
   root: () => '/',
   climbing: () => '../'.repeat(64),
 };
 
-/** Fifteen calls at a path, and what came of them. */
+/** Returns a program that makes fifteen calls with a path and prints their results. */
 const everyCall = (path: string): string => `
 const path = '${path}';
 const calls = [
@@ -31,11 +32,11 @@ const links = (kind: Kind): EscapeCase[] =>
   Object.entries(OUT).map(([name, target]) => {
     const outside = unchanged();
     return {
-      name: `${kind}: a link that leads out, ${name}`,
+      name: `${kind}: a link that leads out is refused, ${name}`,
       options: mounted(kind),
-      prepare: (place) => {
-        symlinkSync(target(place.outside), join(place.inside, name));
-        outside.remember(place);
+      prepare: (folders) => {
+        symlinkSync(target(folders.outside), join(folders.inside, name));
+        outside.remember(folders);
       },
       program: everyCall(`/m/${name}`),
       expected: 'EACCES',
@@ -44,7 +45,7 @@ const links = (kind: Kind): EscapeCase[] =>
   });
 
 const special = (kind: Kind): EscapeCase => ({
-  name: `${kind}: a pipe of the host is neither opened nor waited for`,
+  name: `${kind}: a named pipe of the host machine is not opened`,
   options: mounted(kind),
   prepare: ({ inside }) => void execFileSync('mkfifo', [join(inside, 'pipe')]),
   program: `
@@ -55,11 +56,11 @@ say(await later(() => fs.promises.readFile('/m/pipe')), tried(() => fs.copyFileS
 });
 
 const upwards = (kind: Kind): EscapeCase => ({
-  name: `${kind}: dots above the folder lead into the guest's own tree`,
+  name: `${kind}: dots above the folder lead into the guest's tree`,
   options: mounted(kind),
   program: `
 process.chdir('/m/dir/deep');
-say(fs.readdirSync('../../..').includes('workspace'), distinct(['../../../outside/prey', '/m/../outside/prey', '/m/dir/../../outside/prey', '/m/../../outside/prey'].map((path) => tried(() => fs.readFileSync(path)))), process.cwd());`,
+say(fs.readdirSync('../../..').includes('workspace'), distinct(['../../../outside/protected', '/m/../outside/protected', '/m/dir/../../outside/protected', '/m/../../outside/protected'].map((path) => tried(() => fs.readFileSync(path)))), process.cwd());`,
   expected: 'true ENOENT /m/dir/deep',
 });
 
