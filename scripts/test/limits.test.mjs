@@ -96,8 +96,8 @@ test('the defaults in the comments of the options are the sidecar’s', () => {
   expect(page).toContain(`\`fetchResponseBytes\`, ${shown(own)} in both profiles`);
 });
 
-test('docs/api.md names every limit', () => {
-  const api = readText('docs/api.md');
+test('docs/api/runtime.md has every limit', () => {
+  const api = readText('docs/api/runtime.md');
   expect(limits.map(({ name }) => name).filter((name) => !api.includes(`\`limits.${name}\``))).toEqual([]);
 });
 

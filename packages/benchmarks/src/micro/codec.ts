@@ -25,7 +25,7 @@ const BODIES: readonly { name: string; kind: number; body: object }[] = [
 ];
 
 export async function codecGroup(): Promise<MicroGroup> {
-  const place = new URL('./channel/frames.js', import.meta.resolve('coldframe')).href;
+  const place = new URL('./protocol/frames.js', import.meta.resolve('coldframe')).href;
   const frames = (await import(place)) as Frames;
   const tasks = BODIES.flatMap(({ name, kind, body }) => [
     encodeTask(frames, name, kind, body),

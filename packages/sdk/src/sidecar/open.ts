@@ -6,7 +6,6 @@ import type { Opening, ProcessConnection } from '../channel/sidecar-connection.j
 import type { SidecarEmbeddedOptions, SidecarSpawnOptions } from '../options/sidecar.js';
 import type { SnapshotStoreOptions } from '../options/snapshots.js';
 import { spawnSidecar } from '../transports/child-process.js';
-import { openAddon } from '../transports/embedded.js';
 import { locateAddon, locateImage, locateSidecar } from './locate.js';
 
 const GIBIBYTE = 1_073_741_824;
@@ -31,10 +30,14 @@ export function openProcess(options: SidecarSpawnOptions = {}): Opening<ProcessC
   return spawnSidecar(locateSidecar(), args);
 }
 
-/** Opens the sidecar in this process. Throws if the addon cannot be loaded. */
-export function openEmbedded(options: SidecarEmbeddedOptions = {}): Opening {
+/**
+ * Opens the sidecar in this process. Throws if the addon cannot be loaded. The transport is imported
+ * here, because most apps use sidecar processes only.
+ */
+export async function openEmbedded(options: SidecarEmbeddedOptions = {}): Promise<Opening> {
   const { workers, warmSlots, maxRuntimes, spinUs, inlineBudgetMs = 0, snapshots } = options;
   const inlineUs = Math.round(inlineBudgetMs * 1_000);
+  const { openAddon } = await import('../transports/embedded.js');
   return openAddon(locateAddon(), {
     imageDir: locateImage(),
     workers,

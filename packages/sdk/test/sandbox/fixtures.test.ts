@@ -1,4 +1,5 @@
-// The guest fixtures of `packages/runner/fixtures` in every mode: what real Node did is what we must do.
+// The guest fixtures of `packages/runner/fixtures`, in every mode. The expected results were
+// recorded from Node itself.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ExecResult, Limits } from '../../src/index.js';
@@ -34,7 +35,7 @@ const inWorkspace = ({ files = {} }: Pick<Fixture, 'files'>): Record<string, str
   Object.fromEntries(Object.entries(files).map(([path, text]) => [`/workspace/${path}`, text]));
 
 const appliesTo = (mode: string) => (fixture: Fixture) => fixture.modes?.includes(mode) ?? true;
-// A runner's process is there before its snippets: it has no arguments and no stdin of their own.
+// A runner's process starts before its snippets, so a snippet has neither arguments nor stdin.
 const isSnippet = ({ args, stdin }: Fixture): boolean => args.length === 0 && stdin.length === 0;
 
 describe.each(MODES)('$name', ({ open }) => {
@@ -52,7 +53,7 @@ describe.each(MODES)('$name', ({ open }) => {
   });
 
   test.each(fixtures.filter(appliesTo('resident')).filter(isSnippet))(
-    '$name, resident',
+    '$name, in a resident runner',
     async ({ source, env, limits, timeoutMs, expected, files }) => {
       await using runtime = await provisioning.create({ env, limits, files: inWorkspace({ files }) });
       await using runner = await runtime.createResidentRunner();
