@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { compileGuest } from './compile.mjs';
-import { applyPatches, loadPatches } from './patches.mjs';
+import { applyPatches, loadPatches } from './patches/series.mjs';
 import { distDir, guestPath } from './paths.mjs';
 import { say } from './progress.mjs';
 import { buildShell } from './shell.mjs';
@@ -13,7 +13,7 @@ import { checkModule } from './wasm-check.mjs';
 
 /** Makes `dist/guest.wasm` and `dist/inputs/`. */
 export async function buildGuest() {
-  const engine = applyPatches(readEngineFiles(), await loadPatches());
+  const engine = applyPatches(readEngineFiles(), loadPatches());
   const { wasm } = await compileGuest(engine);
   checkModule(wasm);
   const fresh = writeIfChanged(guestPath, wasm);

@@ -1,5 +1,5 @@
 // Where the C sources of QuickJS-ng come from: the folder of a pinned cargo package. cargo downloads it once, checks it against
-// the lock file, and tells us where it lies; nothing of it is copied into this tree. The next step is `patches.mjs`.
+// the lock file, and tells us where it lies; nothing of it is copied into this tree. The next step is `patches/series.mjs`.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { engineDir } from './paths.mjs';
 
 const PACKAGE = 'rquickjs-sys';
 const PACKAGE_VERSION = '0.14.0';
-const ENGINE_VERSION = '0.16.2';
+export const ENGINE_VERSION = '0.16.2';
 
 /** The files the guest is made of. The engine's libc glue, its shell and its tests are left out. */
 export const ENGINE_FILES = [
