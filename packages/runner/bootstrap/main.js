@@ -34,5 +34,5 @@ function join(folder, request) {
 
 // Builtins and these files keep no source text: 2.6 MB less in the image, and `toString()` says `[native code]`, as for C++ functions.
 native.setStrip(true);
-requireFile('boot.js')();
+requireFile('start-up/boot.js')();
 native.setStrip(false);

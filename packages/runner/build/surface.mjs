@@ -1,13 +1,13 @@
 // What Node's bindings offered when ours were written: `binding-surface.txt`, a line for each function, class, constant and array. A new version of
 // Node that changes a binding which we implement stops the build with the difference, so that somebody looks at it before a program does.
 // `node packages/runner/build/surface.mjs --accept` writes the file anew (docs/internals/upgrading.md says when).
-// Next: binding-shapes.cjs, which reads the bindings; bootstrap/bindings/, which are ours.
+// Next: binding-shapes.cjs, which reads the bindings; bootstrap/internal-bindings/, which are ours.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const surfacePath = fileURLToPath(new URL('binding-surface.txt', import.meta.url));
-const bindingsFolder = fileURLToPath(new URL('../bootstrap/bindings', import.meta.url));
+const bindingsFolder = fileURLToPath(new URL('../bootstrap/internal-bindings', import.meta.url));
 
 // Words of the format in NATIVES.md, "Build inputs".
 const KINDS = { n: 'number', s: 'string', b: 'boolean', big: 'bigint', sym: 'symbol', u: 'undefined', null: 'null' };

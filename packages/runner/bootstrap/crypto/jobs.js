@@ -4,9 +4,9 @@
 // Next: kdf.js, sign.js, keygen.js: each says what its job asks for and what it makes of the answer.
 'use strict';
 
-const { AsyncWrap } = require('../async-wrap.js');
+const { AsyncWrap } = require('../event-loop/async-wrap.js');
 const context = require('../context.js');
-const operations = require('../operations.js');
+const operations = require('../event-loop/operations.js');
 const { part, checked } = require('./system.js');
 const { faultOf, reported } = require('./faults.js');
 

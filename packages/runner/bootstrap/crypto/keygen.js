@@ -11,7 +11,7 @@ const { CryptoJob } = require('./jobs.js');
 const { invalidCurve } = require('./key-input.js');
 const { delivered } = require('./key-output.js');
 const { KeyObjectHandle, PUBLIC, described } = require('./keys.js');
-const { unavailableError } = require('../unavailable.js');
+const { unavailableError } = require('../errors/unavailable.js');
 
 const GENERATE = 17;
 const WEB_CRYPTO = 2;

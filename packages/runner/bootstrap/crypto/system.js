@@ -3,7 +3,7 @@
 // Next: faults.js, what a negative result means; hash.js and jobs.js, which call most of this.
 'use strict';
 
-const { nameOf } = require('../errno.js');
+const { nameOf } = require('../errors/errno.js');
 
 const DIGEST = 0x300;
 const HASH_OPEN = 0x301;

@@ -5,10 +5,10 @@
 // Next: stats.js, io.js, names.js and trees.js, which say what the operations do.
 'use strict';
 
-const { AsyncWrap } = require('../async-wrap.js');
-const activeRequests = require('../active-requests.js');
-const { uvException } = require('../errno.js');
-const operations = require('../operations.js');
+const { AsyncWrap } = require('../event-loop/async-wrap.js');
+const activeRequests = require('../event-loop/active-requests.js');
+const { uvException } = require('../errors/errno.js');
+const operations = require('../event-loop/operations.js');
 const { arm: ARM } = require('../net/calls.js').NUMBERS;
 const { NUMBERS, sys } = require('./calls.js');
 

@@ -5,8 +5,8 @@
 'use strict';
 
 const context = require('../context.js');
-const { AsyncWrap } = require('../async-wrap.js');
-const { unavailableError } = require('../unavailable.js');
+const { AsyncWrap } = require('../event-loop/async-wrap.js');
+const { unavailableError } = require('../errors/unavailable.js');
 const { NUMBERS, ERRNO, sys } = require('./calls.js');
 const { answer, failure, promised } = require('./answers.js');
 

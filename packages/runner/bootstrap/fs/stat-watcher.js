@@ -2,7 +2,7 @@
 // Why by polling where the kernel has events: that is what watchFile is, its caller gives the interval, and it sees files that do not exist yet.
 'use strict';
 
-const { HandleWrap } = require('../async-wrap.js');
+const { HandleWrap } = require('../event-loop/async-wrap.js');
 const context = require('../context.js');
 const { NUMBERS, sys } = require('./calls.js');
 

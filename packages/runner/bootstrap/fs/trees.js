@@ -6,7 +6,7 @@ const { NUMBERS, ERRNO, sys } = require('./calls.js');
 const { answer, effect, failure, isFailure, textOf } = require('./answers.js');
 const { coded } = require('./checks.js');
 const { eachEntry } = require('./names.js');
-const { nameOf } = require('../errno.js');
+const { nameOf } = require('../errors/errno.js');
 const { TYPES, statOf, typeOf, isDirectory, parentOf } = require('./tree-facts.js');
 
 // The first directory that had to be made, or undefined.

@@ -3,7 +3,7 @@
 // Next: connections.js, which knows the parsers of a server.
 'use strict';
 
-const { AsyncWrap } = require('../async-wrap.js');
+const { AsyncWrap } = require('../event-loop/async-wrap.js');
 const context = require('../context.js');
 
 const ON_MESSAGE_BEGIN = 0;

@@ -4,7 +4,7 @@
 // Next: parser.js, the same parser as `http` uses it.
 'use strict';
 
-const { replaceBuiltin, sourceOf, MODULE } = require('../builtins.js');
+const { replaceBuiltin, sourceOf, MODULE } = require('../start-up/builtins.js');
 
 const UNDICI = 'internal/deps/undici/undici';
 

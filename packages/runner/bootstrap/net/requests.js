@@ -3,7 +3,7 @@
 // Next: stream-base.js.
 'use strict';
 
-const { AsyncWrap } = require('../async-wrap.js');
+const { AsyncWrap } = require('../event-loop/async-wrap.js');
 
 class Request {
   #wrap;

@@ -4,8 +4,8 @@
 // Next: socket-stream.js.
 'use strict';
 
-const { External } = require('../external.js');
-const { HandleWrap } = require('../async-wrap.js');
+const { External } = require('../engine-gaps/external.js');
+const { HandleWrap } = require('../event-loop/async-wrap.js');
 const context = require('../context.js');
 const { ERRNO } = require('./calls.js');
 

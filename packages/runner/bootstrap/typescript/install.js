@@ -4,7 +4,7 @@
 'use strict';
 
 const context = require('../context.js');
-const { replaceBuiltin } = require('../builtins.js');
+const { replaceBuiltin } = require('../start-up/builtins.js');
 const { createTransform } = require('./index.js');
 
 const ID = 'internal/deps/amaro/dist/index';

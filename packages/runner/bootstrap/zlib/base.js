@@ -4,7 +4,7 @@
 // Next: stream.js (zlib), brotli.js, zstd.js.
 'use strict';
 
-const { AsyncWrap } = require('../async-wrap.js');
+const { AsyncWrap } = require('../event-loop/async-wrap.js');
 
 const NOTHING = new Uint8Array(0);
 

@@ -1,0 +1,58 @@
+// What: `node:os`. The same facts in every sandbox, true of no machine: what the host is like is none of a guest's business.
+'use strict';
+
+const { messageOf, nameOf } = require('../errors/errno.js');
+
+const EACCES = -13;
+const ESRCH = -3;
+
+// Kept and told, and without effect: all programs of a runtime are scheduled alike.
+let niceness = 0;
+
+const isOwn = (pid) => pid === 0 || pid === native.pid();
+
+// Node's CollectUVExceptionInfo.
+function failed(errno, syscall, context) {
+  Object.assign(context, { errno, code: nameOf(errno), message: messageOf(errno), syscall });
+  return errno;
+}
+
+module.exports = function os(binding) {
+  const started = () => (native.clockNs(1) - native.timeOrigin()[0]) / 1e9;
+  binding.getHostname = () => 'coldframe';
+  // [sysname, version, release, machine]
+  binding.getOSInformation = () => ['Linux', '#1 SMP', '6.1.0', 'x86_64'];
+  binding.getHomeDirectory = () => native.env().HOME || '/home/user';
+  binding.getCPUs = () => ['virtual', 0, 0, 0, 0, 0, 0];
+  binding.getFreeMem = () => TOTAL_MEMORY_BYTES - native.memoryUsage().rss;
+  binding.getTotalMem = () => TOTAL_MEMORY_BYTES;
+  binding.getLoadAvg = (fields) => {
+    fields.fill(0);
+  };
+  binding.getUptime = started;
+  binding.getInterfaceAddresses = () => ['lo', '127.0.0.1', '255.0.0.0', 'IPv4', '00:00:00:00:00:00', true, -1];
+  binding.getUserInfo = () => ({
+    __proto__: null,
+    uid: 1000,
+    gid: 1000,
+    username: 'user',
+    homedir: '/home/user',
+    shell: '/bin/sh',
+  });
+  binding.getPriority = (pid, context) => {
+    if (isOwn(pid)) return niceness;
+    failed(ESRCH, 'uv_os_getpriority', context);
+    return undefined;
+  };
+  binding.setPriority = (pid, priority, context) => {
+    if (!isOwn(pid)) return failed(ESRCH, 'uv_os_setpriority', context);
+    // Who has been nice cannot take it back without being root.
+    if (priority < niceness) return failed(EACCES, 'uv_os_setpriority', context);
+    niceness = priority;
+    return 0;
+  };
+  binding.getAvailableParallelism = () => 1;
+};
+
+// What a guest's linear memory can grow to (docs/internals/guest-abi.md).
+const TOTAL_MEMORY_BYTES = 2 ** 31;

@@ -1,0 +1,52 @@
+// What: the signals that this process listens to. The kernel keeps the list: what stands in it is told here, and for everything else it does what
+// Linux does by default, which mostly is the process's end.
+// Why one operation for all signals: the kernel completes it with the number of the next one, in a turn of its own.
+// Next: bindings/signal_wrap.js, which listens; bindings/process_methods.js, which has `_kill`.
+'use strict';
+
+const operations = require('../event-loop/operations.js');
+const { NUMBERS, sys } = require('./calls.js');
+
+/** Signal number → handles that listen. */
+const listeners = new Map();
+let waiting = false;
+
+function listen(signal, handle) {
+  let handles = listeners.get(signal);
+  if (handles === undefined) {
+    const status = sys(NUMBERS.listen, signal, 1);
+    if (status < 0) return status;
+    handles = new Set();
+    listeners.set(signal, handles);
+    waitForNext();
+  }
+  handles.add(handle);
+  return 0;
+}
+
+function forget(signal, handle) {
+  const handles = listeners.get(signal);
+  if (handles === undefined || !handles.delete(handle) || handles.size > 0) return;
+  listeners.delete(signal);
+  sys(NUMBERS.listen, signal, 0);
+}
+
+// The handles hold the loop, if anything does.
+function waitForNext() {
+  if (waiting) return;
+  const operation = sys(NUMBERS.nextSignal);
+  if (operation < 0) return;
+  waiting = true;
+  operations.expect(operation, tell, false);
+}
+
+function tell(signal) {
+  waiting = false;
+  waitForNext();
+  // Each in its own callback: one of them may throw.
+  for (const handle of listeners.get(signal) ?? []) native.enqueueTask(() => handle.deliver(signal));
+}
+
+const send = (pid, signal) => sys(NUMBERS.kill, pid, signal);
+
+module.exports = { listen, forget, send };

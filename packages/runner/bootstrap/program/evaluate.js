@@ -1,0 +1,20 @@
+// What: a program that is given as text and is no plain ES module: CommonJS or TypeScript (`--input-type`), by the functions with which Node's
+// `--eval` runs it (internal/main/eval_string).
+// Next: options.js calls it; run-file.js does the same for files.
+'use strict';
+
+const context = require('../context.js');
+const { keepText } = require('../errors/source-lines.js');
+
+function evaluate({ '--eval': code, '--input-type': type, '--print': print }) {
+  const { evalModuleEntryPoint, evalScript, parseAndEvalCommonjsTypeScript, parseAndEvalModuleTypeScript } =
+    context.requireBuiltin('internal/process/execution');
+  keepText(type.startsWith('module') ? native.url() : '[eval]', code);
+  if (type === 'module') return evalModuleEntryPoint(code, print);
+  if (type === 'module-typescript') return parseAndEvalModuleTypeScript(code, print);
+  context.requireBuiltin('internal/modules/helpers').addBuiltinLibsToObject(globalThis, '<eval>');
+  const run = type === 'commonjs' ? evalScript : parseAndEvalCommonjsTypeScript;
+  return run('[eval]', code, false, print, false);
+}
+
+module.exports = { evaluate };
