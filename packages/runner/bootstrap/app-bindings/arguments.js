@@ -1,9 +1,12 @@
-// What: the words after a binding's command as its input: `--json TEXT`, `--json -` for standard input, or `--key value` for the properties of an
-// object, whose schema says how a value is read.
-// Next: binding-help.js, which explains it.
+// Reads the words after a binding's command as the binding's input: `--json TEXT`, `--json -` for
+// standard input, or `--key value` for the properties of an object. The binding's schema decides
+// how a value is read. Next: help.js, which prints these words for users.
 'use strict';
 
-/** `stdin` gives all of standard input; `schema` the input's schema, asked for only when there are keys. */
+/**
+ * Returns the input. `stdin` returns all of standard input. `schema` returns the input's schema and
+ * is called only if there are keys.
+ */
 async function readArguments(words, { stdin, schema }) {
   const json = jsonOf(words);
   if (json !== undefined) return parsed(json === '-' ? stdin() : json);
@@ -30,13 +33,13 @@ function parsed(text) {
   }
 }
 
-// Those that the schema names; without any, every key is taken.
+// Returns the properties that the schema names. Without any, every key is accepted.
 function propertiesOf(schema) {
   const properties = schema?.properties;
   return typeof properties === 'object' && properties !== null ? new Map(Object.entries(properties)) : undefined;
 }
 
-// One key and its value, from `at` on; where the next begins.
+// Reads a key and its value from `at` on. Returns the index of the next word.
 function readOne(words, at, properties, input) {
   const [, written, , value] = /^--([^=]+)(=([\s\S]*))?$/.exec(words[at]) ?? [];
   if (written === undefined) throw new Error(`'${words[at]}' is no option: --json, or --key value`);
@@ -54,7 +57,7 @@ function readOne(words, at, properties, input) {
   return value === undefined ? at + 2 : at + 1;
 }
 
-// Assigned to, `__proto__` would be no key.
+// Defines a property. Assigning `__proto__` would define no key.
 function put(input, key, value) {
   Object.defineProperty(input, key, { value, writable: true, enumerable: true, configurable: true });
 }
@@ -73,7 +76,8 @@ function find(written, properties) {
 
 const SIMPLE = ['string', 'boolean', 'integer', 'number', 'array'];
 
-// The type that a word is read as; undefined: as JSON if it is some, else as text.
+// Returns the type that a word is read as. undefined means JSON if the word is valid JSON, else
+// text.
 function typeOf(schema) {
   const named = [schema?.type ?? []].flat();
   if (named.length === 0 && Array.isArray(schema?.enum) && schema.enum.every((value) => typeof value === 'string'))

@@ -1,7 +1,8 @@
-// What: `callBinding(name, input, { signal })`: a function of the caller outside, called by name. Its input and its result are JSON.
-// Why here and not a module: it is a global, as guests of this kind of sandbox expect; every process has it, and no process is started for a call.
-// Errors are made here from what the caller says: name, message and code; nothing else of them exists in this process.
-// Next: binding-command.js, the same as a command; docs/internals/guest-abi.md (0x600) has the calls.
+// `callBinding(name, input, { signal })` calls a function of the app by name. Input and result are
+// JSON. `callBinding` is a global and not a module, as guests of this kind of sandbox expect. Every
+// process has the global, and a call starts no process. Errors are made here from the app's name,
+// message and code; nothing else of them exists in this process. Next: command.js, which offers the
+// call as a command; docs/internals/guest-abi.md (0x600) has the system calls.
 'use strict';
 
 const context = require('../context.js');
@@ -16,7 +17,7 @@ const RESULT = '=';
 const { parse, stringify } = JSON;
 const { captureStackTrace } = Error;
 
-// Errors of these names are what they say; any other is an `Error` with another name.
+// Errors of these names have these classes. Any other error is an `Error` with another name.
 const CLASSES = { __proto__: null, Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 
 const KERNEL = {
@@ -27,7 +28,8 @@ const KERNEL = {
   EACCES: (name) => ['EACCES', `EACCES: permission denied, binding.call '${name}'`],
 };
 
-// What went wrong before anybody outside had a say. `reason`: what the other side says about it, if it does.
+// Makes the error of a call that failed before the app was asked. `reason` is the kernel's
+// explanation, if any.
 function kernelError(name, errno, reason) {
   const code = nameOf(errno);
   const [known, message] = KERNEL[code]?.(name) ?? [
@@ -44,7 +46,8 @@ function remoteError({ name, message, ...facts }) {
   return Object.assign(error, facts);
 }
 
-// Asks, and gives the operation's number; undefined when nothing was asked. `tell(error, result)` is called once.
+// Starts a call and returns the operation's number, or undefined if the call did not start.
+// `tell(error, result)` is called once.
 function ask(call, name, input, tell) {
   const operation = native.sys(call, name, input);
   if (operation < 0) {
@@ -68,7 +71,8 @@ function ask(call, name, input, tell) {
 
 const settle = (resolve, reject) => (error, value) => (error === undefined ? resolve(value) : reject(error));
 
-// An error is made when the answer comes, and was caused where the call was: its stack is that of `site`.
+// Sets the stack of an error to the stack of `site`: the error is made when the reply arrives, but
+// the call caused the error.
 function placed(error, { stack }) {
   const frames = typeof stack === 'string' ? stack.slice(`${stack}\n`.indexOf('\n')) : '';
   const value = `${error.name}: ${error.message}${frames}`;
@@ -81,7 +85,7 @@ function checkedName(name) {
   throw new ERR_INVALID_ARG_TYPE('name', 'string', name);
 }
 
-// No input is an empty object: most bindings take one.
+// Without input the text is an empty object, because most bindings expect an object.
 function inputText(input) {
   const text = stringify(input === undefined ? {} : input);
   if (text !== undefined) return text;
@@ -110,7 +114,7 @@ function callBinding(name, input, options) {
       done(...outcome);
     });
     function giveUp() {
-      // Its answer may have come in this turn: then there is nothing to give up.
+      // The reply may have arrived in this turn; the operation can then not be cancelled.
       if (native.sys(CANCEL, operation) < 0) return;
       operations.forget(operation);
       reject(signal.reason);
@@ -119,7 +123,7 @@ function callBinding(name, input, options) {
   });
 }
 
-/** `{ description, inputSchema, examples }` of a binding. */
+/** Returns `{ description, inputSchema, examples }` of a binding. */
 const describeBinding = (name) => new Promise((resolve, reject) => ask(DESCRIBE, name, '', settle(resolve, reject)));
 
 function install() {

@@ -1,6 +1,7 @@
-// What: the command of a binding: `weather --json '{"city":"Oslo"}'`, `weather --city Oslo`, `weather --help`. The kernel says which binding it is, in
-// place of `node`'s options. The result goes to stdout, text as it is and all else as JSON; what goes wrong to stderr, with exit code 1.
-// Next: binding-arguments.js, from words to an input.
+// The command of a binding: `weather --json '{"city":"Oslo"}'`, `weather --city Oslo`, `weather
+// --help`. The kernel passes the binding's name in place of `node`'s options. The result is written
+// to stdout, a text unchanged and any other value as JSON. Errors are written to stderr, with exit
+// code 1. Next: arguments.js, which makes an input of the words.
 'use strict';
 
 const { readArguments } = require('./arguments.js');
@@ -8,7 +9,7 @@ const { helpOf } = require('./help.js');
 const { callBinding, describeBinding } = require('./call-binding.js');
 const context = require('../context.js');
 
-/** Runs the command that this process is. False: it is none. */
+/** Runs the command of this process. Returns false if the process is no such command. */
 function run() {
   const [kind, binding] = native.execArgv();
   if (kind !== 'binding') return false;

@@ -1,4 +1,5 @@
-// What: what `--help` of a binding's command prints: what it does, what it takes, examples that can be run as they are, and the whole schema.
+// The text that `--help` of a binding's command prints: its purpose, its input, examples that can
+// be run unchanged, and the whole schema.
 'use strict';
 
 const LONGEST = 60;

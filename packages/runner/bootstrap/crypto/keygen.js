@@ -1,5 +1,6 @@
-// What: the jobs that make keys. In Web Crypto's way a job gives CryptoKeys; else key objects' handles, or the keys in the encodings asked for.
-// Next: jobs.js; crates/crypto/src/asymmetric.rs, `generate`.
+// The jobs that make keys. In Web Crypto's mode a job returns CryptoKeys. Otherwise a job returns
+// handles of key objects, or the keys in the requested encodings. Next: jobs.js;
+// crates/crypto/src/asymmetric.rs, `generate`.
 'use strict';
 
 const { request } = require('./bytes.js');
@@ -47,7 +48,8 @@ class KeyPairGenJob extends CryptoJob {
   #mode;
   #rest;
 
-  // `rest`: the encodings of both keys, or in Web Crypto's way the algorithm, both usages and whether the private key may be exported.
+  // `rest` has the encodings of both keys. In Web Crypto's mode `rest` has the algorithm, both
+  // usages, and whether the private key may be exported.
   constructor(mode, fields, rest) {
     super(mode);
     this.#mode = mode;

@@ -1,5 +1,6 @@
-// What: V8's External, a pointer of C++ in the hands of JavaScript. Here it points to nothing: it can be told from other objects, and compared.
-// Next: net/stream-base.js, whose streams have one; bindings/types.js and bindings/util.js, which tell of it.
+// V8's External, which wraps a pointer of C++ for JavaScript. Here an External wraps nothing:
+// programs can distinguish it from other objects and compare it. Next: ../net/stream-base.js, whose
+// streams have such an object; ../internal-bindings/types.js and util.js, which report it.
 'use strict';
 
 const FIRST_ADDRESS = 0x1000;

@@ -1,14 +1,15 @@
-// What: `FinalizationRegistry` that holds the tokens of `unregister` weakly, as the language says. The engine's holds them, so that an object that is
-// its own token, as Node's signals of `AbortSignal.timeout` are, would live for ever.
-// How: the engine is given a stand-in, which the token has in a WeakMap.
-// Next: globals.js, which installs it before Node's library takes the functions.
+// A `FinalizationRegistry` that holds the tokens of `unregister` weakly, as the language requires.
+// The engine holds the tokens strongly. An object that is its own token, like Node's signals of
+// `AbortSignal.timeout`, would then never be freed. The engine gets a stand-in instead, which a
+// WeakMap maps from the token. Next: globals.js, which installs this class before Node's library
+// takes the functions.
 'use strict';
 
 module.exports = function holdTokensWeakly() {
   const { prototype } = FinalizationRegistry;
   const { register, unregister } = prototype;
   const standIns = new WeakMap();
-  // What cannot be a token is the engine's to refuse.
+  // The engine refuses an invalid token.
   const standInOf = (token) => {
     if (!canBeHeld(token)) return token;
     let standIn = standIns.get(token);

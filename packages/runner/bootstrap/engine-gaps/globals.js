@@ -1,11 +1,12 @@
-// What: what the engine lacks and Node's library takes for granted on the global object and on call sites.
-// Why here and not in the engine: each is a few lines of JavaScript, and issue by issue they may move down.
-// Next: process.js.
+// Adds what the engine lacks and Node's library expects on the global object and on call sites.
+// Each addition is a few lines of JavaScript, which may move into the engine later. Next:
+// ../start-up/process.js.
 'use strict';
 
 const holdTokensWeakly = require('./finalization.js');
 
-// The engine's own versions of what Node defines. Node's must be the ones, and in Node's order.
+// The engine's own versions of globals that Node defines. They are removed so that Node's versions
+// appear, in Node's order.
 const REPLACED = ['queueMicrotask', 'btoa', 'atob', 'performance', 'navigator', 'DOMException', 'console', 'print', 'gc'];
 
 module.exports = function prepareGlobals() {
@@ -15,7 +16,8 @@ module.exports = function prepareGlobals() {
   holdTokensWeakly();
 };
 
-// There is one thread: an operation is atomic when it is done. `wait` may not block a thread that nobody else can wake.
+// There is one thread, so a finished operation is atomic. `wait` must not block a thread that no
+// other thread can notify.
 function defineAtomics() {
   const update = (combine) => (array, index, value) => {
     const old = array[index];
@@ -58,7 +60,8 @@ function defineAtomics() {
 
 const { startsWith } = String.prototype;
 
-// V8's CallSite has more methods than the engine's; packages such as `depd` call them unasked.
+// V8's CallSite has more methods than the engine's. Packages such as `depd` call them without a
+// check.
 function completeCallSites() {
   const before = Error.prepareStackTrace;
   Error.prepareStackTrace = (error, sites) => sites;
@@ -88,7 +91,8 @@ function completeCallSites() {
     if (prototype[name] !== undefined) continue;
     Object.defineProperty(prototype, name, { value: missing[name], writable: true, configurable: true });
   }
-  // V8 gives no functions of strict code, and all of Node's library is that: programs do not get hold of its insides by a stack.
+  // V8 returns no functions of strict code, and all of Node's library is strict code. A stack
+  // therefore exposes no internal function to programs.
   const { getFunction, getFileName } = prototype;
   const { apply } = Reflect;
   const own = {

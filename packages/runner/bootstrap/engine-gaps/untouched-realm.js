@@ -1,7 +1,8 @@
-// What: the global object of the realm that Node's library keeps for itself (internal/util's `getInternalGlobal`): it takes `RegExp` from there, so
-// that a program that patches `RegExp.prototype` cannot see into the library.
-// Why not a realm: the methods are the engine's own functions, saved before any program runs; they look up `exec` and the flags on this prototype.
-// Next: bindings/contextify.js.
+// The global object of the realm that Node's library keeps for itself (internal/util's
+// `getInternalGlobal`). The library takes `RegExp` from there, so that a program that patches
+// `RegExp.prototype` cannot see into the library. No realm is needed: the methods are the engine's
+// own functions, saved before any program runs. They look up `exec` and the flags on this
+// prototype. Next: ../internal-bindings/contextify.js.
 'use strict';
 
 const descriptors = Object.getOwnPropertyDescriptors(RegExp.prototype);
@@ -14,7 +15,7 @@ function untouchedGlobal() {
   }
   delete descriptors.constructor;
   Object.defineProperties(Untouched.prototype, descriptors);
-  // A species of the untouched class: `split` makes another one.
+  // The species is the untouched class, because `split` makes a second instance.
   Untouched[Symbol.species] = Untouched;
   return { RegExp: Untouched };
 }

@@ -1,11 +1,15 @@
-// What: the source line above the stack of an error that a `vm` script threw or that did not parse (node_errors.cc DecorateErrorStack).
-// Next: bindings/contextify.js; fatal.js leaves alone what is decorated.
+// Puts the source line above the stack of an error that a `vm` script threw or that did not parse
+// (node_errors.cc DecorateErrorStack). Next: ../internal-bindings/contextify.js; fatal.js does not
+// change a decorated error.
 'use strict';
 
 const context = require('../context.js');
 const { quote } = require('./source-lines.js');
 
-/** `code` is the text that was compiled as `filename`, whose first line has the number `lineOffset` + 1. */
+/**
+ * `code` is the text that was compiled as `filename`. The number of its first line is `lineOffset`
+ * + 1.
+ */
 function decorateStack(error, code, filename, lineOffset) {
   const { arrow_message_private_symbol: arrow, decorated_private_symbol: decorated } = context.privateSymbols;
   if ((typeof error !== 'object' && typeof error !== 'function') || error === null || error[decorated]) return;

@@ -1,4 +1,5 @@
-// What: V8's NoSideEffectsToString: a value as text without running any of its code. Messages about rejected promises use it.
+// V8's NoSideEffectsToString: describes a value without running any of its code. Messages about
+// rejected promises use it.
 'use strict';
 
 function describe(value) {
@@ -18,7 +19,7 @@ function describe(value) {
   }
 }
 
-// The value of a data property found on the prototype chain; getters and proxies are not run.
+// Returns the value of a data property on the prototype chain. Getters and proxies do not run.
 function peek(object, key) {
   for (
     let holder = object;

@@ -1,4 +1,5 @@
-// What: negative Linux error numbers, which is how the host and the shim report failure, as Node's exceptions (api/exceptions.cc).
+// Converts negative Linux error numbers, by which the host and the shim report failure, to Node's
+// exceptions (api/exceptions.cc).
 'use strict';
 
 const { recorded } = require('../internal-bindings/shapes.js');
@@ -14,10 +15,11 @@ function messageOf(errno) {
   return errorMap.get(errno)?.[1] ?? `Unknown system error ${errno}`;
 }
 
-// What the kernel says when the policy of the box denies something.
+// The kernel's text when the runtime's policy denies an operation.
 const PERMISSION = /^the permission (\S+) is denied$/;
 
-// Node's UVException: `EBADF: bad file descriptor, write`. `reason`: what there is to say besides, at the end and in brackets.
+// Makes Node's UVException: `EBADF: bad file descriptor, write`. `reason` is added at the end, in
+// brackets.
 function uvException(errno, syscall, path, dest, reason) {
   const code = nameOf(errno);
   let message = `${code}: ${messageOf(errno)}, ${syscall}`;

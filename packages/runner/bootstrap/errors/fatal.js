@@ -1,7 +1,7 @@
-// What: an error that nobody caught: asks Node's handler, and prints the report when there was no listener (node_errors.cc TriggerUncaughtException,
-// ReportFatalException, GetErrorSource).
-// Why by hand: in Node this is C++; its text is what people and models read first.
-// Next: source-lines.js for the quoted line; entry.js registers `uncaught` as the shim's hook.
+// Handles uncaught errors: calls Node's handler, and prints the report if there was no listener
+// (node_errors.cc TriggerUncaughtException, ReportFatalException, GetErrorSource). In Node this is
+// C++, and its text is what people and models read first. Next: source-lines.js for the quoted
+// line; ../event-loop/hooks.js, which registers `uncaught` as the shim's hook.
 'use strict';
 
 const context = require('../context.js');
@@ -13,10 +13,12 @@ const HAS_EXIT_CODE = 2;
 const INVALID_FATAL_HANDLER = 6;
 const ERROR_IN_FATAL_HANDLER = 7;
 
-// What the shim unwinds with after `triggerUncaughtException` has reported: not an error of the program.
+// The value with which the shim unwinds after `triggerUncaughtException` has reported. This value
+// is no error of the program.
 const REPORTED = { __proto__: null };
 
-// True when a listener took it; otherwise the report is written and the exit code stands in `exitInfo`.
+// Returns true if a listener handled the error. Otherwise writes the report and sets the exit code
+// in `exitInfo`.
 function uncaught(error, fromPromise) {
   if (error === REPORTED) return false;
   const { process } = context;
@@ -66,7 +68,8 @@ function reportObject(error, quoted) {
   try {
     context.enhanceStackBefore(error);
     stack = context.enhanceStackAfter(error);
-    // Node's own frames would stand below a syntax error of the program; without any, inspect() puts brackets around it.
+    // Node's own frames would follow a syntax error of the program. Without frames, inspect() adds
+    // brackets.
     if (error instanceof SyntaxError && stack === `[${error.stack}]`) stack = error.stack;
   } catch {
     stack = describe(error);
@@ -79,7 +82,8 @@ function reportPrimitive(error) {
   return `${String(error)}\n${hint}\n`;
 }
 
-// Where an error was made. V8 looks there when no throw led to the report. The shim knows until the stack has been read; then its text does.
+// Returns where an error was made, which V8 reports if no throw caused the report. The shim knows
+// the position until the stack has been read. Afterwards the stack's text has the position.
 function locationOf(error) {
   if (!native.types.isNativeError(error)) return undefined;
   const position = native.errorPosition(error);

@@ -1,7 +1,7 @@
-// What: the quoted source line above an error report: `file:line`, the line, carets under the place (node_errors.cc GetErrorSource).
-// Why a table for Node's own files: their source is not in the image, but an error thrown by the library is reported with the line that threw
-// it. Lines that throw or make errors are a small part of the source.
-// Next: fatal.js.
+// Quotes the source line above an error report: `file:line`, the line, and carets below the place
+// (node_errors.cc GetErrorSource). Node's own files need a table: their source is not in the image,
+// but an error of the library is reported with the line that threw. Lines that throw or make errors
+// are a small part of the source. Next: fatal.js.
 'use strict';
 
 const context = require('../context.js');
@@ -10,7 +10,7 @@ const { NUMBERS, sys } = require('../fs/calls.js');
 
 const LARGEST_FILE = 1 << 20;
 
-// Programs given by `--eval`, by the name they are compiled with.
+// The texts of programs given by `--eval`, by compiled name.
 const evaluated = new Map();
 
 const keepText = (file, text) => evaluated.set(file, text);
@@ -45,7 +45,7 @@ function lineOf(file, number) {
   return source === undefined ? undefined : source.split(/\r?\n/)[number - 1];
 }
 
-// Programs in files: the engine does not keep their text.
+// Reads a program from its file, because the engine does not keep the text.
 function textOfFile(file) {
   const path = file.startsWith('file://') ? context.requireBuiltin('internal/url').fileURLToPath(file) : file;
   if (!path.startsWith('/')) return undefined;
@@ -55,7 +55,8 @@ function textOfFile(file) {
   return native.decode(bytes, 0, length, native.encodings.utf8);
 }
 
-// `location`: [file, line, column, length?], 1-based; undefined when nothing can be quoted.
+// Returns the quote for `location`: [file, line, column, length?], 1-based; undefined if no line
+// can be quoted.
 function quote(location) {
   if (location === undefined) return undefined;
   const [file, number, column, length = 1] = location;

@@ -1,7 +1,7 @@
-// What: functions and classes that stand where Node has a binding that this guest does not implement (yet).
-// Why they throw at use: `require('tls')` must load, as a program often only looks at a module; calling into it must say plainly
-// which function is missing, with a code that programs can test for.
-// Next: bindings/shapes.js, which puts them there.
+// Functions and classes in place of bindings of Node that this guest does not implement. They throw
+// at use, because `require('tls')` must load: a program often only looks at a module. A call must
+// name the missing function, with a code that programs can test for. Next:
+// ../internal-bindings/shapes.js, which installs them.
 'use strict';
 
 const context = require('../context.js');
@@ -11,7 +11,8 @@ function unavailableError(name) {
   return new ERR_FEATURE_UNAVAILABLE_ON_PLATFORM(name);
 }
 
-// `binding.name` is what the message says: `The feature fs.open is unavailable on the current platform, ...`
+// `binding.name` appears in the message: `The feature fs.open is unavailable on the current
+// platform, ...`
 function unavailableFunction(binding, name) {
   const feature = `${binding}.${name}`;
   const missing = function () {

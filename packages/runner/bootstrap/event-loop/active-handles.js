@@ -1,6 +1,6 @@
-// What: the handles of this process that are not closed, for `process._getActiveHandles` and `process.getActiveResourcesInfo`.
-// Node too keeps a handle until it is closed.
-// Next: async-wrap.js, which enters them; bindings/process_methods.js, which tells of them.
+// The open handles of this process, for `process._getActiveHandles` and
+// `process.getActiveResourcesInfo`. Like Node, the set keeps handles until they are closed. Next:
+// async-wrap.js, which adds handles; ../internal-bindings/process_methods.js, which reports them.
 'use strict';
 
 const context = require('../context.js');
@@ -10,13 +10,13 @@ const open = new Set();
 const add = (handle) => open.add(handle);
 const remove = (handle) => open.delete(handle);
 
-// Those that hold the loop.
+// Returns the handles that hold the loop.
 const list = () => [...open].filter((handle) => handle.hasRef());
 
-// What a program knows the handle by: its `net.Server`, its `net.Socket`.
+// Returns the objects by which programs know the handles: a `net.Server`, a `net.Socket`.
 const owners = () => list().map((handle) => handle[context.symbols.owner_symbol] ?? handle);
 
-// Node's names of its C++ classes, where that of ours is another.
+// Node's names of its C++ classes, where our class has another name.
 const NAMES = { __proto__: null, TCPWRAP: 'TCPSocketWrap', TCPSERVERWRAP: 'TCPServerWrap' };
 const CLASSES = {
   __proto__: null,

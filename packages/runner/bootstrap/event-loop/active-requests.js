@@ -1,5 +1,6 @@
-// What: the requests that are under way in this process, for `process._getActiveRequests` and `process.getActiveResourcesInfo`.
-// Next: fs/answers.js, which enters them; bindings/process_methods.js, which tells of them.
+// The pending requests of this process, for `process._getActiveRequests` and
+// `process.getActiveResourcesInfo`. Next: ../fs/answers.js, which adds requests;
+// ../internal-bindings/process_methods.js, which reports them.
 'use strict';
 
 const active = new Set();

@@ -1,7 +1,9 @@
-// What: the base of everything that calls back later: requests, handles, parsers (async_wrap.h, `AsyncWrap`). It has an id, tells the hooks of
-// `async_hooks` about its life, and remembers the async context (AsyncLocalStorage) in which it was made.
-// Why hooks are looked at before every step: without a hook, which is nearly always, a callback costs two array reads more than a plain call.
-// Next: bindings/async_wrap.js, which connects it; fs/answers.js and the handles, which extend it.
+// The base class of every object that calls back later: requests, handles, parsers (`AsyncWrap` of
+// async_wrap.h). The object has an id and notifies the hooks of `async_hooks` about its life. It
+// also keeps the async context (AsyncLocalStorage) that was current when the object was made. Hooks
+// are checked before every step: without a hook, the usual case, a callback costs two array reads
+// more than a plain call. Next: ../internal-bindings/async_wrap.js, which connects this class;
+// ../fs/answers.js and the handles, which extend it.
 'use strict';
 
 const activeHandles = require('./active-handles.js');
@@ -15,7 +17,8 @@ let constants;
 let hooksOf;
 let binding;
 
-// bindings/async_wrap.js: the arrays that Node's JavaScript shares, and the functions that it registers.
+// Takes the arrays that Node's JavaScript shares, and the functions that Node's JavaScript
+// registers, from internal-bindings/async_wrap.js.
 function connect(asyncWrap, getHooks) {
   binding = asyncWrap;
   fields = asyncWrap.async_hook_fields;
@@ -39,7 +42,8 @@ class AsyncWrap {
   #triggerId = 0;
   #frame;
 
-  // `provider`: a name of Node's list, which is what hooks see as the type. Without one it is no event yet: `beginEvent` makes it one.
+  // `provider` is a name in Node's list, which hooks see as the type. An object without a provider
+  // is no event until `beginEvent` is called.
   constructor(provider) {
     if (provider !== undefined) this.beginEvent(provider, this);
   }
@@ -56,7 +60,7 @@ class AsyncWrap {
   getAsyncContextFrameForDebuggingOnly() {
     return this.#frame;
   }
-  // A new id: what is used again is another event. `resource` is what hooks see of it.
+  // Takes a new id, because a reused object is another event. Hooks see `resource`.
   asyncReset(resource = this) {
     this.beginEvent(this.#provider, resource);
   }
@@ -69,20 +73,21 @@ class AsyncWrap {
     this.#frame = native.getContinuationData();
     if (fields[constants.kInit] > 0) hooksOf().init(this.#asyncId, this.#provider, this.#triggerId, resource);
   }
-  // Nothing will call back any more.
+  // Reports that no callback will follow.
   emitDestroy() {
     if (this.#asyncId === NO_EVENT) return;
     if (fields[constants.kDestroy] > 0) binding.queueDestroyAsyncId(this.#asyncId);
     this.#asyncId = NO_EVENT;
   }
-  // Calls into the program, from the loop; ticks and microtasks run after it. An error is the program's.
+  // Calls into the program from the loop. Ticks and microtasks run afterwards. An error is the
+  // program's.
   makeCallback(callback, ...args) {
     const before = native.getContinuationData();
     const depth = fields[constants.kStackLength];
     const asyncId = this.#asyncId;
     native.setContinuationData(this.#frame);
     binding.pushAsyncContext(asyncId, this.#triggerId);
-    // what executionAsyncResource() gives
+    // the result of executionAsyncResource()
     binding.execution_async_resources[fields[constants.kStackLength] - 1] = this;
     let done = false;
     try {
@@ -92,7 +97,8 @@ class AsyncWrap {
       done = true;
       return result;
     } finally {
-      // An error that leaves the outermost callback is handled as this event's; whoever does so unwinds the stack as a whole.
+      // An error that leaves the outermost callback is handled as this event's. Its handler unwinds
+      // the whole stack.
       if (done) binding.popAsyncContext(asyncId);
       else while (depth > 0 && fields[constants.kStackLength] > depth) binding.popAsyncContext(ids[constants.kExecutionAsyncId]);
       native.setContinuationData(before);
@@ -100,20 +106,20 @@ class AsyncWrap {
   }
 }
 
-// A handle: something that may hold the loop until it is closed (handle_wrap.cc).
+// A handle, which may hold the loop until it is closed (handle_wrap.cc).
 class HandleWrap extends AsyncWrap {
   #ref = true;
   #active = false;
   #closing = false;
   #closed = false;
 
-  // `false`: a stream of the bindings that is no handle of the loop.
+  // `isHandle` is false for a stream of the bindings that is no handle of the loop.
   constructor(provider, isHandle = true) {
     super(provider);
     if (isHandle) activeHandles.add(this);
   }
 
-  // Whether it holds the loop, as far as `ref` and `unref` let it.
+  // Sets whether the handle holds the loop, unless `unref` was called.
   setActive(active) {
     if (active === this.#active) return;
     this.#active = active;
@@ -135,7 +141,7 @@ class HandleWrap extends AsyncWrap {
   hasRef() {
     return this.#ref && !this.#closed;
   }
-  // `release` lets go of what the handle stands for; the callback comes in the loop's next round.
+  // `release` frees the resource of the handle. The callback runs in the loop's next round.
   close(callback) {
     if (this.#closing) return;
     this.setActive(false);

@@ -1,6 +1,7 @@
-// What: what the shim calls in a process: the program's links, ticks, timers, immediates, errors and the end (NATIVES.md, "The loop").
-// Why there is no `start` hook: nothing runs when a process starts (refresh.js).
-// Next: modules.js, fatal.js, and Node's own functions that are registered here as they are.
+// The functions that the shim calls in a process: links of the program, ticks, timers, immediates,
+// errors and the end (NATIVES.md, "The loop"). There is no `start` hook, because no JavaScript runs
+// when a process starts (../start-up/refresh.js). Next: ../modules/linking.js, ../errors/fatal.js,
+// and Node's own functions, which are registered here unchanged.
 'use strict';
 
 const callBinding = require('../app-bindings/call-binding.js');
@@ -22,19 +23,20 @@ const RESIDENT = 2;
 function install() {
   const { process } = context;
   const { emit } = process;
-  // Most programs listen to neither event; packages that patch `process.emit` see both.
+  // Most programs listen to neither event. Packages that patch `process.emit` get both.
   const heard = (event) => process.emit !== emit || process._events[event] !== undefined;
   native.setHooks({
     link,
     options: applyOptions,
     main,
     restore,
-    // Node's C++ calls these as methods of `process`: stacks say so.
+    // Node's C++ calls these as methods of `process`, and stacks show that.
     tick: context.tickCallback.bind(process),
     complete: timed(complete),
     timers: timed((now) => apply(context.processTimers, process, [now])),
     immediates: timed(() => {
-      // Immediates that hold nothing are left behind when nothing else holds the loop. A resident process goes on, and runs them.
+      // Unref'd immediates do not run if nothing else holds the loop. A resident process continues
+      // and runs them.
       if (isAlive() || native.mode() === RESIDENT) apply(context.processImmediate, process, []);
       else native.loop.immediateInfo.fill(0);
     }),
@@ -52,7 +54,7 @@ function install() {
   callBinding.install();
 }
 
-// A callback of the loop, whose time outside of it counts as idle (loop-clock.js).
+// Wraps a callback of the loop. The time outside of callbacks counts as idle (loop-clock.js).
 function timed(run) {
   return (...args) => {
     loopClock.enter();
@@ -72,7 +74,7 @@ function isAlive() {
   return immediateInfo[REF_COUNT] > 0 || immediateInfo[OUTSTANDING] > 0 || timerInfo[0] > 0 || keepAlive[0] > 0;
 }
 
-// `NodeRuntime.run`: the value for the caller, as JSON.
+// Sets the result of `NodeRuntime.run`, as JSON.
 function returnValue(value) {
   if (native.mode() !== RUN)
     throw new TypeError('__return() gives a value to NodeRuntime.run(); this program was not started by it');

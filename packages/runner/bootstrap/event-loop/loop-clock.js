@@ -1,6 +1,7 @@
-// What: when the loop began, and how long it has waited: `performance.eventLoopUtilization()`.
-// Why it starts when somebody asks: the loop's callbacks come here on their way (entry.js), and a program that never asks pays for one comparison.
-// Next: entry.js, bindings/performance.js.
+// Measures when the loop began and how long it has waited, for
+// `performance.eventLoopUtilization()`. The clock starts at the first question: every callback of
+// the loop passes through here (hooks.js), and a program that never asks pays for one comparison.
+// Next: hooks.js, ../internal-bindings/performance.js.
 'use strict';
 
 const NOT_YET = -1;
@@ -10,18 +11,18 @@ let waited = 0;
 let left = NOT_YET;
 let counting = false;
 
-// The loop calls JavaScript.
+// Notes that the loop calls JavaScript.
 function enter() {
   if (began === NOT_YET) began = native.clockNs(1);
   else if (counting && left !== NOT_YET) waited += native.clockNs(1) - left;
 }
 
-// It is back in the loop.
+// Notes that the loop continues.
 function leave() {
   if (counting) left = native.clockNs(1);
 }
 
-// For the image, whose building runs a loop too (refresh.js).
+// Resets the clock for the image, whose build runs a loop too (../start-up/refresh.js).
 function reset() {
   began = NOT_YET;
   waited = 0;
@@ -29,7 +30,7 @@ function reset() {
   counting = false;
 }
 
-// Node's `loopIdleTime`, in milliseconds, since it was asked for the first time.
+// Returns Node's `loopIdleTime` in milliseconds since the first question.
 function idleMs() {
   counting = true;
   return waited / 1e6;

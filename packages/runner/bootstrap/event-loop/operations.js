@@ -1,18 +1,20 @@
-// What: operations that the kernel has under way for this process: who is told when one completes, and whether it holds the loop.
-// Why one table: the shim delivers a completion as a number; everything that waits for the kernel (sockets, pipes, watchers, long
-// computations) stands in it, so that a handle's `ref` and `unref` work alike everywhere.
-// Next: the bindings that start operations; entry.js registers `complete`.
+// The operations of the kernel that are pending for this process: the callback of each, and whether
+// it holds the loop. There is one table because the shim delivers a completion as a number.
+// Everything that waits for the kernel (sockets, pipes, watchers, long computations) has an entry,
+// so `ref` and `unref` of handles work equally everywhere. Next: the bindings that start
+// operations; hooks.js registers `complete`.
 'use strict';
 
 const pending = new Map();
 
-// Remembers who is told about `number`, which a system call has returned. It holds the loop unless `ref` is false.
+// Registers the callback of operation `number`, which a system call returned. The operation holds
+// the loop unless `ref` is false.
 function expect(number, callback, ref = true) {
   pending.set(number, { callback, ref });
   if (ref) native.loop.keepAlive[0]++;
 }
 
-// The operation will not complete: the kernel has cancelled it.
+// Removes an operation that the kernel has cancelled and that will not complete.
 function forget(number) {
   const operation = pending.get(number);
   if (operation === undefined) return;
@@ -27,7 +29,8 @@ function setRef(number, ref) {
   native.loop.keepAlive[0] += ref ? 1 : -1;
 }
 
-// The shim's `complete` hook. `result` is a value or a negative errno; `bytes` a Uint8Array, or undefined.
+// The shim's `complete` hook. `result` is a value or a negative errno; `bytes` is a Uint8Array or
+// undefined.
 function complete(number, result, bytes) {
   const operation = pending.get(number);
   if (operation === undefined) return;

@@ -1,4 +1,5 @@
-// What: the slot that AsyncLocalStorage lives in. The engine saves it with every reaction and microtask (engine/patches).
+// The slot that AsyncLocalStorage uses. The engine saves the slot with every reaction and microtask
+// (the patch `async-context`).
 'use strict';
 
 module.exports = function asyncContextFrame(binding) {

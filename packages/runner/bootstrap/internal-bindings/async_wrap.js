@@ -1,6 +1,7 @@
-// What: the stack of asynchronous ids (async_wrap.cc, env.cc AsyncHooks). Node's JavaScript keeps the top in typed arrays and comes here when the
-// array part of the stack is full, or to clear it.
-// Why the arrays are plain here: in Node they are shared with C++, which pushes ids for its own callbacks; ours are pushed by ../async-wrap.js.
+// The stack of asynchronous ids (async_wrap.cc, env.cc AsyncHooks). Node's JavaScript keeps the top
+// in typed arrays, and calls this file when the array part of the stack is full, or to clear the
+// stack. The arrays are plain here: Node shares them with C++, which pushes ids for its own
+// callbacks; ../event-loop/async-wrap.js pushes ours.
 'use strict';
 
 const { connect } = require('../event-loop/async-wrap.js');
@@ -12,7 +13,8 @@ module.exports = function asyncWrap(binding) {
   const hookFields = binding.async_hook_fields;
   const idFields = binding.async_id_fields;
   const resources = binding.execution_async_resources;
-  // [executionAsyncId, triggerAsyncId] pairs. A longer array replaces a full one: Node's JavaScript asks for it each time.
+  // [executionAsyncId, triggerAsyncId] pairs. A longer array replaces a full one: Node's JavaScript
+  // reads the property each time.
   binding.async_ids_stack = new Float64Array(STACK_DEPTH * 2);
   let hooks;
   connect(binding, () => hooks);
@@ -25,7 +27,8 @@ module.exports = function asyncWrap(binding) {
     hooks = functions;
   };
   binding.setCallbackTrampoline = () => {};
-  // An AsyncResource of a program that nobody destroyed is destroyed when it is garbage. `state.destroyed` is set by who did it earlier.
+  // An AsyncResource that no program destroyed is destroyed when the resource is garbage. An
+  // earlier destroy sets `state.destroyed`.
   let registry;
   binding.registerDestroyHook = (resource, asyncId, state) => {
     registry ??= new FinalizationRegistry(([id, told]) => {
@@ -35,7 +38,8 @@ module.exports = function asyncWrap(binding) {
   };
   binding.executionAsyncResource = (index) => resources[index];
 
-  // Promise hooks serve `createHook` alone: AsyncLocalStorage does not use them, and without one the engine calls nothing.
+  // Promise hooks serve only `createHook`: AsyncLocalStorage does not use them, and without a hook
+  // the engine calls nothing.
   let promiseHooks = [undefined, undefined, undefined, undefined];
   binding.setPromiseHooks = (...functions) => {
     promiseHooks = functions;
@@ -88,7 +92,8 @@ module.exports = function asyncWrap(binding) {
   };
 };
 
-// Node's FailWithCorruptedAsyncStack: callbacks that end in another order than they began are an error that nothing can repair.
+// Does the work of Node's FailWithCorruptedAsyncStack: callbacks that end in another order than
+// they began are an error that cannot be repaired.
 function failCorrupted(actual, expected) {
   native.write(2, `Error: async hook stack has become corrupted (actual: ${actual}, expected: ${expected})\n`);
   native.exit(1);

@@ -1,11 +1,11 @@
-// What: what is behind `Blob` (node_blob.cc): parts in a row, which are bytes in the guest's memory or files.
-// Why parts: a file is read when the Blob is read, and a slice of a Blob copies nothing.
-// Next: ../fs/file-part.js.
+// The data behind `Blob` (node_blob.cc): a list of parts, which are bytes in the guest's memory or
+// files. With parts, a file is read only when the Blob is read, and a slice of a Blob copies
+// nothing. Next: ../fs/file-part.js.
 'use strict';
 
 const { FilePart } = require('../fs/file-part.js');
 
-// Node's bob.h: what a reader reports to its callback.
+// The values that a reader reports to its callback, from Node's bob.h.
 const STATUS_END = 0;
 const STATUS_CONTINUE = 1;
 
@@ -26,7 +26,7 @@ module.exports = function blob(binding) {
   binding.revokeObjectURL = (url) => {
     stored.delete(/^blob:nodedata:(.*)$/.exec(url)?.[1]);
   };
-  // The handle, or an exception: what cannot be looked at cannot be a Blob.
+  // Returns the handle, or throws if the file has no readable facts.
   binding.createBlobFromFilePath = (path) => {
     const part = FilePart.of(path);
     if (typeof part === 'number') throw unableToOpen();
@@ -94,7 +94,7 @@ class BlobHandle {
       return undefined;
     };
     return {
-      // Nothing here ever has to be waited for.
+      // No part ever has to wait.
       setWakeup() {},
       pull(callback) {
         native.enqueueTask(() => {
@@ -108,7 +108,7 @@ class BlobHandle {
   }
 }
 
-// Bytes beside bytes become one part.
+// Merges adjacent bytes into one part.
 function partsOf(sources, length) {
   const parts = sources.flatMap((source) => {
     const last = Array.isArray(source) ? source[source.length - 1] : source;

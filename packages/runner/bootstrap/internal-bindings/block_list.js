@@ -1,6 +1,5 @@
-// What: addresses as objects, and lists of rules about them (node_sockaddr.cc).
-// Why addresses and other rules are kept apart, newest first: that is the order in which Node prints them.
-// Next: ../net/ip.js.
+// Addresses as objects, and lists of rules about them (node_sockaddr.cc). Addresses and other rules
+// are kept apart, newest first, because Node prints them in that order. Next: ../net/ip.js.
 'use strict';
 
 const { format, parseV4, parseV6 } = require('../net/ip.js');
@@ -37,7 +36,8 @@ class SocketAddress {
 
 const familyName = (bytes) => (bytes.length === 4 ? 'IPv4' : 'IPv6');
 
-// Both in one family where one is an IPv4 address in an IPv6 one; undefined when they cannot be compared.
+// Returns both addresses in one family if one is an IPv4 address in IPv6 form; undefined if they
+// cannot be compared.
 function alike(bytes, other) {
   if (bytes.length === other.length) return bytes;
   if (bytes.length === 4) return Uint8Array.from([...MAPPED_PREFIX, ...bytes]);

@@ -1,5 +1,5 @@
-// What: Buffer's codecs and searches (node_buffer.cc). The work is the shim's; here are Node's argument rules.
-// Next: string_decoder.js and encoding_binding.js, which use the same natives.
+// Buffer's codecs and searches (node_buffer.cc). The shim does the work; this file has Node's
+// argument rules. Next: string_decoder.js and encoding_binding.js, which use these natives too.
 'use strict';
 
 const context = require('../context.js');
@@ -7,10 +7,10 @@ const context = require('../context.js');
 const { ascii, utf8, base64, base64url, latin1, hex, utf16le } = native.encodings;
 const MAX_STRING_LENGTH = 536870888;
 const MAX_LENGTH = Number.MAX_SAFE_INTEGER;
-// No encoding makes a string of this many bytes too long.
+// In no encoding do this many bytes make a string that is too long.
 const SHORT = 2 ** 24;
 
-// The shim's numbers (-1 out of range, -2 nothing to fill with) in those of Node's binding.
+// The shim's numbers (-1 out of range, -2 no bytes to fill with) → the numbers of Node's binding.
 const FILL_RESULTS = { __proto__: null, '-1': -2, '-2': -1 };
 
 module.exports = function buffer(binding) {
@@ -62,7 +62,7 @@ module.exports = function buffer(binding) {
 
 function makeSlice(encoding) {
   return (view, start, end) => {
-    // What Buffer's own methods pass: two indexes of a short stretch. The native clamps them.
+    // Buffer's own methods pass two indexes of a short range. The native clamps them.
     if (isIndex(start) && isIndex(end) && end - start <= SHORT) return native.decode(view, start, end, encoding);
     const length = view.byteLength;
     const from = start === undefined ? 0 : clampIndex(start, length);
@@ -76,14 +76,14 @@ function makeSlice(encoding) {
   };
 }
 
-// UTF-8 can give fewer, which Node does not wait to see.
+// Returns an upper bound. UTF-8 may have fewer characters, but Node decides before decoding.
 function charactersOf(bytes, encoding) {
   if (encoding === hex) return bytes * 2;
   if (encoding === utf16le) return bytes >> 1;
   return encoding === base64 || encoding === base64url ? Math.ceil((bytes * 4) / 3) : bytes;
 }
 
-// The shim fills with whole characters; Node's bytes end where the room does.
+// The shim fills with whole characters, but Node's bytes end where the room ends.
 function patternOf(value, encoding = utf8, room) {
   if (typeof value !== 'string') return ArrayBuffer.isView(value) ? value : value >>> 0;
   const text = value;
@@ -111,7 +111,7 @@ function clampIndex(value, limit) {
   return Math.min(index, limit);
 }
 
-// `end`: only matches that lie wholly before it count.
+// `end`: only matches that end before this offset count.
 function indexOf(view, needle, offset, encoding, forward, end) {
   if (end === undefined || end >= view.byteLength) return native.indexOf(view, needle, offset, encoding, forward);
   const start = offset < 0 ? Math.max(offset + view.byteLength, forward ? 0 : -1) : offset;

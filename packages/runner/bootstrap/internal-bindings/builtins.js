@@ -1,5 +1,5 @@
-// What: the list of Node's library files and their compilation (node_builtins.cc).
-// Next: ../builtins.js.
+// The list of Node's library files and their compilation (node_builtins.cc). Next:
+// ../start-up/builtins.js.
 'use strict';
 
 const context = require('../context.js');
@@ -7,7 +7,7 @@ const { ids, compileBuiltin } = require('../start-up/builtins.js');
 
 module.exports = function builtins(binding) {
   binding.builtinIds = ids;
-  // process.binding('natives'): the sources are not in the image.
+  // process.binding('natives'): the image has no sources.
   binding.natives = {};
   binding.config = buildFile('lib/config.json');
   binding.hasCachedBuiltins = () => true;

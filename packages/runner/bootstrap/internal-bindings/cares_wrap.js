@@ -1,6 +1,6 @@
-// What: name resolution (cares_wrap.cc). `localhost`, its subdomains and addresses resolve; no other name does, because a sandbox has no network yet.
-// Why queries fail with ECONNREFUSED: that is what c-ares says where no server answers, and what programs are ready for.
-// Next: ../net/ip.js.
+// Name resolution (cares_wrap.cc). Only `localhost`, its subdomains and addresses resolve, because
+// a sandbox has no network yet. Queries fail with ECONNREFUSED, which c-ares returns where no
+// server answers and which programs expect. Next: ../net/ip.js.
 'use strict';
 
 const { AsyncWrap } = require('../event-loop/async-wrap.js');
@@ -11,7 +11,7 @@ const EACCES = -13;
 const EAI_FAMILY = -3005;
 const EAI_NONAME = -3008;
 const LOOPBACK = { 4: '127.0.0.1', 6: '::1' };
-// c-ares' errors: the codes are what `query*` gives to Node, the texts what `strerror` says.
+// The errors of c-ares: `query*` passes the codes to Node, and `strerror` returns the texts.
 const MESSAGES = [
   'Successful completion',
   'DNS server returned answer with no data',
@@ -51,7 +51,7 @@ function requestClass(name, provider) {
   }[name];
 }
 
-// Answers a request in a later round.
+// Completes a request in a later round.
 function later(req, ...args) {
   native.enqueueTask(() => {
     req.makeCallback(req.oncomplete, ...args);
@@ -60,7 +60,7 @@ function later(req, ...args) {
   return 0;
 }
 
-// The kernel knows which names there are, and which may be asked for.
+// Asks the kernel, which knows the names and which of them the policy allows.
 function lookUp(name) {
   const found = sys(NUMBERS.lookUp, name);
   return found < 0 && found !== EACCES ? EAI_NONAME : found;
@@ -82,7 +82,7 @@ module.exports = function caresWrap(binding) {
     if (found < 0) return later(req, found);
     if (family !== 0) return later(req, null, [LOOPBACK[family]]);
     const { 4: v4, 6: v6 } = LOOPBACK;
-    // As they stand in a hosts file.
+    // In the order of a hosts file.
     return later(req, null, order === DNS_ORDER_IPV6_FIRST ? [v6, v4] : [v4, v6]);
   };
   binding.getnameinfo = (req, address, port) => {
@@ -106,7 +106,7 @@ const QUERIES = ['Any', 'A', 'Aaaa', 'Caa', 'Cname', 'Mx', 'Naptr', 'Ns', 'Ptr',
 const DNS_PORT = 53;
 const BAD_STRING = 17;
 
-// A resolver: it keeps its servers, and asks nobody.
+// Makes the class of a resolver, which keeps its servers and asks none.
 function channelClass() {
   class ChannelWrap extends AsyncWrap {
     #servers = [['127.0.0.1', DNS_PORT]];

@@ -1,4 +1,5 @@
-// What: the names that a CommonJS module exports, for `import` (node_cjs_lexer.cc): the library that Node uses, in the guest.
+// Finds the names that a CommonJS module exports, for `import` (node_cjs_lexer.cc), with the
+// library that Node uses, in the guest.
 'use strict';
 
 module.exports = function cjsLexer(binding) {

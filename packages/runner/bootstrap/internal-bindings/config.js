@@ -1,5 +1,6 @@
-// What: what this build of Node "has" (node_config.cc). Fewer things than the real one: no inspector in a sandbox.
-// `hasIntl` stays true: Node's library then asks the `icu` binding, which we answer, instead of refusing encodings.
+// The features of this build of Node (node_config.cc), which lacks some of the real Node's: a
+// sandbox has no inspector. `hasIntl` stays true: Node's library then asks the `icu` binding, which
+// this guest implements, instead of refusing encodings.
 'use strict';
 
 module.exports = function config(binding) {

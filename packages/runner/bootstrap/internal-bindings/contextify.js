@@ -1,5 +1,5 @@
-// What: compiling source text for `vm`, CommonJS and `eval` (node_contextify.cc).
-// Next: ../contexts.js for contexts of their own, module_wrap.js for ES modules.
+// Compiles source text for `vm`, CommonJS and `eval` (node_contextify.cc). Next: ../vm/contexts.js
+// for contexts, module_wrap.js for ES modules.
 'use strict';
 
 const context = require('../context.js');
@@ -14,7 +14,7 @@ const NONE = {};
 const CJS_PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'];
 
 module.exports = function contextify(binding) {
-  // Node's library makes one context of its own, to have a RegExp that no program has touched.
+  // Node's library makes one context for itself, to have a RegExp that no program has changed.
   const { SafeWeakMap } = context.primordials;
   let internal = NONE;
   binding.makeContext = (object, name, _origin, strings, _wasm, ownMicrotasks, option) => {
@@ -54,7 +54,8 @@ module.exports = function contextify(binding) {
       const [code, filename, line, column] = this.#text;
       return native.compileScript(code, filename, { line, column, context: handle });
     }
-    // A script belongs to the realm that it was compiled in: another one compiles it again, once.
+    // A script belongs to the realm that compiled it. Another realm compiles the script again,
+    // once.
     #runIn(handle) {
       if (this.#parsed.run === untouchedGlobal || this.#parsed.handle === handle) return this.#parsed.run;
       if (handle === undefined) return this.#compile(undefined);
@@ -133,7 +134,8 @@ function markCachedData(result, code, given, wanted) {
   result.cachedData = createCachedData(code);
 }
 
-// Node puts the line that does not parse above the error; the loader's own frames are what the stack has.
+// Node puts the line that does not parse above the error. The stack has only the loader's own
+// frames.
 function showLine(error, code) {
   const position = native.errorPosition(error);
   const line = position && code.split(/\r?\n/)[position[1] - 1];

@@ -1,16 +1,15 @@
-// What: who the process runs as (node_credentials.cc). In the sandbox there is one user, the one whose rights the kernel checks, and no way to
-// become another.
-// Next: os.js, which names the user.
+// The user of the process (node_credentials.cc). The sandbox has one user, whose rights the kernel
+// checks, and no way to become another user. Next: os.js, which names the user.
 'use strict';
 
 const USER_ID = 1000;
 const EPERM = 1;
 
-// What the file of users and that of groups would say.
+// The content of the files of users and groups.
 const USERS = { __proto__: null, root: 0, nobody: 65534, user: USER_ID };
 const GROUPS = { __proto__: null, root: 0, nogroup: 65534, user: USER_ID };
 
-// What Node's JavaScript turns into ERR_UNKNOWN_CREDENTIAL.
+// Node's JavaScript turns this number into ERR_UNKNOWN_CREDENTIAL.
 const UNKNOWN = 1;
 const UNKNOWN_GROUP = 2;
 
@@ -33,7 +32,7 @@ module.exports = function credentials(binding) {
   };
 };
 
-// As Node's C++ and unlike its JavaScript: one slash at the end goes.
+// Removes one slash at the end, like Node's C++ and unlike its JavaScript.
 function temporaryFolder() {
   const env = native.env();
   const folder = env.TMPDIR || env.TMP || env.TEMP;
@@ -48,7 +47,8 @@ function become(id, syscall) {
   throw notPermitted(syscall);
 }
 
-// Node's ErrnoException, which is not its UVException: other words, and the number is positive.
+// Makes Node's ErrnoException, which differs from its UVException: the words differ, and the number
+// is positive.
 function notPermitted(syscall) {
   const error = new Error('EPERM, Operation not permitted');
   error.errno = EPERM;

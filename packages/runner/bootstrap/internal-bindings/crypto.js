@@ -1,6 +1,6 @@
-// What: Node's crypto binding: its classes and functions, each from a file of bootstrap/crypto/, over the kernel's calls (family 0x300).
-// What has no file there (X.509, TLS contexts, the newest key types) throws at use.
-// Next: crypto/jobs.js and crypto/hash.js.
+// Node's crypto binding: its classes and functions, each from a file of ../crypto/, over the
+// kernel's calls (family 0x300). Features without a file there (X.509, TLS contexts, the newest key
+// types) throw at use. Next: ../crypto/jobs.js and ../crypto/hash.js.
 'use strict';
 
 const { CipherBase } = require('../crypto/cipher.js');

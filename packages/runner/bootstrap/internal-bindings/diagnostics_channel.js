@@ -1,4 +1,4 @@
-// What: channels that Node's C++ publishes to. Ours publishes to none.
+// The channels that Node's C++ publishes to. This guest publishes to none.
 'use strict';
 
 module.exports = function diagnosticsChannel(binding) {

@@ -1,4 +1,4 @@
-// What: TextEncoder and the UTF-8 half of TextDecoder (encoding_binding.cc).
+// TextEncoder and the UTF-8 half of TextDecoder (encoding_binding.cc).
 'use strict';
 
 const context = require('../context.js');

@@ -1,5 +1,5 @@
-// What: stacks and fatal errors (node_errors.cc).
-// Next: ../fatal.js, which prints; Node's internal/process/execution decides who hears of an error.
+// Stacks and fatal errors (node_errors.cc). Next: ../errors/fatal.js, which prints; Node's
+// internal/process/execution decides which listener gets an error.
 'use strict';
 
 const context = require('../context.js');
@@ -8,8 +8,8 @@ const { lineOf } = require('../errors/source-lines.js');
 
 module.exports = function errors(binding) {
   let hasSourceMaps = false;
-  // The shim asks for the first line only, and formats the frames itself, unless Node has put a formatter of its own aside
-  // for this error, or maps places to other sources.
+  // The shim asks only for the first line and formats the frames itself. Node formats the whole
+  // text if a formatter is set for this error, or if positions are mapped to other sources.
   binding.setPrepareStackTraceCallback = (prepare) => {
     const { ErrorPrepareStackTrace, overrideStackTrace } = context.requireBuiltin('internal/errors');
     native.setPrepareStackTrace(
@@ -29,7 +29,7 @@ module.exports = function errors(binding) {
   binding.setMaybeCacheGeneratedSourceMap = () => {};
   binding.noSideEffectsToString = describe;
   binding.triggerUncaughtException = native.reportUncaught;
-  // Where the innermost frame is that has a place in a source. Columns count from 0 here.
+  // Returns the position of the innermost frame that has a source. Columns count from 0 here.
   binding.getErrorSourcePositions = (error) => {
     const [scriptResourceName, lineNumber, column] = native.errorPosition(error) ?? ['', 0, 1];
     const sourceLine = lineOf(scriptResourceName, lineNumber) ?? '';

@@ -1,6 +1,7 @@
-// What: the filesystem binding (node_file.cc), over the kernel's filesystem.
-// Why so little here: each topic is a file in ../fs, and all of them work on the same skeleton.
-// Next: ../fs/calls.js (the kernel's numbers), ../fs/answers.js (the three ways of answering), then stats, io, names, trees, file-handle, watchers.
+// The filesystem binding (node_file.cc), over the kernel's filesystem. Each topic is a file in
+// ../fs, and all of them extend one skeleton. Next: ../fs/calls.js (the kernel's numbers),
+// ../fs/answers.js (the three ways of replying), then stats, io, names, trees, file-handle,
+// watchers.
 'use strict';
 
 const { FSReqCallback, usePromisesSymbol } = require('../fs/answers.js');

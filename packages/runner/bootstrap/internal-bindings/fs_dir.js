@@ -1,4 +1,4 @@
-// What: `fs.opendir` (node_dir.cc): a directory's descriptor, and its entries in portions.
+// `fs.opendir` (node_dir.cc): the descriptor of a directory, and its entries in portions.
 'use strict';
 
 const { AsyncWrap } = require('../event-loop/async-wrap.js');
@@ -14,7 +14,7 @@ class DirHandle extends AsyncWrap {
     super('DIRHANDLE');
     this.#fd = fd;
   }
-  // [name, type, name, type, ...] of up to `count` entries, or null at the end.
+  // Returns [name, type, name, type, ...] of up to `count` entries, or null at the end.
   read(encoding, count, req) {
     return answer(req, 'scandir', undefined, undefined, () => this.#next(encoding, count));
   }
@@ -51,7 +51,7 @@ module.exports = function fsDir(binding) {
   binding.opendir = (path, encoding, req) => answer(req, 'opendir', path, undefined, () => open(path));
   binding.opendirSync = (path) => {
     const handle = open(path);
-    // Node's own message names no path here.
+    // Node's own message has no path here.
     if (typeof handle === 'number') throw failure(handle, 'opendir');
     return handle;
   };

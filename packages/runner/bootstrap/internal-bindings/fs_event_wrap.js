@@ -1,5 +1,6 @@
-// What: `fs.watch` (fs_event_wrap.cc): the kernel tells of changes below a path as the completions of one operation after the other.
-// The payload of a completion: entries back to back, `u8 kind` (1 rename, 2 change), `u8 0`, `u16 length`, the name.
+// `fs.watch` (fs_event_wrap.cc). The kernel reports changes below a path as completions of
+// successive operations. The payload of a completion has entries back to back: `u8 kind` (1 rename,
+// 2 change), `u8 0`, `u16 length`, the name.
 'use strict';
 
 const { HandleWrap } = require('../event-loop/async-wrap.js');
@@ -52,7 +53,8 @@ module.exports = function fsEventWrap(binding) {
     #complete(status, bytes) {
       const told = this.#operation;
       if (this.#arm() < 0) {
-        // What was watched is gone: these are its last changes, and nothing more holds the loop.
+        // The watched path was removed: these are the last changes, and the handle no longer holds
+        // the loop.
         sys(NUMBERS.unwatch, told);
         this.setActive(false);
       }

@@ -1,5 +1,6 @@
-// What: nothing of HTTP/2 but what its module asks for while it is loaded: programs (fastify) require it without using it.
-// Next: ../unavailable.js: everything else of this binding throws at use.
+// Only the parts of HTTP/2 that its module reads while loading: programs (fastify) require the
+// module without using it. Next: ../errors/unavailable.js, because all other functions of this
+// binding throw at use.
 'use strict';
 
 module.exports = function http2(binding) {

@@ -1,4 +1,5 @@
-// What: the part of ICU that Node's library needs without `Intl` (node_i18n.cc): UTF-16 decoders, transcoding, and how wide text is in a terminal.
+// The part of ICU that Node's library needs without `Intl` (node_i18n.cc): UTF-16 decoders,
+// transcoding, and the width of text in a terminal.
 'use strict';
 
 const context = require('../context.js');

@@ -1,11 +1,11 @@
-// What: `internalBinding(name)`: the skeleton from the shapes of the real Node, then our implementation over it.
-// Why one file per binding: they are the units in which Node changes and in which a reader looks for something.
-// Next: shapes.js, then any of the files listed.
+// `internalBinding(name)`: the skeleton from the shapes of the real Node, then our implementation
+// over the skeleton. Each binding has a file, because Node changes by binding and readers search by
+// binding. Next: shapes.js, then any of the listed files.
 'use strict';
 
 const { hasShape, skeletonOf } = require('./shapes.js');
 
-// Bindings without a file here are constants and functions that throw at use.
+// Other bindings are constants and functions that throw at use.
 const IMPLEMENTED = [
   'async_context_frame',
   'async_wrap',

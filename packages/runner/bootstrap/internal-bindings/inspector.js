@@ -1,4 +1,4 @@
-// What: the inspector, which a sandbox does not have. Node asks whether it is on.
+// The inspector, which a sandbox does not have. Node asks whether the inspector is enabled.
 'use strict';
 
 module.exports = function inspector(binding) {

@@ -1,4 +1,5 @@
-// What: a binding that the real Node shows to its own files only, so that no shape of it can be read: V8's search for objects by class.
+// V8's search for objects by class. The real Node exposes this binding only to its own files, so
+// the build cannot read its shape.
 'use strict';
 
 const { unavailableFunction } = require('../errors/unavailable.js');

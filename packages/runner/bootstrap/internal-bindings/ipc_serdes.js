@@ -1,6 +1,6 @@
-// What: messages between processes with `serialization: 'advanced'`: what structured cloning takes, behind its length (node_ipc_serdes.cc).
-// Why over `v8.Serializer`: both ends are this guest, so that the bytes are nobody else's business.
-// Next: ../serdes/writer.js.
+// Messages between processes with `serialization: 'advanced'`: a length, then a structured clone
+// (node_ipc_serdes.cc). The format is that of `v8.Serializer`, because both ends are this guest and
+// no other program reads the bytes. Next: ../serdes/writer.js.
 'use strict';
 
 const context = require('../context.js');
@@ -17,7 +17,7 @@ function makeClasses() {
     _writeHostObject(object) {
       this.writeUint32(ArrayBuffer.isView(object) ? VIEW : OTHER);
       if (ArrayBuffer.isView(object)) super._writeHostObject(object);
-      // Objects of the host's own kind arrive as plain ones.
+      // Objects of bindings arrive as plain objects.
       else this.writeValue({ ...object });
     }
   }

@@ -1,5 +1,5 @@
-// What: a stream of the bindings whose other side is JavaScript (js_stream.cc): Node wraps a program's own Duplex in it where a socket is expected.
-// Next: ../net/stream-base.js.
+// A stream of the bindings whose other side is JavaScript (js_stream.cc). Node wraps a program's
+// own Duplex in such a stream where a socket is expected. Next: ../net/stream-base.js.
 'use strict';
 
 const { ERRNO } = require('../net/calls.js');
@@ -15,8 +15,8 @@ class JSStream extends StreamBase {
   stopReading() {
     return this.#ask('onreadstop');
   }
-  // Its requests hold nothing: whoever is behind it does.
-  // Every write goes through the program's stream and is told later.
+  // The requests do not hold the loop; the stream behind this stream does. The program's stream
+  // does every write and reports the result later.
   tryWrite() {
     return ERRNO.EAGAIN;
   }
@@ -31,7 +31,8 @@ class JSStream extends StreamBase {
     req.dispatch(false);
     return this.#ask('onshutdown', req);
   }
-  // Node's MakeCallback, whose missing or failing function leaves the status as it was.
+  // Does the work of Node's MakeCallback. A missing or failing function leaves the status
+  // unchanged.
   #ask(name, ...args) {
     const callback = this[name];
     return typeof callback === 'function' ? this.makeCallback(callback, ...args) | 0 : ERRNO.EPROTO;
@@ -49,7 +50,7 @@ class JSStream extends StreamBase {
       this.emitRead(bytes.length, bytes);
       return;
     }
-    // The program's buffer takes as much as it holds, as often as it must.
+    // Fills the program's buffer as often as necessary.
     for (let at = 0; at < bytes.length; ) {
       const into = this.userBuffer;
       const piece = bytes.subarray(at, at + into.byteLength);

@@ -1,12 +1,13 @@
-// What: message channels inside the one thread there is, and structuredClone (node_messaging.cc).
-// Next: ../messaging/port.js; ../messaging/clone.js.
+// Message channels within the single thread, and structuredClone (node_messaging.cc). Next:
+// ../messaging/port.js; ../messaging/clone.js.
 'use strict';
 
 const context = require('../context.js');
 const { clone, setDeserializer } = require('../messaging/clone.js');
 const { MessagePort, MessageChannel, broadcastChannel, isMessagePort, drain, receive, stop } = require('../messaging/port.js');
 
-// Handles of bindings that all copies of an object share, as its C++ object does in Node: histograms, the bytes of blobs.
+// Handles of bindings that all copies of an object share, as in Node they share the C++ object:
+// histograms, the bytes of blobs.
 const sharedClasses = new Set();
 context.shareHandles = (Class) => sharedClasses.add(Class.prototype);
 context.isSharedHandle = (value) =>

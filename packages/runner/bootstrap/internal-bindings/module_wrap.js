@@ -1,5 +1,5 @@
-// What: ES modules as Node's loader sees them (module_wrap.cc), over the shim's module handles.
-// Next: ../modules.js, which links the program itself without the loader when it imports only builtins.
+// ES modules as Node's loader uses them (module_wrap.cc), over the shim's module handles. Next:
+// ../modules/linking.js, which links a program that imports only builtins without the loader.
 'use strict';
 
 const context = require('../context.js');
@@ -42,11 +42,12 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
         this.sourceMapURL = sourceMapUrlOf(source);
         if (ArrayBuffer.isView(fifth) && isRejected(fifth, source)) throw cachedDataRejected();
         const id = typeof fifth === 'symbol' ? fifth : Symbol(url);
-        if (id !== symbols.source_text_module_default_hdo) this.#source = source; // for the marks of vm's modules
+        // for the marks of vm's modules
+        if (id !== symbols.source_text_module_default_hdo) this.#source = source;
         this[context.privateSymbols.host_defined_option_symbol] = id;
         remember(url, id, this);
       } else {
-        // A handle that the shim has compiled: the program.
+        // A handle that the shim compiled is the program.
         this.#handle = source;
         this[context.privateSymbols.host_defined_option_symbol] = symbols.source_text_module_default_hdo;
       }
@@ -121,7 +122,8 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
     context.importModuleDynamically = load;
     installCallbacks(symbols, kEvaluationPhase);
   };
-  // What `require` of an ES module with a default export gives: its namespace, and the mark by which transpiled code knows it.
+  // Makes the result of `require` of an ES module with a default export: its namespace, with the
+  // mark that transpiled code tests for.
   binding.createRequiredModuleFacade = (wrap) => {
     const handle = native.compileModule(FACADE, 'node:internal/require_module_default_facade');
     const original = context.handleOf(wrap);

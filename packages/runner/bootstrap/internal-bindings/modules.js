@@ -1,6 +1,6 @@
-// What: what the loaders ask about packages (node_modules.cc), and `import.meta`'s paths.
-// Why no compile cache: it saves parsing for programs that run often from a disk that stays; ours start from an image.
-// Next: ../packages.js.
+// The questions of the loaders about packages (node_modules.cc), and the paths of `import.meta`.
+// There is no compile cache: a compile cache saves parsing for programs that run often from a
+// persistent disk, and ours start from an image. Next: ../modules/packages.js.
 'use strict';
 
 const context = require('../context.js');

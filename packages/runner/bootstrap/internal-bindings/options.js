@@ -1,12 +1,13 @@
-// What: command line options (node_options.cc): the defaults that the real Node printed, with what does not exist here turned off. A process that
-// is given options has values of its own (../options.js).
+// Command line options (node_options.cc): the defaults that the real Node printed, without the
+// features that this guest lacks. A process with options has values of its own
+// (../program/options.js).
 'use strict';
 
 const context = require('../context.js');
 const { recorded } = require('./shapes.js');
 
 const OVERRIDES = {
-  // How the build asked the real Node, not how a program is run.
+  // The build asked the real Node without warnings, but programs run with warnings.
   '--warnings': true,
   '--no-warnings': false,
   '--deprecation': true,
@@ -20,7 +21,7 @@ const OVERRIDES = {
 
 module.exports = function options(binding) {
   const values = Object.assign(recorded('__options'), OVERRIDES);
-  // A process with options of its own has its own values (../options.js).
+  // A process with options has values of its own (../program/options.js).
   binding.getCLIOptionsValues = () => context.cliOptions ?? values;
   const info = recorded('__optionsInfo');
   binding.getCLIOptionsInfo = () => {

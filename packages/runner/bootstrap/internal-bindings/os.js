@@ -1,4 +1,5 @@
-// What: `node:os`. The same facts in every sandbox, true of no machine: what the host is like is none of a guest's business.
+// `node:os`: equal facts in every sandbox, true of no machine, because a guest must learn nothing
+// about the host.
 'use strict';
 
 const { messageOf, nameOf } = require('../errors/errno.js');
@@ -6,12 +7,13 @@ const { messageOf, nameOf } = require('../errors/errno.js');
 const EACCES = -13;
 const ESRCH = -3;
 
-// Kept and told, and without effect: all programs of a runtime are scheduled alike.
+// The niceness is stored and returned without effect: all programs of a runtime are scheduled
+// alike.
 let niceness = 0;
 
 const isOwn = (pid) => pid === 0 || pid === native.pid();
 
-// Node's CollectUVExceptionInfo.
+// Does the work of Node's CollectUVExceptionInfo.
 function failed(errno, syscall, context) {
   Object.assign(context, { errno, code: nameOf(errno), message: messageOf(errno), syscall });
   return errno;
@@ -46,7 +48,7 @@ module.exports = function os(binding) {
   };
   binding.setPriority = (pid, priority, context) => {
     if (!isOwn(pid)) return failed(ESRCH, 'uv_os_setpriority', context);
-    // Who has been nice cannot take it back without being root.
+    // Only root may lower a niceness again.
     if (priority < niceness) return failed(EACCES, 'uv_os_setpriority', context);
     niceness = priority;
     return 0;
@@ -54,5 +56,5 @@ module.exports = function os(binding) {
   binding.getAvailableParallelism = () => 1;
 };
 
-// What a guest's linear memory can grow to (docs/internals/guest-abi.md).
+// The largest possible linear memory of a guest (docs/internals/guest-abi.md).
 const TOTAL_MEMORY_BYTES = 2 ** 31;

@@ -1,5 +1,6 @@
-// What: clocks, milestones, observers and histograms of `perf_hooks` (node_perf.cc). The time origin lies in the shim's memory, which is written at START.
-// Next: ../histogram-handle.js; ../loop-clock.js.
+// Clocks, milestones, observers and histograms of `perf_hooks` (node_perf.cc). The time origin is
+// in the shim's memory, which is written at START. Next: ../performance/histogram-handle.js;
+// ../event-loop/loop-clock.js.
 'use strict';
 
 const context = require('../context.js');
@@ -31,7 +32,8 @@ module.exports = function performance(binding) {
   context.shareHandles(IntervalHistogram);
 };
 
-// The engine frees what nothing refers to at once, which is no collection. Of those for cycles only the ones that a program asks for are told.
+// The engine frees unreferenced values at once, which is no collection. Collections for cycles are
+// reported only if a program requests them.
 function collections(binding) {
   const { NODE_PERFORMANCE_GC_MAJOR, NODE_PERFORMANCE_GC_FLAGS_FORCED } = binding.constants;
   let observe;
@@ -57,7 +59,8 @@ function collections(binding) {
   };
 }
 
-// The steps of Node's boot lie before every process here, in the image. They are at the origin, a microsecond apart so that their order stays.
+// The steps of Node's boot precede every process here, in the image. They are placed at the origin,
+// a microsecond apart so that their order stays.
 function milestonesOf(constants, written) {
   const { NODE_PERFORMANCE_MILESTONE_TIME_ORIGIN: ORIGIN } = constants;
   const at = (name) => constants[`NODE_PERFORMANCE_MILESTONE_${name}`];
@@ -69,10 +72,11 @@ function milestonesOf(constants, written) {
     define(at(name), () => written[ORIGIN] + (order + 1) * MILESTONE_APART_NS);
   }
   define(at('LOOP_START'), loopStart);
-  // A process whose loop has ended runs nothing but its exit listeners.
+  // A process whose loop has ended runs only its exit listeners.
   define(at('LOOP_EXIT'), () => (native.loop.exitInfo[0] === 0 ? -1 : native.clockNs(1)));
   return milestones;
 }
 
-// The clock's nanoseconds as a double go in steps of a few nanoseconds once the machine has been up for months.
+// After months of uptime, the clock's nanoseconds as a double advance in steps of a few
+// nanoseconds.
 const MILESTONE_APART_NS = 1_000;

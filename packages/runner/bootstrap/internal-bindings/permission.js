@@ -1,4 +1,5 @@
-// What: Node's own permission model, which is off. Ours is enforced by the kernel, at the system call.
+// Node's own permission model, which is off. The kernel enforces our permissions, at the system
+// call.
 'use strict';
 
 module.exports = function permission(binding) {

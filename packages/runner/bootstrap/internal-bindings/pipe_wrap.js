@@ -1,5 +1,5 @@
-// What: Unix sockets and the ends of pipes, which Node calls pipes (pipe_wrap.cc). A name that begins with NUL lies outside the filesystem.
-// Next: ../net/socket-stream.js.
+// Unix sockets and the ends of pipes, which Node calls pipes (pipe_wrap.cc). A name that begins
+// with NUL is outside the filesystem. Next: ../net/socket-stream.js.
 'use strict';
 
 const context = require('../context.js');
@@ -29,12 +29,12 @@ class Pipe extends SocketStream {
   open(fd) {
     return this.takeOver(fd, PIPE_KIND);
   }
-  // Its end of a pipe to a child.
+  // Takes this process's end of a pipe to a child.
   takePipe(fd) {
     this.adopt(fd, UNIX);
   }
-  // The channel between processes carries servers, connections and datagram sockets beside its messages. What is sent lies there before the message
-  // that speaks of it.
+  // The channel between processes carries servers, connections and datagram sockets beside its
+  // messages. The kernel stores a sent descriptor before the message that refers to it.
   writeUtf8String(req, text, handle) {
     if (this.#isChannel && handle) {
       const status = sys(NUMBERS.offer, this.socket, handle.fd ?? -1);
@@ -54,7 +54,7 @@ class Pipe extends SocketStream {
     if (this.#bound !== undefined) return ERRNO.EINVAL;
     let status = this.make(UNIX);
     if (status === 0) status = sys(NUMBERS.bind, this.socket, name, 0, 0);
-    // libuv's: what Linux says of a missing directory is no permission to bind.
+    // libuv's rule: Linux's error for a missing directory means no permission to bind.
     if (status === -2) return -13;
     if (status === 0) this.#bound = name;
     return status;
@@ -86,7 +86,7 @@ class Pipe extends SocketStream {
   }
 }
 
-// The handle for a descriptor that another process has sent (LibuvStreamWrap::AcceptHandle).
+// Makes the handle for a descriptor that another process sent (LibuvStreamWrap::AcceptHandle).
 function handleOf(fd) {
   const kind = sys(FILES.kind, fd);
   const { TCP } = context.internalBinding('tcp_wrap');

@@ -1,5 +1,6 @@
-// What: the functions under `process` (node_process_methods.cc): clocks, directory, memory, exit.
-// Next: refresh.js says which of them must be fresh in each process; all of them are, by asking the shim at each call.
+// The functions under `process` (node_process_methods.cc): clocks, directory, memory, exit. Next:
+// ../start-up/refresh.js, which lists the functions that must be fresh in each process. All of them
+// are fresh, because they ask the shim at each call.
 'use strict';
 
 const activeHandles = require('../event-loop/active-handles.js');
@@ -30,7 +31,7 @@ module.exports = function processMethods(binding) {
   binding.reallyExit = native.exit;
   binding.abort = () => {
     send(native.pid(), SIGABRT);
-    // Where there is no kernel.
+    // The signal has no effect without a kernel.
     native.exit(SIGNAL_EXIT_CODE + SIGABRT);
   };
   binding._rawDebug = (text) => {
@@ -50,7 +51,7 @@ module.exports = function processMethods(binding) {
   };
 };
 
-// What holds the loop, by the names that Node gives them.
+// Returns what holds the loop, by Node's names.
 function activeResources() {
   const requests = activeRequests.list().map((request) => request.constructor.name);
   const timers = new Array(native.loop.timerInfo[0]).fill('Timeout');
@@ -61,7 +62,7 @@ function activeResources() {
 // The kernel resolves the path and keeps the directory; the shim remembers its name.
 function chdir(directory) {
   const result = sys(NUMBERS.chdir, directory);
-  // there is no kernel while the image is made
+  // without a kernel the image is being made
   if (result === ENOSYS) return native.chdir(directory);
   if (result < 0) throw uvException(result, 'chdir', native.cwd(), directory);
   const bytes = new Uint8Array(PATH_SIZE);
@@ -79,7 +80,8 @@ function clocks(binding) {
   binding.uptime = () => (native.clockNs(1) - native.timeOrigin()[0]) / 1e9;
 }
 
-// The shim knows what the engine has allocated; CPU time is the host's to count and is not told to the guest, which sees the time it has lived.
+// The shim knows what the engine has allocated. The host counts CPU time and does not report it, so
+// the guest sees the time since its start.
 function memory(binding) {
   binding.memoryUsage = (fields) => {
     const usage = native.memoryUsage();
@@ -106,5 +108,5 @@ function memory(binding) {
   };
 }
 
-// What a guest's linear memory can grow to (docs/internals/guest-abi.md).
+// The largest possible linear memory of a guest (docs/internals/guest-abi.md).
 const MAX_MEMORY_BYTES = 2 ** 31;

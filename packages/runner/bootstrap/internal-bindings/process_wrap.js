@@ -1,5 +1,4 @@
-// What: a child process's handle (process_wrap.cc).
-// Next: ../processes/start.js.
+// The handle of a child process (process_wrap.cc). Next: ../processes/start.js.
 'use strict';
 
 const { HandleWrap } = require('../event-loop/async-wrap.js');
@@ -20,7 +19,7 @@ class Process extends HandleWrap {
   spawn(file, args, cwd, env, stdio, flags, uid, gid) {
     const ends = [];
     const pid = start({ file, args, cwd, env, stdio, detached: (flags & DETACHED) !== 0, uid, gid }, ends);
-    // Also without a child, as in libuv: then they have ended.
+    // Runs without a child too, as in libuv: the streams have then ended.
     ends.forEach((fd, index) => {
       stdio[index].handle.takePipe(fd);
     });
@@ -28,7 +27,7 @@ class Process extends HandleWrap {
     this.#pid = pid;
     this.pid = pid;
     this.setActive(true);
-    // Not forgotten when the handle is closed: that the kernel is asked is what lets it forget the child.
+    // Stays registered when the handle is closed: only a wait lets the kernel forget the child.
     operations.expect(sys(NUMBERS.wait, pid), (status) => this.#onExit(status), false);
     return 0;
   }

@@ -1,4 +1,4 @@
-// What: diagnostic reports, of which only the question on the fatal path is answered (node_report_module.cc).
+// Diagnostic reports. Only the question on the fatal path is answered (node_report_module.cc).
 'use strict';
 
 module.exports = function report(binding) {

@@ -1,5 +1,5 @@
-// What: the classes under `v8.serialize` and `v8.deserialize` (node_serdes.cc).
-// Next: serdes/writer.js and serdes/reader.js.
+// The classes under `v8.serialize` and `v8.deserialize` (node_serdes.cc). Next: ../serdes/writer.js
+// and ../serdes/reader.js.
 'use strict';
 
 const { callError } = require('../serdes/errors.js');

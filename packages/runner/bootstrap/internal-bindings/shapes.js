@@ -1,7 +1,8 @@
-// What: makes the skeleton of a binding from its shape, as the build read it out of the real Node (build input `lib/shapes.json`).
-// Why: constants are Node's own, verbatim; a function that we do not implement is present and throws at use (unavailable.js), so that
-// an upgrade of Node shows as a difference of shapes and never as a missing property somewhere deep in the library.
-// Next: the file of the same name as the binding, which replaces what we implement.
+// Makes the skeleton of a binding from its shape, which the build read from the real Node (build
+// input `lib/shapes.json`). Constants are Node's own, verbatim. A function that this guest does not
+// implement exists and throws at use (../errors/unavailable.js). An upgrade of Node therefore shows
+// as a difference of shapes, and never as a missing property deep in the library. Next: the file
+// with the binding's name, which replaces what this guest implements.
 'use strict';
 
 const { unavailableError, unavailableFunction } = require('../errors/unavailable.js');
@@ -12,7 +13,8 @@ function hasShape(name) {
   return shapes[name] !== undefined;
 }
 
-// Each is asked for once (bindings/index.js keeps what is made), so the image need not hold the shape of what has been built.
+// Removes the shape from the table. Each shape is needed once (index.js keeps the binding), and the
+// image need not store used shapes.
 function skeletonOf(name) {
   const shape = take(name);
   return shape === undefined ? {} : build(shape, name, '');
@@ -24,7 +26,7 @@ function take(name) {
   return shape;
 }
 
-// Things beside the bindings that the build noted, such as `__options`.
+// Returns a fact that the build recorded beside the bindings, such as `__options`.
 function recorded(name) {
   return build(take(name), name, '');
 }
@@ -73,7 +75,7 @@ function buildObject(shape, binding, name) {
   return object;
 }
 
-// A class of the binding: it can be extended and looked at, and `new` on it throws.
+// Makes a class of the binding, which can be extended and inspected; `new` throws.
 function buildClass(shape, binding, name) {
   const feature = `${binding}.${name}`;
   const Class = function () {

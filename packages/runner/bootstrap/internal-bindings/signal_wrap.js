@@ -1,5 +1,4 @@
-// What: a listener for one signal (signal_wrap.cc).
-// Next: ../signals.js, where signals come from.
+// A listener for a signal (signal_wrap.cc). Next: ../processes/signals.js, which receives signals.
 'use strict';
 
 const { HandleWrap } = require('../event-loop/async-wrap.js');
@@ -30,7 +29,7 @@ class Signal extends HandleWrap {
     this.setActive(false);
     return 0;
   }
-  // It may have been stopped since the signal was sent.
+  // The listener may have been stopped after the signal was sent.
   deliver(signal) {
     if (this.#signal === signal) this.makeCallback(this.onsignal, signal);
   }

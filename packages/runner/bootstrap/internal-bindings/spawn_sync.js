@@ -1,6 +1,7 @@
-// What: running a child while this process waits (spawn_sync.cc): input is fed, output collected, and only this process stands still.
-// Why a loop here and one waiting call in the kernel: the bytes then lie where the program wants them, and the kernel needs no buffers for it.
-// Next: ../processes/start.js, ../processes/piping.js.
+// Runs a child while this process waits (spawn_sync.cc): input is fed, output is collected, and
+// only this process is suspended. A loop here is better than one waiting call in the kernel: the
+// bytes are then where the program needs them, and the kernel needs no buffers. Next:
+// ../processes/start.js, ../processes/piping.js.
 'use strict';
 
 const context = require('../context.js');
@@ -53,7 +54,7 @@ class Run {
     return this.#result();
   }
 
-  // Moves what can be moved; whether there is more to wait for.
+  // Moves all bytes that can move. Returns whether more will follow.
   #step() {
     let open = 0;
     for (const pipe of this.#pipes) {
@@ -85,7 +86,7 @@ class Run {
     if (left !== FOREVER && native.clockNs(1) >= deadline) this.#end(ETIMEDOUT);
   }
 
-  // Ends the child, whose pipes are of no interest then.
+  // Ends the child and drops its pipes.
   #end(error) {
     if (this.#killed) return;
     this.#killed = true;

@@ -1,5 +1,5 @@
-// What: what all streams share: the state array and the requests (stream_wrap.cc).
-// Next: ../net/stream-base.js.
+// The parts that all streams share: the state array and the requests (stream_wrap.cc). Next:
+// ../net/stream-base.js.
 'use strict';
 
 const { ShutdownWrap, WriteWrap } = require('../net/requests.js');

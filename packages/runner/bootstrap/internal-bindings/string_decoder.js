@@ -1,5 +1,6 @@
-// What: decoding text that arrives in pieces (string_decoder.cc). The state is a small buffer that Node's class owns: bytes of the character
-// that is not complete yet, how many are missing, how many there are, and the encoding.
+// Decodes text that arrives in pieces (string_decoder.cc). The state is a small buffer that Node's
+// class owns: bytes of the incomplete character, the number of missing bytes, the number of present
+// bytes, and the encoding.
 'use strict';
 
 const context = require('../context.js');
@@ -41,7 +42,7 @@ function decode(state, bytes) {
     if (state[MISSING] === 0) {
       prepend = native.decode(state, 0, state[BUFFERED], encoding);
       state[BUFFERED] = 0;
-      // A pair's first half: wait for the second.
+      // A pair's first half waits for the second half.
       const lead = encoding === utf16le ? keepHighSurrogate(state, prepend, 2) : false;
       if (lead) {
         prepend = prepend.slice(0, -1);
@@ -70,13 +71,14 @@ function keepHighSurrogate(state, text, buffered) {
   return true;
 }
 
-// Takes what the waiting character lacks from the front of `bytes`; returns how many bytes were used.
+// Takes the missing bytes of the incomplete character from the front of `bytes`. Returns the number
+// of bytes used.
 function completeCharacter(state, bytes, encoding) {
   let used = 0;
   if (encoding === utf8) {
     for (let i = 0; i < bytes.length && i < state[MISSING]; i++) {
       if ((bytes[i] & 0xc0) !== 0x80) {
-        // Not a continuation: what is there is all there will be.
+        // Not a continuation: the character will not become longer.
         state[MISSING] = 0;
         state.set(bytes.subarray(0, i), state[BUFFERED]);
         state[BUFFERED] += i;
@@ -91,7 +93,8 @@ function completeCharacter(state, bytes, encoding) {
   return used;
 }
 
-// Puts an incomplete character at the end of `bytes` into the state; returns where the complete ones end.
+// Moves an incomplete character at the end of `bytes` into the state. Returns the end of the
+// complete characters.
 function setAside(state, bytes, start, encoding) {
   const length = bytes.length - start;
   if (encoding === utf8) {

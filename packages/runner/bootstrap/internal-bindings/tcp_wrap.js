@@ -1,6 +1,6 @@
-// What: TCP over the kernel's loopback (tcp_wrap.cc).
-// Why the options are accepted without effect: between two sockets of one kernel nothing is delayed and nobody falls silent.
-// Next: ../net/socket-stream.js.
+// TCP over the kernel's loopback (tcp_wrap.cc). The options are accepted without effect: between
+// two sockets of one kernel nothing is delayed and no peer becomes unreachable. Next:
+// ../net/socket-stream.js.
 'use strict';
 
 const { ERRNO, INET, INET6, NUMBERS, TCP_KIND, bare, sys } = require('../net/calls.js');

@@ -1,4 +1,5 @@
-// What: the one timer and the immediates' counters (timers.cc). Node's JavaScript keeps the lists; the shim knows when the next one is due.
+// The single timer and the counters of immediates (timers.cc). Node's JavaScript keeps the lists;
+// the shim knows when the next timer is due.
 'use strict';
 
 const context = require('../context.js');

@@ -1,4 +1,4 @@
-// What: tracing, which is off: there is no inspector and no trace file in a sandbox (node_trace_events.cc).
+// Tracing, which is off: a sandbox has no inspector and no trace file (node_trace_events.cc).
 'use strict';
 
 module.exports = function traceEvents(binding) {

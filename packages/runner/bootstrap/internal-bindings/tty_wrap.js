@@ -1,4 +1,4 @@
-// What: no descriptor of a sandbox is a terminal.
+// Terminals. No descriptor of a sandbox is a terminal.
 'use strict';
 
 module.exports = function ttyWrap(binding) {

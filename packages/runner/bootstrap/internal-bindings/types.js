@@ -1,5 +1,6 @@
-// What: `util.types`: which kind of object a value is, by the engine's class and not by anything a program can forge (node_types.cc).
-// Why in C when the shim has it: util.inspect asks about twenty of these for each object.
+// `util.types`: the kind of an object, by the engine's class and by nothing that a program can
+// forge (node_types.cc). The tests are C in the shim, because util.inspect runs about twenty of
+// them for each object.
 'use strict';
 
 const { External } = require('../engine-gaps/external.js');

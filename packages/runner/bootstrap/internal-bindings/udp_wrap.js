@@ -1,5 +1,4 @@
-// What: datagrams on the kernel's loopback (udp_wrap.cc).
-// Next: ../net/calls.js.
+// Datagrams on the kernel's loopback (udp_wrap.cc). Next: ../net/calls.js.
 'use strict';
 
 const { HandleWrap } = require('../event-loop/async-wrap.js');
@@ -10,7 +9,7 @@ const { SendWrap } = require('../net/requests.js');
 
 const { ERRNO, IN, INET, INET6, INVALID_KIND, NUMBERS, UDP_KIND, Waiting, bare, nameOf, sys } = net;
 
-// Longest message, and reads before others have their turn (libuv's numbers).
+// The longest message, and the number of reads before other handles are served (libuv's numbers).
 const MESSAGE_SIZE = 65_536;
 const READS_IN_A_ROW = 32;
 const NONE = -1;
@@ -93,7 +92,7 @@ class UDP extends HandleWrap {
   send6(req, list, count, ...rest) {
     return this.#send(INET6, req, list, rest);
   }
-  // A datagram leaves at once: what is positive is its size, as Node has it, plus one.
+  // Sends a datagram at once. A positive result is the size plus one, as in Node.
   #send(domain, req, list, rest) {
     const status = this.#make(domain);
     if (status < 0) return status;
@@ -141,7 +140,7 @@ class UDP extends HandleWrap {
   getpeername(target) {
     return this.#socket < 0 ? ERRNO.EBADF : net.putName(net.nameOf(this.#socket, true), target);
   }
-  // The sizes are kept and given back; Linux too doubles what is set.
+  // The sizes are stored and returned. Linux also doubles the given size.
   bufferSize(size, isReceive, ctx) {
     if (this.#socket < 0) {
       ctx.errno = ERRNO.EBADF;
@@ -184,7 +183,7 @@ class UDP extends HandleWrap {
   }
 }
 
-// There is no network whose groups one could join.
+// There is no network whose groups a socket could join.
 const ENODEV = -19;
 for (const name of [
   'setMulticastInterface',

@@ -1,10 +1,10 @@
-// What: URLs for Node's `internal/url` (node_url.cc): an href, and the offsets of its parts in a shared array. The parser is ada, which is C++ in the
-// guest (engine/shim/library-ada.c) as it is in Node.
+// URLs for Node's `internal/url` (node_url.cc): an href, and the offsets of its parts in a shared
+// array. The parser is ada, which is C++ in the guest (engine/shim/library-ada.c) as in Node.
 'use strict';
 
 const context = require('../context.js');
 
-// What the parser would drop, or take for something else, in a path (node_url.cc, `EncodePathChars`).
+// Characters of a path that the parser would remove or misread (node_url.cc, `EncodePathChars`).
 const POSIX_ESCAPED = /[%\\\n\r\t[\]^|~]/g;
 const WINDOWS_ESCAPED = /[%\n\r\t[\]^|~]/g;
 const PATHNAME = 6;

@@ -1,5 +1,5 @@
-// What: the looking-inside functions that util.inspect, assert and the loaders stand on (node_util.cc).
-// Next: types.js for the `isX` tests.
+// The introspection functions under util.inspect, assert and the loaders (node_util.cc). Next:
+// types.js for the `isX` tests.
 'use strict';
 
 const context = require('../context.js');
@@ -30,7 +30,7 @@ module.exports = function util(binding, getInternalBinding) {
   binding.getConstructorName = (value) => native.constructorName(value) || 'Object';
   binding.getExternalValue = External.addressOf;
 
-  // The first frame is Node's own function that calls this one.
+  // The first frame is Node's own function that calls this function.
   binding.getCallSites = (count) => native.callSites(1, count).map(toCallSite);
   binding.getCallerLocation = () => {
     const site = native.callSites(1, 1)[0];
@@ -43,7 +43,8 @@ module.exports = function util(binding, getInternalBinding) {
     return false;
   };
 
-  // It blocks the whole process, as in Node; the clock is the one thing that moves meanwhile, and the time counts as the program's.
+  // Blocks the whole process, as in Node. Only the clock moves meanwhile, and the time counts as
+  // the program's.
   binding.sleep = (ms) => {
     const end = native.clockNs(1) + ms * 1e6;
     while (native.clockNs(1) < end);
@@ -56,7 +57,8 @@ module.exports = function util(binding, getInternalBinding) {
   };
   binding.guessHandleType = (fd) => {
     const kind = sys(NUMBERS.kind, fd);
-    // There is no kernel while the image is made: process.stdout is made as it is for most programs (../stdio.js).
+    // Without a kernel the image is being made: process.stdout then has the kind that most programs
+    // need (../standard-streams/stdio.js).
     return kind < 0 ? FILE_KIND : kind;
   };
   binding.isConstructor = native.isConstructor;

@@ -1,5 +1,5 @@
-// What: libuv's error names and messages. The table is the one that the real Node printed (shape `__errorMap`).
-// Next: ../errno.js, which makes Node's exceptions out of it.
+// libuv's error names and messages. The real Node printed the table (shape `__errorMap`). Next:
+// ../errors/errno.js, which makes Node's exceptions of the table.
 'use strict';
 
 const { errorMap, nameOf, messageOf } = require('../errors/errno.js');

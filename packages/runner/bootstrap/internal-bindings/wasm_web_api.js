@@ -1,4 +1,5 @@
-// What: hooks for WebAssembly.compileStreaming. The guest has no WebAssembly; Node registers its callback at start all the same.
+// Hooks for WebAssembly.compileStreaming. The guest has no WebAssembly, but Node registers its
+// callback at start.
 'use strict';
 
 module.exports = function wasmWebApi(binding) {

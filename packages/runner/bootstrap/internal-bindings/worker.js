@@ -1,4 +1,4 @@
-// What: this is the main thread, and there are no others (node_worker.cc).
+// This thread is the main thread and the only one (node_worker.cc).
 'use strict';
 
 module.exports = function worker(binding) {

@@ -1,5 +1,5 @@
-// What: `toLocaleString` of dates, in English (en-US), with the options that programs use: time zones, single fields, `dateStyle` and `timeStyle`.
-// Next: zone-names.js.
+// `toLocaleString` of dates, in English (en-US), with the options that programs use: time zones,
+// single fields, `dateStyle` and `timeStyle`. Next: zone-names.js.
 'use strict';
 
 const context = require('../context.js');
@@ -57,7 +57,7 @@ function chooseFields(given, wanted) {
   return fields;
 }
 
-// The time's fields in a zone: the process's own, or a named one.
+// Returns the time's fields in a zone: the process's own, or a named zone.
 function momentOf(time, timeZone) {
   const own = timeZone === undefined;
   const offset = own ? -new Date(time).getTimezoneOffset() * 60 : native.zoneOffset(`${timeZone}`, time, false);

@@ -1,6 +1,7 @@
-// What: how many columns a text takes in a terminal: 0 for control and combining characters, 2 for wide ones, else 1 (node_i18n.cc GetColumnWidth).
-// Why the ranges and not a table: console.table and readline are the callers; these are the blocks of East Asian Width W and F, and of marks.
-// Next: bindings/icu.js.
+// Computes the columns of a text in a terminal: 0 for control and combining characters, 2 for wide
+// characters, else 1 (node_i18n.cc GetColumnWidth). Ranges are enough, because the callers are
+// console.table and readline. They are the blocks of East Asian Width W and F, and of marks. Next:
+// ../internal-bindings/icu.js.
 'use strict';
 
 const ZERO = [

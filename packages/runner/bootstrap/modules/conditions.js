@@ -1,6 +1,7 @@
-// What: the conditions under which the loaders choose among a package's `exports`, for a process that has options about them.
-// Why they are changed in place: Node's ES module loader is made once, in the image, and keeps the list that it found then.
-// Next: options.js; boot.js calls `keepOpen` before Node's library makes the list.
+// The conditions under which the loaders choose among a package's `exports`, for a process that has
+// options about them. They are changed in place, because Node's ES module loader is made once, in
+// the image, and keeps the list that exists at that time. Next: program/options.js;
+// start-up/boot.js calls `keepOpen` before Node's library makes the list.
 'use strict';
 
 const context = require('../context.js');
@@ -8,7 +9,7 @@ const { compileBuiltin, replaceBuiltin } = require('../start-up/builtins.js');
 
 const ID = 'internal/modules/esm/utils';
 
-// The same file of Node's library, but its list is not frozen.
+// Replaces the file of Node's library by a copy whose list is not frozen.
 function keepOpen() {
   const body = compileBuiltin(ID);
   replaceBuiltin(ID, (exports, require, module, process, internalBinding, primordials) =>

@@ -1,19 +1,20 @@
-// What: how the program's imports are resolved and linked. A program that imports only builtins is linked here, to the facades that preload.js
-// has made; anything else goes to Node's own ES module loader, with its resolution and its messages.
-// Why two ways: Node's loader costs tens of microseconds a run, and most programs import builtins or nothing. A program without imports
-// never comes here.
-// Next: bindings/module_wrap.js, through which Node's loader works; entry.js registers `link`.
+// Resolves and links the program's imports. A program that imports only builtins is linked here, to
+// the facades that start-up/preload.js made. Node's own ES module loader links any other program,
+// with its resolution and its messages. Two ways exist because Node's loader costs tens of
+// microseconds per run, and most programs import builtins or nothing. A program without imports
+// never calls this file. Next: internal-bindings/module_wrap.js, through which Node's loader works;
+// event-loop/hooks.js registers `link`.
 'use strict';
 
 const context = require('../context.js');
 const { isMain, optionFor, wrapFor } = require('./referrers.js');
 const { quote } = require('../errors/source-lines.js');
 
-// What the shim calls a program that has no file.
+// The shim's name for a program without a file.
 const EVALUATED = /\/\[eval\d+\]$/;
 const RESIDENT = 2;
 
-// Specifier → { handle, namespace } of the public builtins that are in the image, with and without `node:`.
+// Specifier → { handle, namespace } of the public builtins in the image, with and without `node:`.
 const facades = new Map();
 
 function prepareFacades() {
@@ -29,9 +30,11 @@ function prepareFacades() {
   }
 }
 
-// Node's loader remembers what each module's specifiers led to, by the URL of the module. In a runner that would be an entry for every snippet:
-// theirs are forgotten. And what a specifier leads to depends on the folder of the module, not on its name: a file that many modules of a folder
-// import is looked for once. In Node that is microseconds; here it was half of the time that a graph of a thousand small files took.
+// Node's loader caches the resolution of specifiers by the URL of the importing module. In a runner
+// each snippet would add an entry, so entries of snippets are not kept. The resolution depends on
+// the module's folder and not on its name, so a file that many modules of a folder import is
+// resolved once. Node spends microseconds on that; here it was half of the time of a graph of a
+// thousand small files.
 function adaptResolveCache() {
   const { prototype } = context.requireBuiltin('internal/modules/esm/module_map').ResolveCache;
   const isSnippet = (url) => native.mode() === RESIDENT && EVALUATED.test(url);
@@ -49,7 +52,7 @@ function adaptResolveCache() {
   };
 }
 
-// The folder's URL, which no module has: it ends with a slash. A query may hold slashes of its own.
+// The folder's URL ends with a slash, so no module has that URL. A query may contain slashes.
 function folderOf(url) {
   const { StringPrototypeIncludes, StringPrototypeLastIndexOf, StringPrototypeSlice, StringPrototypeStartsWith } =
     context.primordials;
@@ -77,13 +80,13 @@ function linkWithLoader(handle, url) {
   const wrap = new ModuleWrap(url, undefined, handle);
   wrap.isMain = true;
   const done = loader.executeModuleJob(url, wrap, true);
-  // Node's loader remembers each module by its URL. Nobody can import this one, and a runner evaluates any number of them. Its own `delete`
-  // would leave the name there.
+  // Node's loader keeps each module by its URL. No module can import the evaluated module, and a
+  // runner evaluates any number of modules. The loader's own `delete` would keep the name.
   context.primordials.MapPrototypeDelete(loader.loadCache, url);
   return done;
 }
 
-// A name that a module does not export is reported with the line that imports it.
+// A missing export is reported with the line that imports it.
 function instantiate(handle) {
   try {
     native.instantiateModule(handle);

@@ -1,6 +1,6 @@
-// What: `package.json` files as Node's loaders ask for them (node_modules.cc): read once in a process, and looked for upwards from a path.
-// Why what does not exist is not remembered: a program may write it and then load from it.
-// Next: bindings/modules.js.
+// `package.json` files as Node's loaders ask for them (node_modules.cc). A process reads each file
+// once, and searches upwards from a path. Missing files are not remembered, because a program may
+// write one and then load from it. Next: internal-bindings/modules.js.
 'use strict';
 
 const context = require('../context.js');
@@ -9,7 +9,7 @@ const { NUMBERS, sys } = require('../fs/calls.js');
 const SIZE = 16384;
 const MANIFEST = 'package.json';
 
-// Path → [name, main, type, imports, exports, path]. A process makes its own.
+// Path → [name, main, type, imports, exports, path]. Each process makes its own map.
 let known;
 
 function forget() {
@@ -26,7 +26,8 @@ function readText(path) {
   }
 }
 
-// `context` of an error: who imports what. Undefined when there is no such file.
+// `importer` and `specifier` are the context of an error. Returns undefined if the file does not
+// exist.
 function readPackage(path, importer, specifier) {
   const before = known?.get(path);
   if (before !== undefined) return before;
@@ -60,7 +61,7 @@ function invalid(path, importer, specifier) {
   return error;
 }
 
-// The nearest one above a file, but not above the `node_modules` that it is in.
+// Returns the nearest package above a file, but not above the file's `node_modules`.
 function nearestPackage(path) {
   for (let at = path.lastIndexOf('/'); at >= 0; at = path.lastIndexOf('/', at - 1)) {
     const folder = path.slice(0, at);
@@ -71,7 +72,7 @@ function nearestPackage(path) {
   return undefined;
 }
 
-// The one whose scope a URL is in, or the path at which the search ended.
+// Returns the package whose scope contains a URL, or the path at which the search ended.
 function packageScope(url) {
   const { fileURLToPath } = context.requireBuiltin('internal/url');
   let at = new URL(`./${MANIFEST}`, url);

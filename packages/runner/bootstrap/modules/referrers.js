@@ -1,14 +1,17 @@
-// What: who answers `import()` and `import.meta` of code that `node:vm` compiled, by the name it was compiled with, and which module is the main one.
-// Why by name: that is what the engine knows of the code that calls. Node asks V8 for the symbol that it attached to the code.
-// Why only the newest: the engine does not say when code is gone, and a process may compile any amount of it.
-// Next: modules.js asks, bindings/contextify.js and bindings/module_wrap.js tell.
+// Finds the code that answers `import()` and `import.meta` of code that `node:vm` compiled, by the
+// compiled name, and knows the main module. Names are the keys, because the engine knows only the
+// name of the calling code. Node asks V8 for a symbol attached to the code. Only the newest entries
+// are kept, because the engine does not report when code is freed, and a process may compile any
+// amount of code. Next: linking.js, which asks; internal-bindings/contextify.js and module_wrap.js,
+// which register.
 'use strict';
 
 const context = require('../context.js');
 
 const KEPT = 1024;
 
-// Name → { option, wrap }: the symbol that Node's library knows the code by, and the ModuleWrap of a module.
+// Name → { option, wrap }: the symbol by which Node's library knows the code, and the ModuleWrap of
+// a module.
 const special = new Map();
 let main;
 

@@ -1,5 +1,6 @@
-// What: the class behind Node's histograms (histogram.cc): numbers or BigInts, what lies above the highest value is counted, deltas of time.
-// Next: histogram.js for the buckets; bindings/performance.js makes these.
+// The class behind Node's histograms (histogram.cc): numbers or BigInts, a count of values above
+// the highest one, time deltas. Next: histogram.js for the buckets;
+// ../internal-bindings/performance.js, which makes instances.
 'use strict';
 
 const context = require('../context.js');
@@ -30,7 +31,7 @@ class HistogramHandle {
   min() {
     return this.#values.minimum();
   }
-  // The engine of Node says "nothing yet" with the largest number of 64 bits.
+  // Without values Node returns the largest number of 64 bits.
   minBigInt() {
     const min = this.#values.minimum();
     return min === 2 ** 63 ? 2n ** 63n - 1n : BigInt(min);
@@ -53,7 +54,7 @@ class HistogramHandle {
   kurtosis() {
     return this.#values.kurtosis();
   }
-  // Moving averages are off: see the constructor.
+  // Moving averages are off, because the constructor refuses a half-life.
   ewmaMean() {
     return 0;
   }
@@ -102,7 +103,7 @@ class HistogramHandle {
   }
 }
 
-// Of the delay of the loop: how much later than asked for a timer is called.
+// A histogram of the loop's delay: how much later than requested a timer runs.
 class IntervalHistogram extends HistogramHandle {
   #resolution;
   #timer;
@@ -128,7 +129,7 @@ class IntervalHistogram extends HistogramHandle {
   }
 }
 
-// What statistics Node's class has beside these fails at use.
+// Installs the class. Other statistics of Node's class fail at use.
 function install(shape) {
   for (const name of Object.getOwnPropertyNames(shape)) {
     if (name in HistogramHandle.prototype) continue;

@@ -1,7 +1,8 @@
-// What: a histogram of high dynamic range, which Node links as C (deps/histogram): values are kept to a number of significant decimal figures, in
-// buckets whose width doubles. Written from the published layout, so that each value falls into the same bucket as in Node.
-// Why counts in pieces: the whole table of a default histogram is 352 KiB, of which a program touches a few.
-// Next: bindings/performance.js; histogram-handle.js, which has the methods of Node's class.
+// A histogram of high dynamic range, which Node links as C (deps/histogram). Values are kept to a
+// number of significant decimal figures, in buckets whose width doubles. The code follows the
+// published layout, so each value falls into the bucket that Node selects. Counts are kept in
+// pieces, because the whole table of a default histogram is 352 KiB and a program uses a small
+// part. Next: histogram-handle.js, which has the methods of Node's class.
 'use strict';
 
 const PERCENT = 100;
@@ -24,7 +25,7 @@ class Histogram {
     this.max = 0;
   }
 
-  // Which power of two the value's bucket belongs to; 0 for all values of the finest one.
+  // Returns the power of two of the value's bucket; 0 for all values of the finest bucket.
   bucketOf(value) {
     const units = value / (2 * this.half * this.unit);
     return units < 1 ? 0 : Math.floor(Math.log2(units)) + 1;
@@ -36,14 +37,14 @@ class Histogram {
     return (bucket + 1) * this.half + sub - this.half;
   }
 
-  /** The lowest value of a bucket. */
+  /** Returns the lowest value of a bucket. */
   valueAt(index) {
     const bucket = Math.max(Math.floor(index / this.half) - 1, 0);
     const sub = index < this.half ? index : (index % this.half) + this.half;
     return sub * 2 ** bucket * this.unit;
   }
 
-  /** How many values fall into the same bucket. */
+  /** Returns how many values share a bucket with `value`. */
   rangeOf(value) {
     return this.unit * 2 ** this.bucketOf(value);
   }
@@ -60,7 +61,7 @@ class Histogram {
     return this.lowestOf(value) + Math.floor(this.rangeOf(value) / 2);
   }
 
-  /** Whether the value lies within what this histogram keeps. */
+  /** Returns whether the value is within the range of this histogram. */
   record(value, count = 1) {
     if (value < 0 || value > this.highest) return false;
     this.addAt(this.indexOf(value), count);
@@ -85,7 +86,7 @@ class Histogram {
     return this.pieces.get(Math.floor(index / this.half))?.[index % this.half] ?? 0;
   }
 
-  /** `[value, count]` of all buckets that hold something, from the lowest. */
+  /** Yields `[value, count]` of all non-empty buckets, from the lowest. */
   *recorded() {
     for (const number of Array.from(this.pieces.keys()).sort((a, b) => a - b)) {
       const piece = this.pieces.get(number);
@@ -110,7 +111,7 @@ class Histogram {
     return sum / this.total;
   }
 
-  /** The mean of a power of the distance from the mean. */
+  /** Returns the mean of a power of the distance from the mean. */
   moment(power) {
     const mean = this.mean();
     let sum = 0;
@@ -122,7 +123,7 @@ class Histogram {
     return Math.sqrt(this.moment(2));
   }
 
-  /** Of the shape: 0 for none, as Node says it. */
+  /** Returns the skewness; 0 without values, as in Node. */
   skewness() {
     const variance = this.total === 0 ? 0 : this.moment(2);
     return variance === 0 ? 0 : this.moment(3) / variance ** 1.5;
@@ -133,7 +134,7 @@ class Histogram {
     return variance === 0 ? 0 : this.moment(4) / variance ** 2 - 3;
   }
 
-  /** Which part of what was recorded is not above `value`. */
+  /** Returns the fraction of recorded values that are at most `value`. */
   below(value) {
     let sum = 0;
     for (const [at, count] of this.recorded()) if (at <= value) sum += count;
@@ -150,7 +151,7 @@ class Histogram {
     return 0;
   }
 
-  /** `[percentile, value]` in steps that halve the distance to 100. */
+  /** Yields `[percentile, value]` in steps that halve the distance to 100. */
   *percentiles() {
     let next = 0;
     let seen = 0;

@@ -1,13 +1,14 @@
-// What: the signals that this process listens to. The kernel keeps the list: what stands in it is told here, and for everything else it does what
-// Linux does by default, which mostly is the process's end.
-// Why one operation for all signals: the kernel completes it with the number of the next one, in a turn of its own.
-// Next: bindings/signal_wrap.js, which listens; bindings/process_methods.js, which has `_kill`.
+// The signals that this process listens to. The kernel keeps the list and reports the listed
+// signals here. For other signals the kernel does what Linux does by default, which mostly ends the
+// process. One operation serves all signals: the kernel completes it with the number of the next
+// signal, in a turn of its own. Next: ../internal-bindings/signal_wrap.js, which listens;
+// ../internal-bindings/process_methods.js, which has `_kill`.
 'use strict';
 
 const operations = require('../event-loop/operations.js');
 const { NUMBERS, sys } = require('./calls.js');
 
-/** Signal number → handles that listen. */
+/** Signal number → listening handles. */
 const listeners = new Map();
 let waiting = false;
 
@@ -31,7 +32,7 @@ function forget(signal, handle) {
   sys(NUMBERS.listen, signal, 0);
 }
 
-// The handles hold the loop, if anything does.
+// The operation does not hold the loop; the handles may.
 function waitForNext() {
   if (waiting) return;
   const operation = sys(NUMBERS.nextSignal);
@@ -43,7 +44,7 @@ function waitForNext() {
 function tell(signal) {
   waiting = false;
   waitForNext();
-  // Each in its own callback: one of them may throw.
+  // Each handle runs in its own callback, because a callback may throw.
   for (const handle of listeners.get(signal) ?? []) native.enqueueTask(() => handle.deliver(signal));
 }
 

@@ -1,8 +1,9 @@
-// What: a process that another one has started as `node OPTIONS FILE ARGUMENTS`: the command line is read, and Node's own scripts for each way of running
-// (internal/main) take it from there.
-// Why those scripts run as they are: what `-e`, `-p`, `--check` and standard input mean is in them. What they would do first, preparing the process, the
-// image has done, so those two functions do nothing here.
-// Next: options.js, which reads the options; run-file.js, which runs files.
+// A process that another process started as `node OPTIONS FILE ARGUMENTS`. This file reads the
+// command line, and Node's own scripts for each way of running (internal/main) continue. The
+// scripts run unchanged, because they define the meaning of `-e`, `-p`, `--check` and standard
+// input. Their first two functions would prepare the process. The image has done that, so the two
+// functions do nothing here. Next: options.js, which reads the options; run-file.js, which runs
+// files.
 'use strict';
 
 const { compileBuiltin } = require('../start-up/builtins.js');
@@ -13,7 +14,7 @@ const { keepText } = require('../errors/source-lines.js');
 const HELP =
   'Usage: node [options] [ script.js ] [arguments]\n       node [options] -e code [arguments]\n       node [options] -\n';
 
-// `runFile` runs a file as the program.
+// Runs the command line; `runFile` runs a file as the program.
 function runCommandLine(runFile) {
   const { process } = context;
   const { values, rest } = applyCommandLine(native.argv());
@@ -40,7 +41,8 @@ function runMain(name) {
   compileBuiltin(`internal/main/${name}`)(context.process, context.requireBuiltin, context.internalBinding, context.primordials);
 }
 
-// Node's setupChildProcessIpcChannel and initializeClusterIPC, which the image's preparation had no reason to run.
+// Runs Node's setupChildProcessIpcChannel and initializeClusterIPC, which the image's preparation
+// did not need.
 function openChannel() {
   const { env } = context.process;
   if (!env.NODE_CHANNEL_FD) return;

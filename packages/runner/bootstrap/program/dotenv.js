@@ -1,5 +1,6 @@
-// What: the `.env` format, as Node's C++ reads it (node_dotenv.cc): `KEY=value` lines, `export`, three kinds of quotes, comments.
-// Next: bindings/util.js and bindings/process_methods.js use it.
+// The `.env` format, as Node's C++ reads it (node_dotenv.cc): `KEY=value` lines, `export`, three
+// kinds of quotes, comments. Next: internal-bindings/util.js and process_methods.js, which use the
+// parser.
 'use strict';
 
 const LINE = /^\s*(?:export\s+)?([^\s=#]+)[ \t]*=[ \t]*('[^']*'|"[^"]*"|`[^`]*`|[^\r\n#]*)?[^\r\n]*$/gm;

@@ -1,6 +1,7 @@
-// What: a program that is given as text and is no plain ES module: CommonJS or TypeScript (`--input-type`), by the functions with which Node's
-// `--eval` runs it (internal/main/eval_string).
-// Next: options.js calls it; run-file.js does the same for files.
+// Runs a program that is given as text and is no plain ES module: CommonJS or TypeScript
+// (`--input-type`). Node's `--eval` runs texts with these functions too
+// (internal/main/eval_string). Next: options.js, which calls this file; run-file.js, which runs
+// files.
 'use strict';
 
 const context = require('../context.js');

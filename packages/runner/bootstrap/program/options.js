@@ -1,7 +1,8 @@
-// What: `node`'s own options of a process (node_options.cc): `execArgv` and NODE_OPTIONS are parsed into the values that Node's library reads, and
-// what the library decided from them while the image was made is decided again.
-// Why only for processes that have options: the shim calls `applyOptions` for no other, so that a plain start pays nothing.
-// Next: bindings/options.js has the values; main.js of `file` programs comes after.
+// `node`'s own options of a process (node_options.cc). `execArgv` and NODE_OPTIONS are parsed into
+// the values that Node's library reads. Decisions that the library based on options while the image
+// was made are made again. The shim calls `applyOptions` only for a process that has options, so a
+// plain start pays nothing. Next: internal-bindings/options.js, which has the values; run-file.js,
+// which runs afterwards.
 'use strict';
 
 const { applyConditions } = require('../modules/conditions.js');
@@ -23,22 +24,23 @@ const ALIASES = {
   '--loader': '--experimental-loader',
   '--es-module-specifier-resolution': '--experimental-specifier-resolution',
 };
-// Values that an option may have, where not every text is one.
+// The allowed values of options that do not accept every text.
 const CHOICES = {
   __proto__: null,
   '--unhandled-rejections': ['warn-with-error-code', 'throw', 'strict', 'warn', 'none'],
 };
-// V8's, which mean nothing to this engine and change no result.
+// Options of V8, which this engine ignores and which change no result.
 const ENGINE =
   /^--(?:(?:no-)?(?:expose[-_]gc|harmony[-\w]*|opt|stress[-\w]*|jitless|lite-mode|use-strict|interpreted-frames-native-stack|abort-on-uncaught-exception)|(?:max|min|stack|initial|gc|predictable|random|v8|turbo|sparkplug|maglev|concurrent|optimize|trace-gc|huge|single|perf)[-_\w]*)(?:=.*)?$/;
 
 function applyOptions() {
-  // A process with a command line reads it later, with what the environment says.
+  // A process with a command line reads its options later, together with the options of the
+  // environment.
   if (native.mode() === FILE && native.source() === '') return;
   const { process } = context;
   const flags = native.execArgv();
   const fromEnvironment = splitEnvironment(process.env.NODE_OPTIONS ?? '');
-  // Every process has its own values; those of the image stay as they are.
+  // Every process has its own values, so the image's values stay unchanged.
   const values = { ...context.internalBinding('options').getCLIOptionsValues() };
   refuse(parse([...fromEnvironment, ...flags], values).bad);
   process.execArgv = flags.filter((flag) => !flag.startsWith('--eval='));
@@ -46,7 +48,8 @@ function applyOptions() {
   if (flags.some((flag) => flag.startsWith('--eval='))) evaluate(values);
 }
 
-// The same for a whole command line, `node` first: the process's values, and what comes after the options.
+// Applies a whole command line, `node` first. Returns the process's values and the words after the
+// options.
 function applyCommandLine([called, ...line]) {
   const { process } = context;
   const values = { ...context.internalBinding('options').getCLIOptionsValues(), '--input-type': '', '--eval': null };
@@ -75,7 +78,7 @@ function use(values, flags) {
   takeEffect(values, flags);
 }
 
-// Spaces separate, double quotes keep together, a backslash in them escapes.
+// Spaces separate words, double quotes group characters, and a backslash within quotes escapes.
 function splitEnvironment(text) {
   const parts = [];
   for (const [part] of text.matchAll(/(?:[^\s"]|"(?:[^"\\]|\\.)*")+/g))
@@ -83,7 +86,8 @@ function splitEnvironment(text) {
   return parts;
 }
 
-// `bad`: what is wrong, or undefined; `at`: how many of the flags were read. A command line ends its options with the first text that is none.
+// Returns `bad`, the reason of a failure or undefined, and `at`, the number of flags read. On a
+// command line the first word that is no option ends the options.
 function parse(flags, values, isCommandLine = false) {
   let i = 0;
   for (; i < flags.length; i++) {
@@ -109,7 +113,7 @@ function parse(flags, values, isCommandLine = false) {
     if (typeof known === 'boolean') {
       if (equals !== -1) return { bad: `${written} does not take an argument` };
       setSwitch(values, name);
-      // `--print` takes the program if there is one.
+      // `--print` takes the program if there is one
       if (isCommandLine && name === '--print' && i + 1 < flags.length && !flags[i + 1].startsWith('-'))
         values['--eval'] = flags[++i];
       continue;
@@ -142,7 +146,7 @@ const ALIASED = {
   traceDeprecation: '--trace-deprecation',
 };
 
-// The parts of Node's preparation of a process that depend on options.
+// Runs the parts of Node's preparation of a process that depend on options.
 function takeEffect(values, flags) {
   const { process, requireBuiltin } = context;
   for (const [property, option] of Object.entries(ALIASED)) if (values[option]) process[property] = true;

@@ -1,5 +1,5 @@
-// What: a file as the program, as `node FILE ARGS` runs it: Node's own entry point decides which of its loaders takes it.
-// Next: entry.js, which registers this for the shim.
+// Runs a file as the program, like `node FILE ARGS`: Node's own entry point decides which of its
+// loaders loads the file. Next: event-loop/hooks.js, which registers this function for the shim.
 'use strict';
 
 const bindingCommand = require('../app-bindings/command.js');
@@ -13,7 +13,8 @@ const HAS_EXIT_CODE = 2;
 const MAIN_ASYNC_ID = 1;
 const UNSETTLED_EXIT_CODE = 13;
 
-// The shim's `main` hook. A path that is empty: the process was started by another one, with a command line.
+// The shim's `main` hook. An empty path means that another process started this process with a
+// command line.
 function main(path) {
   if (path === '') {
     if (!shell.run() && !bindingCommand.run()) runCommandLine(runFile);
@@ -25,19 +26,21 @@ function runFile(path) {
   const { popAsyncContext, pushAsyncContext } = requireBuiltin('internal/async_hooks');
   const main = requireBuiltin('path').resolve(path);
   process.argv[1] = main;
-  // What `-e` has and a file has not.
+  // Removes what only `-e` has.
   const values = context.cliOptions ?? context.internalBinding('options').getCLIOptionsValues();
   if (values['--input-type'] !== '') {
     context.cliOptions = { ...values, '--input-type': '' };
     requireBuiltin('internal/options').refreshOptions();
   }
-  // The program runs as the event with the id 1; after an error the stack is unwound as a whole (internal/process/execution).
+  // The program runs as the event with the id 1. After an error the whole stack is unwound
+  // (internal/process/execution).
   pushAsyncContext(MAIN_ASYNC_ID, 0, {});
   requireBuiltin('internal/modules/cjs/loader').Module.runMain(main);
   popAsyncContext(MAIN_ASYNC_ID);
 }
 
-// Before `exit` is emitted: an ES module that waits for what cannot come ends the process with 13, as in Node's SpinEventLoop.
+// Runs before `exit` is emitted. An ES module whose await can never settle ends the process with
+// 13, as in Node's SpinEventLoop.
 function checkUnsettled() {
   const promise = globalThis[context.privateSymbols.entry_point_promise_private_symbol];
   if (promise === undefined || native.promiseDetails(promise)[0] !== PENDING) return;

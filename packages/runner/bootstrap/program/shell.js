@@ -1,7 +1,7 @@
-// What: the shell in the image that has one: its bundle (packages/runner/shell) is loaded while that image is made, and every process of the image
-// is one of its commands; the kernel says which, in place of `node`'s options.
-// Why in an image of its own: `node` programs then map and start what they need, and nothing more.
-// Next: run-file.js, which hands over to it.
+// The shell of the image that has one. The bundle (packages/runner/shell) is loaded while that
+// image is made. Every process of the image is one of the shell's commands; the kernel passes the
+// command in place of `node`'s options. The shell has an image of its own, so that `node` programs
+// map and start only what they need. Next: run-file.js, which calls this file.
 'use strict';
 
 const context = require('../context.js');
@@ -14,28 +14,29 @@ const LSEEK = 0x119;
 const SET = 0;
 const CURRENT = 1;
 
-// What the bundle needs besides Node's modules.
+// The functions that the bundle needs besides Node's modules.
 const kernel = {
   pair,
   spawn,
   describe: messageOf,
   rewind: (fd) => sys(LSEEK, fd, 0, SET),
   position: (fd) => sys(LSEEK, fd, 0, CURRENT),
-  /** Has `callback` called with the child's wait status. */
+  /** Calls `callback` with the child's wait status. */
   wait: (pid, callback) => operations.expect(sys(NUMBERS.wait, pid), callback),
 };
 
 let body;
 let shell;
 
-// Before everything else: what compiling the largest file leaves free is then used by the rest, and is no hole in the image.
+// Compiles the bundle before all other files. Compiling the largest file leaves free blocks, which
+// the other files then fill, so the image has no holes.
 function compile() {
   const source = buildFile('shell.js');
   if (source === undefined) return;
   body = native.compileFunction(source, 'coldframe:shell.js', ['exports', 'require', 'module', 'process', 'Buffer']);
 }
 
-// Node's own modules are all loaded; `settle` runs what is due.
+// Installs the shell when Node's own modules are loaded; `settle` runs the due work.
 function install(settle) {
   if (body === undefined) return;
   const module = { exports: {} };
@@ -55,7 +56,7 @@ function install(settle) {
   if (failure !== undefined) throw new Error(`the shell cannot be prepared: ${failure}`);
 }
 
-/** Runs the command that this process is. False: this image has no shell. */
+/** Runs the command of this process. Returns false if this image has no shell. */
 function run() {
   if (shell === undefined) return false;
   const [name] = native.execArgv();

@@ -1,8 +1,9 @@
-// What: puts a function of the shim before `console.log` and its siblings. When everything that Node's own path would look at is in its first
-// state, it writes the line itself; otherwise it calls Node's method with the same arguments.
-// Why: Node's console over Writable over SyncWriteStream costs some 30 µs a line here, the shim's path about one; a line of text is what most
-// programs print. What may differ is listed as guards: the shim checks them at each call and runs no getter.
-// Next: preload.js.
+// Puts a function of the shim before `console.log` and its siblings. If all state that Node's own
+// path would read is unchanged, the function writes the line itself. Otherwise the function calls
+// Node's method with its arguments. A line costs some 30 µs through Node's console, Writable and
+// SyncWriteStream, and about 1 µs through the shim. Most programs print lines of text. The state
+// that may differ is listed as guards, which the shim checks at each call without running a getter.
+// Next: ../start-up/preload.js.
 'use strict';
 
 const context = require('../context.js');
@@ -33,14 +34,15 @@ function replace(globalConsole, name, fd, guards) {
   globalConsole[name] = log;
 }
 
-// Node's console takes its stream at the first use; `console._stdout = stream` replaces it. The same here, and noted for the guards.
+// Node's console takes its stream at the first use, and `console._stdout = stream` replaces the
+// stream. This property does so too, and notes the stream for the guards.
 function watchStream(globalConsole, key, replaced, streams, name) {
   const { process } = context;
   Object.defineProperty(globalConsole, key, {
     configurable: true,
     enumerable: false,
     get() {
-      // Looked at first: what the getter finds may make this one another.
+      // Read first, because the getter may replace this property.
       const now = process[name];
       streams[name] ||= now;
       return streams[name];
@@ -76,7 +78,7 @@ function guardsFor(globalConsole, replaced, name, stream) {
   ];
 }
 
-// An ended or destroyed stream refuses writes: its state word differs in those bits.
+// An ended or destroyed stream refuses writes: these bits of its state word differ.
 function stateGuards(stream) {
   const key = symbolOf(stream._writableState, 'kState');
   const { Writable } = context.requireBuiltin('stream');

@@ -1,21 +1,22 @@
-// What: `process.stdin`, `stdout` and `stderr` of a process whose descriptors are not what the image was made with: a child's pipes.
-// Why at the first access: the image holds the streams that nearly every program has, ready made, and `console.log` writes without asking for
-// them. A child whose program looks at a stream gets Node's own for what its descriptors are.
-// Next: console-log.js, whose short way ends when the streams are others.
+// `process.stdin`, `stdout` and `stderr` of a process whose descriptors differ from the image's,
+// such as pipes of a child. The streams are replaced at the first access: the image holds the
+// streams that nearly every program needs, and `console.log` writes without reading the properties.
+// A child whose program reads a stream gets Node's own stream for the kind of its descriptor. Next:
+// console-log.js, whose short path ends when the streams differ.
 'use strict';
 
 const context = require('../context.js');
 const { NUMBERS, sys } = require('../fs/calls.js');
 const { FILE_KIND } = require('../net/calls.js');
 
-// `onReset`: the streams of the image are not this process's.
+// `onReset` is called if the image's streams do not fit this process.
 function install(onReset) {
   const { process } = context;
   const { resetStdioForTesting } = context.internalBinding('process_methods');
   let settled = false;
   const settle = () => {
     const kinds = [1, 2].map((fd) => sys(NUMBERS.kind, fd));
-    // No kernel: the image is being made.
+    // Without a kernel the image is being made.
     if (kinds[0] < 0) return;
     settled = true;
     if (kinds.every((kind) => kind === FILE_KIND)) return;

@@ -1,7 +1,9 @@
-// What: the order in which the guest boots: Node's own sequence (node_realm.cc, node.cc), then its preparation of a process, and then
-// what only we do, because our image is taken afterwards: loading the public modules and running dummy programs.
-// Why Node's sequence and not our own: the library below depends on it, and an upgrade of Node then changes no order of ours.
-// Next: bindings/index.js (what `internalBinding` gives), preload.js, entry.js (what the shim calls in a process).
+// The order in which the guest boots: Node's own sequence (node_realm.cc, node.cc), then Node's
+// preparation of a process. The last steps are ours, because our image is taken afterwards: loading
+// the public modules and running dummy programs. Node's sequence is kept because the library
+// depends on it, and because an upgrade of Node then changes no order of ours. Next:
+// ../internal-bindings/index.js (the results of `internalBinding`), preload.js,
+// ../event-loop/hooks.js (the functions that the shim calls in a process).
 'use strict';
 
 const context = require('../context.js');
@@ -42,8 +44,9 @@ module.exports = function boot() {
   require('./refresh.js').prepare();
 };
 
-// Node's preparation of a process, here of every process at once. To Node's scripts it looks as if a start-up snapshot were being built: they
-// then leave `process.argv0` configurable, which refresh.js needs.
+// Runs Node's preparation of a process for all processes at once. Node's scripts are led to believe
+// that a start-up snapshot is being built: they then keep `process.argv0` configurable, which
+// refresh.js needs.
 function prepareExecution(getInternalBinding) {
   const { isBuildingSnapshotBuffer } = getInternalBinding('mksnapshot');
   const { prepareMainThreadExecution, markBootstrapComplete } = context.requireBuiltin('internal/process/pre_execution');

@@ -1,12 +1,13 @@
-// What: compiles a file of Node's library by its id, with the parameters that Node's C++ gives that kind of file (node_builtins.cc).
-// Why at build time only: a process has no source text (`buildFile` answers with nothing then). preload.js compiles every file that
-// may still be asked for, so that `compileBuiltin` finds it here.
-// Next: bindings/builtins.js, the binding through which Node's loader asks.
+// Compiles a file of Node's library by its id, with the parameters that Node's C++ passes to that
+// kind of file (node_builtins.cc). Compiling works only at build time, because a process has no
+// source text (`buildFile` then returns nothing). preload.js compiles every file that a process may
+// need, so that `compileBuiltin` finds the function here. Next: ../internal-bindings/builtins.js,
+// the binding that Node's loader asks.
 'use strict';
 
 const ids = JSON.parse(buildFile('lib/ids.json'));
 
-// Compiled but not yet run: what preload.js put aside for a later `require`.
+// Compiled functions that have not run, which preload.js keeps for a later `require`.
 const ready = new Map();
 
 const MODULE = ['exports', 'require', 'module', 'process', 'internalBinding', 'primordials'];
@@ -25,7 +26,7 @@ function sourceOf(id) {
   return buildFile(`lib/${id}.js`);
 }
 
-// Files of Node's library for which this guest has its own: id → function with the parameters MODULE.
+// Files of Node's library that this guest replaces: id → function with the parameters MODULE.
 const replaced = new Map();
 
 function replaceBuiltin(id, body) {
@@ -45,7 +46,7 @@ function compileBuiltin(id) {
   return native.compileFunction(source, `node:${id}`, parametersOf(id));
 }
 
-// Compiles `id` without running it, unless it is compiled already.
+// Compiles `id` without running it, unless it is already compiled.
 function compileAhead(id) {
   if (!ready.has(id)) ready.set(id, compileBuiltin(id));
 }

@@ -1,5 +1,6 @@
-// What: small programs that run while the image is made, so that what Node does at a first use (lazy requires, caches, first shapes of objects)
-// is in the image. Their output goes nowhere. They may not do what Node does once only (deprecation warnings): a process would miss it.
+// Small programs that run while the image is made. Node's work at a first use (lazy requires,
+// caches, first shapes of objects) is then part of the image. Their output is discarded. They must
+// not trigger what Node does only once (deprecation warnings), because a process would miss it.
 // Next: preload.js.
 'use strict';
 
@@ -59,7 +60,7 @@ function errors() {
   }
 }
 
-// Rejections that are handled in time, ticks, microtasks and contexts.
+// Runs rejections that are handled in time, ticks, microtasks and contexts.
 function ticking() {
   const { AsyncLocalStorage } = context.requireBuiltin('async_hooks');
   const storage = new AsyncLocalStorage();
@@ -81,7 +82,7 @@ function text() {
   structuredClone({ a: [new Date(0), new Map()] });
 }
 
-// Runs ticks and microtasks until nothing is due; timers and immediates are left to processes.
+// Runs ticks and microtasks until none is due. Timers and immediates are left to processes.
 function settle() {
   native.runMicrotasks();
   if (native.loop.tickInfo[0] !== 0 || native.loop.tickInfo[1] !== 0) context.tickCallback();

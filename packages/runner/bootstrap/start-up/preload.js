@@ -1,7 +1,8 @@
-// What: what happens in the image so that it need not happen in each process: public modules are loaded, every other file of the library is
-// compiled, and dummy programs run through the paths that programs take.
-// Why: a module loaded in a process costs a millisecond and its pages in every process; in the image it costs nothing that is not touched.
-// Next: refresh.js, which must come after: the dummy programs leave traces (a cached working directory).
+// Work that the image does in advance for each process. Public modules are loaded, every other file
+// of the library is compiled, and dummy programs run through the paths that programs take. A module
+// that a process loads costs a millisecond and its pages in every process. In the image a module
+// costs nothing until it is used. Next: refresh.js, which must run afterwards, because the dummy
+// programs leave traces (a cached working directory).
 'use strict';
 
 const context = require('../context.js');
@@ -75,11 +76,12 @@ const INTERNAL = [
   'internal/abort_controller',
 ];
 
-// How a child process runs (command-line.js).
+// The ways in which a child process runs (../program/command-line.js).
 const MAIN = ['check_syntax', 'eval_stdin', 'eval_string'];
 
-// Not for this guest: V8's log processors (ES modules, read by the profiler's own program), a TypeScript parser in WebAssembly, the debugger's command
-// line, and what Node itself offers only behind an experimental flag (QUIC, iterable streams).
+// Files that this guest does not need. They are V8's log processors (ES modules for the profiler's
+// own program), a TypeScript parser in WebAssembly, and the debugger's command line. Modules behind
+// an experimental flag of Node (QUIC, iterable streams) are omitted too.
 const LEFT_OUT = /^(?:internal\/(?:deps\/(?:amaro|v8)|debugger|quic|streams\/iter)\/|internal\/v8_prof_|stream\/iter$|quic$)/;
 
 module.exports = function preload() {
@@ -94,7 +96,8 @@ module.exports = function preload() {
   shell.install(dummies.settle);
 };
 
-// The largest first, and all before anything is loaded: what compiling them leaves free is then used by the rest, and is no hole in the image.
+// Compiles the largest files first, and all files before any file is loaded. Compiling leaves free
+// blocks, which later files fill, so the image has no holes.
 function compileAll() {
   const wanted = ids.filter((id) => !isLoaded(id) && !LEFT_OUT.test(id));
   wanted.push(...MAIN.map((name) => `internal/main/${name}`));

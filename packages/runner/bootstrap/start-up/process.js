@@ -1,7 +1,7 @@
-// What: the `process` object as Node's C++ makes it before any of its scripts runs (node_process_object.cc): versions, the class of the
-// object, and the properties that differ from process to process.
-// Why those are lazy: a start may not cost JavaScript; refresh.js lists them.
-// Next: refresh.js, then Node's internal/bootstrap/node, which adds the rest.
+// The `process` object as Node's C++ makes it before any script runs (node_process_object.cc):
+// versions, the object's class, and the properties that differ between processes. The last are
+// lazy, because a start must not run JavaScript; refresh.js lists them. Next: refresh.js, then
+// Node's internal/bootstrap/node, which adds further properties.
 'use strict';
 
 const context = require('../context.js');
@@ -9,7 +9,7 @@ const { recorded } = require('../internal-bindings/shapes.js');
 const { defineProcessState } = require('./refresh.js');
 
 module.exports = function makeProcess(getInternalBinding) {
-  // Node's `process` is an instance of a class that nobody can construct again.
+  // Node's `process` is an instance of a class that a program cannot construct.
   function process() {}
   const prototype = Object.create(Object.prototype, {
     constructor: { value: process, writable: true, configurable: true },

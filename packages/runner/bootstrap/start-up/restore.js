@@ -1,22 +1,29 @@
-// What: THE list of what must be fresh when a saved process lives again, as the same one or as one of many clones. As refresh.js, this is a
-// security contract: two clones never agree on a random number that either draws after the restore.
+// The complete list of the state that must be fresh when a saved process is restored, once or as
+// one of many clones. Like refresh.js, the list is a security contract: two clones never agree on a
+// random number that either draws after the restore.
 //
-// | state | how it is made fresh |
-// |---|---|
-// | `Math.random()` | the shim reseeds the generator of every realm, before anything else of the guest runs |
-// | `crypto.randomUUID()`, `randomUUIDv7()`, `randomInt()` | Node keeps random bytes for these: all that is kept is drawn anew (crypto/random-kept.js) |
-// | `crypto.randomBytes()`, `getRandomValues()`, keys, `mkdtemp` names | read from the host at each call, and jobs under way draw when they complete: nothing is kept |
-// | `Date` | the wall clock is read at each call: it steps |
-// | `process.pid`, `ppid` | those that the host says; the number is the same unless the host chose another |
-// | `process.env` | what the host sets or removes is set or removed, before listeners hear of it |
-// | the rest of the world | `process.emit('coldframe:restore', { asleepMs })`: the program can react |
+// - `Math.random()`: the shim reseeds the generator of every realm before other code of the guest
+//   runs.
+// - `crypto.randomUUID()`, `randomUUIDv7()`, `randomInt()`: Node keeps random bytes for these
+//   functions; all of them are drawn again (../crypto/random-kept.js).
+// - `crypto.randomBytes()`, `getRandomValues()`, keys, `mkdtemp` names: read from the host at each
+//   call. Pending jobs draw when they complete. Nothing is kept.
+// - `Date`: the wall clock is read at each call, so it steps.
+// - `process.pid`, `ppid`: the host's numbers; the pid is unchanged unless the host chose another.
+// - `process.env`: the host's changes are applied before listeners are notified.
+// - The rest of the world: `process.emit('coldframe:restore', { asleepMs })` lets the program
+//   react.
 //
-// Not fresh, on purpose. The monotonic clocks (`hrtime`, `performance.now()`, timers, `eventLoopUtilization()`) go on where they stood when the
-// memory was saved, so timers keep their remaining time and `performance.timeOrigin` stays; `asleepMs` says what they leave out. The seed of
-// the engine's hash tables is the image's own, the same in every process: it orders buckets, is seen by nobody and is no secret.
-// Not fresh, and cannot be made so from here: what a program drew before the save and keeps (a pool of random bytes in a package of its own).
-// The `Date` header of http is Node's cache: up to a second of the process's time old.
-// Next: entry.js registers `restore` as the shim's hook; the C half of the list stands in shim/process.c.
+// Deliberately not fresh: the monotonic clocks (`hrtime`, `performance.now()`, timers,
+// `eventLoopUtilization()`). They continue from the time at which the memory was saved, so timers
+// keep their remaining time and `performance.timeOrigin` stays. `asleepMs` is the time that these
+// clocks omit. The seed of the engine's hash tables is the image's own, equal in every process. The
+// seed only orders buckets, no program sees it, and it is no secret.
+//
+// Not fresh, and out of reach from here: random bytes that a program drew before the save and
+// keeps, such as a package's own pool. The `Date` header of http is Node's cache, up to a second of
+// the process's time old. Next: event-loop/hooks.js, which registers `restore` as the shim's hook;
+// shim/process.c has the C half of the list.
 'use strict';
 
 const context = require('../context.js');
@@ -24,7 +31,7 @@ const { drawAnew } = require('../crypto/random-kept.js');
 
 const EVENT = 'coldframe:restore';
 
-// `changes`: `KEY=value`, or `KEY` to remove it.
+// Applies a restore. `changes` has `KEY=value` to set a variable, or `KEY` to remove it.
 function restore(asleepMs, changes, hasOtherPid) {
   drawAnew();
   const { process } = context;
@@ -33,7 +40,7 @@ function restore(asleepMs, changes, hasOtherPid) {
   if (isHeard(process)) process.emit(EVENT, { asleepMs });
 }
 
-// Whoever has looked at `process.pid` has made a value of it (refresh.js).
+// A program that has read `process.pid` made it a plain value (refresh.js).
 function renewPid(process) {
   if (!Object.getOwnPropertyDescriptor(process, 'pid')?.configurable) return;
   native.defineLazyProperty(process, 'pid', () => native.pid());
@@ -45,7 +52,7 @@ function changeEnvironment(env, change) {
   else env[change.slice(0, at)] = change.slice(at + 1);
 }
 
-// Packages that patch `process.emit` see the event too.
+// Returns whether a listener exists. Packages that patch `process.emit` get the event too.
 function isHeard(process) {
   return process.emit !== context.requireBuiltin('events').prototype.emit || process._events?.[EVENT] !== undefined;
 }

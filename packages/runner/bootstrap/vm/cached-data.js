@@ -1,7 +1,8 @@
-// What: V8's code cache as scripts and modules show it: `createCachedData`, `cachedData`, `cachedDataRejected`.
-// Why there is nothing in it: the engine compiles faster than the data would be checked. What is given out is a mark of the source text, and what
-// comes back is accepted when it is the mark of that text, as V8 accepts the data of the same source and refuses others.
-// Next: bindings/contextify.js, bindings/module_wrap.js.
+// V8's code cache as scripts and modules show it: `createCachedData`, `cachedData`,
+// `cachedDataRejected`. The data has no code, because the engine compiles faster than such data
+// could be checked. The data is a mark of the source text. Data is accepted if it is the mark of
+// the compiled text, as V8 accepts the data of an equal source and rejects other data. Next:
+// ../internal-bindings/contextify.js and module_wrap.js.
 'use strict';
 
 const context = require('../context.js');
@@ -23,7 +24,7 @@ function createCachedData(text) {
   return context.requireBuiltin('buffer').Buffer.from(mark.buffer);
 }
 
-/** True when `data` does not belong to that text. */
+/** Returns whether `data` does not belong to that text. */
 function isRejected(data, text) {
   const mark = new Uint8Array(markOf(text).buffer);
   const given = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);

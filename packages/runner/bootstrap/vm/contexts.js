@@ -1,15 +1,17 @@
-// What: contexts of `node:vm`: making one (node_contextify.cc's ContextifyContext), finding the one that belongs to an object, and running a function
-// in one with a time limit and microtasks of its own.
-// Why a handle: the engine's realm lives as long as this object; Node's library keeps it on the program's object under a private symbol.
-// Next: bindings/contextify.js and bindings/module_wrap.js; the engine's side is engine/shim/contexts.c.
+// Contexts of `node:vm`: makes a context (ContextifyContext of node_contextify.cc), finds the
+// context of an object, and runs a function in a context. A run may have a time limit and
+// microtasks of its own. A handle represents a context, because the engine's realm lives as long as
+// the handle. Node's library keeps the handle on the program's object under a private symbol. Next:
+// ../internal-bindings/contextify.js and module_wrap.js; engine/shim/contexts.c is the engine's
+// side.
 'use strict';
 
 const context = require('../context.js');
 
-// What the engine puts on a global object and V8 does not.
+// Properties of the engine's global object that V8's has not.
 const NOT_OF_A_CONTEXT = ['performance', 'queueMicrotask', 'atob', 'btoa', 'navigator', 'DOMException', 'print', 'gc'];
 
-// V8 gives every context a console that only a debugger hears.
+// Every context of V8 has a console that only a debugger reads.
 const PREPARE = `
   const console = {};
   for (const name of ['debug', 'error', 'info', 'log', 'warn', 'dir', 'dirxml', 'table', 'trace', 'group', 'groupCollapsed', 'groupEnd', 'clear',
@@ -28,22 +30,28 @@ function prepare(handle, global) {
   native.compileFunction(PREPARE, 'coldframe:context', ['global', 'Atomics_'], { context: handle })(global, Atomics);
 }
 
-/** A context around `object`, or, when that is undefined, one with an ordinary global object. Returns what stands for it. */
+/**
+ * Makes a context around `object`, or, if that is undefined, a context with an ordinary global
+ * object. Returns the object that represents the context.
+ */
 function makeContext(object, strings, ownMicrotasks) {
   const [handle, global] = native.makeContext(object, strings, prepare);
   handle[MICROTASKS] = ownMicrotasks;
   const key = context.privateSymbols.contextify_context_private_symbol;
   const result = object ?? global;
-  result[key] = handle; // an assignment: on a proxy it is the proxy's own
+  result[key] = handle; // an assignment, because on a proxy the property is the proxy's own
   return result;
 }
 
-/** The handle of a contextified object; undefined for the main context. */
+/** Returns the handle of a contextified object; undefined for the main context. */
 function handleOf(object) {
   return object === null || object === undefined ? undefined : object[context.privateSymbols.contextify_context_private_symbol];
 }
 
-/** What `run` returns. It may take `timeout` milliseconds (below 0: any time), with the microtasks of a context that has its own. */
+/**
+ * Returns the result of `run`. `run` may take `timeout` milliseconds (below 0: any time), and runs
+ * with the microtasks of a context that has its own.
+ */
 function runLimited(run, timeout, handle) {
   const withMicrotasks = handle?.[MICROTASKS] ? handle : undefined;
   if (timeout < 0 && withMicrotasks === undefined) return run();

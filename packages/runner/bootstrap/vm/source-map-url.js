@@ -1,4 +1,5 @@
-// What: the `sourceMappingURL` comment of a source text, which V8 finds while it scans. The last one counts.
+// Finds the `sourceMappingURL` comment of a source text, as V8 does while scanning. The last
+// comment counts.
 'use strict';
 
 const LENGTH = '//# sourceMappingURL='.length;
