@@ -1,4 +1,5 @@
-// What the end of a test file means. Only a genuine pass is one: a file that skips itself has tested nothing.
+// Derives the result of a test file from its end. A file that skips itself has tested nothing, so a
+// skip is no pass.
 
 import { root } from '../build/paths.mjs';
 
@@ -6,7 +7,7 @@ const SKIPPED = /^1\.\.0 # skip/im;
 
 const MAX_REASON = 160;
 
-/** The line that names what went wrong: the error's own, before frames and quoted source. */
+/** Returns the line that names the error, without frames and quoted source. */
 export function reasonOf(stderr) {
   const lines = stderr.split('\n').map((line) => line.trimEnd());
   const named = lines.find((line) => /^(?:Uncaught )?[A-Za-z]*(?:Error|Exception)\b.*:/.test(line) || /^Mismatched /.test(line));
@@ -17,7 +18,7 @@ export function reasonOf(stderr) {
   return shorten(named ?? thrown ?? any ?? '');
 }
 
-// Paths below the tests' folder and numbers of processes differ from run to run; the report must not.
+// Paths below the tests' folder and process numbers differ between runs, and the report must not.
 const shorten = (line) => {
   const text = line
     .trim()
@@ -27,8 +28,11 @@ const shorten = (line) => {
   return text.length > MAX_REASON ? `${text.slice(0, MAX_REASON - 1)}…` : text;
 };
 
-/** `{ result, reason }` of a file that ended by itself (`exitCode`, or `signal`), was stopped (`timedOut`) or could not run (`error`). */
-export function verdict({ exitCode, signal, timedOut, error, stdout = '', stderr = '' }) {
+/**
+ * Returns `{ result, reason }` of a file that ended by itself (`exitCode`, or `signal`), was
+ * stopped (`timedOut`) or could not run (`error`).
+ */
+export function resultOf({ exitCode, signal, timedOut, error, stdout = '', stderr = '' }) {
   if (timedOut) return { result: 'timeout', reason: reasonOf(stderr) || 'it did not end' };
   if (error !== undefined) return { result: 'fail', reason: shorten(`${error.code ?? error.name}: ${error.message}`) };
   if (exitCode === 0 && SKIPPED.test(stdout)) {

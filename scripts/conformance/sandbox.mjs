@@ -1,14 +1,18 @@
-// The same files in the sandbox: each in a runtime of its own, all of them in one sidecar, through the public SDK and nothing else.
-// The tests' folder is mounted read-only; temporary files live in the runtime and end with it.
+// Runs the files in the sandbox: each in a runtime of its own, all in one sidecar, through the
+// public SDK only. The tests' folder is mounted read-only. Temporary files are in the runtime and
+// end with it.
 
-import { GUEST_ROOT, GUEST_RUNS, GUEST_TESTS } from './places.mjs';
-import { verdict } from './verdict.mjs';
+import { GUEST_ROOT, GUEST_RUNS, GUEST_TESTS } from './paths.mjs';
+import { resultOf } from './result.mjs';
 
-/** More than the longest string of Node takes: some tests make a buffer of that size. */
+/** More than the longest string of Node needs: some tests make a buffer of that size. */
 const MEMORY = 3 * 2 ** 29;
 
-/** A sidecar that is replaced when it ends: a file that kills it must not fail the files after it. */
-export function openBox({ NodeRuntime, Sidecar }, folder, jobs) {
+/**
+ * Keeps a sidecar, and replaces it when it ends: a file that kills the sidecar must not fail later
+ * files.
+ */
+export function openSandbox({ NodeRuntime, Sidecar }, folder, jobs) {
   const spawn = () => Sidecar.spawn({ workers: jobs });
   let sidecar = spawn();
   const mounts = [GUEST_TESTS, GUEST_RUNS].map((guestPath) => ({ guestPath, hostPath: folder, readOnly: true }));
@@ -18,7 +22,7 @@ export function openBox({ NodeRuntime, Sidecar }, folder, jobs) {
     const used = sidecar;
     const ended = await end(await used, file, timeoutMs);
     if (ended.error?.code === 'ERR_SIDECAR_EXITED' && used === sidecar) sidecar = spawn();
-    return { ...verdict(ended), ms: Math.round(performance.now() - started) };
+    return { ...resultOf(ended), ms: Math.round(performance.now() - started) };
   }
 
   async function end(shared, { name, flags }, timeoutMs) {

@@ -1,6 +1,7 @@
-// Runs inside the pinned Node (`--expose-internals`): writes down what each internalBinding looks like, as JSON on stdout. Constants are
-// copied, functions and classes by name and shape only. The bootstrap builds its bindings from this and replaces what it
-// implements, so an upgrade of Node shows as a diff of this file. The format stands in engine/NATIVES.md, "Build inputs".
+// Runs inside the pinned Node (`--expose-internals`) and prints the shape of each internalBinding
+// as JSON on stdout. Constants are copied, functions and classes only by name and shape. The
+// bootstrap builds its bindings from these shapes and replaces what it implements, so an upgrade of
+// Node shows as a difference of shapes. NATIVES.md, "Build inputs", has the format.
 'use strict';
 const { internalBinding } = require('internal/test/binding');
 
@@ -13,7 +14,7 @@ const BINDINGS =
   zlib`.split(/\s+/);
 
 const MAX_DEPTH = 6;
-// Long texts (process.config and the like) are not shapes.
+// Long texts (process.config and similar) are not shapes.
 const MAX_STRING = 20_000;
 const MAX_TYPED_ARRAY = 64;
 
@@ -88,7 +89,7 @@ function shapeOfObject(object, depth, seen) {
   return shape;
 }
 
-// Constants, as Node's C++ defines them: neither writable nor configurable.
+// Returns whether an object has Node's C++ constants, which are neither writable nor configurable.
 function isReadOnly(object) {
   const all = Object.values(Object.getOwnPropertyDescriptors(object));
   return (
@@ -102,9 +103,9 @@ for (const name of BINDINGS) {
   try {
     binding = internalBinding(name);
   } catch {
-    continue; // not in this version of Node
+    continue; // absent in this version of Node
   }
-  // of the builtins only the lists: their sources are files of their own
+  // Only the lists of the builtins: their sources are files of their own.
   shapes[name] =
     name === 'builtins' ? { t: 'o', v: { builtinCategories: shapeOf(binding.builtinCategories) } } : shapeOf(binding);
 }
@@ -114,7 +115,7 @@ shapes.symbols = {
   v: Object.fromEntries(Object.keys(symbols).map((key) => [key, { t: 'sym', v: symbols[key].description }])),
 };
 shapes.__options = shapeOf(internalBinding('options').getCLIOptionsValues());
-// As text, which the guest reads when it is asked; the texts of `node --help` are left out.
+// Stored as text, which the guest parses when it is needed. The texts of `node --help` are omitted.
 const { options, aliases } = internalBinding('options').getCLIOptionsInfo();
 const facts = [...options].map(([name, { envVarSettings, type, defaultIsTrue }]) => [
   name,

@@ -1,4 +1,5 @@
-// A resident runner evaluates any number of modules in one process: its heap must not grow with their number.
+// A resident runner evaluates any number of modules in one process, and its heap must not grow with
+// their number.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -18,7 +19,7 @@ const SOURCES = [
 ];
 
 it(
-  `does not grow over ${EVALUATIONS} modules, with imports of builtins`,
+  `the heap does not grow over ${EVALUATIONS} modules with imports of builtins`,
   async () => {
     const main = Buffer.concat([
       readFileSync(join(inputsDir, 'bootstrap/main.js')),

@@ -1,8 +1,11 @@
-// Makes a git tree of the engine: the pinned sources, tagged with their version, and one commit for each patch, whose message is
-// the patch's header. A developer reads, edits, reorders and bisects patches there with git's own commands.
-//   pnpm engine:tree [DIR]      DIR is `.build/engine-tree` by default
-// If DIR is such a tree with another version of the engine, the new sources are added beside it, for `git rebase --onto`.
-// Next: write-series.mjs, which makes patch files of the commits.
+// Makes a git tree of the engine: the pinned sources, tagged with their version, and one commit for
+// each patch. The commit's message is the patch's header. A developer reads, edits, reorders and
+// bisects patches there with git's own commands.
+//
+//   pnpm engine:tree [DIR]      (default: .build/engine-tree)
+//
+// If DIR is such a tree of another version of the engine, the new sources are added to it, for `git
+// rebase --onto`. Next: write-series.mjs, which makes patch files of the commits.
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,7 +1,8 @@
-// The format of a patch file: a commit message, a line `---`, and a unified diff of the engine's sources.
-// The message is the patch's header. Its subject is `name: imperative`; `Reason:`, `Changes:` and `Tests:` follow as sections.
-// `git apply`, `patch` and editors read the diff, and `git format-patch` separates message and diff in this way too.
-// Next: series.mjs, which reads and applies all patches.
+// The format of a patch file: a commit message, a line `---`, and a unified diff of the engine's
+// sources. The message is the patch's header. Its subject is `name: imperative`; `Reason:`,
+// `Changes:` and `Tests:` follow as sections. `git apply`, `patch` and editors read the diff, and
+// `git format-patch` separates message and diff in this way too. Next: series.mjs, which reads and
+// applies all patches.
 
 const SEPARATOR = '\n---\n';
 const SUBJECT = /^([a-z0-9]+(?:-[a-z0-9]+)*): \S/;
@@ -15,7 +16,10 @@ export function parsePatchFile(file, text) {
   return { file, name, subject, message, diff: text.slice(at + SEPARATOR.length) };
 }
 
-/** Returns the name and the subject that a patch's message begins with. `place` is a file or a commit, for errors. */
+/**
+ * Returns the name and the subject that a patch's message begins with. `place` is a file or a
+ * commit, for errors.
+ */
 export function parseMessage(place, message) {
   const [subject] = message.split('\n', 1);
   const name = SUBJECT.exec(subject)?.[1];

@@ -1,14 +1,15 @@
-// Reads the series of patches in `engine/patches` and applies it to the engine's sources. The files apply in the order of their
-// numbers, which run from 0001 without a gap. A patch must fit exactly: another text at a hunk's place stops the build with
-// that place, because the sources are pinned and a hunk that fits elsewhere may change the wrong function.
-// Next: ../compile.mjs compiles the result; engine-tree.mjs makes a git tree of it for developers.
+// Reads the series of patches in `engine/patches` and applies the series to the engine's sources.
+// The files apply in the order of their numbers, which run from 0001 without a gap. A patch must
+// fit exactly: another text at a hunk's place stops the build with that place. The sources are
+// pinned, and a hunk that fits elsewhere may change the wrong function. Next: ../compile.mjs, which
+// compiles the result; engine-tree.mjs makes a git tree of the series for developers.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyPatch, parsePatch } from 'diff';
 import { patchesDir } from '../paths.mjs';
 import { parsePatchFile, patchFileName } from './format.mjs';
 
-/** @returns {{ file: string, name: string, subject: string, message: string, diff: string }[]} in order */
+/** Returns the patches in order, in the form of `parsePatchFile`. */
 export function loadPatches(dir = patchesDir) {
   const files = patchFiles(dir);
   const patches = files.map((file) => parsePatchFile(file, readFileSync(join(dir, file), 'utf8')));
@@ -37,7 +38,8 @@ function applyChange(files, patch, change) {
   const name = change.newFileName?.replace(/^b\//, '');
   const source = files.get(name);
   if (source === undefined) throw new Error(`patch ${patch.file}: there is no file ${name}`);
-  // The library would search for another place; the error ends its search at the first line that differs.
+  // The library would search for another place; the error ends its search at the first line that
+  // differs.
   const compareLine = (line, found, _operation, expected) => {
     if (found === expected) return true;
     throw new Error(

@@ -1,6 +1,8 @@
-// Makes the patch files in `engine/patches` of the commits in a tree of the engine (engine-tree.mjs). The commit's message becomes
-// the header, and the order of the commits the number. Unchanged commits give the files that the tree was made of.
-//   pnpm engine:patches [DIR]      DIR is `.build/engine-tree` by default
+// Makes the patch files in `engine/patches` of the commits in a tree of the engine
+// (engine-tree.mjs). The commit's message becomes the header, and the order of the commits the
+// number. Unchanged commits return the files that the tree was made of.
+//
+//   pnpm engine:patches [DIR]      (default: .build/engine-tree)
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -29,7 +31,10 @@ export function readEngineTree(dir, { sources = readEngineFiles(), version = ENG
   });
 }
 
-/** Replaces the patch files of a folder and returns the names of the files that were written or removed. */
+/**
+ * Replaces the patch files of a folder and returns the names of the files that were written or
+ * removed.
+ */
 export function writePatchFiles(files, dir = patchesDir) {
   const changed = [];
   for (const { file, text } of files) {

@@ -1,9 +1,9 @@
-// The engine's patches: every patch fits the pinned sources exactly and says why it exists, a patch that does not fit stops the
-// build, and a git tree of the patches gives the same patch files back.
+// Tests the engine's patches. Every patch fits the pinned sources exactly and has a header. A patch
+// that does not fit stops the build. A git tree of the patches returns unchanged patch files.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { addSources, makeEngineTree, versionsIn } from '../../build/patches/engine-tree.mjs';
 import { parsePatchFile, sectionOf } from '../../build/patches/format.mjs';
 import { git, tagOf } from '../../build/patches/git.mjs';
@@ -12,9 +12,12 @@ import { readEngineTree, writePatchFiles } from '../../build/patches/write-serie
 import { packageDir, patchesDir } from '../../build/paths.mjs';
 import { ENGINE_VERSION, readEngineFiles } from '../../build/sources.mjs';
 
+// Every test of a tree starts git several times.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
 const patches = loadPatches();
 
-/** A patch of `a.c` with one hunk. */
+/** Returns a patch of `a.c` with one hunk. */
 const patchOf = (lines, { file = 'a.c', at = 1 } = {}) => {
   const [before, after] = ['-', '+'].map((sign) => lines.filter((line) => line[0] !== (sign === '-' ? '+' : '-')).length);
   const diff = [`--- a/${file}`, `+++ b/${file}`, `@@ -${at},${before} +${at},${after} @@`, ...lines, ''].join('\n');
@@ -73,7 +76,7 @@ afterAll(() => rmSync(temporary, { recursive: true }));
 describe('the tree of the engine', () => {
   const tree = join(temporary, 'tree');
   const files = patchFiles(patchesDir).map((file) => ({ file, text: readFileSync(join(patchesDir, file), 'utf8') }));
-  beforeAll(() => makeEngineTree(tree), 60_000);
+  beforeAll(() => makeEngineTree(tree));
 
   it('has a commit for each patch', () => {
     const subjects = git(tree, ['log', '--reverse', '--format=%s', `${tagOf(ENGINE_VERSION)}..HEAD`]);
@@ -88,7 +91,7 @@ describe('the tree of the engine', () => {
 
   it('gives the patch files back unchanged', () => {
     expect(readEngineTree(tree)).toEqual(files);
-  }, 60_000);
+  });
 });
 
 describe('a tree that a developer changes', () => {

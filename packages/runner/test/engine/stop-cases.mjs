@@ -1,5 +1,6 @@
-// Programs that stay in one native loop of the engine for seconds. Each must be stopped by the interrupt handler soon after the host says so.
-// `prepare` runs before the clock starts, `loop` is what must be stoppable.
+// Programs that stay in one native loop of the engine for seconds. The interrupt handler must stop
+// each soon after the host's request. `prepare` runs before the clock starts; `loop` must be
+// stoppable.
 
 const big = "const text = 'abcdefghij'.repeat(3_000_000);";
 const wide = "const text = 'äbcdefghij€'.repeat(600_000);";

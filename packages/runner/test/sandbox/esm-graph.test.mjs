@@ -1,10 +1,11 @@
-// A graph of ES modules in few folders: a file that many modules import is looked for once for each folder, not once for each import.
+// A graph of ES modules in few folders: a file that many modules import is resolved once per
+// folder, not once per import.
 import { NodeRuntime } from 'coldframe';
 import { expect, it } from 'vitest';
 
 const FILES = 40;
 
-// Every module imports every other one; Node's resolver asks for the real path of what it has found.
+// Every module imports every other module. Node's resolver asks for the real path of each result.
 const PROGRAM = `
 import fs from 'node:fs';
 const original = fs.realpathSync;
@@ -21,7 +22,7 @@ for (let i = 0; i < ${FILES}; i++) {
 await import('/workspace/graph/m0.mjs');
 console.log(JSON.stringify({ asked, evaluated: globalThis.count }));`;
 
-it('is resolved once for each file', async () => {
+it('resolves each file of a module graph once', async () => {
   const runtime = await NodeRuntime.create();
   try {
     const { stdout, stderr } = await runtime.exec(PROGRAM);

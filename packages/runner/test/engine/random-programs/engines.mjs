@@ -1,4 +1,5 @@
-// The four that run a random program: the guest frozen, the guest as it boots, the engine without our patches, and V8.
+// The four engines that run a random program: the frozen guest, the booted guest, the unpatched
+// engine, and V8.
 import { readFileSync } from 'node:fs';
 import vm from 'node:vm';
 import { BareGuest } from '../bare-guest.mjs';
@@ -16,7 +17,7 @@ const wrapped = (program) => `(() => {${HELPERS}
 ${program}
 })();`;
 
-/** One guest for all programs: each starts from the image. */
+/** Makes one guest for all programs, each of which starts from the image. */
 export function makeGuest(freeze) {
   const main = `${bare}\n${prelude}\nglobalThis.w = makeWorld();`;
   const guest = new BareGuest({ freeze, main: Buffer.from(main) });
@@ -29,11 +30,11 @@ export function makeGuest(freeze) {
   };
 }
 
-// bare.js writes any value; the reference's own print takes what becomes text.
+// bare.js prints any value; the reference's own print needs values that convert to text.
 const REFERENCE_PRINT = `const printText = print;
   globalThis.print = (...values) => printText(values.map((value) => (typeof value === 'string' ? value : String(value))).join(' '));`;
 
-/** The unpatched engine, one for all programs. */
+/** Makes one unpatched engine for all programs. */
 export async function makeReference() {
   const guest = await ReferenceGuest.create({
     prelude: `'use strict';\n${REFERENCE_PRINT}\n${prelude}\nglobalThis.w = makeWorld();`,
@@ -47,7 +48,7 @@ export async function makeReference() {
   };
 }
 
-/** Strict, as behind bare.js. */
+/** Strict code, as behind bare.js. */
 const preludeScript = new vm.Script(`'use strict';\n${prelude}`);
 
 export async function runInV8(program) {

@@ -1,5 +1,6 @@
-// Statements over the language itself rather than over the image: control flow, bindings, classes, generators, errors of every kind that our patches
-// say differently or raise from another place. Each is right in the unpatched engine too, and in V8.
+// Statements over the language itself rather than over the image: control flow, bindings, classes,
+// generators, and errors that our patches word differently or throw from another place. Each is
+// valid in the unpatched engine and in V8 too.
 
 const THROWS = [
   '($V).missing.deeper',
