@@ -57,9 +57,9 @@ const bindingOf = (line) => /^[^. ]+/.exec(line)[0];
 /** Returns the lines that are on one side only: `- before`, `+ after`. */
 export function differences(before, after) {
   const [was, is] = [new Set(before), new Set(after)];
-  const gone = before.filter((line) => !is.has(line)).map((line) => `- ${line}`);
-  const fresh = after.filter((line) => !was.has(line)).map((line) => `+ ${line}`);
-  return [...gone, ...fresh].sort((a, b) => (a.slice(2) < b.slice(2) ? -1 : 1));
+  const removed = before.filter((line) => !is.has(line)).map((line) => `- ${line}`);
+  const added = after.filter((line) => !was.has(line)).map((line) => `+ ${line}`);
+  return [...removed, ...added].sort((a, b) => (a.slice(2) < b.slice(2) ? -1 : 1));
 }
 
 /** Throws if a binding that we implement differs from the recorded surface. */

@@ -4,7 +4,7 @@
 
 import v8 from 'node:v8';
 import { serialize } from 'just-bash';
-import { close, holding } from './descriptors.js';
+import { close, descriptorOf } from './descriptors.js';
 import { atOnce, kindOf } from './pipelines.js';
 import { ended, exitCodeOf, start } from './processes.js';
 
@@ -59,7 +59,7 @@ function follow(pid, command) {
 function fork(interpreter, node) {
   const { state } = interpreter.ctx;
   const copy = Object.fromEntries(COPIED.map((name) => [name, state[name]]));
-  const held = holding(v8.serialize({ ...copy, env: state.env, shellPid: state.virtualPid }));
+  const held = descriptorOf(v8.serialize({ ...copy, env: state.env, shellPid: state.virtualPid }));
   const fds = [-1, 1, 2, held];
   const env = { ...interpreter.buildExportedEnv(), [STATE]: String(STATE_FD) };
   const pid = start({

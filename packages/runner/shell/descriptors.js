@@ -46,14 +46,14 @@ export function readLine(fd) {
 /** Returns the two ends of a pipe: [to read, to write]. */
 export function pipe() {
   const ends = kernel.pair();
-  if (typeof ends === 'number') throw new Error('the limit of pipes is reached');
+  if (typeof ends === 'number') throw new Error('the limit of pipes is exceeded');
   return [ends[0], ends[1]];
 }
 
 let count = 0;
 
 /** Returns an open file without a name. */
-export function aside() {
+export function openUnnamedFile() {
   const path = `/tmp/.sh-${process.pid}-${++count}`;
   const fd = fs.openSync(path, 'wx+', 0o600);
   fs.unlinkSync(path);
@@ -61,15 +61,15 @@ export function aside() {
 }
 
 /** Returns a descriptor from which `bytes` can be read. */
-export function holding(bytes) {
-  const fd = aside();
+export function descriptorOf(bytes) {
+  const fd = openUnnamedFile();
   for (let at = 0; at < bytes.length; ) at += fs.writeSync(fd, bytes, at);
   kernel.rewind(fd);
   return fd;
 }
 
-/** Returns the content of a descriptor of `aside`. */
-export function takeAside(fd) {
+/** Returns the content of a descriptor of `openUnnamedFile`. */
+export function readUnnamedFile(fd) {
   kernel.rewind(fd);
   const bytes = readAll(fd);
   close(fd);

@@ -9,7 +9,7 @@ import fs from 'node:fs';
 import { Interpreter, shellBuiltins } from 'just-bash';
 import { background } from './background.js';
 import { ownBuiltins } from './builtins.js';
-import { aside, close, holding, pipe, readAll, readLine, takeAside } from './descriptors.js';
+import { close, descriptorOf, openUnnamedFile, pipe, readAll, readLine, readUnnamedFile } from './descriptors.js';
 import { runPipeline } from './pipelines.js';
 import { ended, exitCodeOf, find, place, start, takePlace } from './processes.js';
 import { keptDescriptor, redirect, taken } from './redirections.js';
@@ -163,7 +163,7 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
   // Captured output is read from a pipe. Captured errors are read from a file, because no code
   // reads both at once.
   const [from, to] = plan === undefined && !sink.out ? pipe() : [-1, 1];
-  const errors = plan === undefined && !sink.err ? aside() : 2;
+  const errors = plan === undefined && !sink.err ? openUnnamedFile() : 2;
   const inPlace = plan === undefined && place.isGiven && sink.out && sink.err ? takePlace() : undefined;
   if (plan === undefined) place.isGiven = false;
   let pid;
@@ -207,7 +207,7 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
   }
   result.exitCode = exitCodeOf(await (inPlace ?? { ended }).ended(pid));
   given.release();
-  if (errors !== 2) result.stderr = takeAside(errors).toString('utf8');
+  if (errors !== 2) result.stderr = readUnnamedFile(errors).toString('utf8');
   return result;
 };
 
@@ -218,7 +218,7 @@ function inputFor(state, stdin, owned) {
   const isGroups = !owned && stdin === '';
   const text = isGroups ? state.groupStdin : stdin;
   if (text === undefined) return { fd: 0, release: () => {} };
-  const fd = holding(Buffer.from(text, 'latin1'));
+  const fd = descriptorOf(Buffer.from(text, 'latin1'));
   const release = () => {
     if (isGroups && state.groupStdin === text) state.groupStdin = text.slice(kernel.position(fd));
     close(fd);

@@ -5,7 +5,7 @@
 // every pipeline takes this way, because a process costs a few milliseconds, and `echo x | tr a b`
 // needs none. Next: interpreter.js.
 
-import { aside, close, holding, pipe, readAll, takeAside } from './descriptors.js';
+import { close, descriptorOf, openUnnamedFile, pipe, readAll, readUnnamedFile } from './descriptors.js';
 import { ended, exitCodeOf } from './processes.js';
 import { keeping, sink } from './sink.js';
 
@@ -52,7 +52,7 @@ function oneByOne(interpreter, node, plain) {
 
 /** Starts and runs all commands. With `waits` false, returns the numbers of the processes. */
 export async function atOnce(interpreter, node, kinds, waits = true) {
-  const errors = sink.err || !waits ? 2 : aside();
+  const errors = sink.err || !waits ? 2 : openUnnamedFile();
   const [from, to] = sink.out || !waits ? [-1, 1] : pipe();
   const exits = [];
   const releases = [];
@@ -66,7 +66,7 @@ export async function atOnce(interpreter, node, kinds, waits = true) {
       exits.push(done.exitCode);
       result.stderr += done.stderr;
       if (isLast) Object.assign(result, { stdout: done.stdout, stdoutKind: done.stdoutKind });
-      else input = holding(Buffer.from(done.stdout, 'latin1'));
+      else input = descriptorOf(Buffer.from(done.stdout, 'latin1'));
       continue;
     }
     const [read, out] = isLast ? [undefined, to] : pipe();
@@ -91,7 +91,7 @@ export async function atOnce(interpreter, node, kinds, waits = true) {
     exits.map(async (exit) => (typeof exit === 'object' ? exitCodeOf(await ended(exit.pid)) : exit)),
   );
   for (const release of releases) release();
-  if (errors !== 2) result.stderr += takeAside(errors).toString('utf8');
+  if (errors !== 2) result.stderr += readUnnamedFile(errors).toString('utf8');
   return conclude(interpreter.ctx.state, node, codes, result);
 }
 

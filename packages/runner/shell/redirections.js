@@ -4,7 +4,7 @@
 
 import fs from 'node:fs';
 import { posix } from 'node:path';
-import { holding } from './descriptors.js';
+import { descriptorOf } from './descriptors.js';
 
 const BOTH = { out: true, err: true };
 const isNumber = (text) => /^\d+$/.test(text);
@@ -37,7 +37,7 @@ export function redirect(fds, redirections, prepared, { cwd, noclobber, kept }, 
     const text = prepared.targets.get(index);
     const isHere = operator === '<<' || operator === '<<-' || operator === '<<<';
     if (isHere) {
-      const content = holding(Buffer.from(prepared.stdin ?? '', 'latin1'));
+      const content = descriptorOf(Buffer.from(prepared.stdin ?? '', 'latin1'));
       opened.push(content);
       result[fd ?? 0] = content;
     } else if (operator === '<') result[fd ?? 0] = open(text, 'r');

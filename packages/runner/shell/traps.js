@@ -27,11 +27,11 @@ export function nextTrapped() {
 export function trapsOwn(number) {
   const name = signalName(number);
   if (!traps.has(name)) return false;
-  if (traps.get(name) !== '') hear(name);
+  if (traps.get(name) !== '') record(name);
   return true;
 }
 
-function hear(name) {
+function record(name) {
   pending.push(name);
   for (const resolve of waiting) resolve(signalNumber(name));
   waiting.clear();
@@ -49,7 +49,7 @@ export function setTrap(text, word) {
   if (text === '-') return true;
   traps.set(name, text);
   if (name !== EXIT && name !== 'SIGKILL' && name !== 'SIGSTOP') {
-    const listener = text === '' ? () => {} : () => hear(name);
+    const listener = text === '' ? () => {} : () => record(name);
     listeners.set(name, listener);
     process.on(name, listener);
   }

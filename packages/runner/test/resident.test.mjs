@@ -92,7 +92,7 @@ test('__return sets a JSON result in run mode only', async () => {
   expect(results).toEqual(['{"a":[1,"two",null]}', '"text"', 'null', '"1970-01-01T00:00:00.000Z"']);
   const elsewhere = await guest.run('exec', { source: '__return(1);' });
   expect(elsewhere.exitCode).toBe(1);
-  expect(String(elsewhere.stderr)).toContain('__return() gives a value to NodeRuntime.run()');
+  expect(String(elsewhere.stderr)).toContain('__return() sets the result of NodeRuntime.run()');
 });
 
 // Node's own loader keeps every module and the resolution of its specifiers by the module's URL;

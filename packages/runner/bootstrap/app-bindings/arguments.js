@@ -19,9 +19,9 @@ async function readArguments(words, { stdin, schema }) {
 
 function jsonOf([first, second, ...rest]) {
   const text = first === '--json' ? second : first?.startsWith('--json=') ? first.slice('--json='.length) : undefined;
-  if (first === '--json' && second === undefined) throw new Error("--json takes JSON, or '-' for standard input");
+  if (first === '--json' && second === undefined) throw new Error("--json expects JSON, or '-' for standard input");
   const more = first === '--json' ? rest : second === undefined ? [] : [second, ...rest];
-  if (text !== undefined && more.length > 0) throw new Error(`--json is all of the input, and then comes '${more[0]}'`);
+  if (text !== undefined && more.length > 0) throw new Error(`--json accepts no further words, received '${more[0]}'`);
   return text;
 }
 
@@ -42,16 +42,16 @@ function propertiesOf(schema) {
 // Reads a key and its value from `at` on. Returns the index of the next word.
 function readOne(words, at, properties, input) {
   const [, written, , value] = /^--([^=]+)(=([\s\S]*))?$/.exec(words[at]) ?? [];
-  if (written === undefined) throw new Error(`'${words[at]}' is no option: --json, or --key value`);
+  if (written === undefined) throw new Error(`unexpected word '${words[at]}', expected --json JSON or --key value`);
   const { key, schema, negated } = find(written, properties);
   const type = typeOf(schema);
   if (type === 'boolean' && value === undefined && !/^(?:true|false)$/.test(words[at + 1] ?? '')) {
     put(input, key, !negated);
     return at + 1;
   }
-  if (negated) throw new Error(`--${written} takes no value`);
+  if (negated) throw new Error(`--${written} accepts no value`);
   const text = value ?? words[at + 1];
-  if (text === undefined) throw new Error(`--${written} needs a value`);
+  if (text === undefined) throw new Error(`--${written} expects a value`);
   if (type === 'array') put(input, key, [...(Object.hasOwn(input, key) ? input[key] : []), ...items(text, schema, written)]);
   else put(input, key, read(text, type, written));
   return value === undefined ? at + 2 : at + 1;
@@ -71,7 +71,7 @@ function find(written, properties) {
     if (key !== undefined) return { key, schema: properties.get(key), negated: true };
   }
   const known = [...properties.keys()].map((key) => `--${key}`).join(', ');
-  throw new Error(`there is no --${written}${known === '' ? '' : `; there are ${known}`}`);
+  throw new Error(`unknown option --${written}${known === '' ? '' : `, expected one of ${known}`}`);
 }
 
 const SIMPLE = ['string', 'boolean', 'integer', 'number', 'array'];
@@ -94,11 +94,11 @@ function read(text, type, written) {
   if (type === 'string') return text;
   if (type === 'number' || type === 'integer') {
     const number = Number(text);
-    if (text.trim() === '' || Number.isNaN(number)) throw new Error(`--${written} takes a number, and '${text}' is none`);
+    if (text.trim() === '' || Number.isNaN(number)) throw new Error(`--${written} expects a number, received '${text}'`);
     return number;
   }
   if (type === 'boolean') {
-    if (text !== 'true' && text !== 'false') throw new Error(`--${written} is true or false, and not '${text}'`);
+    if (text !== 'true' && text !== 'false') throw new Error(`--${written} expects true or false, received '${text}'`);
     return text === 'true';
   }
   if (type === 'object') return parsed(text);

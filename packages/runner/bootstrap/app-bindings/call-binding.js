@@ -23,8 +23,8 @@ const CLASSES = { __proto__: null, Error, EvalError, RangeError, ReferenceError,
 const KERNEL = {
   __proto__: null,
   ENOENT: (name) => ['ERR_BINDING_NOT_FOUND', `There is no binding with the name '${name}'`],
-  E2BIG: (name) => ['ERR_BINDING_INPUT', `The input of the binding '${name}' is larger than it takes`],
-  ENOBUFS: () => ['ERR_BINDING_LIMIT', 'Too many calls of bindings are under way'],
+  E2BIG: (name) => ['ERR_BINDING_INPUT', `The input of the binding '${name}' exceeds its limit`],
+  ENOBUFS: () => ['ERR_BINDING_LIMIT', 'Too many calls of bindings are pending'],
   EACCES: (name) => ['EACCES', `EACCES: permission denied, binding.call '${name}'`],
 };
 
@@ -47,11 +47,11 @@ function remoteError({ name, message, ...facts }) {
 }
 
 // Starts a call and returns the operation's number, or undefined if the call did not start.
-// `tell(error, result)` is called once.
-function ask(call, name, input, tell) {
+// `finish(error, result)` is called once.
+function ask(call, name, input, finish) {
   const operation = native.sys(call, name, input);
   if (operation < 0) {
-    tell(kernelError(name, operation));
+    finish(kernelError(name, operation));
     return undefined;
   }
   operations.expect(operation, (result, bytes) => {
@@ -64,7 +64,7 @@ function ask(call, name, input, tell) {
     } catch (failure) {
       error = failure;
     }
-    tell(error, value);
+    finish(error, value);
   });
   return operation;
 }

@@ -86,15 +86,15 @@ class CryptoJob extends AsyncWrap {
   }
 
   #start(done) {
-    const tell = (answer) => {
+    const finish = (answer) => {
       try {
         this.makeCallback(done, ...this.#outcome(answer));
       } finally {
         this.emitDestroy();
       }
     };
-    if (this.immediate === undefined) compute(this.command, this.request, tell);
-    else native.enqueueTask(() => tell(undefined));
+    if (this.immediate === undefined) compute(this.command, this.request, finish);
+    else native.enqueueTask(() => finish(undefined));
   }
 
   // Returns `[undefined, value]` or `[error, undefined]`.

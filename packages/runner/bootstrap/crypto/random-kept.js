@@ -32,7 +32,7 @@ function learn(randomInt) {
   randomInt(2);
   const [cache] = learned;
   for (let drawn = BYTES_OF_ONE; drawn < cache.length; drawn += BYTES_OF_ONE) randomInt(2);
-  if (learned.length !== 1 || cache.length % BYTES_OF_ONE !== 0) throw new Error("randomInt's cache is not what it was");
+  if (learned.length !== 1 || cache.length % BYTES_OF_ONE !== 0) throw new Error("randomInt's cache has another form");
   learned = undefined;
   cache.fill(0);
   kept.push(cache);

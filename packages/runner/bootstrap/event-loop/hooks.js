@@ -24,7 +24,7 @@ function install() {
   const { process } = context;
   const { emit } = process;
   // Most programs listen to neither event. Packages that patch `process.emit` get both.
-  const heard = (event) => process.emit !== emit || process._events[event] !== undefined;
+  const hasListener = (event) => process.emit !== emit || process._events[event] !== undefined;
   native.setHooks({
     link,
     options: applyOptions,
@@ -42,12 +42,12 @@ function install() {
     }),
     uncaught,
     beforeExit(code) {
-      if (heard('beforeExit')) process.emit('beforeExit', code);
+      if (hasListener('beforeExit')) process.emit('beforeExit', code);
     },
     exit(code) {
       checkUnsettled();
       native.loop.exitInfo[EXITING] = 1;
-      if (heard('exit')) process.emit('exit', process.exitCode ?? code);
+      if (hasListener('exit')) process.emit('exit', process.exitCode ?? code);
     },
   });
   Object.defineProperty(globalThis, '__return', { value: returnValue, writable: true, configurable: true });
@@ -77,7 +77,7 @@ function isAlive() {
 // Sets the result of `NodeRuntime.run`, as JSON.
 function returnValue(value) {
   if (native.mode() !== RUN)
-    throw new TypeError('__return() gives a value to NodeRuntime.run(); this program was not started by it');
+    throw new TypeError('__return() sets the result of NodeRuntime.run(), which did not start this program');
   const json = stringify(value);
   native.setReturnValue(json === undefined ? 'null' : json);
 }

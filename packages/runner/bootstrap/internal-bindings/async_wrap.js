@@ -31,8 +31,8 @@ module.exports = function asyncWrap(binding) {
   // earlier destroy sets `state.destroyed`.
   let registry;
   binding.registerDestroyHook = (resource, asyncId, state) => {
-    registry ??= new FinalizationRegistry(([id, told]) => {
-      if (!told?.destroyed) binding.queueDestroyAsyncId(id);
+    registry ??= new FinalizationRegistry(([id, destroyState]) => {
+      if (!destroyState?.destroyed) binding.queueDestroyAsyncId(id);
     });
     registry.register(resource, [asyncId, state]);
   };

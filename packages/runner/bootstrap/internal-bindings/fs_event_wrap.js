@@ -51,11 +51,11 @@ module.exports = function fsEventWrap(binding) {
       return result;
     }
     #complete(status, bytes) {
-      const told = this.#operation;
+      const completed = this.#operation;
       if (this.#arm() < 0) {
         // The watched path was removed: these are the last changes, and the handle no longer holds
         // the loop.
-        sys(NUMBERS.unwatch, told);
+        sys(NUMBERS.unwatch, completed);
         this.setActive(false);
       }
       if (status < 0) {

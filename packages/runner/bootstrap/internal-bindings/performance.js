@@ -11,7 +11,7 @@ const { unavailableError } = require('../errors/unavailable.js');
 module.exports = function performance(binding) {
   const { NODE_PERFORMANCE_MILESTONE_TIME_ORIGIN: ORIGIN, NODE_PERFORMANCE_MILESTONE_TIME_ORIGIN_TIMESTAMP: ORIGIN_TIMESTAMP } =
     binding.constants;
-  if (ORIGIN !== 1 || ORIGIN_TIMESTAMP !== 0) throw new Error('the milestones of Node have moved: engine/shim writes 0 and 1');
+  if (ORIGIN !== 1 || ORIGIN_TIMESTAMP !== 0) throw new Error("Node's milestones have other indexes: engine/shim writes 0 and 1");
   const { milestones } = native.loop;
   binding.milestones = milestonesOf(binding.constants, milestones);
   binding.now = () => native.clockNs(1) / 1e6 - milestones[ORIGIN] / 1e6;

@@ -68,7 +68,7 @@ class Pipe extends SocketStream {
     if (status < 0) return status;
     return this.startConnecting(req, name, 0);
   }
-  tellsLater() {
+  reportsThroughRequest() {
     return true;
   }
   fchmod(mode) {

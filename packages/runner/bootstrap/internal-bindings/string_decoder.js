@@ -51,7 +51,7 @@ function decode(state, bytes) {
     }
   }
   if (start >= bytes.length) return prepend;
-  const end = setAside(state, bytes, start, encoding);
+  const end = keepIncomplete(state, bytes, start, encoding);
   if (end <= start) return prepend;
   return prepend + native.decode(bytes, start, end, encoding);
 }
@@ -95,7 +95,7 @@ function completeCharacter(state, bytes, encoding) {
 
 // Moves an incomplete character at the end of `bytes` into the state. Returns the end of the
 // complete characters.
-function setAside(state, bytes, start, encoding) {
+function keepIncomplete(state, bytes, start, encoding) {
   const length = bytes.length - start;
   if (encoding === utf8) {
     if ((bytes[bytes.length - 1] & 0x80) !== 0) countIncomplete(state, bytes, start);

@@ -108,7 +108,7 @@ class SocketStream extends StreamBase {
     if (this.#connecting !== undefined) return ERRNO.EALREADY;
     let status = this.#delayedError;
     if (status === 0) status = sys(NUMBERS.connect, this.#socket, address, port);
-    if (status < 0 && status !== ERRNO.EINPROGRESS && !this.tellsLater(status)) return status;
+    if (status < 0 && status !== ERRNO.EINPROGRESS && !this.reportsThroughRequest(status)) return status;
     this.#connecting = req;
     req.dispatch();
     if (status < 0 && status !== ERRNO.EINPROGRESS) {
@@ -119,7 +119,7 @@ class SocketStream extends StreamBase {
   }
   // Returns whether libuv reports a failure of `connect` through the request. Other failures are
   // the call's own result.
-  tellsLater(status) {
+  reportsThroughRequest(status) {
     return status === ERRNO.EADDRINUSE || status === ERRNO.ECONNREFUSED;
   }
   #finishConnecting(req, status) {
@@ -175,13 +175,13 @@ class SocketStream extends StreamBase {
       }
       const more = count === target.byteLength;
       if (!more && this.#reading) this.#input.start(this.#socket);
-      let told = false;
+      let delivered = false;
       try {
         this.emitRead(count, target);
-        told = true;
+        delivered = true;
       } finally {
         // An error in the program must not end reading for good.
-        if (!told && this.#reading) this.#input.start(this.#socket);
+        if (!delivered && this.#reading) this.#input.start(this.#socket);
       }
       if (!more) return;
     }

@@ -38,10 +38,10 @@ function waitForNext() {
   const operation = sys(NUMBERS.nextSignal);
   if (operation < 0) return;
   waiting = true;
-  operations.expect(operation, tell, false);
+  operations.expect(operation, deliverNext, false);
 }
 
-function tell(signal) {
+function deliverNext(signal) {
   waiting = false;
   waitForNext();
   // Each handle runs in its own callback, because a callback may throw.

@@ -95,7 +95,7 @@ const getterOf = (object, key) => Object.getOwnPropertyDescriptor(object, key).g
 
 function symbolOf(object, description) {
   const symbol = Object.getOwnPropertySymbols(object).find((candidate) => candidate.description === description);
-  if (symbol === undefined) throw new Error(`Node's objects have no ${description} any more: see console-log.js`);
+  if (symbol === undefined) throw new Error(`Node's objects lack ${description}, which console-log.js expects`);
   return symbol;
 }
 

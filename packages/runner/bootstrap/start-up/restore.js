@@ -37,7 +37,7 @@ function restore(asleepMs, changes, hasOtherPid) {
   const { process } = context;
   if (hasOtherPid) renewPid(process);
   for (const change of changes) changeEnvironment(native.env(), change);
-  if (isHeard(process)) process.emit(EVENT, { asleepMs });
+  if (hasListener(process)) process.emit(EVENT, { asleepMs });
 }
 
 // A program that has read `process.pid` made it a plain value (refresh.js).
@@ -53,7 +53,7 @@ function changeEnvironment(env, change) {
 }
 
 // Returns whether a listener exists. Packages that patch `process.emit` get the event too.
-function isHeard(process) {
+function hasListener(process) {
   return process.emit !== context.requireBuiltin('events').prototype.emit || process._events?.[EVENT] !== undefined;
 }
 

@@ -37,7 +37,7 @@ class CompressionHandle extends AsyncWrap {
       this.#run(...run);
       this.#writing = false;
       if (this.#check()) {
-        this.#tell();
+        this.#report();
         this.makeCallback(this.#callback);
       }
       if (this.#closePending) this.close();
@@ -46,7 +46,7 @@ class CompressionHandle extends AsyncWrap {
 
   writeSync(flush, input, inputOffset, inputLength, output, outputOffset, outputLength) {
     this.#run(flush, part(input, inputOffset, inputLength), part(output, outputOffset, outputLength));
-    if (this.#check()) this.#tell();
+    if (this.#check()) this.#report();
   }
 
   #run(flush, input, output) {
@@ -55,7 +55,7 @@ class CompressionHandle extends AsyncWrap {
     this.work(flush, input, output, new Uint8Array(this.left.buffer));
   }
 
-  #tell() {
+  #report() {
     this.#result[0] = this.left[0];
     this.#result[1] = this.left[1];
   }

@@ -171,8 +171,8 @@ static int cf_context_define(JSContext *ctx, JSValueConst obj, JSAtom prop, JSVa
 static int cf_context_delete(JSContext *ctx, JSValueConst obj, JSAtom prop)
 {
     CfContextGlobal *g = cf_context_global(obj);
-    int gone = JS_DeleteProperty(ctx, g->sandbox, prop, 0);
-    return gone > 0 ? JS_DeleteProperty(ctx, g->real, prop, 0) : gone;
+    int deleted = JS_DeleteProperty(ctx, g->sandbox, prop, 0);
+    return deleted > 0 ? JS_DeleteProperty(ctx, g->real, prop, 0) : deleted;
 }
 
 static int cf_context_names(JSContext *ctx, JSPropertyEnum **out, uint32_t *out_count, JSValueConst obj)

@@ -371,7 +371,7 @@ LIBRARY_NATIVE(http_run)
         bytes = library_bytes(ctx, argv[2], &total);
         if (!bytes || offset > total || length > total - offset) {
             if (bytes)
-                JS_ThrowRangeError(ctx, "the input is gone");
+                JS_ThrowRangeError(ctx, "the input buffer is detached");
             http_now.failed = true;
             break;
         }

@@ -270,7 +270,7 @@ static int cf_encoding(JSContext *ctx, int *enc, JSValueConst value)
     if (JS_ToInt32(ctx, enc, value))
         return -1;
     if (*enc < 0 || *enc >= ENC_COUNT) {
-        JS_ThrowRangeError(ctx, "%d is no encoding", *enc);
+        JS_ThrowRangeError(ctx, "%d is not an encoding", *enc);
         return -1;
     }
     return 0;
