@@ -34,7 +34,7 @@ function pinned() {
   return { node: require.resolve(`${name}/bin/node`), version: require(`${name}/package.json`).version };
 }
 
-/** The results of the real Node depend on the way it is run. */
+/** The results of the real Node depend on the script that runs it. */
 const ceilingDigest = () =>
   createHash('sha256')
     .update(readFileSync(fromRoot('scripts/conformance/ceiling.mjs')))

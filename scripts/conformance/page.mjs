@@ -16,26 +16,30 @@ const userlandPath = fromRoot('docs/userland.json');
 
 const INTRO = `# Node compatibility
 
-Programs in the sandbox run on Node's own library: the JavaScript of Node itself, unmodified, over our internal bindings. This page shows how compatible the
-result is. \`node scripts/conformance/page.mjs\` generates the page; do not edit it.`;
+Programs in the sandbox run on Node's own library: the JavaScript of Node itself, unmodified, over our
+internal bindings. This page shows how compatible the result is. \`node scripts/conformance/page.mjs\`
+generates the page; do not edit it.`;
 
 const TESTS = (report) => `## Node's own tests
 
-The table counts the files of Node's \`test/parallel\`. Each file runs in a runtime of its own and in the pinned Node ${report.node}. Passing in Node is the most
-that the sandbox can achieve. A file that skips itself does not pass. "Start processes" counts failures of files that start other processes. Run the tests with
-\`pnpm conformance --node-tests DIR\`. [conformance.json](conformance.json) has every file with its result and reason. The tests are Node's and not part of
-this repository: DIR is the folder \`test/\` of Node's sources.
+The table counts the files of Node's \`test/parallel\`. Each file runs in a runtime of its own and in the
+pinned Node ${report.node}. Passing in Node is the most that the sandbox can achieve. A file that skips
+itself does not pass. "Start processes" counts failures of files that start other processes. Run the
+tests with \`pnpm conformance --node-tests DIR\`. [conformance.json](conformance.json) has every file with
+its result and reason. The tests are Node's and not part of this repository: DIR is the folder
+\`test/\` of Node's sources.
 
 ${groupTable(report)}`;
 
 const NPM = () => `## Packages
 
-${table.length} widely used packages load and do their main job, with output equal to Node's. The programs are in \`packages/runner/npm-table/programs\`.
-\`packages/runner/test/sandbox/npm-table.test.mjs\` runs each program in the sandbox and in Node.
+${table.length} widely used packages load and do their main job, with output equal to Node's. The programs
+are in \`packages/runner/npm-table/programs\`. \`packages/runner/test/sandbox/npm-table.test.mjs\` runs
+each program in the sandbox and in Node.
 
 | package | version | the program's job |
 |---|---|---|
-${table.map(({ name, version, about }) => `| ${name} | ${version} | ${about} |`).join('\n')}`;
+${table.map(({ name, version, about }) => `| \`${name}\` | ${version} | ${about} |`).join('\n')}`;
 
 const micros = (statistics) => (statistics === null ? '–' : short(statistics.p50 * 1000));
 
@@ -48,9 +52,11 @@ function userland() {
   });
   return `## Cost
 
-Medians of one run of \`pnpm bench:userland\` on ${hardware.cores} × ${hardware.cpu}, Linux ${hardware.kernel}. Both sides computed equal values. The guest is an
-interpreter: work that Node does in JavaScript costs many times more here, and work that Node does in C costs about as much. A call to the host costs
-${short(hostCallUs)} µs more than a call that stays in the engine. "–" means absent in this version, or unequal values.
+Medians of one run of \`pnpm bench:userland\` on ${hardware.cores} × ${hardware.cpu}, Linux
+${hardware.kernel}. Both sides computed equal values. The guest is an interpreter. Work that Node does in
+JavaScript costs many times more here; work that Node does in C costs about as much. A call to the host
+costs ${short(hostCallUs)} µs more than a call within the engine. "–" means absent in this version, or
+unequal values.
 
 | µs per operation | Node | sandbox | sandbox / Node |
 |---|---:|---:|---:|
@@ -59,7 +65,8 @@ ${rows.join('\n')}`;
 
 const later = () => `## Missing features
 
-A missing feature can be required and fails at use. The error has the code \`ERR_FEATURE_UNAVAILABLE_ON_PLATFORM\` unless the table names another.
+A missing feature can be required and fails at use. The error has the code
+\`ERR_FEATURE_UNAVAILABLE_ON_PLATFORM\` unless the table names another.
 
 | feature | present behaviour |
 |---|---|

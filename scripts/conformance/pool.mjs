@@ -1,5 +1,5 @@
-// Runs many short jobs, a few at a time, and reports the progress on stderr: one rewritten line in
-// a terminal, a line every few seconds elsewhere.
+// Runs many short jobs, a few at a time, and reports the progress on stderr. In a terminal the
+// progress is one rewritten line, elsewhere a line every few seconds.
 
 const EVERY_MS = 5_000;
 const REDRAW_MS = 200;

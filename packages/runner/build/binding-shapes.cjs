@@ -5,13 +5,12 @@
 'use strict';
 const { internalBinding } = require('internal/test/binding');
 
-const BINDINGS =
-  `async_context_frame async_wrap blob block_list buffer builtins cares_wrap cjs_lexer config constants contextify credentials
-  crypto diagnostics_channel encoding_binding errors fs fs_dir fs_event_wrap heap_utils http2 http_parser icu inspector internal_only_v8
-  ipc_serdes js_stream locks messaging mksnapshot module_wrap modules options os performance permission pipe_wrap process_methods
-  process_wrap profiler quic report sea serdes signal_wrap spawn_sync sqlite stream_pipe stream_wrap string_decoder symbols task_queue
-  tcp_wrap timers tls_wrap trace_events tty_wrap types udp_wrap url url_pattern util uv v8 wasi wasm_web_api watchdog webstorage worker
-  zlib`.split(/\s+/);
+const BINDINGS = `async_context_frame async_wrap blob block_list buffer builtins cares_wrap cjs_lexer config constants contextify
+  credentials crypto diagnostics_channel encoding_binding errors fs fs_dir fs_event_wrap heap_utils http2 http_parser
+  icu inspector internal_only_v8 ipc_serdes js_stream locks messaging mksnapshot module_wrap modules options os
+  performance permission pipe_wrap process_methods process_wrap profiler quic report sea serdes signal_wrap spawn_sync
+  sqlite stream_pipe stream_wrap string_decoder symbols task_queue tcp_wrap timers tls_wrap trace_events tty_wrap
+  types udp_wrap url url_pattern util uv v8 wasi wasm_web_api watchdog webstorage worker zlib`.split(/\s+/);
 
 const MAX_DEPTH = 6;
 // Long texts (process.config and similar) are not shapes.

@@ -293,7 +293,8 @@ async function main() {
   guest.boot({ freeze: options.freeze });
   if (options.stats)
     process.stderr.write(
-      `boot ${(performance.now() - begin).toFixed(1)} ms, memory ${guest.memory.buffer.byteLength >> 10} KiB, frozen end ${guest.frozenEnd}\n`,
+      `boot ${(performance.now() - begin).toFixed(1)} ms, memory ${guest.memory.buffer.byteLength >> 10} KiB, ` +
+        `frozen end ${guest.frozenEnd}\n`,
     );
   const [file, ...rest] = options.files;
   const start = (source) =>

@@ -1,4 +1,4 @@
-// The guest's part of the build: engine sources, patches, guest.wasm, Node's library, and the
+// The guest's part of the build. It makes guest.wasm from the engine's sources and patches, and the
 // folder of build inputs that `build_file` serves while the image is made. Does nothing if all
 // outputs are up to date. Run it with `node packages/runner/build/guest.mjs`. Next: compile.mjs and
 // stage.mjs.

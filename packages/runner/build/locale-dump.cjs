@@ -1,6 +1,7 @@
 // Runs inside the pinned Node and prints facts of its ICU for English as JSON, for
-// `bootstrap/locale`: the long names of the time zones in standard and in summer time, and the
-// order of ASCII. The guest has no ICU. Programs that do not use `Intl` see only these facts.
+// `bootstrap/locale`. The facts are the long names of the time zones in standard and in summer
+// time, and the order of ASCII. The guest has no ICU. Programs that do not use `Intl` see only
+// these facts.
 'use strict';
 
 const WINTER = Date.UTC(2024, 0, 15);
@@ -24,8 +25,10 @@ function offsetOf(timeZone, date) {
 }
 
 // Names that changed since ICU chose its own, and old names that are still in use.
-const ALIASES = `Asia/Kolkata Asia/Kathmandu Asia/Yangon Asia/Ho_Chi_Minh Europe/Kyiv America/Argentina/Buenos_Aires America/Nuuk Pacific/Kanton
-  Atlantic/Faroe Asia/Singapore Asia/Hong_Kong US/Eastern US/Central US/Mountain US/Pacific US/Alaska US/Hawaii GB GMT UTC Etc/UTC Etc/GMT`;
+const ALIASES = `Asia/Kolkata Asia/Kathmandu Asia/Yangon Asia/Ho_Chi_Minh Europe/Kyiv
+  America/Argentina/Buenos_Aires America/Nuuk Pacific/Kanton Atlantic/Faroe Asia/Singapore
+  Asia/Hong_Kong US/Eastern US/Central US/Mountain US/Pacific US/Alaska US/Hawaii GB GMT UTC Etc/UTC
+  Etc/GMT`;
 
 const zones = {};
 for (const zone of [...Intl.supportedValuesOf('timeZone'), ...ALIASES.split(/\s+/)]) {

@@ -1,6 +1,6 @@
-// Returns the TypeScript plugin of acorn from its pinned npm package, as the body of a function
-// with the parameters `(require, module)`. acorn itself is among the dependencies of Node's
-// library. Next: bootstrap/typescript/, which uses the plugin.
+// Returns the TypeScript plugin of acorn from its pinned npm package. The text is the body of a
+// function with the parameters `(require, module)`. The dependencies of Node's library include
+// acorn itself. Next: bootstrap/typescript/, which uses the plugin.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

@@ -91,7 +91,8 @@ export function translate(wasm, prefix) {
   const nameOf = (index) => (index < module.imports.length ? `${prefix}_${module.imports[index].name}` : `${prefix}_f${index}`);
   const signature = (index) => {
     const { parameters, results } = module.types[module.typeOf(index)];
-    return `static ${results[0] ?? 'void'} ${nameOf(index)}(${parameters.map((type, i) => `${type} v${i}`).join(', ') || 'void'})`;
+    const list = parameters.map((type, i) => `${type} v${i}`).join(', ');
+    return `static ${results[0] ?? 'void'} ${nameOf(index)}(${list || 'void'})`;
   };
   const count = module.imports.length + module.functions.length;
   for (let index = 0; index < count; index++) out.push(`${signature(index)};`);

@@ -42,8 +42,10 @@ async function wait(_interpreter, args) {
 const jobOf = (name) => (/^%\d+$/.test(name) ? [...jobs.values()][Number(name.slice(1)) - 1] : undefined);
 
 function listJobs() {
-  const line = ({ command, status }, index) =>
-    `[${index + 1}]   ${status === undefined ? 'Running' : 'Done'}                 ${command}${status === undefined ? ' &' : ''}\n`;
+  const line = ({ command, status }, index) => {
+    const [state, suffix] = status === undefined ? ['Running', ' &'] : ['Done', ''];
+    return `[${index + 1}]   ${state}                 ${command}${suffix}\n`;
+  };
   const text = [...jobs.values()].map(line).join('');
   for (const job of [...jobs.values()]) if (job.status !== undefined) jobs.delete(job.pid);
   return ok(text);

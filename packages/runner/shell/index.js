@@ -18,6 +18,7 @@ import { bytesOf, sink } from './sink.js';
 
 const UNUSABLE = 2;
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
+const REASONS = { __proto__: null, ENOENT: 'No such file or directory', EISDIR: 'Is a directory' };
 const SHELLS = new Set(['sh', 'bash']);
 
 function makeBash(env, cwd) {
@@ -120,14 +121,9 @@ function read({ file, fromInput }) {
   try {
     return fs.readFileSync(file, 'utf8').replace(/^#!.*/, '');
   } catch (error) {
-    const missing = error.code === 'ENOENT';
-    write(
-      2,
-      Buffer.from(
-        `bash: ${file}: ${missing ? 'No such file or directory' : error.code === 'EISDIR' ? 'Is a directory' : 'Permission denied'}\n`,
-      ),
-    );
-    return missing ? 127 : 126;
+    const reason = REASONS[error.code] ?? 'Permission denied';
+    write(2, Buffer.from(`bash: ${file}: ${reason}\n`));
+    return error.code === 'ENOENT' ? 127 : 126;
   }
 }
 
@@ -171,7 +167,8 @@ export async function warm() {
   for (const [, known] of bash.commands) await (known.internalOriginalCommand ?? known).execute(['--help'], context);
   applet.everything = true;
   await bash.exec(
-    'x=1; echo "$x" | cat; for i in 1 2; do [ $i = 1 ] && y=$((i+1)); done; f() { local z=$1; echo $(echo ${z:-a}); }; f b; case a in a) ;; esac',
+    'x=1; echo "$x" | cat; for i in 1 2; do [ $i = 1 ] && y=$((i+1)); done; ' +
+      'f() { local z=$1; echo $(echo ${z:-a}); }; f b; case a in a) ;; esac',
     { rawScript: true },
   );
   applet.everything = false;

@@ -2,10 +2,11 @@
 // has its own limits (memory, time, files, processes), so these are as high as possible. The bounds
 // of recursion stay, because their error is better than the engine's. Next: index.js.
 
-const NAMES = `SourceBytes CommandCount LoopIterations AwkIterations SedIterations JqIterations QueryTokens QueryElements AwkParserTokens
-  AwkParserOperations CsvRows CsvCells WorkUnits TraversalEntries TraversalWork LiveBytes InputBytes FileSystemBytes ArchiveBytes
-  ArchiveCompressedBytes ArchiveEntryBytes ArchiveEntries WorkerMessageBytes GlobOperations StringLength ArrayElements HeredocSize
-  BraceExpansionResults OutputSize FileDescriptors`;
+const NAMES = `SourceBytes CommandCount LoopIterations AwkIterations SedIterations JqIterations QueryTokens QueryElements
+  AwkParserTokens AwkParserOperations CsvRows CsvCells WorkUnits TraversalEntries TraversalWork LiveBytes
+  InputBytes FileSystemBytes ArchiveBytes ArchiveCompressedBytes ArchiveEntryBytes ArchiveEntries
+  WorkerMessageBytes GlobOperations StringLength ArrayElements HeredocSize BraceExpansionResults OutputSize
+  FileDescriptors`;
 const HIGHEST = 2 ** 31 - 1;
 
 export const executionLimits = {

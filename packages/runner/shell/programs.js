@@ -1,4 +1,4 @@
-// Commands that pass on their input while reading, when they are processes of their own: in a
+// Commands that pass on their input while reading, when they are processes of their own. In a
 // pipeline with programs, no command may wait for an end that may never be reached. Next: index.js,
 // which falls back to just-bash for every other option.
 

@@ -1,7 +1,7 @@
-// Whether present output is written to this process's descriptors or is a value: of a command
-// substitution, of a redirected group, of the left side of a pipe. just-bash keeps all output as
-// text until its script ends. Output that is no value is written after each pipeline, so that the
-// output appears when it is made. Next: interpreter.js.
+// Whether present output is written to this process's descriptors or is a value. Values are the
+// output of a command substitution, of a redirected group, and of the left side of a pipe. The
+// package just-bash keeps all output as text until its script ends. Other output is written after
+// each pipeline, so that the output appears when it is made. Next: interpreter.js.
 
 import { stdoutAsBytes } from 'just-bash';
 import { write } from './descriptors.js';

@@ -26,7 +26,7 @@ test("the environment has the process's own variables and none of the build's", 
   expect(await valueIn('process.env')).toEqual({});
 });
 
-test('the arguments are those of the process', async () => {
+test('the arguments belong to the process', async () => {
   expect(await valueIn('[process.argv, process.argv0, process.execArgv]', { args: ['a', 'b'] })).toEqual([
     ['/usr/local/bin/node', 'a', 'b'],
     'node',
@@ -34,11 +34,11 @@ test('the arguments are those of the process', async () => {
   ]);
 });
 
-test('process ids are those of the process', async () => {
+test('process ids belong to the process', async () => {
   expect(await valueIn('[process.pid, process.ppid]', { pid: 7 })).toEqual([7, 1]);
 });
 
-test("the working directory is that of the process, in Node's cache too", async () => {
+test("the working directory belongs to the process, in Node's cache too", async () => {
   expect(await valueIn('[process.cwd(), process.getBuiltinModule("path").resolve("x")]', { cwd: '/elsewhere' })).toEqual([
     '/elsewhere',
     '/elsewhere/x',

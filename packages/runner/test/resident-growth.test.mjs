@@ -13,7 +13,8 @@ const MS_PER_EVALUATION = 5;
 
 const SOURCES = [
   'const list = [1, 2, 3]; export default list;',
-  'import { join } from "node:path"; import { EventEmitter } from "node:events"; new EventEmitter().on("x", () => join("a", "b"));',
+  'import { join } from "node:path"; import { EventEmitter } from "node:events"; ' +
+    'new EventEmitter().on("x", () => join("a", "b"));',
   'await null; export class A { url = import.meta.url; }; new A();',
   'import fs from "node:fs"; const { inspect } = await import("node:util"); inspect({ a: [1] });',
 ];

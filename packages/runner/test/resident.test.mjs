@@ -102,7 +102,8 @@ test('snippets that use the loader leave no entries behind', async () => {
   const BLOCKS = 48;
   const SIZE = 500;
   const snippet =
-    'import { one } from "data:text/javascript,export const one = 1"; const made = [one, await import("data:text/javascript,2")];';
+    'import { one } from "data:text/javascript,export const one = 1"; ' +
+    'const made = [one, await import("data:text/javascript,2")];';
   const measure = 'process.stdout.write(String(process.memoryUsage().heapUsed));';
   const results = await guest.evaluate(
     Array(BLOCKS)

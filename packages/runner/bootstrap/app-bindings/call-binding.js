@@ -28,7 +28,7 @@ const KERNEL = {
   EACCES: (name) => ['EACCES', `EACCES: permission denied, binding.call '${name}'`],
 };
 
-// Makes the error of a call that failed before the app was asked. `reason` is the kernel's
+// Makes the error of a call that failed before the app received it. `reason` is the kernel's
 // explanation, if any.
 function kernelError(name, errno, reason) {
   const code = nameOf(errno);

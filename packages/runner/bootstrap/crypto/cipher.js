@@ -53,7 +53,8 @@ function warnOfShortTag() {
   if (warned) return;
   warned = true;
   context.process.emitWarning(
-    'Using AES-GCM authentication tags of less than 128 bits without specifying the authTagLength option when initializing decryption is deprecated.',
+    'Using AES-GCM authentication tags of less than 128 bits without specifying the authTagLength option ' +
+      'when initializing decryption is deprecated.',
     'DeprecationWarning',
     'DEP0182',
   );

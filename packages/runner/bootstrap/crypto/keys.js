@@ -1,6 +1,6 @@
 // `KeyObjectHandle`: a key as Node's library holds it. A secret is bytes. An asymmetric key is DER
-// (SubjectPublicKeyInfo or PKCS#8), which the kernel has parsed and checked, and which is passed to
-// the kernel at each use. A handle of the kernel would be worse: now a key costs only memory of its
+// (SubjectPublicKeyInfo or PKCS#8), which the kernel has parsed and checked. The key is passed to
+// the kernel at each use. A handle of the kernel would be worse. Now a key costs only memory of its
 // program, is freed with its object, and needs nothing when a VM is copied. Next: key-input.js,
 // which makes keys; key-output.js, which writes them; classes.js, the objects that programs see.
 'use strict';

@@ -1,7 +1,7 @@
 // Finds the random bytes that Node's library draws in advance and keeps, so that a restore can draw
 // them again (../start-up/restore.js). The library runs unmodified, and its caches are variables of
-// a closure. But every cache is filled through our binding: the cache of `randomUUID` is the memory
-// that `secureBuffer` makes, and the cache of `randomInt` is found while the image is made. Next:
+// a closure. But every cache is filled through our binding. The cache of `randomUUID` is the memory
+// that `secureBuffer` makes. The cache of `randomInt` is found while the image is made. Next:
 // random.js, ../start-up/restore.js.
 'use strict';
 

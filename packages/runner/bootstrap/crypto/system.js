@@ -28,9 +28,9 @@ function checked(result) {
 }
 
 // The contexts and their owners. Contexts whose owner is garbage are closed when there are many,
-// and when the kernel refuses to open more. A FinalizationRegistry or WeakRefs would not do: they
-// wait until the program is idle, and a loop that makes a hundred thousand digests is never idle.
-// The tables belong to the process; in the image they would be shared.
+// and when the kernel refuses to open more. A FinalizationRegistry or WeakRefs would wait until the
+// program is idle. A loop that makes a hundred thousand digests is never idle. The tables belong to
+// the process; in the image they would be shared.
 let owners;
 let handles;
 let many = 256;

@@ -1,5 +1,5 @@
 // Quotes the source line above an error report: `file:line`, the line, and carets below the place
-// (node_errors.cc GetErrorSource). Node's own files need a table: their source is not in the image,
+// (node_errors.cc GetErrorSource). Node's own files need a table. Their source is not in the image,
 // but an error of the library is reported with the line that threw. Lines that throw or make errors
 // are a small part of the source. Next: fatal.js.
 'use strict';

@@ -1,7 +1,7 @@
 // Measures when the loop began and how long it has waited, for
-// `performance.eventLoopUtilization()`. The clock starts at the first question: every callback of
-// the loop passes through here (hooks.js), and a program that never asks pays for one comparison.
-// Next: hooks.js, ../internal-bindings/performance.js.
+// `performance.eventLoopUtilization()`. The clock starts at the first read. Every callback of the
+// loop passes through here (hooks.js), and a program that never reads the clock pays for one
+// comparison. Next: hooks.js, ../internal-bindings/performance.js.
 'use strict';
 
 const NOT_YET = -1;
@@ -30,7 +30,7 @@ function reset() {
   counting = false;
 }
 
-// Returns Node's `loopIdleTime` in milliseconds since the first question.
+// Returns Node's `loopIdleTime` in milliseconds since the first read.
 function idleMs() {
   counting = true;
   return waited / 1e6;

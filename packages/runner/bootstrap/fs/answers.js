@@ -1,8 +1,9 @@
-// The three ways in which Node's library calls an operation: synchronously (the binding throws),
-// with a request object whose `oncomplete` is called, or as a promise (node_file.cc, `FSReqBase`).
-// Every asynchronous call runs as a task of the loop, although the kernel replies at once. Programs
-// rely on the order: the callback never precedes the caller's own code, its ticks and its
-// microtasks. Next: stats.js, io.js, names.js and trees.js, which define the operations.
+// The three ways in which Node's library calls an operation. A synchronous call throws in the
+// binding. An asynchronous call has a request object whose `oncomplete` is called, or returns a
+// promise (node_file.cc, `FSReqBase`). Every asynchronous call runs as a task of the loop, although
+// the kernel replies at once. Programs rely on the order: the callback never precedes the caller's
+// own code, its ticks and its microtasks. Next: stats.js, io.js, names.js and trees.js, which
+// define the operations.
 'use strict';
 
 const { AsyncWrap } = require('../event-loop/async-wrap.js');

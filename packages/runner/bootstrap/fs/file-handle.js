@@ -18,7 +18,8 @@ function closeForgotten(fd) {
   sys(NUMBERS.close, fd);
   context.process.emitWarning(`Closing file descriptor ${fd} on garbage collection`);
   context.process.emitWarning(
-    'Closing a FileHandle object on garbage collection is deprecated. Please close FileHandle objects explicitly using FileHandle.prototype.close(). ' +
+    'Closing a FileHandle object on garbage collection is deprecated. ' +
+      'Please close FileHandle objects explicitly using FileHandle.prototype.close(). ' +
       'In the future, an error will be thrown if a file descriptor is closed during garbage collection.',
     'DeprecationWarning',
     'DEP0137',

@@ -1,6 +1,6 @@
 // A file, or a range of a file, as a part of a Blob (node's dataqueue, `FdEntry`). The file is read
 // when the Blob is read, piece by piece. The part remembers size and time, because a Blob is
-// immutable: a file that changed since then is an error for the reader, and never other bytes.
+// immutable. A file that changed since then is an error for the reader, and never other bytes.
 // Next: ../internal-bindings/blob.js, which combines parts.
 'use strict';
 

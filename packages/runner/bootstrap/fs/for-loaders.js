@@ -1,5 +1,5 @@
-// The questions of the module loaders to the filesystem binding, besides reading: the format of a
-// file without an extension, and the main file of a package by the old rules (node_file.cc,
+// The functions of the filesystem binding that only the module loaders call. They return the format
+// of a file without an extension, and the main file of a package by the old rules (node_file.cc,
 // `LegacyMainResolve`). Next: ../internal-bindings/modules.js.
 'use strict';
 

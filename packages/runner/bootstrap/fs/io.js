@@ -1,6 +1,6 @@
-// Opens, reads and writes files. The ABI's own imports are used if a call would have to wait: the
-// kernel's file calls never wait, and the imports block only this VM. A read with a callback does
-// not block: it waits for the descriptor as a socket does. Next: names.js.
+// Opens, reads and writes files. The kernel's file calls never wait. If a call would have to wait,
+// the ABI's own imports are used, which block only this VM. A read with a callback does not block:
+// it waits for the descriptor as a socket does. Next: names.js.
 'use strict';
 
 const { NUMBERS, ERRNO, O_RDONLY, sys } = require('./calls.js');

@@ -1,6 +1,6 @@
 // The connections of an HTTP server by the age of their messages (node_http_parser.cc,
-// `ConnectionsList`): idle connections, active connections, and connections whose message has taken
-// too long.
+// `ConnectionsList`). Connections are idle, active, or expired because a message has taken too
+// long.
 'use strict';
 
 const NS_PER_MS = 1e6;

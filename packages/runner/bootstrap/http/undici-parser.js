@@ -1,8 +1,8 @@
-// The object that undici, which is Node's `fetch`, takes for WebAssembly. undici brings llhttp as a
-// module and uses the module through a memory and a handful of exports. Here the llhttp in the
-// guest, which is C (engine/shim/library-llhttp.c), implements those exports. Only undici's own
-// file sees this object, because the guest has no WebAssembly. Next: parser.js, which uses this
-// parser for `http`.
+// The object that undici, which is Node's `fetch`, takes for WebAssembly. The guest has no
+// WebAssembly, so only undici's own file sees this object. The package undici brings llhttp as a
+// module and uses the module through a memory and a handful of exports. The llhttp in the guest,
+// which is C (engine/shim/library-llhttp.c), implements these exports. Next: parser.js, which uses
+// this parser for `http`.
 'use strict';
 
 const { replaceBuiltin, sourceOf, MODULE } = require('../start-up/builtins.js');

@@ -1,5 +1,5 @@
 // The stack of asynchronous ids (async_wrap.cc, env.cc AsyncHooks). Node's JavaScript keeps the top
-// in typed arrays, and calls this file when the array part of the stack is full, or to clear the
+// in typed arrays. This file is called when the array part of the stack is full, and to clear the
 // stack. The arrays are plain here: Node shares them with C++, which pushes ids for its own
 // callbacks; ../event-loop/async-wrap.js pushes ours.
 'use strict';

@@ -83,7 +83,7 @@ function charactersOf(bytes, encoding) {
   return encoding === base64 || encoding === base64url ? Math.ceil((bytes * 4) / 3) : bytes;
 }
 
-// The shim fills with whole characters, but Node's bytes end where the room ends.
+// The shim fills with whole characters, but Node's bytes end where the space ends.
 function patternOf(value, encoding = utf8, room) {
   if (typeof value !== 'string') return ArrayBuffer.isView(value) ? value : value >>> 0;
   const text = value;

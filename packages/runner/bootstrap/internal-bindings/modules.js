@@ -1,6 +1,6 @@
-// The questions of the loaders about packages (node_modules.cc), and the paths of `import.meta`.
-// There is no compile cache: a compile cache saves parsing for programs that run often from a
-// persistent disk, and ours start from an image. Next: ../modules/packages.js.
+// Reads packages for the loaders (node_modules.cc), and makes the paths of `import.meta`. There is
+// no compile cache. A compile cache saves parsing for programs that run often from a persistent
+// disk, and ours start from an image. Next: ../modules/packages.js.
 'use strict';
 
 const context = require('../context.js');

@@ -1,4 +1,4 @@
-// Diagnostic reports. Only the question on the fatal path is answered (node_report_module.cc).
+// Diagnostic reports. Only the check on the fatal path is implemented (node_report_module.cc).
 'use strict';
 
 module.exports = function report(binding) {

@@ -1,5 +1,5 @@
 // Runs a child while this process waits (spawn_sync.cc): input is fed, output is collected, and
-// only this process is suspended. A loop here is better than one waiting call in the kernel: the
+// only this process is suspended. A loop here is better than one waiting call in the kernel. The
 // bytes are then where the program needs them, and the kernel needs no buffers. Next:
 // ../processes/start.js, ../processes/piping.js.
 'use strict';

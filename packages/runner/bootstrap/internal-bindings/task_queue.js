@@ -14,7 +14,7 @@ module.exports = function taskQueue(binding) {
   binding.runMicrotasks = () => native.runMicrotasks();
   binding.enqueueMicrotask = native.enqueueMicrotask;
   // The engine's type numbers (0 rejected without a handler, 1 handler added) equal Node's
-  // promiseRejectEvents. The callback is not called while the image is made: at its first rejection
+  // promiseRejectEvents. The callback is not called while the image is made. At its first rejection
   // Node's function decides for good what an unhandled rejection does (`--unhandled-rejections`),
   // and each process has a mode of its own.
   binding.setPromiseRejectCallback = (callback) => {

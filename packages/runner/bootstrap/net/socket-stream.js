@@ -1,8 +1,8 @@
-// A stream over a socket of the kernel, as in libuv (uv-unix stream.c, connection_wrap.cc): reading
-// while data is available, a queue of writes, a shutdown after the last write, connecting,
-// listening. The order of all callbacks is libuv's, because programs depend on the order of reports
-// at the end of a connection. Next: ../internal-bindings/tcp_wrap.js and pipe_wrap.js, which add
-// the differences of the two kinds.
+// A stream over a socket of the kernel, as in libuv (uv-unix stream.c, connection_wrap.cc). The
+// stream reads while data is available, keeps a queue of writes, shuts down after the last write,
+// connects, and listens. The order of all callbacks is libuv's, because programs depend on the
+// order of reports at the end of a connection. Next: ../internal-bindings/tcp_wrap.js and
+// pipe_wrap.js, which add the differences of the two kinds.
 'use strict';
 
 const { NUMBERS: FILES } = require('../fs/calls.js');

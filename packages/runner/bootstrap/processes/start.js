@@ -1,6 +1,6 @@
-// Checks the options of a child from Node's library and converts them to the kernel's form:
-// arguments, environment, user, and for each descriptor of the child a descriptor of this process
-// (process_wrap.cc, ParseOptions; libuv's uv_spawn). Next: calls.js.
+// Checks the options of a child from Node's library and converts them to the kernel's form
+// (process_wrap.cc, ParseOptions; libuv's uv_spawn). The options are arguments, environment, user,
+// and for each descriptor of the child a descriptor of this process. Next: calls.js.
 'use strict';
 
 const context = require('../context.js');

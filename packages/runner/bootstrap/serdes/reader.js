@@ -1,6 +1,6 @@
 // `Deserializer` of the serdes binding: converts V8's wire format to a value. Versions down to 13
 // are accepted, because Node's own older files have them. Every step checks its input: the bytes
-// come from a program, and invalid bytes must give V8's error and never half a value. Next:
+// come from a program, and invalid bytes must throw V8's error and never return half a value. Next:
 // object-readers.js.
 'use strict';
 

@@ -1,8 +1,8 @@
 // Compiles a file of Node's library by its id, with the parameters that Node's C++ passes to that
-// kind of file (node_builtins.cc). Compiling works only at build time, because a process has no
-// source text (`buildFile` then returns nothing). preload.js compiles every file that a process may
-// need, so that `compileBuiltin` finds the function here. Next: ../internal-bindings/builtins.js,
-// the binding that Node's loader asks.
+// kind of file (node_builtins.cc). A process has no source text, so compiling works only at build
+// time. The file preload.js compiles every file that a process may need, so that `compileBuiltin`
+// finds the function here. Next: ../internal-bindings/builtins.js, the binding that Node's loader
+// uses.
 'use strict';
 
 const ids = JSON.parse(buildFile('lib/ids.json'));

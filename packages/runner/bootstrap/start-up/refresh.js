@@ -7,7 +7,7 @@
 // - `process.argv`, `process.argv0`: lazy; the array is made from the start block at the first
 //   access.
 // - `process.pid`: lazy, from the start block.
-// - `process.ppid`: the kernel is asked at each access.
+// - `process.ppid`: read from the kernel at each access.
 // - `process.cwd()`, and Node's cache of the directory: the cache is empty in the image (`prepare`
 //   below checks that); the first call reads the start block.
 // - `process.execArgv`, `node`'s options: empty, unless the start block has some;
@@ -26,7 +26,7 @@
 // - `crypto.randomBytes()`, `randomUUID()`, `getRandomValues()`: read from the host at each call;
 //   Node's caches of random bytes are empty in the image.
 // - Digests and ciphers in use (`crypto`), and the table of their owners: made at the first use in
-//   a process; the kernel keeps them per process.
+//   a process. The kernel keeps them per process.
 // - `import.meta.url` of the program, `[evalN]`: from the start block; the shim counts evaluations.
 // - `umask`, `stdin`: in their initial state, because the image's build never uses them.
 //
@@ -34,9 +34,9 @@
 // (../internal-bindings/os.js). Node reads some variables once, so they have no effect when set for
 // one process: NODE_OPTIONS, NODE_DEBUG, NODE_NO_WARNINGS, NODE_EXTRA_CA_CERTS.
 //
-// Lazy values cost a process nothing until they are read, so a start runs no JavaScript at all.
-// restore.js has the list for a process that is restored. Next: process.js, which calls
-// `defineProcessState`; ../internal-bindings/process_methods.js and performance.js for the clocks.
+// Lazy values cost a process nothing until they are read, so a start runs no JavaScript at all. The
+// list for a restored process is in restore.js. Next: process.js, which calls `defineProcessState`;
+// ../internal-bindings/process_methods.js and performance.js for the clocks.
 'use strict';
 
 const context = require('../context.js');

@@ -1,5 +1,5 @@
-// The two ways in which stripping a TypeScript program can fail, as Node's stripper reports them: a
-// code, and the lines with a mark below them. Next: index.js.
+// The two errors of stripping a TypeScript program, as Node's stripper reports them: a code, and
+// the lines with a mark below them. Next: index.js.
 'use strict';
 
 const TAB = '    ';

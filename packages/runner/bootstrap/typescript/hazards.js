@@ -1,7 +1,7 @@
 // The places where a blank would change the meaning of the text after it, because JavaScript ends
-// statements at line breaks. They are a removed statement before a line that begins with `(`, an
-// arrow that would be on a line of its own, and an argument that would begin on the next line.
-// Next: strip.js.
+// statements at line breaks. First, a removed statement before a line that begins with `(`. Second,
+// an arrow that would be on a line of its own. Third, an argument that would begin on the next
+// line. Next: strip.js.
 'use strict';
 
 const CONTINUES_STATEMENT = /[([`/]/;

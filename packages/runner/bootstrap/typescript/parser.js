@@ -6,8 +6,15 @@
 
 const WITH = "The 'with' statement is not supported. All symbols in a 'with' block will have type 'any'.";
 
-const ACCEPTED =
-  /after an instantiation expression|modifier must precede|binding pattern parameter cannot be optional|should have no params|type cast in parameter/;
+const ACCEPTED = new RegExp(
+  [
+    'after an instantiation expression',
+    'modifier must precede',
+    'binding pattern parameter cannot be optional',
+    'should have no params',
+    'type cast in parameter',
+  ].join('|'),
+);
 const OF_THE_ENGINE = /already been declared|Duplicate export|not defined|Unsyntactic/;
 
 function makeParser({ acorn, tsPlugin }) {

@@ -17,7 +17,8 @@ const UNSUPPORTED = {
   TSImportEqualsDeclaration: 'TypeScript import equals declaration is not supported in strip-only mode',
   TSExportAssignment: 'TypeScript export assignment is not supported in strip-only mode',
   TSTypeAssertion:
-    "The angle-bracket syntax for type assertions, `<T>expr`, is not supported in type strip mode. Instead, use the 'as' syntax: `expr as T`.",
+    'The angle-bracket syntax for type assertions, `<T>expr`, is not supported in type strip mode. ' +
+    "Instead, use the 'as' syntax: `expr as T`.",
 };
 
 // Returns whether a statement is only type.

@@ -14,13 +14,15 @@ const NOT_OF_A_CONTEXT = ['performance', 'queueMicrotask', 'atob', 'btoa', 'navi
 // Every context of V8 has a console that only a debugger reads.
 const PREPARE = `
   const console = {};
-  for (const name of ['debug', 'error', 'info', 'log', 'warn', 'dir', 'dirxml', 'table', 'trace', 'group', 'groupCollapsed', 'groupEnd', 'clear',
-    'count', 'countReset', 'assert', 'profile', 'profileEnd', 'time', 'timeLog', 'timeEnd', 'timeStamp', 'context'])
+  for (const name of ['debug', 'error', 'info', 'log', 'warn', 'dir', 'dirxml', 'table', 'trace',
+    'group', 'groupCollapsed', 'groupEnd', 'clear', 'count', 'countReset', 'assert', 'profile', 'profileEnd', 'time',
+    'timeLog', 'timeEnd', 'timeStamp', 'context'])
     console[name] = { [name]() {} }[name];
   Object.defineProperty(console, Symbol.toStringTag, { value: 'console', configurable: true });
   Object.defineProperty(global, 'console', { value: console, writable: true, configurable: true });
   Object.defineProperty(Error, 'stackTraceLimit', { value: 10, writable: true, enumerable: true, configurable: true });
-  if (typeof Atomics === 'undefined') Object.defineProperty(global, 'Atomics', { value: Atomics_, writable: true, configurable: true });`;
+  if (typeof Atomics === 'undefined')
+    Object.defineProperty(global, 'Atomics', { value: Atomics_, writable: true, configurable: true });`;
 
 const MICROTASKS = Symbol('microtasks of its own');
 

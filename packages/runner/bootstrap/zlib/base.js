@@ -1,6 +1,6 @@
 // The parts that all compression streams of Node's library share (node_zlib.cc,
-// `CompressionStream`): synchronous and asynchronous writes, the two numbers of unused bytes,
-// errors reported to the owner, and a close that waits for a pending write. Asynchronous writes are
+// `CompressionStream`): synchronous and asynchronous writes, and the two numbers of unused bytes.
+// Errors are reported to the owner, and a close waits for a pending write. Asynchronous writes are
 // tasks of the single thread, in Node's order of callbacks. Next: stream.js (zlib), brotli.js,
 // zstd.js.
 'use strict';

@@ -1,4 +1,4 @@
-// Runs git in a tree of the engine, without the user's configuration: equal patches give equal
+// Runs git in a tree of the engine, without the user's configuration: equal patches make equal
 // commits and equal diffs everywhere. Only the commands for developers need git; the build applies
 // patches without it (series.mjs).
 import { execFileSync } from 'node:child_process';

@@ -15,7 +15,7 @@ import { formatPatchFile, parseMessage, patchFileName } from './format.mjs';
 import { git, tagOf } from './git.mjs';
 import { patchFiles } from './series.mjs';
 
-// The options that a configuration could change, so that equal commits give equal files.
+// The options that a configuration could change, so that equal commits make equal files.
 const DIFF_OPTIONS = ['-p', '--unified=3', '--diff-algorithm=histogram', '--no-renames', '--no-color', '--no-ext-diff'];
 
 /** Returns the patch files that the commits of the tree in `dir` make, in order. */

@@ -1,9 +1,8 @@
-/* Reads the text of an expression out of the bytecode that computes the expression. "object.method
-   is not a function" needs the text `object.method`, and the engine knows only a value. V8 prints
-   its syntax tree. Here the function is run through once, with expressions in the place of values,
-   up to the instruction that failed. This works for every function, also without source text, and
-   costs nothing until an operation fails. Next: messages.c, which makes sentences of these
-   texts. */
+/* Reads the text of an expression out of the bytecode that computes the expression. The message
+   "object.method is not a function" needs `object.method`; the engine knows only a value. V8 prints
+   its syntax tree. Here the function is run through once, with expressions in place of values, up
+   to the failed instruction. This works for every function, also without source text, and costs
+   nothing until an operation fails. Next: messages.c, which makes sentences of these texts. */
 
 typedef enum CfKind {
     X_OTHER, X_NAME, X_INT, X_STRING, X_CONST, X_WORD, X_FIELD, X_ELEMENT, X_CALL, X_LIST, X_BINARY, X_UNARY,

@@ -1,6 +1,6 @@
 /* Brotli: one encoder or decoder per object of the class BrotliStream. The binding
    (bootstrap/zlib/brotli.js) knows Node's errors. This file runs the streams and keeps a slice of
-   work short where the library allows that: the encoder does nothing until a block is full, and
+   work short where the library allows that. The encoder does nothing until a block is full, and
    then compresses the whole block. */
 #include "brotli/decode.h"
 #include "brotli/encode.h"

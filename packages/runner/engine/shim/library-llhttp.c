@@ -1,6 +1,6 @@
 /* llhttp, Node's HTTP parser, as build/wasm-to-c.mjs translates it from WebAssembly. The parsers
    and all memory that they read are in an array of their own. This file feeds input and collects
-   the results of the callbacks: a handler in JavaScript is called for a message's begin, its
+   the results of the callbacks. A handler in JavaScript is called for a message's begin, its
    complete headers, pieces of its body, trailers and its end. */
 
 enum { LLHTTP_MODULE_BYTES = 131072, LLHTTP_INPUT_BYTES = 65536, LLHTTP_DEPTH = 3, LLHTTP_REASON_BYTES = 64 };
@@ -152,8 +152,7 @@ static JSValue http_take_headers(JSContext *ctx, HttpParser *p)
     return headers;
 }
 
-/* Stops the parser with a reason of ours, which the parser keeps until it is asked for the
-   reason. */
+/* Stops the parser with a reason of ours, which the parser keeps until the reason is read. */
 static u32 http_refuse(u32 parser, const char *reason)
 {
     u32 place = LLHTTP_MODULE_BYTES + LLHTTP_DEPTH * LLHTTP_INPUT_BYTES;
@@ -299,7 +298,7 @@ LIBRARY_NATIVE(http_new)
     return object;
 }
 
-/* httpInit(state, type, maxHeaderBytes, lenient, raw): a mask of Node's; false if there is no room
+/* httpInit(state, type, maxHeaderBytes, lenient, raw): a mask of Node's; false if there is no space
    for another parser */
 LIBRARY_NATIVE(http_init)
 {

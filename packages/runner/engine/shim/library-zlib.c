@@ -109,7 +109,7 @@ LIBRARY_NATIVE(zlib_params)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
     int32_t a[2];
-    /* A change of parameters flushes pending output. Without room for output the flush is
+    /* A change of parameters flushes pending output. Without space for output the flush is
        postponed, but the pointer must be valid. */
     static uint8_t nowhere;
     if (!s || zlib_integers(ctx, argv, 2, a))

@@ -109,9 +109,9 @@ static size_t zstd_step(ZstdStream *s, ZSTD_outBuffer *out, ZSTD_inBuffer *in, Z
                          : ZSTD_decompressStream(s->decompressor, out, in);
 }
 
-/* zstdRun(stream, input, output, directive, left): left[0] and left[1] become the numbers of unused
-   bytes of output and input. left[2] is 1 while a frame is unfinished. Returns the library's error
-   number, or 0. */
+/* zstdRun(stream, input, output, directive, left) sets left[0] and left[1] to the numbers of unused
+   bytes of output and input. It sets left[2] to 1 while a frame is unfinished. Returns the
+   library's error number, or 0. */
 LIBRARY_NATIVE(zstd_run)
 {
     ZstdStream *s = JS_GetOpaque2(ctx, argv[0], zstd_class);

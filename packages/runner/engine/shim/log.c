@@ -1,4 +1,4 @@
-/* The short path of console.log: a line of primitive values is passed to the host without Node's
+/* The short path of console.log. A line of primitive values is passed to the host without Node's
    console, Writable and inspect, which cost a hundred times as much. The output must be
    indistinguishable, so the short path is not taken after a change of anything that could affect
    the output. Guards describe these conditions, and checking guards runs no code. */

@@ -231,7 +231,7 @@ static void cf_finish_program(JSContext *ctx)
     cf.exit_info[0] = 1;
     code = js_int32(cf.exit_info[2] ? cf.exit_info[1] : 0);
     cf_call_hook(ctx, HOOK_EXIT, 1, vc(&code), NULL);
-    cf_drain(ctx); /* No tick can be queued any more, but a microtask can. */
+    cf_drain(ctx); /* No further tick can be queued, but a microtask can. */
     if (!cf.stop)
         cf.stop = CF_STOP_EXIT;
 }
@@ -278,7 +278,7 @@ static void cf_run_loop(JSContext *ctx)
         if (cf.immediate_info[0]) {
             cf_run_immediates(ctx);
             cf_check_main_promise(ctx);
-            /* With operations under way the host must be able to run in between. */
+            /* With pending operations the host must be able to run in between. */
             if (cf.immediate_info[0] && cf.state.keep_alive)
                 return;
             continue;

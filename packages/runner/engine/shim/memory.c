@@ -4,8 +4,8 @@
    instruction with its own memcpy. A fault in that function would be a crash of the host rather
    than a trap of the guest. The module therefore contains no bulk instruction (the build checks
    that), and these functions replace libc's. They move 16 bytes at a time with vector instructions,
-   which costs next to nothing. -fno-builtin keeps the compiler from turning the loops into calls of
-   these functions. */
+   which costs next to nothing. The flag -fno-builtin keeps the compiler from turning the loops into
+   calls of these functions. */
 #include <stddef.h>
 #include <stdint.h>
 #include <wasm_simd128.h>

@@ -125,8 +125,8 @@ static JSValueConst cf_running_builtin(JSContext *ctx)
     return sf->cur_func;
 }
 
-/* Throws a message made from a pattern: %p is a property's name, %v a value without its type, %c a
-   value with its type, %t the value's type, %f the running builtin. */
+/* Throws a message made from a pattern. A property's name replaces %p, and the running builtin %f.
+   A value without its type replaces %v, a value with its type %c, and the value's type %t. */
 static JSValue cf_throw_about(JSContext *ctx, JSErrorEnum type, const char *pattern, JSAtom prop, JSValueConst value)
 {
     DynBuf out;

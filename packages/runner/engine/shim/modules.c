@@ -197,8 +197,8 @@ NATIVE(cf_evaluate_module)
     return m ? cf_evaluate(ctx, m) : JS_EXCEPTION;
 }
 
-/* The modules that a walk has met: an open hash table of their addresses, so that a walk over
-   thousands of modules costs time linear in its edges. */
+/* The modules that a walk has met: an open hash table of their addresses. A walk over thousands of
+   modules then costs time linear in its edges. */
 typedef struct CfModuleSet {
     JSModuleDef **slots, **order;
     uint32_t count, capacity; /* a power of two, at most half full */

@@ -1,5 +1,5 @@
-/* The state that differs between processes. A start must be cheap, so nothing is parsed in advance:
-   the start block is copied once, and each reader parses the part that it needs. The list of the
+/* The state that differs between processes. A start must be cheap, so nothing is parsed in advance.
+   The start block is copied once, and each reader parses the part that it needs. The list of the
    state that a start refreshes is a security contract:
 
    Math.random's state      new entropy from the host

@@ -1,5 +1,5 @@
 /* Text and bytes: Node's seven encodings in both directions, with WHATWG's rules for invalid UTF-8.
-   codecs.c and unicode.c have the loops; this file has the engine's strings and invalid UTF-8.
+   The loops are in codecs.c and unicode.c; this file has the engine's strings and invalid UTF-8.
    Next: text-natives.c. */
 
 enum { ENC_ASCII, ENC_UTF8, ENC_BASE64, ENC_UTF16LE, ENC_LATIN1, ENC_HEX, ENC_BUFFER, ENC_BASE64URL, ENC_COUNT };

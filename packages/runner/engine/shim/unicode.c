@@ -96,10 +96,10 @@ bool codec_fits_latin1(const void *units, size_t n)
 /* Validation of UTF-8.
 
    Two adjacent bytes are wrong for one of eight reasons, or for none. Three tables list the
-   possible reasons for the upper half of the first byte, the lower half of the first byte, and the
-   upper half of the second. A reason that all three allow is an error. The bytes two and three
-   positions before a byte show whether the byte must be the third or fourth of a character. Only
-   such a byte may be the second of two adjacent continuations. */
+   possible reasons. One is for the upper half of the first byte, one for its lower half, and one
+   for the upper half of the second byte. A reason that all three allow is an error. The bytes two
+   and three positions before a byte show whether the byte must be the third or fourth of a
+   character. Only such a byte may be the second of two adjacent continuations. */
 
 enum {
     TOO_SHORT = 1,      /* a lead byte without a continuation */
@@ -278,7 +278,7 @@ size_t codec_utf8_length_utf16(const uint16_t *text, size_t n)
 }
 
 /* A vector is stored whole and then partly overwritten. This is correct only where the text is sure
-   to reach: if three bytes are left for a character that does not fit, all bytes before them will
+   to reach. If three bytes are left for a character that does not fit, all bytes before them will
    be written. */
 #define VECTOR_ROOM 19
 

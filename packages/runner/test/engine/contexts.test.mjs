@@ -1,5 +1,5 @@
-// Realms of node:vm in the shim: they are collected when no value of them is held, and jobs and
-// registries that will run in a realm hold it.
+// Realms of node:vm in the shim. A realm is collected when no value of the realm is held. Jobs and
+// registries that will run in a realm hold the realm.
 import { describe, expect, it } from 'vitest';
 import { BareGuest } from './bare-guest.mjs';
 
@@ -10,12 +10,17 @@ const HELPERS = `
 
 const CASES = {
   'with closures that hold the global object': `run(make({ i })[0], 'var self = this; (function () { return self; })()')`,
-  'when the sandbox holds them': `const sandbox = { i }; const [handle, global] = make(sandbox); sandbox.handle = handle; sandbox.global = global;`,
-  'with a cycle through an object of the main realm': `const ours = { big: new Array(100).fill(i) }; const [handle] = make({ ours });
+  'when the sandbox holds them': `const sandbox = { i }; const [handle, global] = make(sandbox);
+     sandbox.handle = handle; sandbox.global = global;`,
+  'with a cycle through an object of the main realm': `const ours = { big: new Array(100).fill(i) };
+     const [handle] = make({ ours });
      ours.theirs = run(handle, '({ ours, method() {} })'); ours.handle = handle;`,
-  'with jobs that have run': `run(make({})[0], 'Promise.resolve().then(() => 1).then(() => { throw 1 }).catch(() => {})'); native.runMicrotasks();`,
-  'with iterators, generators and classes': `run(make({})[0], 'class A { static a = new A(); *g() { yield this; } } globalThis.g = new A().g(); g.next(); [1][Symbol.iterator]()')`,
-  'with a pending registry': `run(make({})[0], 'globalThis.registry = new FinalizationRegistry(() => {}); registry.register(registry, 1)')`,
+  'with jobs that have run': `run(make({})[0], 'Promise.resolve().then(() => 1).then(() => { throw 1 }).catch(() => {})');
+     native.runMicrotasks();`,
+  'with iterators, generators and classes': `run(make({})[0], 'class A { static a = new A(); *g() { yield this; } } ' +
+     'globalThis.g = new A().g(); g.next(); [1][Symbol.iterator]()')`,
+  'with a pending registry': `run(make({})[0],
+     'globalThis.registry = new FinalizationRegistry(() => {}); registry.register(registry, 1)')`,
   'with a proxy as its sandbox': `run(make(new Proxy({ i }, {}))[0], 'i + 1; j = 3; typeof nothing')`,
   'with an ordinary global object': `run(make(undefined)[0], 'globalThis.self = this; let lexical = () => lexical;')`,
 };
@@ -33,7 +38,7 @@ describe('contexts', () => {
     expect({ out, exitCode }).toEqual({ out: 'flat\n', exitCode: 0 });
   });
 
-  it('live while a job of theirs is queued', async () => {
+  it('live while a job of the realm is queued', async () => {
     const { out } = await guest.run(`${HELPERS}
       const seen = [];
       (() => run(make({ seen })[0], 'Promise.resolve(1).then((v) => seen.push(v, [] instanceof Array, typeof globalThis))'))();
@@ -43,7 +48,7 @@ describe('contexts', () => {
     expect(out).toBe('1,true,object\n');
   });
 
-  it('live while a function of theirs lives', async () => {
+  it('live while a function of the realm lives', async () => {
     const { out } = await guest.run(`${HELPERS}
       const counter = (() => run(make({})[0], 'let count = 0; (function () { return ++count + [].concat([1]).length; })'))();
       native.gc();

@@ -89,7 +89,7 @@ describe('the tree of the engine', () => {
     expect(differing.map(([name]) => name)).toEqual([]);
   });
 
-  it('gives the patch files back unchanged', () => {
+  it('returns the patch files unchanged', () => {
     expect(readEngineTree(tree)).toEqual(files);
   });
 });
@@ -113,7 +113,7 @@ describe('a tree that a developer changes', () => {
   };
   const filesOf = (tree) => readEngineTree(tree, settings).map(({ file }) => file);
 
-  it('gives a patch file for a new commit', () => {
+  it('has a patch file for a new commit', () => {
     const tree = makeTree();
     commit(tree, 'third: change more', 'one\none and a half\n2\n2\n');
     const files = readEngineTree(tree, settings);
@@ -123,7 +123,7 @@ describe('a tree that a developer changes', () => {
     );
   });
 
-  it('gives no patch file for a commit that was removed', () => {
+  it('has no patch file for a commit that was removed', () => {
     const tree = makeTree();
     git(tree, ['reset', '-q', '--hard', 'HEAD~1']);
     expect(filesOf(tree)).toEqual(['0001-first.patch']);

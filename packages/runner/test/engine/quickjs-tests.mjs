@@ -105,6 +105,7 @@ const { values } = parseArgs({ options: { 'quickjs-tests': { type: 'string' } } 
 const dir = values['quickjs-tests'] ? resolve(values['quickjs-tests']) : join(findEngineDir(), 'tests');
 const result = await compareFiles(dir);
 console.log(
-  `${result.files} files: ${result.same} equal, ${result.texts} equal but for V8's texts, ${result.known} different for a recorded reason, ${result.new} different without a reason`,
+  `${result.files} files: ${result.same} equal, ${result.texts} equal but for V8's texts, ` +
+    `${result.known} different for a recorded reason, ${result.new} different without a reason`,
 );
 process.exitCode = result.new ? 1 : 0;

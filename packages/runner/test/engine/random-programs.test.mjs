@@ -1,4 +1,4 @@
-// Random programs give equal output on the frozen image, on the booted guest, on the unpatched
+// Random programs print equal output on the frozen image, on the booted guest, on the unpatched
 // engine (as recorded) and in V8. A difference only on the frozen image is the silent corruption
 // that immortal objects could cause. `pnpm test:random` runs 100,000 programs, beside the unpatched
 // engine itself.

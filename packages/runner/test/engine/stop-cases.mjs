@@ -20,7 +20,9 @@ export const STOP_CASES = {
   generators: { loop: 'function* g() { for (;;) { try { yield 1; } finally { } } } for (const x of g());' },
   'generator return': { loop: 'function* g() { try { yield 1; } finally { for (;;) {} } } for (const x of g()) break;' },
   'iterator protocol': {
-    loop: 'const it = { [Symbol.iterator]() { return this; }, next() { return { value: 1 }; }, return() { for (;;) {} } }; for (const x of it);',
+    loop:
+      'const it = { [Symbol.iterator]() { return this; }, next() { return { value: 1 }; }, ' +
+      'return() { for (;;) {} } }; for (const x of it);',
   },
   getter: { loop: 'const o = { get x() { for (;;) {} } }; JSON.stringify(o);' },
   proxy: { loop: 'const p = new Proxy({}, { get() { for (;;) {} } }); p.x;' },
@@ -168,7 +170,8 @@ export const STOP_CASES = {
   'map clear': { prepare: 'let m = new Map(); for (let i = 0; i < 1_500_000; i++) m.set(i, i);', loop: 'm.clear(); for (;;) {}' },
   'set difference': {
     prepare:
-      'const a = new Set(Array.from({ length: 800_000 }, (_, i) => i)), b = new Set(Array.from({ length: 800_000 }, (_, i) => i + 1));',
+      'const a = new Set(Array.from({ length: 800_000 }, (_, i) => i)); ' +
+      'const b = new Set(Array.from({ length: 800_000 }, (_, i) => i + 1));',
     loop: forever('a.difference(b); a.union(b); a.intersection(b); a.isSubsetOf(b);'),
   },
   'map groupBy': { prepare: list, loop: forever('Map.groupBy(list, Number);') },

@@ -17,7 +17,8 @@ fs.realpathSync = (...args) => {
 fs.mkdirSync('graph');
 for (let i = 0; i < ${FILES}; i++) {
   const others = Array.from({ length: ${FILES} }, (_, j) => j).filter((j) => j !== i);
-  fs.writeFileSync(\`graph/m\${i}.mjs\`, others.map((j) => \`import './m\${j}.mjs';\`).join('') + 'globalThis.count = (globalThis.count ?? 0) + 1;');
+  const imports = others.map((j) => \`import './m\${j}.mjs';\`).join('');
+  fs.writeFileSync(\`graph/m\${i}.mjs\`, imports + 'globalThis.count = (globalThis.count ?? 0) + 1;');
 }
 await import('/workspace/graph/m0.mjs');
 console.log(JSON.stringify({ asked, evaluated: globalThis.count }));`;

@@ -10,7 +10,8 @@ const bare = readFileSync(new URL('../bare.js', import.meta.url), 'utf8');
 
 const HELPERS = `
   const local = { text: 'local', array: [1, 2], object: {}, fns: [] };
-  const structured = (value, depth = 0) => (Array.isArray(value) && depth < 4 ? Array.from(value, (item) => structured(item, depth + 1)) : value);
+  const structured = (value, depth = 0) =>
+    Array.isArray(value) && depth < 4 ? Array.from(value, (item) => structured(item, depth + 1)) : value;
   const with_ = (object, change) => change(object);`;
 
 const wrapped = (program) => `(() => {${HELPERS}
@@ -32,7 +33,8 @@ export function makeGuest(freeze) {
 
 // bare.js prints any value; the reference's own print needs values that convert to text.
 const REFERENCE_PRINT = `const printText = print;
-  globalThis.print = (...values) => printText(values.map((value) => (typeof value === 'string' ? value : String(value))).join(' '));`;
+  globalThis.print = (...values) =>
+    printText(values.map((value) => (typeof value === 'string' ? value : String(value))).join(' '));`;
 
 /** Makes one unpatched engine for all programs. */
 export async function makeReference() {

@@ -1,6 +1,6 @@
-// Generates random programs over the objects of prelude.js. Equal seeds give equal programs. The
-// programs test one question: is every check "may this block be changed in place" right for blocks
-// of the image? They therefore append to shared strings, grow shared arrays and maps, add
+// Generates random programs over the objects of prelude.js. Equal seeds make equal programs. The
+// programs test one property: every check "may this block be changed in place" is right for blocks
+// of the image. They therefore append to shared strings, grow shared arrays and maps, add
 // properties to objects with shared shapes, change prototypes, and use closures and iterators.
 
 import { LANGUAGE } from './language.mjs';
