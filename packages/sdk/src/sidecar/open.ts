@@ -18,6 +18,9 @@ function storeOf({ directory, maxBytes = 10 * GIBIBYTE, memoryBytes = 4 * GIBIBY
   return { directory: resolve(folder), maxBytes, memoryBytes };
 }
 
+/** The topics of the log for developers, which CONTRIBUTING.md describes. Unset: no log. */
+const logTopics = (): string | undefined => process.env['COLDFRAME_LOG'] || undefined;
+
 /** Starts a sidecar process. Throws when the operating system refuses at once. */
 export function openProcess(options: SidecarSpawnOptions = {}): Opening<ProcessConnection> {
   const { workers, warmSlots, maxRuntimes, spinUs, snapshots } = options;
@@ -28,7 +31,9 @@ export function openProcess(options: SidecarSpawnOptions = {}): Opening<ProcessC
   if (warmSlots !== undefined) args.push('--warm-slots', String(warmSlots));
   if (maxRuntimes !== undefined) args.push('--max-runtimes', String(maxRuntimes));
   if (spinUs !== undefined) args.push('--spin-us', String(spinUs));
-  return spawnSidecar(locateSidecar(), args);
+  const log = logTopics();
+  if (log !== undefined) args.push('--log', log);
+  return spawnSidecar(locateSidecar(), args, { copyTo: log === undefined ? undefined : process.stderr });
 }
 
 /** Opens the sidecar that lives in this process. Throws when it cannot be loaded. */
@@ -42,6 +47,7 @@ export function openEmbedded(options: SidecarEmbeddedOptions = {}): Opening {
     maxRuntimes,
     spinUs,
     inlineUs,
+    log: logTopics(),
     snapshots: storeOf(snapshots),
   });
 }

@@ -100,6 +100,8 @@ export interface AddonOptions {
   spinUs: number | undefined;
   /** For how many microseconds a program may run on the calling thread. */
   inlineUs: number;
+  /** The topics of the log for developers. Without: no log. */
+  log?: string | undefined;
   /** Where snapshots are kept, and how many bytes of them. */
   snapshots: { directory: string; maxBytes: number; memoryBytes: number };
 }

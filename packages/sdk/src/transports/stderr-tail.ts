@@ -1,6 +1,7 @@
-// The last lines that a sidecar wrote to stderr. It is silent unless something is badly wrong; then these are the clue.
+// The last lines that a sidecar wrote to stderr. Without a log the sidecar writes only when it fails,
+// and the lines explain the failure.
 
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 
 const MAX_CHARACTERS = 4_096;
 
@@ -8,18 +9,20 @@ const MAX_CHARACTERS = 4_096;
 export class StderrTail {
   #text = '';
 
-  constructor(stream: Readable | null) {
+  /** `copyTo` receives everything that the stream carries. */
+  constructor(stream: Readable | null, copyTo?: Writable) {
     if (stream === null) return;
     stream.setEncoding('utf8');
     stream.on('data', (chunk: string) => {
       this.#text = (this.#text + chunk).slice(-MAX_CHARACTERS);
+      copyTo?.write(chunk);
     });
     stream.on('error', () => {});
     // Streams of child processes are sockets.
     if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
   }
 
-  /** What there is, without the line end. */
+  /** The last characters, without the line end. */
   get text(): string {
     return this.#text.trimEnd();
   }

@@ -402,6 +402,7 @@ impl<'a> Request<'a> {
     pub fn decode(frame: &Frame<'a>) -> Result<Self, Invalid> {
         let kind = Kind::try_from(frame.kind)?;
         let body = frame.body;
+        log::debug!(target: "request", "{} {}, {} bytes", frame.id, kind.name(), body.len());
         let request = match kind {
             Kind::Hello => reader::read(body).map(Self::Hello),
             Kind::Credit => reader::read(body).map(Self::Credit),

@@ -55,6 +55,9 @@ fn main() -> ExitCode {
         }
         Err(reason) => return stop(2, &reason),
     };
+    if let Some(Err(received)) = arguments.log.as_deref().map(coldframe_log::install) {
+        return stop(2, &format!("--log: expected {}, received {received:?}", coldframe_log::EXPECTED));
+    }
     walls::abort_on_panic();
     if let Err(reason) = walls::put_up(arguments.channel_fd) {
         return stop(1, &reason);
