@@ -4,6 +4,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { Sidecar } from '../../src/index.js';
+import { repetitions } from '../repetitions.js';
 import { actions } from './snapshot-model/actions.js';
 import { type Ground, World } from './snapshot-model/world.js';
 
@@ -16,8 +17,8 @@ const PROCESS: Ground = {
 const EMBEDDED: Ground = { open: (directory) => Sidecar.embedded({ snapshots: { directory } }) };
 
 describe.each([
-  { name: 'a process', ground: PROCESS, runs: 1_000 },
-  { name: 'embedded', ground: EMBEDDED, runs: 100 },
+  { name: 'a process', ground: PROCESS, runs: repetitions(150, 1_000) },
+  { name: 'embedded', ground: EMBEDDED, runs: repetitions(30, 100) },
 ])('$name', ({ ground, runs }) => {
   let world: World;
   beforeAll(async () => {
