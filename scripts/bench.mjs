@@ -1,6 +1,7 @@
-// `pnpm bench:coldstart`, `bench:compare`, `bench:micro`, `bench:userland`, `bench:kernel`, `bench:lifecycle`,
-// `bench:density`, `bench:pool`: builds what is missing, then runs the command of packages/benchmarks with the
-// arguments as they are. Files are named relative to where the command was typed.
+// `pnpm bench:coldstart`, `bench:compare`, `bench:micro`, `bench:userland`, `bench:kernel`,
+// `bench:lifecycle`, `bench:density`, `bench:pool`: builds everything that is missing, then runs
+// the command of packages/benchmarks with all arguments. Paths are relative to the folder of the
+// command.
 
 import { pathToFileURL } from 'node:url';
 import { BuildFailure } from './build/failure.mjs';

@@ -1,4 +1,5 @@
-// The conformance runner, on a folder of small files of our own: what it runs, what it makes of an end, what it remembers and writes.
+// The conformance runner, on a folder of small files of our own: what it runs, what it makes of an
+// end, what it remembers and writes.
 
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

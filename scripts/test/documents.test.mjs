@@ -1,4 +1,4 @@
-// The documents name what the code has: every error code, every option of every call, every timing.
+// The documents name every error code, every option of every call and every timing of the code.
 
 import { expect, test } from 'vitest';
 import { readText } from './tree.mjs';

@@ -1,4 +1,4 @@
-// The page on compatibility is the one that its sources give.
+// The page on compatibility belongs to its sources.
 
 import { expect, test } from 'vitest';
 import { makePage } from '../conformance/page.mjs';

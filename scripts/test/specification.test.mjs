@@ -1,11 +1,14 @@
-// Every promise in the specification has a number of its own and names the test or benchmark that keeps it.
+// Every promise in the specification has its own number and names the test or benchmark that keeps
+// the promise.
 
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { fromRoot } from '../build/paths.mjs';
 import { readText } from './tree.mjs';
 
-/** Rows of all tables whose first cell is a promise's number: `| C1 | promise | number | kept by |`. */
+/**
+ * The rows of all tables that begin with a promise's number: `| C1 | promise | number | kept by |`.
+ */
 const promises = readText('docs/specification.md')
   .split('\n')
   .map((line) => /^\| ([A-Z]+\d+) \| (.+?) \| (.+?) \| (.+?) \|$/.exec(line))
@@ -17,7 +20,7 @@ const promises = readText('docs/specification.md')
     keepers: [...keptBy.matchAll(/`([^`]+)`/g)].map(([, path]) => path),
   }));
 
-test('there are promises, each with its own number', () => {
+test('finds promises, each with its own number', () => {
   expect(promises.length).toBeGreaterThan(20);
   expect(new Set(promises.map(({ id }) => id)).size).toBe(promises.length);
 });
@@ -27,14 +30,14 @@ test.each(promises)('$id: $promise', ({ keepers }) => {
   expect(keepers.filter((path) => !existsSync(fromRoot(path)))).toEqual([]);
 });
 
-test('no row of the specification is malformed', () => {
+test('finds no malformed row', () => {
   const rows = readText('docs/specification.md')
     .split('\n')
     .filter((line) => /^\| [A-Z]+\d+ \|/.test(line));
   expect(rows.length).toBe(promises.length);
 });
 
-test('the numbers that the matrix judges are those of the specification', () => {
+test('finds the targets of the matrix in the specification', () => {
   const judged = promises
     .filter(({ id }) => /^(S|M)\d+$/.test(id) && !['M4', 'M5'].includes(id))
     .map(({ number }) => bound(number));
@@ -45,7 +48,7 @@ test('the numbers that the matrix judges are those of the specification', () => 
   expect(calls.sort()).toEqual(judged.sort());
 });
 
-/** `target('C1', 'what', 2, 'ms', …)` in a benchmark, by the promise's number. */
+/** Returns `[number, target]` of each `target('C1', 'title', 2, 'ms', …)` in a benchmark. */
 const targetsIn = (path) =>
   [...readText(path).matchAll(/\btarget\(\s*'([A-Z]+\d+)',\s*(?:'[^']+'|"[^"]+"),\s*([\d._]+)/g)].map(([, id, number]) => [
     id,
@@ -56,7 +59,7 @@ test.each([
   ['C', 'packages/benchmarks/src/lifecycle/targets.ts'],
   ['D', 'packages/benchmarks/src/density/targets.ts'],
   ['W', 'packages/benchmarks/src/pool/targets.ts'],
-])('rows %s are those that %s judges', (letter, path) => {
+])('finds the targets of %s in %s', (letter, path) => {
   const judged = promises.filter(({ id, number }) => id.replace(/\d+/, '') === letter && /\d/.test(number));
   const promised = judged.map(({ id, number }) => [id, bound(number)]);
   expect(targetsIn(path)).toEqual(promised);
