@@ -1,4 +1,5 @@
-// The documents name everything that the code has: every error code, every option of every call with its range, every timing.
+// The documents name every error code, every option of every call with its range, and every timing
+// of the code.
 
 import { expect, test } from 'vitest';
 import { CALLS } from '../../packages/sdk/src/options/check.ts';

@@ -22,7 +22,7 @@ const promises = readText('docs/specification.md')
     keepers: [...keptBy.matchAll(/`([^`]+)`/g)].map(([, path]) => path),
   }));
 
-test('there are promises, each with its own number', () => {
+test('finds promises, each with its own number', () => {
   expect(promises.length).toBeGreaterThan(20);
   expect(new Set(promises.map(({ id }) => id)).size).toBe(promises.length);
 });
@@ -32,7 +32,7 @@ test.each(promises)('$id: $promise', ({ keepers }) => {
   expect(keepers.filter((path) => !existsSync(fromRoot(path)))).toEqual([]);
 });
 
-test('no row of the specification is malformed', () => {
+test('finds no malformed row', () => {
   const rows = readText('docs/specification.md')
     .split('\n')
     .filter((line) => /^\| [A-Z]+\d+ \|/.test(line));

@@ -17,6 +17,9 @@ function storeOf({ directory, maxBytes = 10 * GIBIBYTE, memoryBytes = 4 * GIBIBY
   return { directory: resolve(folder), maxBytes, memoryBytes };
 }
 
+/** Returns the topics of the log for developers (CONTRIBUTING.md). `undefined` means no log. */
+const logTopics = (): string | undefined => process.env['COLDFRAME_LOG'] || undefined;
+
 /** Starts a sidecar process. Throws if the operating system refuses at once. */
 export function openProcess(options: SidecarSpawnOptions = {}): Opening<ProcessConnection> {
   const { workers, warmSlots, maxRuntimes, spinUs, snapshots } = options;
@@ -27,7 +30,9 @@ export function openProcess(options: SidecarSpawnOptions = {}): Opening<ProcessC
   if (warmSlots !== undefined) args.push('--warm-slots', String(warmSlots));
   if (maxRuntimes !== undefined) args.push('--max-runtimes', String(maxRuntimes));
   if (spinUs !== undefined) args.push('--spin-us', String(spinUs));
-  return spawnSidecar(locateSidecar(), args);
+  const log = logTopics();
+  if (log !== undefined) args.push('--log', log);
+  return spawnSidecar(locateSidecar(), args, { copyTo: log === undefined ? undefined : process.stderr });
 }
 
 /**
@@ -45,6 +50,7 @@ export async function openEmbedded(options: SidecarEmbeddedOptions = {}): Promis
     maxRuntimes,
     spinUs,
     inlineUs,
+    log: logTopics(),
     snapshots: storeOf(snapshots),
   });
 }

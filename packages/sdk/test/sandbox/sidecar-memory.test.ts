@@ -5,12 +5,17 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { NodeRuntime, Sidecar } from '../../src/index.js';
+import { repetitions } from '../repetitions.js';
 
 /**
  * Linear memory (64 MiB), files (32), kernel (16) and buffers of one hardened runtime, and room for
  * free memory of the allocator.
  */
 const MAX_MIB = 256;
+
+/** The time that each program may loop. Memory that grows does so from the first second on. */
+const CPU_MS = repetitions(1_500, 4_000);
+const WALL_MS = repetitions(2_500, 6_000);
 
 /** Repeats `step` and ignores its errors. `turns` lets the event loop run in between. */
 const repeat = (prepare: string, step: string, loop: 'turns' | 'busy') =>
@@ -142,7 +147,7 @@ describe('the memory of the sidecar is bounded while a program repeats', () => {
   test.each(loops)('%s', async (_name, code) => {
     await using sidecar = await Sidecar.spawn();
     await using neighbour = await NodeRuntime.create({ sidecar });
-    await using runtime = await NodeRuntime.create({ sidecar, limits: { profile: 'hardened', cpuMs: 4_000, wallMs: 6_000 } });
+    await using runtime = await NodeRuntime.create({ sidecar, limits: { profile: 'hardened', cpuMs: CPU_MS, wallMs: WALL_MS } });
     expect((await neighbour.exec('console.log(1)')).stdout).toBe('1\n');
     let ends = '';
     const grown = await growth(sidecar.pid, async () => {

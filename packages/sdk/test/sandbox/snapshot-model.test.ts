@@ -5,6 +5,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { Sidecar } from '../../src/index.js';
+import { repetitions } from '../repetitions.js';
 import { actions } from './snapshot-model/actions.js';
 import { SharedSidecar, type SidecarKind } from './snapshot-model/sequence.js';
 
@@ -17,8 +18,8 @@ const PROCESS: SidecarKind = {
 const EMBEDDED: SidecarKind = { open: (directory) => Sidecar.embedded({ snapshots: { directory } }) };
 
 describe.each([
-  { name: 'a process', kind: PROCESS, runs: 1_000 },
-  { name: 'embedded', kind: EMBEDDED, runs: 100 },
+  { name: 'a process', kind: PROCESS, runs: repetitions(150, 1_000) },
+  { name: 'embedded', kind: EMBEDDED, runs: repetitions(30, 100) },
 ])('$name', ({ kind, runs }) => {
   let shared: SharedSidecar;
   beforeAll(async () => {

@@ -149,15 +149,19 @@ impl Shared {
         Ok(seat)
     }
 
-    /// Another runtime is there.
+    /// Returns the ordinal of the next runtime: the number of runtimes before it.
+    pub(crate) fn next_ordinal(&self) -> u64 {
+        self.next_runtime.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Adds a runtime to the table of runtimes.
     pub(crate) fn adopt(&self, runtime: &Arc<Inner>) {
-        let id = self.next_runtime.fetch_add(1, Ordering::Relaxed);
         let mut runtimes = self.runtimes.lock();
         // Forgets those that are gone whenever the table has doubled: constant work for each on average.
         if runtimes.len().is_power_of_two() {
             runtimes.retain(|_, runtime| runtime.strong_count() > 0);
         }
-        runtimes.insert(id, Arc::downgrade(runtime));
+        runtimes.insert(runtime.ordinal(), Arc::downgrade(runtime));
     }
 
     pub(crate) fn scheduler(&self) -> &Arc<Scheduler> {

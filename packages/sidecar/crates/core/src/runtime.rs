@@ -53,6 +53,8 @@ pub struct Runtime {
 
 pub(crate) struct Inner {
     core: Arc<Shared>,
+    /// Names the runtime among all runtimes that this core had.
+    ordinal: u64,
     env: Vec<(String, String)>,
     cwd: String,
     limits: Limits,
@@ -175,11 +177,18 @@ impl Inner {
             opened: Mutex::default(),
             ancestor: Mutex::default(),
             heir: Mutex::default(),
+            ordinal: core.next_ordinal(),
             core,
             _seat: seat,
         });
         inner.core.adopt(&inner);
+        log::debug!(target: "runtime", "{} created", inner.ordinal);
         inner
+    }
+
+    /// Names the runtime among all runtimes that this core had.
+    pub(crate) fn ordinal(&self) -> u64 {
+        self.ordinal
     }
 
     /// Its kernel, until it is rolled back.
@@ -268,6 +277,7 @@ impl Inner {
 
     /// Ends all its processes for this reason; nothing is started any more.
     fn end(&self, reason: &Error) {
+        log::debug!(target: "runtime", "{} ends: {}", self.ordinal, reason.code());
         let (live, kernel) = {
             let mut programs = self.programs.lock();
             programs.disposed = true;

@@ -5,12 +5,13 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { NodeRuntime } from '../../../../src/index.js';
+import { repetitions } from '../../../repetitions.js';
 import type { CaseFolders } from './folders.js';
 import { PRELUDE } from './prelude.js';
 
 export type Swap = 'directory' | 'absolute' | 'file' | 'away' | 'chain';
 
-const ROUNDS = 400;
+const ROUNDS = repetitions(100, 400);
 /** The smallest number of swaps of a race. */
 const MIN_SWAPS = 20;
 const MAX_TRIES = 20;

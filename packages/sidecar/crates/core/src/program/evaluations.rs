@@ -215,7 +215,7 @@ impl Program {
     /// The evaluation under way has ended.
     pub(super) fn finish_evaluation(&self, exit_code: i32, failure: Option<Error>) {
         // Whoever takes the sink away meanwhile would find no evaluation, and tell nobody.
-        let _held = self.voice.hold();
+        let held = self.voice.hold();
         let Some(current) = self.control.lock().evaluations.current.take() else { return };
         self.must_interrupt.store(false, Ordering::Release);
         self.forget(current.alarms);
@@ -226,6 +226,8 @@ impl Program {
         if !current.unheard {
             self.voice.tell(|sink| sink.evaluated(current.id, outcome));
         }
+        drop(held);
+        log::debug!(target: "program", "{} evaluated {}: {exit_code}", self.in_log(), current.id);
     }
 
     /// Others speak to its sink from now on: it tells nothing more, and its evaluations end for this reason, if there is one. None when it has ended.

@@ -130,6 +130,7 @@ impl Core {
             // Who waits for an evaluation may end it before the copy begins.
             built.iter().zip(&snapshot.programs).for_each(|(built, saved)| built.program.awaken(saved, true));
         }
+        log::debug!(target: "snapshot", "{} restored as {}: {} programs", snapshot.info.id, inner.ordinal, built.len());
         let programs = handles(snapshot, &built);
         Ok(((runtime, programs), Starting { home: inner, snapshot: snapshot.clone(), built, awake: resume }))
     }

@@ -66,6 +66,7 @@ impl Runtime {
             }
             program.voice.give(cast(&saved.info(), sink));
         }
+        log::debug!(target: "snapshot", "{} replaces the state of {}: {} programs", snapshot.info.id, inner.ordinal, built.len());
         let programs = handles(snapshot, &built);
         begin(inner, snapshot, built, false);
         before.moment.close(&Error::RolledBack);

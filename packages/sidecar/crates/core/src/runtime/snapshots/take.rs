@@ -107,6 +107,7 @@ impl Inner {
             expected: "a name, labels and a tenant that can be told again".to_owned(),
             received: reason.to_owned(),
         })?;
+        log::debug!(target: "snapshot", "{} taken of {}: {} programs, {} bytes", info.id, self.ordinal, info.programs, size);
         *ancestor = Some(info.id.clone());
         let (env, cwd, limits) = (self.env.clone(), self.cwd.clone(), self.limits);
         Ok(Arc::new(Snapshot { info, env, cwd, limits, kernel: saved, programs, heirs: Heir::default() }))
