@@ -20,13 +20,16 @@ export function links(markdown) {
   return [...withoutCode(markdown).matchAll(/\]\(([^()\s]+)\)/g)].map(([, target]) => target);
 }
 
-/** Returns the anchors that GitHub makes for headings. */
+/** Returns the anchors that GitHub makes for headings, and the ids of `<a id="...">`. */
 export function anchors(markdown) {
-  return [...markdown.replace(FENCE, '').matchAll(/^#+ +(.+)$/gm)].map(([, heading]) =>
+  const text = markdown.replace(FENCE, '');
+  const ids = [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id);
+  const headings = [...text.matchAll(/^#+ +(.+)$/gm)].map(([, heading]) =>
     heading
       .trim()
       .toLowerCase()
       .replace(/[^\p{L}\p{N}\s_-]/gu, '')
       .replace(/\s/g, '-'),
   );
+  return [...headings, ...ids];
 }
