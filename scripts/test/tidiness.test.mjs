@@ -14,7 +14,9 @@ const isGenerated = (path) => readText(path).startsWith('// Generated ');
 const isSource = (path) => /^(packages|scripts)\/.*\.(ts|mjs|js|rs|c|h)$/.test(path) && !isFixture(path);
 
 test(`no source file that a person writes is longer than ${MAX_LINES} lines`, () => {
-  const long = files.filter((path) => isSource(path) && !isGenerated(path)).map((path) => [path, readText(path).split('\n').length - 1]);
+  const long = files
+    .filter((path) => isSource(path) && !isGenerated(path))
+    .map((path) => [path, readText(path).split('\n').length - 1]);
   expect(long.filter(([, lines]) => lines > MAX_LINES)).toEqual([]);
 });
 
