@@ -1,5 +1,5 @@
-// Schemas against inputs, including inputs that are made to be expensive. Every validation of a hostile
-// input must be fast: a slow test here has found a fault.
+// Schemas against inputs, including inputs that are made to be expensive. Every validation of a
+// hostile input must be fast: a slow test here has found a fault.
 
 import { expect, test } from 'vitest';
 import { bindingOf } from '../../src/bindings/binding.js';

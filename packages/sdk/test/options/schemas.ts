@@ -1,5 +1,6 @@
-// The options of every call as zod schemas, written independently of the tables in `src/options`. The
-// test of the tables compares both: each accepts what the other accepts. A new option is added to both.
+// The options of every call as zod schemas, written independently of the tables in `src/options`.
+// The test of the tables compares both: each accepts what the other accepts. A new option is added
+// to both.
 
 import * as z from 'zod/mini';
 import type { OptionCall } from '../../src/options/check.js';

@@ -1,5 +1,5 @@
-// Tar archives of a runtime's files, packed and unpacked, in every way to provision one. What archives may hold is tested beside the code
-// (`crates/core/src/kernel/fs/archive/tests`).
+// Tar archives of a runtime's files, exported and imported, in every mode. The tests of the sidecar
+// (`crates/core/src/kernel/fs/archive/tests`) cover the content of archives.
 
 import { execFileSync } from 'node:child_process';
 import { createReadStream, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ async function bytes(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 describe.each(MODES)('$name', (mode) => {
-  test('an archive of tar is unpacked, whatever it comes from', () =>
+  test('importTar() unpacks an archive of tar from every kind of source', () =>
     withRuntime(mode, {}, async (runtime) => {
       writeFileSync(join(host, 'a.tgz'), gzipSync(archive));
       const halves = [archive.subarray(0, 1), archive.subarray(1)];
@@ -54,7 +54,7 @@ describe.each(MODES)('$name', (mode) => {
       expect((await runtime.execFile('link')).stdout).toBe('unpacked\n');
     }));
 
-  test('what is packed, tar unpacks', () =>
+  test('tar unpacks an archive of exportTar()', () =>
     withRuntime(mode, {}, async (runtime) => {
       await runtime.exec(`
         import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -75,7 +75,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await failure(bytes(runtime.exportTar('/none')))).toEqual(['ENOENT', '/none']);
     }));
 
-  test('what is not an archive, or wants out, is refused', () =>
+  test('importTar() refuses broken archives and entries outside of the directory', () =>
     withRuntime(mode, { limits: { filesystemBytes: 2_000_000 } }, async (runtime) => {
       expect(await failure(runtime.importTar(Buffer.alloc(2_000, 'x')))).toEqual(['ERR_ARCHIVE', '']);
       expect(await failure(runtime.importTar(archive.subarray(0, 2_000)))).toEqual(['ERR_ARCHIVE', '']);

@@ -1,4 +1,4 @@
-// Files of a runtime, from outside and from inside, in every way to provision one.
+// Files of a runtime, used by the app and by programs, in every mode.
 
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ const reason = (work: Promise<unknown>) =>
   );
 
 describe.each(MODES)('$name', (mode) => {
-  test('files that are given are there, and programs and their owner share them', () =>
+  test('programs and the app share the initial files', () =>
     withRuntime(mode, { files: { '/workspace/a/in.txt': 'seed', '/data.bin': new Uint8Array([0, 255]) } }, async (runtime) => {
       const { stdout, stderr } = await runtime.exec(`
         import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(again.stdout).toBe('more,result.json,more/x.txt\n');
     }));
 
-  test('the operations of the owner', () =>
+  test("the app's operations on files", () =>
     withRuntime(mode, {}, async (runtime) => {
       const large = new Uint8Array(40 * 1024 * 1024).map((_, index) => index % 251);
       await runtime.writeFile('/tmp/large', large);
@@ -85,7 +85,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await reason(runtime.writeFile('relative', ''))).toEqual(['ERR_INVALID_OPTION', 'path', undefined]);
     }));
 
-  test('a mounted folder is read, and changed only where that is allowed', () => {
+  test('programs read a mounted folder and change only a writable mount', () => {
     const mounts = [
       { guestPath: '/in', hostPath: join(host, 'data') },
       { guestPath: '/out', hostPath: join(host, 'data'), readOnly: false },
@@ -105,7 +105,7 @@ describe.each(MODES)('$name', (mode) => {
     });
   });
 
-  test('a mounted folder tells of changes, whoever makes them', () => {
+  test('a watch of a mounted folder reports changes by programs and by the host machine', () => {
     const folder = mkdtempSync(join(host, 'watched-'));
     const mounts = [
       { guestPath: '/in', hostPath: folder },
@@ -127,7 +127,7 @@ describe.each(MODES)('$name', (mode) => {
     });
   });
 
-  test('an overlay: programs change everything, and the folder stays as it was', () => {
+  test('programs change an overlay and the folder stays unchanged', () => {
     const folder = join(host, 'overlay');
     cpSync(join(host, 'data'), folder, { recursive: true });
     mkdirSync(join(folder, 'src/deep'), { recursive: true });
@@ -156,7 +156,7 @@ describe.each(MODES)('$name', (mode) => {
     });
   });
 
-  test('nodeModules: links inside are followed, and one that leads out says so', () =>
+  test('nodeModules follows links inside the folder and names the target of other links', () =>
     withRuntime(mode, { nodeModules: join(host, 'node_modules') }, async (runtime) => {
       expect(Buffer.from(await runtime.readFile('/workspace/node_modules/greet/greet.js')).toString()).toContain('hello');
       const out = runtime.readFile('/workspace/node_modules/own/index.txt');
@@ -164,12 +164,12 @@ describe.each(MODES)('$name', (mode) => {
       await expect(out).rejects.toThrow(/the link '\/workspace\/node_modules\/own' leads out .* mount the folder/);
     }));
 
-  test('with the folder mounted that it leads to, it is followed', () =>
+  test('nodeModules follows a link into a mounted folder', () =>
     withRuntime(mode, { mounts: [{ guestPath: '/workspace', hostPath: host }] }, async (runtime) => {
       expect(Buffer.from(await runtime.readFile('/workspace/node_modules/own/index.txt')).toString()).toBe('own');
     }));
 
-  test('limits', () =>
+  test('limits of files are errors of the guest', () =>
     withRuntime(mode, { limits: { filesystemBytes: 100_000, inodes: 20, descriptors: 5 } }, async (runtime) => {
       const { stdout } = await runtime.exec(`
         import { mkdirSync, openSync, writeFileSync } from 'node:fs';
@@ -182,7 +182,7 @@ describe.each(MODES)('$name', (mode) => {
     }));
 });
 
-test('a mount that is not there, and files that cannot be, are refused at creation', async () => {
+test('create() refuses a missing mount and impossible files', async () => {
   const missing = join(host, 'nothing');
   expect(await reason(NodeRuntime.create({ mounts: [{ guestPath: '/m', hostPath: missing }] }))).toEqual([
     'ERR_INVALID_REQUEST',

@@ -1,7 +1,9 @@
-// A thread of the host that swaps what a name stands for, as fast as it can, until it is told to stop. Counts how often.
+// A thread that swaps the target of a name as fast as possible until it is stopped, and counts the
+// swaps.
 //
-// Kinds: `directory` (a folder, and a link out), `file` (a file, and a link out), `away` (a folder, and its absence: it is moved out and back),
-// `chain` (a link that stays inside, and one that leads out), `absolute` (as `directory`, by an absolute link).
+// Kinds: `directory` (a folder and an outward link), `file` (a file and an outward link), `away` (a
+// folder that is moved out and back), `chain` (an inward and an outward link), `absolute` (like
+// `directory`, with an absolute link).
 
 import { renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +16,10 @@ const flags = new Int32Array(shared);
 const name = join(inside, kind === 'file' ? 'swapped-file' : 'swapped');
 const kept = join(outside, 'kept');
 
-/** Puts a link in the place of what is there, and back. A guest may have put something there in between: that is let go of. */
+/**
+ * Replaces the entry with a link, and undoes the replacement. Removes entries that the guest made
+ * meanwhile.
+ */
 function swap(target, isLinkAtFirst) {
   if (isLinkAtFirst) rmSync(name, { force: true });
   else renameSync(name, kept);
@@ -27,7 +32,7 @@ function swap(target, isLinkAtFirst) {
 const SWAPS = {
   directory: () => swap('../outside'),
   absolute: () => swap(outside),
-  file: () => swap('../outside/prey'),
+  file: () => swap('../outside/protected'),
   away: () => {
     renameSync(name, kept);
     renameSync(kept, name);
@@ -40,7 +45,8 @@ while (Atomics.load(flags, STOP) === 0) {
     SWAPS[kind]();
     Atomics.add(flags, COUNT, 1);
   } catch {
-    // The guest has put something into the way: what is there goes, and it begins again. The guest may be faster here, too.
+    // The guest has made an entry with the name. Removes the entry and restores the first state.
+    // The guest may be faster here too.
     try {
       rmSync(name, { recursive: true, force: true });
       if (kind === 'chain') symlinkSync('dir', name);

@@ -219,7 +219,7 @@ impl Program {
     /// Reports the end of the evaluation under way.
     pub(super) fn finish_evaluation(&self, exit_code: i32, failure: Option<Error>) {
         // A thread that takes the sink in between would find no evaluation and report no end.
-        let _held = self.sink.hold();
+        let held = self.sink.hold();
         let Some(current) = self.control.lock().evaluations.current.take() else { return };
         self.must_interrupt.store(false, Ordering::Release);
         self.cancel_alarms(current.alarms);
@@ -230,6 +230,8 @@ impl Program {
         if !current.is_detached {
             self.sink.send(|sink| sink.evaluated(current.id, outcome));
         }
+        drop(held);
+        log::debug!(target: "program", "{} evaluated {}: {exit_code}", self.in_log(), current.id);
     }
 
     /// Takes the sink for another program: this program reports nothing more. With a reason, the

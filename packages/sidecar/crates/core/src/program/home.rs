@@ -16,6 +16,9 @@ pub(crate) trait Home: Send + Sync {
     /// Returns the program with this number, if the program lives.
     fn program(&self, pid: Pid) -> Option<Arc<Program>>;
 
+    /// The number of the runtime among all runtimes of the process, for the log.
+    fn ordinal(&self) -> u64;
+
     /// Bytes of linear memory that a program starts with.
     fn image_len(&self) -> u64;
 

@@ -159,7 +159,7 @@ impl Program {
     }
 
     fn of_lineage(lineage: u64, parts: Parts) -> Arc<Self> {
-        Arc::new_cyclic(|this| Self {
+        let program = Arc::new_cyclic(|this| Self {
             pid: parts.process.pid,
             lineage,
             command: parts.command,
@@ -186,7 +186,15 @@ impl Program {
             waits_for_timer: AtomicBool::new(false),
             this: this.clone(),
             task: OnceLock::new(),
-        })
+        });
+        log::debug!(target: "program", "{} created: {:?}, parent {}", program.in_log(), program.mode, program.ppid);
+        program
+    }
+
+    /// Names the program in the log: its runtime's number and its pid. Call without a lock: the
+    /// runtime may end with the handle that this takes.
+    fn in_log(&self) -> String {
+        self.home().map_or_else(|| format!("-/{}", self.pid), |home| format!("{}/{}", home.ordinal(), self.pid))
     }
 
     pub(crate) fn mode(&self) -> Mode {
@@ -354,6 +362,10 @@ impl Program {
         let evaluations = control.evaluations.close();
         control.waiting = None;
         drop(control);
+        log::debug!(
+            target: "program",
+            "{} exited: {exit_code} ({})", self.in_log(), failure.as_ref().map_or("no failure", Error::code)
+        );
         // Tasks hold their programs: these streams must not keep a waiting task for ever.
         let writing = std::mem::take(&mut self.output.lock().waiting);
         writing.into_iter().for_each(Waker::wake);

@@ -53,6 +53,8 @@ pub struct Runtime {
 /// The state of a runtime.
 pub(crate) struct Inner {
     registry: Arc<Registry>,
+    /// The number among all runtimes of the process, for the log.
+    ordinal: u64,
     env: Vec<(String, String)>,
     cwd: String,
     limits: Limits,
@@ -196,10 +198,12 @@ impl Inner {
             programs: Mutex::default(),
             handles: Mutex::default(),
             latest: Mutex::default(),
+            ordinal: registry.next_ordinal(),
             registry,
             _charge: charge,
         });
         inner.registry.add(&inner);
+        log::debug!(target: "runtime", "{} created", inner.ordinal);
         inner
     }
 
@@ -276,6 +280,7 @@ impl Inner {
 
     /// Ends all processes for this reason. Later starts fail.
     fn end(&self, reason: &Error) {
+        log::debug!(target: "runtime", "{} ends: {}", self.ordinal, reason.code());
         let (live, kernel) = {
             let mut programs = self.programs.lock();
             programs.disposed = true;
@@ -318,6 +323,10 @@ impl Home for Inner {
 
     fn program(&self, pid: Pid) -> Option<Arc<Program>> {
         self.programs.lock().live.get(&pid).cloned()
+    }
+
+    fn ordinal(&self) -> u64 {
+        self.ordinal
     }
 
     fn image_len(&self) -> u64 {

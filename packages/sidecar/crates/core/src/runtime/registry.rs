@@ -69,16 +69,20 @@ impl Registry {
         Ok(charge)
     }
 
+    /// Returns the ordinal of the next runtime. The first runtime has the ordinal 1.
+    pub(super) fn next_ordinal(&self) -> u64 {
+        self.next_runtime.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// Adds a runtime to the list.
     pub(super) fn add(&self, runtime: &Arc<Inner>) {
-        let id = self.next_runtime.fetch_add(1, Ordering::Relaxed);
         let mut runtimes = self.runtimes.lock();
         // Dropped runtimes are removed whenever the list has doubled: constant work for each runtime
         // on average.
         if runtimes.len().is_power_of_two() {
             runtimes.retain(|_, runtime| runtime.strong_count() > 0);
         }
-        runtimes.insert(id, Arc::downgrade(runtime));
+        runtimes.insert(runtime.ordinal, Arc::downgrade(runtime));
     }
 
     /// Returns the runtimes that live.

@@ -1,4 +1,5 @@
-// What every poisoned program does afterwards: a little of everything that Node's library has, so that the poison gets everywhere.
+// The calls of every poisoned program: some of each part of Node's library, so that the poison
+// reaches every part.
 
 export const BATTERY = `
 const battery = async () => {

@@ -140,6 +140,7 @@ impl Runtime {
             // The embedder may cancel an evaluation before the program starts.
             built.iter().zip(&snapshot.programs).for_each(|(built, saved)| built.program.start_time(saved, true));
         }
+        log::debug!(target: "snapshot", "{} restored as {}: {} programs", snapshot.info.id, inner.ordinal, built.len());
         let programs = handles(snapshot, &built);
         Ok(((runtime, programs), Starting { home: inner, snapshot: snapshot.clone(), built, time_runs: resume }))
     }

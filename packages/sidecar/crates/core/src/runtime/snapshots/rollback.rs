@@ -70,6 +70,7 @@ impl Runtime {
             }
             program.sink.replace(assign(&saved.info(), sink));
         }
+        log::debug!(target: "snapshot", "{} replaces the state of {}: {} programs", snapshot.info.id, inner.ordinal, built.len());
         let programs = handles(snapshot, &built);
         begin(inner, snapshot, built, false);
         before.quiesce.close(&Error::RolledBack);

@@ -111,6 +111,7 @@ impl Inner {
             expected: "a valid name, valid labels and a valid tenant".to_owned(),
             received: reason.to_owned(),
         })?;
+        log::debug!(target: "snapshot", "{} taken of {}: {} programs, {} bytes", info.id, self.ordinal, info.programs, size);
         latest.id = Some(info.id.clone());
         let (env, cwd, limits) = (self.env.clone(), self.cwd.clone(), self.limits);
         Ok(Arc::new(Snapshot { info, env, cwd, limits, kernel: saved, programs, users: SnapshotUse::default() }))
