@@ -1,4 +1,4 @@
-// The idle policy, with a fake runtime, a fake connection and fake timers.
+// Tests the idle policy with a fake runtime, a fake connection and fake timers.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { SidecarConnection } from '../../src/channel/sidecar-connection.js';
@@ -101,7 +101,7 @@ test('restarts the idle time when the last use ends', async () => {
   expect(log).toEqual(['pause']);
 });
 
-test('shares one resumption among calls that arrive while it pauses or resumes', async () => {
+test('shares one resumption among calls that arrive during a pause or a resumption', async () => {
   const fake = new FakeRuntime();
   fake.hold = true;
   await pass(1_000);
@@ -211,7 +211,7 @@ test("disposes the runtime after its idle time with the action 'dispose'", async
   expect([log, policy.ready(), vi.getTimerCount()]).toEqual([['dispose'], undefined, 0]);
 });
 
-test('stops its timer and deletes its snapshot when it ends', async () => {
+test('stops the timer and deletes the snapshot when the policy ends', async () => {
   const running = new FakeRuntime();
   await running.policy.end();
   await pass(60_000);
@@ -221,7 +221,7 @@ test('stops its timer and deletes its snapshot when it ends', async () => {
   expect([running.log, paused.log, vi.getTimerCount()]).toEqual([[], ['pause', 'delete'], 0]);
 });
 
-test('waits for the deletion of an earlier snapshot when it ends', async () => {
+test('waits for the deletion of an earlier snapshot when the policy ends', async () => {
   const fake = new FakeRuntime();
   await pass(1_000);
   const done = fake.policy.use();
@@ -261,7 +261,7 @@ test('leaves a runtime paused that the app has paused itself', async () => {
   const fake = new FakeRuntime();
   await pass(1_000);
   const stopped = fake.policy.stop();
-  // A call does not resume it now.
+  // A call no longer resumes the runtime.
   expect(fake.policy.ready()).toBeUndefined();
   expect(await stopped).toBeDefined();
   expect([fake.log, fake.policy.ready()]).toEqual([['pause'], undefined]);
@@ -270,7 +270,7 @@ test('leaves a runtime paused that the app has paused itself', async () => {
   expect(fake.log).toEqual(['pause', 'pause']);
 });
 
-/** A connection that records requests in their order. */
+/** Makes a connection that records requests in their order. */
 function connected(fake: FakeRuntime) {
   const requests: string[] = [];
   const streams: { closed(error?: Error): void }[] = [];

@@ -1,4 +1,4 @@
-// Calls of a pool: admission, waiting, fairness among tenants, and the end of the pool.
+// Tests the calls of a pool: admission, waiting, fairness among tenants, and the end of the pool.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { fakePool, holdTime, pass, settle } from './fakes.js';
@@ -53,7 +53,7 @@ test('reports the state of the pool to a call that waits for too long', async ()
   expect(pool.stats()).toMatchObject({ idle: 1, busy: 0 });
 });
 
-test('ends the wait of a call whose signal aborts before or during it', async () => {
+test('ends the wait of a call whose signal aborts before or during the wait', async () => {
   const { pool } = await fakePool({ size: 1 });
   await expect(pool.acquire({ signal: AbortSignal.abort('early') })).rejects.toBe('early');
   const lease = await pool.acquire();
@@ -94,14 +94,14 @@ test("does not resume another tenant's paused slots", async () => {
   expect([own.runtime.number, pool.stats().resumed]).toEqual([0, 1]);
 });
 
-test('serves tenants in turn, however many calls one of them has waiting', async () => {
+test('serves tenants in turn, regardless of the number of waiting calls of a tenant', async () => {
   const { pool } = await fakePool({ size: 1 });
   const lease = await pool.acquire({ tenant: 'a' });
   const order: string[] = [];
   const call = async (tenant: string) => {
-    const mine = await pool.acquire({ tenant });
+    const granted = await pool.acquire({ tenant });
     order.push(tenant);
-    mine.release();
+    granted.release();
   };
   const calls = ['a', 'a', 'a', 'a', 'b', 'c', 'b'].map(call);
   lease.release();
@@ -130,7 +130,7 @@ test('fails calls with the error of a slot that cannot be made, and delays furth
   source.fail('make', failure);
   await settle();
   expect(make).toHaveBeenCalledTimes(1);
-  // A slot is in use and will be released.
+  // The call waits, because a slot is in use and will be released.
   const waiting = pool.acquire();
   await pass(100 + 200);
   expect(make).toHaveBeenCalledTimes(3);
@@ -145,7 +145,7 @@ test('fails calls with the error of a slot that cannot be made, and delays furth
   await pass(799);
   expect(make).toHaveBeenCalledTimes(4);
   await pass(1);
-  expect((await settled).map((one) => one.status === 'rejected' && one.reason)).toEqual(storm.map(() => failure));
+  expect((await settled).map((result) => result.status === 'rejected' && result.reason)).toEqual(storm.map(() => failure));
   expect(make).toHaveBeenCalledTimes(6);
   await pass(60_000);
   expect(make.mock.calls.length).toBeLessThan(6 + 16);
@@ -164,7 +164,7 @@ test("keeps another tenant's slot while no slot can be made", async () => {
   busy.release();
   await settle();
   expect(pool.stats()).toMatchObject({ idle: 1, waiting: 2, evicted: 0 });
-  // Its own tenant can use it, although the tenant's call came later.
+  // Tenant `a` can use its own slot, although the call of `a` is newer.
   (await pool.acquire({ tenant: 'a' })).release();
   source.fail('make', undefined);
   await pass(5_000);
@@ -174,7 +174,7 @@ test("keeps another tenant's slot while no slot can be made", async () => {
 
 test('ends one idle slot of another tenant for each waiting call when the sidecar is full', async () => {
   const { pool, source } = await fakePool({ size: 10 });
-  source.room = 3;
+  source.capacity = 3;
   const leases = await Promise.all(['a', 'a', 'a'].map((tenant) => pool.acquire({ tenant })));
   const first = pool.acquire({ tenant: 'b' });
   await pass(5_000);
@@ -281,7 +281,7 @@ test('refuses waiting calls and revokes slots in use after the timeout of dispos
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('forgets the counts of a tenant with its last slot, whatever its name', async () => {
+test('removes the counts of a tenant with its last slot, also for names of object properties', async () => {
   const { pool } = await fakePool({ size: 1 });
   for (const tenant of ['__proto__', 'constructor', 'a']) {
     const lease = await pool.acquire({ tenant });

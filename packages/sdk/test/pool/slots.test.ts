@@ -1,4 +1,4 @@
-// The slots of a pool: made in the background, granted clean, replaced, paused, ended.
+// Tests the transitions of slots: made in the background, granted clean, replaced, paused, ended.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { withLease } from '../../src/pool/lease.js';
@@ -35,7 +35,7 @@ test('grants a slot before it makes the next slot of the reserve', async () => {
   lease.release();
 });
 
-test('rolls back a used slot before it grants it again, without delaying the release', async () => {
+test('rolls back a used slot before the next grant, without delaying the release', async () => {
   const { pool, source } = await fakePool({ size: 1 });
   const first = await pool.acquire();
   expect(await first.runtime.exec('secret')).toBe('secret');
@@ -64,7 +64,7 @@ test('ends a slot that cannot be rolled back', async () => {
   expect(pool.stats()).toMatchObject({ errors: 1, created: 2, recycled: 0 });
 });
 
-test('replaces a slot after its uses', async () => {
+test('replaces a slot after its last permitted use', async () => {
   const { pool, source } = await fakePool({ size: 1, reuse: 3 });
   const numbers: number[] = [];
   for (let i = 0; i < 7; i++) {
@@ -181,7 +181,7 @@ test('ends the slot of a pending function when its signal aborts', async () => {
   await expect(kept?.exec('late')).rejects.toMatchObject({ code: 'ERR_POOL_RELEASED' });
 });
 
-test('pauses idle slots above the reserve, resumes one for a call, and ends the rest after the same time', async () => {
+test('pauses idle slots above the reserve, resumes a slot for a call, and ends the rest after equal time', async () => {
   const { pool, source } = await fakePool({ size: 4, min: 1, idleTimeoutMs: 1_000 });
   const leases = await Promise.all(Array.from({ length: 4 }, () => pool.acquire()));
   for (const lease of leases) lease.release();

@@ -1,4 +1,4 @@
-// The four modes of provisioning a runtime, behind one interface. Tests run in each mode.
+// Defines the four modes of provisioning a runtime behind one interface. Tests run in each mode.
 
 import { NodeRuntime, type NodeRuntimeOptions, Sidecar } from '../../src/index.js';
 

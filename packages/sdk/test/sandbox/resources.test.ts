@@ -1,5 +1,5 @@
-// The resource snapshot of a runtime before, during and after programs, and the warnings before a
-// limit.
+// Tests the resource snapshot of a runtime before, during and after programs, and the warnings
+// before a limit.
 
 import { describe, expect, test } from 'vitest';
 import type { LimitWarning, NodeRuntime } from '../../src/index.js';

@@ -1,10 +1,10 @@
-// Handles after a rollback, which reuses pids. A handle reaches the program that it was made for,
-// or nothing.
+// Tests handles after a rollback, which reuses pids. A handle reaches the program that the handle
+// was made for, or no program.
 
 import { describe, expect, test } from 'vitest';
 import type { GuestProcess, NodeRuntime, ResidentRunner } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
-import { ask, runnerOf, until, usePrivateStoreFolder } from './snapshot-helpers.js';
+import { evaluate, runnerOf, until, usePrivateStoreFolder } from './snapshot-helpers.js';
 
 usePrivateStoreFolder();
 
@@ -113,9 +113,9 @@ describe.each(MODES)('$name', (mode) => {
       expect([second.pid, await runtime.residentRunners()]).toEqual([first.pid, [second]]);
       await expectOver(program);
       await runtime.rollback(snapshot);
-      expect(await ask(await runnerOf(runtime), 'n')).toBe('1');
+      expect(await evaluate(await runnerOf(runtime), 'n')).toBe('1');
       for (const earlier of [second, first]) expect(await endOf(earlier)).toMatch(/ERR_RUNNER_EXITED|ERR_ROLLED_BACK/);
-      expect(await ask(await runnerOf(runtime), 'n')).toBe('1');
+      expect(await evaluate(await runnerOf(runtime), 'n')).toBe('1');
     }));
 
   test('a rollback restores a runner that has ended', () =>
@@ -125,7 +125,7 @@ describe.each(MODES)('$name', (mode) => {
       const template = await runtime.snapshot();
       for (let use = 0; use < 4; use++) {
         const runner = await runnerOf(runtime);
-        expect(await ask(runner, 'n')).toBe('7');
+        expect(await evaluate(runner, 'n')).toBe('7');
         await runner.exec('process.exit(3)');
         expect(await endOf(runner)).toBe('ERR_RUNNER_EXITED');
         await runtime.rollback(template);

@@ -1,4 +1,4 @@
-// Handles of running programs, in every mode: pids, streams, signals, commands, the list of
+// Tests handles of running programs in every mode: pids, streams, signals, commands, the list of
 // processes.
 
 import { describe, expect, test } from 'vitest';
