@@ -216,7 +216,7 @@ const IGNORE: EventSubscriber = {
   closed: () => {},
 };
 
-test('passes host calls to the subscriber, in bytes that the subscriber may keep, and replies with the id of the call', async () => {
+test('passes host calls in bytes that the subscriber may keep, and replies with the id of the call', async () => {
   const { channel, reply, greet, sent } = open();
   const received: unknown[] = [];
   channel.subscribe({

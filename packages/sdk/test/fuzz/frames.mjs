@@ -2,9 +2,9 @@
 // first, because the fuzzer runs the compiled package.
 //
 // Inputs are golden frames, mutated, joined and cut at random places, and random bytes with valid
-// lengths. For every input the decoder returns frames or throws one of its two errors. The decoder
-// uses at most a small multiple of the input's size. A finding is printed with the seed that
-// repeats the finding.
+// lengths. For every input the decoder returns frames or throws one of its two errors. The memory
+// of the decoder is at most a small multiple of the input's size. A finding is printed with the
+// seed that repeats the finding.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -30,8 +30,7 @@ const BYTES = [
 ];
 const EXPECTED = ['ERR_PROTOCOL', 'ERR_FRAME_TOO_LARGE'];
 
-// Implements mulberry32, a small seeded generator. The generator is good enough to choose
-// mutations.
+// Implements mulberry32, a small seeded generator that is good enough to choose mutations.
 let state = 0;
 function random() {
   state = (state + 0x6d2b79f5) | 0;
@@ -106,7 +105,7 @@ for (let seed = first; performance.now() < end; seed++) {
   state = seed;
   const before = process.memoryUsage.rss();
   try {
-    // Reading the memory use after each 200 rounds costs nothing by comparison.
+    // Reading the memory use once in 200 rounds costs nothing by comparison.
     for (let i = 0; i < 200; i++) frames += round();
   } catch (error) {
     process.stderr.write(`seed ${seed}: ${error?.stack ?? error}\n`);

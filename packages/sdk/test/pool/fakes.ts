@@ -224,7 +224,7 @@ export async function fakePool(rules: Partial<PoolRules> = {}): Promise<{ pool: 
 }
 
 /** Replaces `setTimeout` with fake timers. `setImmediate` stays real. */
-export function holdTime(): void {
+export function replaceTimers(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 }
 
@@ -234,7 +234,7 @@ export async function settle(): Promise<void> {
 }
 
 /** Advances time and runs everything that follows. */
-export async function pass(ms: number): Promise<void> {
+export async function advanceTime(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms);
   await settle();
 }

@@ -7,12 +7,12 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { isColdframeError } from '../../src/errors/error.js';
 import type { Lease } from '../../src/pool/lease.js';
 import type { PoolRules, SlotPool } from '../../src/pool/slot-pool.js';
-import { type FakeRuntime, type FakeSource, fakePool, holdTime, pass, settle } from './fakes.js';
+import { advanceTime, type FakeRuntime, type FakeSource, fakePool, replaceTimers, settle } from './fakes.js';
 
 const TENANTS = ['a', 'b', 'c'];
 const STEPS = ['make', 'restore', 'pause', 'resume', 'dispose', 'delete'] as const;
 
-beforeEach(holdTime);
+beforeEach(replaceTimers);
 afterEach(() => {
   vi.useRealTimers();
 });
@@ -59,7 +59,7 @@ class PoolModel {
   act({ do: what, tenant = 'a', at = 0, ms = 0 }: Action): Promise<void> | void {
     const pick = <T>(list: T[]): T | undefined => list[at % Math.max(1, list.length)];
     if (what === 'acquire') return this.#acquire(tenant);
-    if (what === 'pass') return pass(ms);
+    if (what === 'pass') return advanceTime(ms);
     if (what === 'lose') return this.#source.lose(new Error('lost'), false);
     if (what === 'abort') return pick(this.waiting)?.controller.abort('abort');
     if (what === 'go' || what === 'fail') {
@@ -79,12 +79,12 @@ class PoolModel {
     this.requested++;
     const entry = { tenant, controller: new AbortController() };
     this.waiting.push(entry);
-    const over = (): void => {
+    const endWait = (): void => {
       this.waiting.splice(this.waiting.indexOf(entry), 1);
     };
     this.#pool.acquire({ tenant, signal: entry.controller.signal }).then(
       (lease) => {
-        over();
+        endWait();
         this.granted++;
         const runtime = this.#source.made[lease.runtime.number] as FakeRuntime;
         const { users, marks, state } = runtime;
@@ -98,7 +98,7 @@ class PoolModel {
         this.held.push({ tenant, lease, runtime });
       },
       (error) => {
-        over();
+        endWait();
         if (isColdframeError(error, 'ERR_POOL_EXHAUSTED')) this.refused++;
         else this.failed++;
       },
@@ -145,13 +145,13 @@ test('grants only clean slots of the right tenant, loses no slot, and settles ev
       for (let i = 0; i < 100 && model.waiting.length > 0; i++) {
         await settle();
         for (const { lease } of model.held.splice(0)) lease.release();
-        if (i > 50) await pass(1_000);
+        if (i > 50) await advanceTime(1_000);
       }
       expect(model.waiting).toEqual([]);
       model.check();
       // Some slots are still in use, so dispose() revokes them.
       const disposed = pool.dispose(1);
-      await pass(1);
+      await advanceTime(1);
       await disposed;
       expect([source.live.size, source.closed]).toEqual([0, true]);
       expect(pool.stats()).toMatchObject({ idle: 0, busy: 0, preparing: 0, paused: 0, waiting: 0, tenants: {} });

@@ -2,9 +2,9 @@
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { withLease } from '../../src/pool/lease.js';
-import { type FakeRuntime, fakePool, holdTime, pass, settle } from './fakes.js';
+import { advanceTime, type FakeRuntime, fakePool, replaceTimers, settle } from './fakes.js';
 
-beforeEach(holdTime);
+beforeEach(replaceTimers);
 afterEach(() => {
   vi.useRealTimers();
 });
@@ -187,7 +187,7 @@ test('pauses idle slots above the reserve, resumes a slot for a call, and ends t
   for (const lease of leases) lease.release();
   await settle();
   expect(pool.stats()).toMatchObject({ idle: 4, paused: 0 });
-  await pass(1_000);
+  await advanceTime(1_000);
   expect(pool.stats()).toMatchObject({ idle: 1, paused: 3, pauses: 3 });
   expect(source.onDisk.size).toBe(3);
   const two = await Promise.all([pool.acquire(), pool.acquire()]);
@@ -195,9 +195,9 @@ test('pauses idle slots above the reserve, resumes a slot for a call, and ends t
   await settle();
   expect(source.onDisk.size).toBe(2);
   for (const lease of two) lease.release();
-  await pass(1_000);
+  await advanceTime(1_000);
   expect(pool.stats().evicted).toBe(2);
-  await pass(60_000);
+  await advanceTime(60_000);
   expect(pool.stats()).toMatchObject({ idle: 1, paused: 0 });
   expect([source.live.size, source.onDisk.size]).toEqual([1, 0]);
 });
@@ -208,7 +208,7 @@ test('restores a used slot before it is paused', async () => {
   await lease.runtime.exec('secret');
   lease.release();
   source.hold('pause');
-  await pass(1_000);
+  await advanceTime(1_000);
   expect(source.held[0]?.runtime?.marks).toEqual([]);
   source.release('pause');
   await settle();
@@ -219,11 +219,11 @@ test.each(['pause', 'resume', 'dispose', 'delete'] as const)('serves calls after
   const { pool, source } = await fakePool({ size: 1, idleTimeoutMs: 1_000 });
   source.fail(step, new Error('no'));
   (await pool.acquire()).release();
-  await pass(1_000);
+  await advanceTime(1_000);
   expect(await (await pool.acquire()).runtime.exec('a')).toBe('a');
   source.fail(step, undefined);
   await settle();
-  await pass(60_000);
+  await advanceTime(60_000);
   expect(pool.stats().errors).toBe(step === 'dispose' ? 0 : 1);
 });
 
@@ -233,7 +233,7 @@ test('ends a slot whose step hangs', async () => {
   source.hold('restore');
   lease.release();
   const next = pool.acquire();
-  await pass(30_000);
+  await advanceTime(30_000);
   expect((await next).runtime.number).toBe(1);
   expect(pool.stats()).toMatchObject({ errors: 1, busy: 1 });
   source.release('restore');
@@ -245,7 +245,7 @@ test('disposes a runtime that is made too late', async () => {
   const { pool, source } = await fakePool({ size: 1, acquireTimeoutMs: 100_000 });
   source.hold('make');
   const first = expect(pool.acquire()).rejects.toMatchObject({ code: 'ERR_POOL_TIMEOUT', timeoutMs: 30_000 });
-  await pass(30_000);
+  await advanceTime(30_000);
   await first;
   source.release('make');
   await settle();

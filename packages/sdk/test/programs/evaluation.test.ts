@@ -1,4 +1,4 @@
-// Tests the running of programs: the events that end a call early, and the wait for the end.
+// Tests the evaluation of programs: the events that end a call early, and the wait for the end.
 
 import { expect, test, vi } from 'vitest';
 import type { OutputListener } from '../../src/channel/channel.js';

@@ -1,4 +1,4 @@
-// Tests files of a runtime, used by the app and by programs, in every mode.
+// Tests the files of a runtime, which the app and programs use, in every mode.
 
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 // Runs the guest fixtures of `packages/runner/fixtures`. The expected results were recorded from
 // Node itself. `pnpm test:long` runs every fixture in every mode, as a program and in a resident
-// runner. `pnpm test` runs every fixture as a program in the mode `shared`, and
-// in one other variant by its index.
+// runner. `pnpm test` runs every fixture as a program in the mode `shared`, and in the variant that
+// the fixture's index selects.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ExecResult, Limits } from '../../src/index.js';

@@ -1,5 +1,5 @@
-// Tests the limit of runtimes of a sidecar. One more runtime is refused by name, and the existing
-// runtimes are not affected.
+// Tests the limit of runtimes of a sidecar. A further runtime is refused with an error that names
+// the limit, and the existing runtimes are not affected.
 
 import { describe, expect, test } from 'vitest';
 import { NodeRuntime, Sidecar, type SidecarOptions } from '../../src/index.js';

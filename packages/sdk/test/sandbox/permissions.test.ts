@@ -1,5 +1,5 @@
 // Tests permissions in every mode: each operation of each scope, attempts to bypass rules, and
-// changes of the policy while a program runs. Other tests cover the decisions that listeners get.
+// changes of the policy while a program runs. Also tests the decisions that a listener receives.
 
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ async function printed(runtime: NodeRuntime, code: string): Promise<unknown> {
 const within = (mode: (typeof MODES)[number], permissions: PermissionsPolicy, work: (runtime: NodeRuntime) => Promise<void>) =>
   withRuntime(mode, { files: FILES, permissions }, work);
 
-// A call on /data/secret for each operation. The call needs the operation.
+// For each operation, a call on /data/secret that needs the operation.
 const FS_CALLS = {
   read: "fs.readFileSync('/data/secret/file')",
   write: "fs.writeFileSync('/data/secret/new', '')",

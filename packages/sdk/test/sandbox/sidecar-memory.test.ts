@@ -13,7 +13,10 @@ import { repetitions } from '../repetitions.js';
  */
 const MAX_MIB = 256;
 
-/** The times that each program may loop. Unbounded memory grows from the first second on. */
+/**
+ * The processor time and the wall time of each program. Unbounded memory grows from the first
+ * second on.
+ */
 const CPU_MS = repetitions(1_500, 4_000);
 const WALL_MS = repetitions(2_500, 6_000);
 

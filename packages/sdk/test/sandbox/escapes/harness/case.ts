@@ -34,8 +34,8 @@ export interface EscapeCase {
 }
 
 /**
- * The expected end of a program. Text or an expression is compared with the trimmed stdout of a
- * program that succeeds. An object is compared in its named properties only.
+ * The expected end of a program. Text or a regular expression is compared with the trimmed stdout
+ * of a program that succeeds. An object is compared in its named properties only.
  */
 export type Expected = string | RegExp | Ending;
 

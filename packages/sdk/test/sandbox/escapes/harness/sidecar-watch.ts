@@ -19,7 +19,7 @@ const SLACK_BYTES = 512 << 20;
  */
 const SLACK_GROWN = 1;
 const isGrowth = (name: string): boolean => name.startsWith('/memfd:coldframe');
-/** The longest time until ended programs are taken down. */
+/** The longest time until the sidecar has taken down ended programs. */
 const TAKEDOWN_MS = 3_000;
 
 interface ProcessState {

@@ -41,7 +41,7 @@ async function warmUp(sidecar: Sidecar, folders: HostFolders): Promise<void> {
   await runtime.exec(`import fs from 'node:fs'; fs.chmodSync('/m/dir', 0o755); fs.utimesSync('/m/dir', 1, 1);`);
   await runtime.execCommand('sh', ['-c', 'echo x | cat']);
   await runtime.dispose();
-  // The folder is closed when the last program has been taken down.
+  // The sidecar closes the folder after the last program was taken down.
   while ((await sidecar.getResourceSnapshot()).runtimes > 1 || descriptorsOf(sidecar.pid).includes(folder)) await sleep(5);
 }
 
