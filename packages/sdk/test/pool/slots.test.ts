@@ -25,7 +25,7 @@ test('fills the reserve in the background, a bounded number of slots at a time',
   expect(pool.stats()).toMatchObject({ idle: 40, busy: 0, created: 40, recycled: 20 });
 });
 
-test('grants a slot before it makes the next slot of the reserve', async () => {
+test('grants a slot before the next slot of the reserve is made', async () => {
   const { pool, source } = await fakePool({ min: 1 });
   source.hold('make');
   const lease = await pool.acquire();
@@ -202,7 +202,7 @@ test('pauses idle slots above the reserve, resumes a slot for a call, and ends t
   expect([source.live.size, source.onDisk.size]).toEqual([1, 0]);
 });
 
-test('restores a used slot before it is paused', async () => {
+test('restores a used slot before the pause', async () => {
   const { pool, source } = await fakePool({ size: 1, reuse: 3, recycle: 'last-use', idleTimeoutMs: 1_000 });
   const lease = await pool.acquire();
   await lease.runtime.exec('secret');

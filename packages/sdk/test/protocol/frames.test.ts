@@ -48,7 +48,7 @@ test('reads a stream byte by byte', () => {
   expect(frames.map(({ body }) => body)).toEqual(some.map(({ body }) => body));
 });
 
-test('refuses a length above the limit before it allocates memory', () => {
+test('refuses a length above the limit without allocating memory', () => {
   const { reader: into } = reader();
   const header = Buffer.alloc(4);
   header.writeUInt32LE(MAX_FRAME_BYTES + 1);
@@ -74,7 +74,7 @@ test('writes and reads the largest frame', () => {
   expect(isDeepStrictEqual(frames, [{ kind: 4, id: 1, body: { data } }])).toBe(true);
 });
 
-test('refuses to write a frame that is too large and keeps the frames before it', () => {
+test('refuses to write a frame that is too large and keeps the earlier frames', () => {
   const writer = new FrameWriter();
   writer.add(10, 1, {});
   const before = writer.length;

@@ -130,7 +130,7 @@ describe.each(MODES)('$name', ({ open }) => {
     expect(await run('sh', ['-c', line])).toEqual(done(`{"of":"L'Escala"}\n`));
   });
 
-  test('runs in a shell, as a child and in a pipeline', async () => {
+  test('a command runs in a shell, as a child and in a pipeline', async () => {
     const script = `echo '{"city":"Bergen"}' | weather --json - | grep -o Bergen > /tmp/city; cat /tmp/city
       for c in a b; do wttr --city $c; done; fails || echo "failed with $?"; command -v weather; x=$(plain --json '"v"'); echo "<$x>"`;
     expect(await run('sh', ['-c', script])).toEqual({

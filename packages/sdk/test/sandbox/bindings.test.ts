@@ -53,7 +53,7 @@ describe.each(MODES)('$name', ({ open }) => {
     });
   });
 
-  test('works in run(), in runners, in children and in programs of a shell', async () => {
+  test('a binding works in run(), in runners, in children and in programs of a shell', async () => {
     const pids = new Set<number>();
     const twice = binding((n: number, { pid }) => {
       pids.add(pid);

@@ -85,7 +85,7 @@ describe.each(MODES)('$name', (mode) => {
       }
     }));
 
-  test('a clone has the mounts of its source, and a restore needs them as options', () => {
+  test('a clone has the mounts of its source, and a restore needs the mounts as options', () => {
     const fileSystem = createMemoryFileSystem();
     fileSystem.create('/b.txt', 0o644);
     fileSystem.write('/b.txt', 0, Buffer.from('from the app'));

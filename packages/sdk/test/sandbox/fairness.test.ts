@@ -9,7 +9,7 @@ const SPINNERS = 8;
 const ROUNDS = 15;
 
 describe.each(MODES.filter(({ name }) => name !== 'owned'))('$name', (mode) => {
-  test(`delays a program by less than 20 ms beside endless loops in ${SPINNERS} runtimes, and disposes them all`, () =>
+  test(`delays a program by less than 20 ms beside endless loops in ${SPINNERS} runtimes, and disposes all runtimes`, () =>
     withMode(mode, async (provisioning) => {
       const quiet = await provisioning.create();
       const time = async (): Promise<number> => {

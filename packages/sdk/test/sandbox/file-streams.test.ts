@@ -96,7 +96,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await codeOf(pipeline(Readable.from(pieces(100)), full))).toBe('ENOSPC');
     }));
 
-  test('an open stream keeps its file after a rename and releases it at its end', () =>
+  test('an open stream keeps its file after a rename and releases the file at the end', () =>
     withRuntime(mode, { limits: { filesystemBytes: 4 * MIB } }, async (runtime) => {
       await runtime.writeFile('/tmp/f', Buffer.alloc(3 * MIB, 1));
       const stream = runtime.createReadStream('/tmp/f');
@@ -117,7 +117,7 @@ describe.each(MODES)('$name', (mode) => {
       }
     }));
 
-  test('a watch reports changes as they happen', () =>
+  test('a watch reports changes of the app and of programs in their order', () =>
     withRuntime(mode, { files: { '/workspace/d/f': '' } }, async (runtime) => {
       const treeWatch = runtime.watch('/workspace', { recursive: true });
       const fileWatch = runtime.watch('/workspace/d/f');

@@ -140,7 +140,7 @@ describe.each(MODES)('$name', (mode) => {
     }),
   );
 
-  test('exceeding totalMemoryBytes ends programs and refuses new ones', () =>
+  test('exceeding totalMemoryBytes ends programs and refuses new programs', () =>
     limited({ totalMemoryBytes: 48 << 20 }, async (runtime) => {
       const grow = 'const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1));';
       const error = { code: 'ERR_MEMORY_LIMIT', limit: 'totalMemoryBytes', memoryBytes: 48 << 20 };

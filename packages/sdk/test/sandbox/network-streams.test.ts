@@ -169,7 +169,7 @@ describe.each(MODES)('$name', (mode) => {
       await new Promise((resolve) => socket.once('close', resolve));
     }));
 
-  test('an exposed port leads to a guest until it is closed or the runtime is disposed', () =>
+  test('an exposed port connects to a guest until the port is closed or the runtime is disposed', () =>
     withRuntime(mode, {}, async (runtime) => {
       expect(await codeOf(runtime.exposePort(PORT, { host: '0.0.0.0' }))).toBe('ERR_INVALID_OPTION');
       const exposed = await runtime.exposePort(PORT);

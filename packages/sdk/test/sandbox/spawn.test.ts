@@ -54,7 +54,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await unreading.wait()).toBe(137);
     }));
 
-  test('signals reach a program, and its children are listed and end with it', () =>
+  test('signals reach a program, and its children are listed and end with the program', () =>
     withRuntime(mode, {}, async (runtime) => {
       const child = await runtime.spawn(`
         import { spawn } from 'node:child_process';
