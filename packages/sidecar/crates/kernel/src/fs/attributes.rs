@@ -1,4 +1,4 @@
-//! Changing what `stat` shows: modes, owners, times. Next: `data.rs`.
+//! Changes of the attributes that `stat` shows: modes, owners, times. Next: `data.rs`.
 
 use super::node::{Ino, Type};
 use super::tree::{FileSystem, GUEST, User, now};
@@ -19,7 +19,7 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Owners can be given away by nobody but the host; -1 leaves one as it is.
+    /// Changes the owner. Only the embedder can set another owner. `None` leaves an id unchanged.
     pub(crate) fn chown(&mut self, user: User, ino: Ino, uid: Option<u32>, gid: Option<u32>) -> Result<(), Errno> {
         let node = self.node(ino)?;
         let foreign = uid.is_some_and(|uid| uid != node.meta.uid) || gid.is_some_and(|gid| gid != node.meta.gid && gid != GUEST);

@@ -1,4 +1,4 @@
-//! The family's table: which number is which call, and what its integers mean (`docs/internals/guest-abi.md`). Next: `view.rs`.
+//! The table of the family's calls: the number of each call and the meaning of its integers (`docs/internals/guest-abi.md`). Next: `view.rs`.
 
 use super::io;
 use super::stat::put_numbers;
@@ -53,7 +53,7 @@ fn carry_out(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'
     }
 }
 
-/// A position, or none for -1.
+/// Returns a position. -1 means none.
 fn offset(number: i64) -> Result<Option<u64>, Errno> {
     if number == -1 {
         return Ok(None);
@@ -61,7 +61,7 @@ fn offset(number: i64) -> Result<Option<u64>, Errno> {
     u64::try_from(number).map(Some).map_err(|_| Errno::EINVAL)
 }
 
-/// An owner, or none for -1 (also as a u32).
+/// Returns an owner. -1 means none, also as a u32.
 pub(super) fn owner(number: i64) -> Result<Option<u32>, Errno> {
     if number == -1 || number == i64::from(u32::MAX) {
         return Ok(None);

@@ -1,5 +1,4 @@
-//! Commands that the caller outside gives a runtime: executable files in `/usr/local/bin` that name one of our programs. The guest cannot change
-//! them, and they take nobody's place. Next: `kernel/bindings.rs`, what they are for.
+//! Commands that the embedder adds to a runtime. A command is an executable file in `/usr/local/bin` that names one of our programs. The guest cannot change commands, and commands replace no other file. Next: `bindings.rs` beside this folder, which uses them.
 
 use super::content::Content;
 use super::embedder::EmbedderFiles;
@@ -10,12 +9,12 @@ use crate::processes::MAGIC;
 use coldframe_error::Errno;
 use coldframe_error::Error;
 
-/// Where they are, and where else commands are that they must not take the place of.
+/// The folder of the commands, and the other folders whose commands they must not hide.
 const FOLDER: &str = "/usr/local/bin";
 const OTHERS: &[&str] = &["/usr/bin", "/bin"];
 
 impl EmbedderFiles<'_> {
-    /// Makes the command `name`, a file that says `head`. `EEXIST` when there is a command of that name; `EXDEV` when the folder is the host's.
+    /// Makes the command `name`, a file with the content `head`. Fails with `EEXIST` if the name is taken, and with `EXDEV` if the folder is a mount.
     pub(crate) fn put_command(&self, name: &str, head: &[u8]) -> Result<(), Error> {
         let path = format!("{FOLDER}/{name}");
         self.explained("link", &path, |path| {
@@ -38,7 +37,7 @@ impl EmbedderFiles<'_> {
         })
     }
 
-    /// Takes the command away, unless something else stands in its place.
+    /// Removes the command. Leaves any other file of its name unchanged.
     pub(crate) fn drop_command(&self, name: &str) {
         let mut tree = self.view.lock();
         let Ok(spot) = in_memory(&tree, format!("{FOLDER}/{name}").as_bytes()) else { return };
@@ -53,7 +52,7 @@ impl EmbedderFiles<'_> {
     }
 }
 
-/// Where the path ends, if that is in memory: nothing of this is written to the host.
+/// Resolves a path whose end is in memory. Commands are never written to the host machine.
 fn in_memory(tree: &FileSystem, path: &[u8]) -> Result<Spot, Errno> {
     match tree.walk(User::Host, None, path, Last::Name)? {
         Side::Memory(spot) => Ok(spot),

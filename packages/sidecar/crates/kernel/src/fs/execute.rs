@@ -1,5 +1,5 @@
-//! What a process is made of: the beginning of an executable file, and `/dev/null` for streams that nobody wants.
-//! Next: `kernel/processes/resolve.rs`, which reads the beginning.
+//! Files for starting a process: the first bytes of an executable file, and `/dev/null` for unused streams.
+//! Next: `processes/resolve.rs`, which reads the first bytes.
 
 use super::guard::Wanted;
 use super::mounts::How;
@@ -13,11 +13,11 @@ use crate::processes::ProgramKind;
 use coldframe_error::Errno;
 
 const EXECUTE: u32 = 1;
-/// As much as Linux looks at.
+/// The bytes of a file that select its program, as on Linux.
 const HEAD: usize = 256;
 
 impl View<'_> {
-    /// The first bytes of a file that may be executed. `EACCES` when it may not, or is no file.
+    /// Returns the first bytes of an executable file. Fails with `EACCES` for a file that is not regular or not executable.
     pub(crate) fn executable(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
         let tree = self.lock();
         let mut head = vec![0; HEAD];
@@ -46,7 +46,7 @@ impl View<'_> {
         tree.mount(spot.mount)?.open(spot.mount, &spot.path, how)?.read(0, head)
     }
 
-    /// Opens `/dev/null`, and holds on to its node.
+    /// Opens `/dev/null` and holds its inode.
     pub(crate) fn open_null(&self) -> Result<Description, Errno> {
         let mut tree = self.lock();
         let Side::Memory(spot) = tree.walk(self.user, None, b"/dev/null", Last::Follow)? else { return Err(Errno::EACCES) };

@@ -1,5 +1,6 @@
-//! Making, removing and renaming: what changes a directory. Checks come in the order in which Linux makes them, so that the error is
-//! the same when several would be right. Next: `attributes.rs`.
+//! Changes of directories: making, removing and renaming.
+//!
+//! The checks run in Linux's order, so that a call with several errors fails with the same error as on Linux. Next: `attributes.rs`.
 
 use super::node::{Body, Directory, Ino, Meta};
 use super::tree::{FileSystem, GUEST, SEARCH, User, WRITE, now};
@@ -12,7 +13,7 @@ const STICKY: u32 = 0o1000;
 const SET_GROUP: u32 = 0o2000;
 
 impl FileSystem {
-    /// A new node under a name that is free. `mode` has the umask taken off.
+    /// Makes an inode under a free name. The umask is already removed from `mode`.
     pub(crate) fn create(&mut self, user: User, end: &Spot, body: Body, mode: u32) -> Result<Ino, Errno> {
         let name = self.free_name(end, matches!(body, Body::Directory(_)))?;
         self.may_change(user, end.parent)?;
@@ -31,11 +32,11 @@ impl FileSystem {
         Ok(ino)
     }
 
-    /// A further name for a file.
+    /// Adds a further name for a file.
     pub(crate) fn link(&mut self, user: User, ino: Ino, end: &Spot) -> Result<(), Errno> {
         let name = self.free_name(end, false)?;
         let node = self.node(ino)?;
-        // As with Linux's protected_hardlinks: nobody keeps a stranger's file alive.
+        // As with Linux's protected_hardlinks: a program cannot keep another user's file alive.
         let harmless = matches!(node.body, Body::File(_)) && node.meta.allows(user, 6);
         if !node.meta.owned_by(user) && !harmless {
             return Err(Errno::EPERM);
@@ -88,7 +89,7 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Removes a directory with all that is in it, which takes time for each thing once, however deep it lies.
+    /// Removes a directory and everything in it. Takes time for each inode once, at any depth.
     pub(crate) fn remove_all(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
         let Name::Plain(name) = &end.name else { return self.rmdir(user, end) };
         let top = end.existing()?;
@@ -138,7 +139,7 @@ impl FileSystem {
         if to.node == Some(ino) {
             return Ok(());
         }
-        // Where something is mounted is the caller's to say: rules are written for that path.
+        // A mount stays at the path that the embedder chose, because permission rules name that path.
         if is_directory && self.holds_mount(ino)? {
             return Err(Errno::EBUSY);
         }
@@ -181,14 +182,14 @@ impl FileSystem {
         Ok(())
     }
 
-    /// The name, if nothing has it and something could. A slash after it is for directories.
+    /// Returns the name if it is free and valid. Only a directory's name may end with a slash.
     fn free_name<'e>(&self, end: &'e Spot, for_directory: bool) -> Result<&'e [u8], Errno> {
         match &end.name {
             Name::Plain(name) if end.node.is_none() => {
                 if end.slash && !for_directory {
                     return Err(Errno::ENOENT);
                 }
-                // A directory that has been removed takes nothing any more.
+                // A removed directory accepts no new names.
                 if self.node(end.parent)?.meta.links == 0 { Err(Errno::ENOENT) } else { Ok(name) }
             }
             _ => Err(Errno::EEXIST),
@@ -203,7 +204,7 @@ impl FileSystem {
         self.may_remove_from(user, directory, self.node(ino)?.meta.uid)
     }
 
-    /// Whether something that belongs to `owner` may be taken out of a directory.
+    /// Fails if `user` must not remove a file of `owner` from a directory.
     pub(super) fn may_remove_from(&self, user: User, directory: Ino, owner: u32) -> Result<(), Errno> {
         self.may_change(user, directory)?;
         let holder: &Meta = &self.node(directory)?.meta;
@@ -213,12 +214,12 @@ impl FileSystem {
         Ok(())
     }
 
-    /// A directory has changed.
+    /// Sets the times of a directory after a change.
     pub(super) fn touch(&mut self, directory: Ino) -> Result<(), Errno> {
         self.change(directory, |_| {})
     }
 
-    /// Whether `ino` is `ancestor` or lies below it.
+    /// Returns whether `ino` is `ancestor` or below it.
     fn lies_in(&self, ino: Ino, ancestor: Ino) -> Result<bool, Errno> {
         let mut at = ino;
         loop {
@@ -233,7 +234,7 @@ impl FileSystem {
         }
     }
 
-    /// Whether something is mounted below a directory.
+    /// Returns whether a directory contains a mount at any depth.
     fn holds_mount(&self, ino: Ino) -> Result<bool, Errno> {
         for mount in &self.mounts {
             if let Place::Here(parent) = mount.parent
@@ -245,7 +246,7 @@ impl FileSystem {
         Ok(false)
     }
 
-    /// Puts a name into a directory.
+    /// Adds a name to a directory.
     pub(super) fn enter(&mut self, directory: Ino, name: &[u8], ino: Ino) -> Result<(), Errno> {
         let entered = self.node_mut(ino)?;
         (entered.parent, entered.name) = (directory, Arc::from(name));
@@ -282,7 +283,7 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Nothing leads to or from a directory any more.
+    /// Empties a removed directory and sets its link count to zero.
     fn empty(&mut self, ino: Ino) -> Result<(), Errno> {
         let hidden = self.node(ino)?.inodes() - 1;
         let node = self.node_mut(ino)?;
@@ -292,7 +293,7 @@ impl FileSystem {
         Ok(())
     }
 
-    /// A directory has one directory less in it. What a host says about a folder below may be too little.
+    /// Subtracts a directory from a directory's link count. The count of a folder of the host machine may be too small, so it stays at least 2.
     fn lose_directory(&mut self, ino: Ino) -> Result<(), Errno> {
         let meta = &mut self.node_mut(ino)?.meta;
         meta.links = meta.links.saturating_sub(1).max(2);

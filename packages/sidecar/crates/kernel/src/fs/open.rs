@@ -1,4 +1,4 @@
-//! Opening: what a path stands for becomes something that can be read and written. Next: `descriptors.rs` beside this folder, `io.rs`.
+//! Opening: makes a readable or writable object of a path. Next: `descriptors.rs` beside this folder, and `io.rs`.
 
 use super::content::Content;
 use super::guard::Wanted;
@@ -19,14 +19,14 @@ const TRUNCATE: u32 = 0o1000;
 pub(super) const APPEND: u32 = 0o2000;
 const DIRECTORY: u32 = 0o200_000;
 const NO_FOLLOW: u32 = 0o400_000;
-/// O_PATH and O_TMPFILE, which Node has no use for.
+/// O_PATH and O_TMPFILE, which Node does not use.
 const UNSUPPORTED: u32 = 0o10_000_000 | 0o20_000_000;
-/// Bytes that are copied at a time between a mount and memory.
+/// The bytes that are copied at a time between a mount and memory.
 pub(super) const PIECE: usize = 256 << 10;
-/// Bytes that one call copies: a kill, and everybody else's files of the runtime, wait meanwhile.
+/// The most bytes that one call copies. A kill of the program waits meanwhile, and so do calls of other programs in the runtime.
 const MOST_COPIED: u64 = 8 << 20;
 
-/// What was opened.
+/// An opened file, directory or device.
 pub(crate) enum Opened {
     Memory(Ino),
     Directory(Place),
@@ -34,7 +34,7 @@ pub(crate) enum Opened {
     Host(HostFile),
 }
 
-/// Opens what `path` leads to; makes it, if the flags ask for it. `mode` has the umask taken off.
+/// Opens the file at `path`. Makes the file if the flags say so. The umask is already removed from `mode`.
 pub(super) fn find(tree: &mut Guard<'_>, view: &View<'_>, path: &[u8], flags: u32, mode: u32) -> Result<Opened, Errno> {
     let creates = flags & CREATE != 0;
     if flags & 3 == 3 || (creates && flags & DIRECTORY != 0) {
@@ -72,8 +72,8 @@ pub(super) fn find(tree: &mut Guard<'_>, view: &View<'_>, path: &[u8], flags: u3
                 if spot.stat.is_some_and(|stat| stat.kind != Type::File) {
                     return Err(Errno::EACCES);
                 }
-                // What is cut at once need not be read; that it may be was looked at above.
-                // While bytes were copied the path may have come to lead elsewhere: whether that may be opened is asked anew.
+                // A truncated file's bytes need not be read. The check above allowed the truncation.
+                // The path may lead elsewhere after the copy, so the permission is checked again.
                 let again = match overlay::raise(tree, &spot, Raise::Itself, flags & TRUNCATE == 0)? {
                     Raised::AtOnce => view.walk_again(tree, path, last),
                     Raised::Unlocked => view.walk(tree, path, last, wanted(flags)),
@@ -89,7 +89,7 @@ pub(super) fn find(tree: &mut Guard<'_>, view: &View<'_>, path: &[u8], flags: u3
     }
 }
 
-/// What opening with these flags does.
+/// Returns the operations of an opening with these flags.
 fn wanted(flags: u32) -> Wanted {
     let mut found = match flags & 3 {
         0 => files::READ,
@@ -121,7 +121,7 @@ fn in_memory(tree: &mut FileSystem, user: User, spot: &Spot, flags: u32, mode: u
             Ok(Opened::Memory(ino))
         }
         Body::Directory(_) => Ok(Opened::Directory(Place::Here(ino))),
-        // Nobody has a terminal.
+        // No process has a terminal.
         Body::Device(Device::Tty) => Err(Errno::ENXIO),
         Body::Device(device) => Ok(Opened::Device(device, ino)),
         Body::Link(_) | Body::Mount(_) => Err(Errno::ELOOP),
@@ -129,7 +129,7 @@ fn in_memory(tree: &mut FileSystem, user: User, spot: &Spot, flags: u32, mode: u
     }
 }
 
-/// Whether something that is there may be opened with these flags.
+/// Fails if an existing file must not be opened with these flags.
 fn allowed(user: User, stat: &Stat, flags: u32) -> Result<(), Errno> {
     let is_directory = stat.kind == Type::Directory;
     let mut wanted = if flags & 3 == 1 { 0 } else { READ };
@@ -154,7 +154,7 @@ fn allowed(user: User, stat: &Stat, flags: u32) -> Result<(), Errno> {
     if stat.allows(user, wanted) { Ok(()) } else { Err(Errno::EACCES) }
 }
 
-/// Opens a file of the host. Sockets, pipes and devices of the host are `EACCES`.
+/// Opens a file of the host machine. Sockets, pipes and devices fail with `EACCES`.
 pub(super) fn host(tree: &FileSystem, user: User, spot: &HostSpot, flags: u32, mode: u32) -> Result<HostFile, Errno> {
     if let Some(stat) = &spot.stat {
         allowed(user, stat, flags)?;
@@ -185,7 +185,7 @@ pub(super) fn host(tree: &FileSystem, user: User, spot: &HostSpot, flags: u32, m
 }
 
 impl Opened {
-    /// Permissions of what was opened.
+    /// Returns the permission bits of the opened file.
     pub(super) fn mode(&self, tree: &FileSystem) -> Result<u32, Errno> {
         match self {
             Self::Memory(ino) | Self::Device(_, ino) | Self::Directory(Place::Here(ino)) => Ok(tree.node(*ino)?.meta.mode),
@@ -194,14 +194,14 @@ impl Opened {
         }
     }
 
-    /// It lives on without a name from now on.
+    /// Keeps the inode without a name from now on.
     pub(super) fn hold(&self, tree: &mut FileSystem) {
         if let Some(ino) = self.node() {
             tree.hold(ino);
         }
     }
 
-    /// ... and no longer does.
+    /// Ends a hold of `hold`.
     pub(super) fn release(&self, tree: &mut FileSystem) {
         if let Some(ino) = self.node() {
             tree.release(ino);
@@ -224,8 +224,7 @@ impl Opened {
     }
 }
 
-/// Copies bytes between a mount and memory, or within a mount, from `at` on. As many as one call may: where it stopped, if there are more. Memory
-/// is not locked while the host's disk is waited for, and a program that is told to end ends.
+/// Copies bytes from `at` between a mount and memory, or within a mount. Copies at most `MOST_COPIED` bytes and returns the offset of the rest, if any. The filesystem is unlocked during waits for the host machine's disk. Stops if the program must end.
 pub(super) fn copy(tree: &mut Guard<'_>, source: &Opened, target: &Opened, at: u64) -> Result<Option<u64>, Errno> {
     let mut buffer = vec![0; PIECE];
     let (mut at, most) = (at, at.saturating_add(MOST_COPIED));

@@ -1,7 +1,6 @@
-//! Operations on paths, for whoever asks: a program through its system calls (`calls.rs`), or the caller outside (`outside.rs`).
+//! Operations on paths, for a program through its system calls (`calls.rs`) and for the embedder (`embedder/`).
 //!
-//! Each walks its path and then does the thing where the walk ended: in memory or in a mounted folder. Memory is locked meanwhile, so
-//! that what the walk found is still so. Next: `open.rs`.
+//! Each operation walks its path and then acts on the path's end, in memory or in a mount. The filesystem stays locked in between, so the result of the walk stays true. Next: `open.rs`.
 
 use super::guard::Wanted;
 use super::node::{Body, Directory, Type};
@@ -15,26 +14,26 @@ use crate::permissions::operations::{Operations, files};
 use coldframe_error::Errno;
 use parking_lot::{Mutex, MutexGuard};
 
-/// What tmpfs answers as its type.
+/// The filesystem type that `statfs` returns: tmpfs.
 const TMPFS: f64 = 0x0102_1994 as f64;
 const BLOCK: u64 = 4_096;
-/// Bytes of the mode that can be changed.
+/// The bits of a mode that can be changed.
 const PERMISSIONS: u32 = 0o7777;
 
-/// The filesystem, locked. A call that has to wait for the host's disk unlocks it meanwhile, and then walks again.
+/// The locked filesystem. A call that waits for the host machine's disk unlocks the filesystem meanwhile, and then walks again.
 pub(super) type Guard<'g> = MutexGuard<'g, FileSystem>;
 
-/// Who looks, and from where.
+/// The filesystem as one user sees it from one working directory.
 pub(crate) struct View<'k> {
     pub(crate) files: &'k Mutex<FileSystem>,
     pub(crate) user: User,
     pub(crate) cwd: Option<Place>,
     pub(crate) umask: u32,
-    /// Whom to ask what may be done; nobody for the caller outside.
+    /// The permissions to check. None for the embedder.
     pub(crate) permissions: Option<&'k Permissions>,
 }
 
-/// A time that is set: see `utimes` in `docs/internals/guest-abi.md`.
+/// Returns the time that `utimes` sets. `docs/internals/guest-abi.md` has the special values.
 pub(super) fn time(asked: i64, old: i64) -> i64 {
     match asked {
         i64::MIN => old,
@@ -52,12 +51,12 @@ impl View<'_> {
         self.files.lock()
     }
 
-    /// What there is to say about the last `EACCES`, once.
+    /// Takes the explanation of the last `EACCES`.
     pub(crate) fn reason(&self) -> Option<String> {
         self.lock().reason.take()
     }
 
-    /// A call of the guest has failed with `EACCES`.
+    /// Marks the end of a guest's call that failed with `EACCES`.
     pub(super) fn end_denied_call(&self) {
         self.lock().reason.end_call();
     }
@@ -73,7 +72,7 @@ impl View<'_> {
         }
     }
 
-    /// `wanted` are the bits 4, 2 and 1 of reading, writing and executing.
+    /// Checks access. `wanted` has the bits 4, 2 and 1 for reading, writing and executing.
     pub(crate) fn access(&self, path: &[u8], wanted: u32) -> Result<(), Errno> {
         if wanted & !7 != 0 {
             return Err(Errno::EINVAL);
@@ -127,7 +126,7 @@ impl View<'_> {
 
     pub(crate) fn rename(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
         let mut tree = self.lock();
-        // First the one, then the other as it is then: both may lie in an overlay.
+        // The old path is walked again after the new one: raising the new path may change the old one in an overlay.
         let wanted = Wanted::only(files::RENAME);
         self.walk_to(&mut tree, from, Last::Name, wanted, Raise::Itself)?;
         let new = self.walk_to(&mut tree, to, Last::Name, wanted, Raise::Itself)?;
@@ -242,7 +241,7 @@ impl View<'_> {
         }
     }
 
-    /// Type, block size, blocks, free blocks twice, inodes, free inodes. A mount shows the space in memory too: the host's is not told.
+    /// Returns the type, the block size, the blocks, the free blocks twice, the inodes and the free inodes. A mount shows the space in memory too, because the host machine's space is secret.
     pub(crate) fn space(&self, path: &[u8]) -> Result<[f64; 7], Errno> {
         let tree = self.lock();
         if let Side::Memory(spot) = self.walk(&tree, path, Last::Follow, Wanted::only(files::STAT))? {
@@ -255,8 +254,7 @@ impl View<'_> {
         Ok([TMPFS, BLOCK as f64, blocks, free, free, limits.inodes as f64, free_inodes])
     }
 
-    /// As libuv copies: the copy takes the mode too. In memory it shares the bytes with the original. Where it stopped, if there is more to copy
-    /// than one call may; the next one goes on from there.
+    /// Copies a file as libuv does: the copy gets the mode too. In memory the copy shares the original's bytes. Returns the offset for the next call if there is more to copy than one call may.
     pub(crate) fn copy_file(&self, from: &[u8], to: &[u8], exclusive: bool, at: u64) -> Result<Option<u64>, Errno> {
         const WRITE_ONLY: u32 = 0o1;
         const CREATE_AND_WRITE: u32 = 0o101;
@@ -267,7 +265,7 @@ impl View<'_> {
         if let Opened::Directory(_) = source {
             return Err(Errno::EISDIR);
         }
-        // Held: memory may be unlocked before the copy is done.
+        // A hold keeps the file, because the filesystem may be unlocked during the copy.
         source.hold(&mut tree);
         let flags = match (at, exclusive) {
             (1.., _) => WRITE_ONLY,
@@ -303,18 +301,18 @@ impl View<'_> {
                 }
             }
         }
-        // Bytes may go where modes may not be changed.
+        // Copying bytes may be permitted where changing modes is not.
         if !self.allows(tree, to, files::CHMOD) {
             return Ok(None);
         }
         match target.chmod(tree, self.user, mode) {
-            // Where there are no modes, a copy has none.
+            // Where files have no modes, the copy has no mode.
             Ok(()) | Err(Errno::EOPNOTSUPP) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Changes something where the path ends.
+    /// Changes the file or the name at a path's end.
     fn change(
         &self,
         path: &[u8],
@@ -330,7 +328,7 @@ impl View<'_> {
         }
     }
 
-    /// The whole file, if `room` holds it; its length.
+    /// Reads the whole file into `room` if it fits. Returns the file's length.
     pub(crate) fn read_file(&self, path: &[u8], room: &mut [u8]) -> Result<u64, Errno> {
         let mut tree = self.lock();
         match self.walk(&tree, path, Last::Follow, Wanted::only(files::READ))? {
@@ -357,7 +355,7 @@ impl View<'_> {
                 while let count @ 1.. = file.read(done as u64, &mut room[done..])? {
                     done += count;
                 }
-                // It may have grown since: the caller asks again with what it needs now.
+                // The file may have grown since: the caller retries with room for the new length.
                 let len = if done == room.len() { file.len()?.max(done as u64) } else { done as u64 };
                 Ok(len)
             }
