@@ -15,7 +15,7 @@ impl FileSystem {
         let meta = &mut self.node_mut(ino)?.meta;
         meta.mode = mode & 0o7777;
         meta.ctime = now();
-        self.tell_content(ino);
+        self.notify_content(ino);
         Ok(())
     }
 
@@ -35,7 +35,7 @@ impl FileSystem {
             meta.mode &= !SET_IDS;
         }
         meta.ctime = now();
-        self.tell_content(ino);
+        self.notify_content(ino);
         Ok(())
     }
 
@@ -43,7 +43,7 @@ impl FileSystem {
         self.only_owner(user, ino)?;
         let meta = &mut self.node_mut(ino)?.meta;
         (meta.atime, meta.mtime, meta.ctime) = (atime, mtime, now());
-        self.tell_content(ino);
+        self.notify_content(ino);
         Ok(())
     }
 

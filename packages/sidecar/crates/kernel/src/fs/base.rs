@@ -1,6 +1,9 @@
-//! The files of every new runtime: the directories and small files that programs expect on a Linux machine.
+//! The files of every new runtime: the directories and small files that programs expect on a Linux
+//! machine.
 //!
-//! The tree is built once per process. A clone for a runtime copies a few words. The tree contains nothing about the host machine and is the same in every process. A snapshot file therefore stores only the differences from the tree (`snapshot/record.rs`). Next: `tree.rs`.
+//! The tree is built once per process. A clone for a runtime copies a few words. The tree contains
+//! nothing about the host machine and is equal in every process. A snapshot file therefore
+//! stores only the differences from the tree (`snapshot/record.rs`). Next: `tree.rs`.
 
 use super::content::Content;
 use super::mounts::Mount;
@@ -48,11 +51,12 @@ const FILES: &[(&str, &str)] = &[
 /// Programs, by the names in `processes/resolve.rs`.
 const PROGRAMS: &[(&str, &str)] = &[("/usr/local/bin/node", "node"), ("/usr/bin/env", "env")];
 
-/// The commands of the shell's image (`packages/runner/shell`). Each is a file in `/bin` and a link in `/usr/bin`.
+/// The commands of the shell's image (`packages/runner/shell`). Each is a file in `/bin` and a link
+/// in `/usr/bin`.
 const COMMANDS: &str = "awk base64 basename bash cat chmod column comm cp cut date diff dirname du echo egrep expand expr false \
-    fgrep file find fold grep gunzip gzip head hostname id join jq kill ln ls md5sum mkdir mktemp mv nl nproc od paste printenv printf \
-    pwd readlink realpath rev rg rm rmdir sed seq sh sha1sum sha256sum sleep sort split stat strings sync tac tail tar tee test [ \
-    timeout touch tr tree true uname unexpand uniq wc which whoami xargs yes zcat";
+    fgrep file find fold grep gunzip gzip head hostname id join jq kill ln ls md5sum mkdir mktemp mv nl nproc od paste printenv \
+    printf pwd readlink realpath rev rg rm rmdir sed seq sh sha1sum sha256sum sleep sort split stat strings sync tac tail tar \
+    tee test [ timeout touch tr tree true uname unexpand uniq wc which whoami xargs yes zcat";
 
 const DEVICES: &[(&str, Device)] = &[
     ("/dev/null", Device::Null),
@@ -156,12 +160,12 @@ fn find(tree: &FileSystem, path: &str) -> Ino {
 #[cfg(test)]
 mod tests {
     use super::super::tree::User;
-    use super::super::walk::{Last, Side, Spot};
+    use super::super::walk::{Last, MemoryEnd, Side};
     use super::*;
 
-    fn spot(tree: &FileSystem, path: &str) -> Spot {
+    fn end_of(tree: &FileSystem, path: &str) -> MemoryEnd {
         match tree.walk(User::Guest, None, path.as_bytes(), Last::Stay).expect(path) {
-            Side::Memory(spot) => spot,
+            Side::Memory(end) => end,
             Side::Host(_) => panic!("nothing is mounted"),
         }
     }
@@ -171,7 +175,7 @@ mod tests {
         let tree = base(Space { bytes: 0, inodes: 0 }, Arc::new(Processes::new(Arc::default())), Arc::default());
         let paths = DIRECTORIES.iter().map(|entry| entry.0).chain(FILES.iter().chain(PROGRAMS).map(|entry| entry.0));
         for path in paths.chain(DEVICES.iter().map(|entry| entry.0)).chain(LINKS.iter().map(|entry| entry.0)) {
-            assert!(spot(&tree, path).node.is_some(), "{path}");
+            assert!(end_of(&tree, path).node.is_some(), "{path}");
         }
         assert_eq!((tree.used.bytes, tree.used.inodes), (0, 0));
     }
@@ -180,8 +184,8 @@ mod tests {
     fn a_clone_does_not_see_the_changes_of_another_clone() {
         let made = || base(Space { bytes: 10, inodes: 10 }, Arc::new(Processes::new(Arc::default())), Arc::default());
         let (mut one, other) = (made(), made());
-        let place = spot(&one, "/tmp/a");
+        let place = end_of(&one, "/tmp/a");
         one.create(User::Guest, &place, Body::File(Content::new()), 0o644).expect("made");
-        assert!(spot(&other, "/tmp/a").node.is_none());
+        assert!(end_of(&other, "/tmp/a").node.is_none());
     }
 }

@@ -1,4 +1,5 @@
-//! The table of the family's calls: the number of each call and the meaning of its integers (`docs/internals/guest-abi.md`). Next: `view.rs`.
+//! The table of the family's calls: the number of each call and the meaning of its integers
+//! (`docs/internals/guest-abi.md`). Next: `view.rs`.
 
 use super::io;
 use super::stat::put_numbers;
@@ -11,12 +12,12 @@ use std::sync::Arc;
 
 /// Carries out a call of the family.
 pub(crate) fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
-    let answer = carry_out(program, number, arguments);
-    if answer == Err(Errno::EACCES) {
+    let result = carry_out(program, number, arguments);
+    if result == Err(Errno::EACCES) {
         let process = program.process();
         process.files.view(&process.kernel.files).end_denied_call();
     }
-    answer
+    result
 }
 
 fn carry_out(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_>) -> Answer {

@@ -1,10 +1,12 @@
-//! Commands that the embedder adds to a runtime. A command is an executable file in `/usr/local/bin` that names one of our programs. The guest cannot change commands, and commands replace no other file. Next: `bindings.rs` beside this folder, which uses them.
+//! Commands that the embedder adds to a runtime. A command is an executable file in
+//! `/usr/local/bin` that names one of our programs. The guest cannot change commands, and commands
+//! replace no other file. Next: `bindings.rs` beside this folder, which uses them.
 
 use super::content::Content;
 use super::embedder::EmbedderFiles;
 use super::node::Body;
 use super::tree::{FileSystem, User};
-use super::walk::{Last, Side, Spot};
+use super::walk::{Last, MemoryEnd, Side};
 use crate::processes::MAGIC;
 use coldframe_error::Errno;
 use coldframe_error::Error;
@@ -14,23 +16,24 @@ const FOLDER: &str = "/usr/local/bin";
 const OTHERS: &[&str] = &["/usr/bin", "/bin"];
 
 impl EmbedderFiles<'_> {
-    /// Makes the command `name`, a file with the content `head`. Fails with `EEXIST` if the name is taken, and with `EXDEV` if the folder is a mount.
+    /// Makes the command `name`, a file with the content `head`. Fails with `EEXIST` if the name is
+    /// taken, and with `EXDEV` if the folder is a mount.
     pub(crate) fn put_command(&self, name: &str, head: &[u8]) -> Result<(), Error> {
         let path = format!("{FOLDER}/{name}");
         self.explained("link", &path, |path| {
             let mut tree = self.view.lock();
             for folder in OTHERS {
                 let is_taken = match tree.walk(User::Host, None, format!("{folder}/{name}").as_bytes(), Last::Stay) {
-                    Ok(Side::Memory(spot)) => spot.node.is_some(),
-                    Ok(Side::Host(spot)) => spot.stat.is_some(),
+                    Ok(Side::Memory(end)) => end.node.is_some(),
+                    Ok(Side::Host(end)) => end.stat.is_some(),
                     Err(_) => false,
                 };
                 if is_taken {
                     return Err(Errno::EEXIST);
                 }
             }
-            let spot = in_memory(&tree, path)?;
-            let ino = tree.create(User::Host, &spot, Body::File(Content::of(head)), 0o755)?;
+            let end = in_memory(&tree, path)?;
+            let ino = tree.create(User::Host, &end, Body::File(Content::of(head)), 0o755)?;
             let meta = &mut tree.node_mut(ino)?.meta;
             (meta.uid, meta.gid) = (0, 0);
             Ok(())
@@ -40,22 +43,22 @@ impl EmbedderFiles<'_> {
     /// Removes the command. Leaves any other file of its name unchanged.
     pub(crate) fn drop_command(&self, name: &str) {
         let mut tree = self.view.lock();
-        let Ok(spot) = in_memory(&tree, format!("{FOLDER}/{name}").as_bytes()) else { return };
+        let Ok(end) = in_memory(&tree, format!("{FOLDER}/{name}").as_bytes()) else { return };
         let mut head = [0; MAGIC.len()];
-        let is_ours = spot.node.and_then(|ino| tree.content(ino).ok()).is_some_and(|content| {
+        let is_ours = end.node.and_then(|ino| tree.content(ino).ok()).is_some_and(|content| {
             content.read(0, &mut head);
             head == MAGIC
         });
         if is_ours {
-            let _ = tree.unlink(User::Host, &spot);
+            let _ = tree.unlink(User::Host, &end);
         }
     }
 }
 
 /// Resolves a path whose end is in memory. Commands are never written to the host machine.
-fn in_memory(tree: &FileSystem, path: &[u8]) -> Result<Spot, Errno> {
+fn in_memory(tree: &FileSystem, path: &[u8]) -> Result<MemoryEnd, Errno> {
     match tree.walk(User::Host, None, path, Last::Name)? {
-        Side::Memory(spot) => Ok(spot),
+        Side::Memory(end) => Ok(end),
         Side::Host(_) => Err(Errno::EXDEV),
     }
 }

@@ -1,13 +1,18 @@
 //! A file's bytes: chunks in a persistent map. A range that was never written has no chunk.
 //!
-//! A clone shares its chunks: files or snapshots with equal content use the same chunks until one of them writes. A write then copies only the written chunk. The last chunk is as long as its bytes, so a small file costs only its size.
+//! A clone shares its chunks: files or snapshots with equal content use the same chunks until one
+//! of them writes. A write then copies only the written chunk. The last chunk is as long as its
+//! bytes, so a small file costs only its size.
 //!
-//! `stored` counts against the limit: the bytes of all chunks, at least [`LEAST`] for each chunk but a file's first. A chunk itself costs that much memory, and the limit of inodes already bounds the first chunks. A hole costs nothing. Next: `node.rs`.
+//! `stored` counts against the limit: the bytes of all chunks, at least [`LEAST`] for each chunk
+//! but a file's first. A chunk itself costs that much memory, and the limit of inodes already
+//! bounds the first chunks. A hole costs nothing. Next: `node.rs`.
 
 use rpds::RedBlackTreeMapSync;
 use std::sync::Arc;
 
-/// The size of a chunk, in bytes. A write after a snapshot copies a whole chunk. The heap still serves an allocation of this size.
+/// The size of a chunk, in bytes. A write after a snapshot copies a whole chunk. The heap still
+/// serves an allocation of this size.
 pub(crate) const CHUNK: usize = 64 << 10;
 
 /// The least that a chunk counts, in bytes: its entry in the map and its allocation.
@@ -62,7 +67,8 @@ impl Content {
         count
     }
 
-    /// Writes at `offset` and stores at most `room` more bytes. Returns the number of bytes written.
+    /// Writes at `offset` and stores at most `room` more bytes. Returns the number of bytes
+    /// written.
     pub(crate) fn write(&mut self, offset: u64, bytes: &[u8], room: u64) -> usize {
         let mut left = bytes;
         let mut at = offset;
@@ -104,7 +110,8 @@ impl Content {
         chunk[start..end].copy_from_slice(piece);
     }
 
-    /// Returns the offsets and lengths of the stored ranges, in order. The ranges between them are zeros.
+    /// Returns the offsets and lengths of the stored ranges, in order. The ranges between them are
+    /// zeros.
     pub(crate) fn extents(&self) -> Vec<(u64, u64)> {
         let mut extents: Vec<(u64, u64)> = Vec::new();
         for (index, chunk) in &self.chunks {
@@ -207,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_stops_when_the_room_is_used_up() {
+    fn a_write_stops_at_the_limit_of_new_bytes() {
         let mut content = Content::of(b"0123");
         assert_eq!(content.write(2, b"abcdef", 3), 5, "two bytes replace old bytes, three are new");
         assert_eq!(all(&content), b"01abcde");

@@ -1,6 +1,7 @@
 //! A file's bytes: reading, writing, truncating.
 //!
-//! Access times follow Linux's `relatime`: a read renews an access time that is older than the last change, or older than a day. Repeated reads therefore change nothing. Next: `content.rs`.
+//! Access times follow Linux's `relatime`: a read renews an access time that is older than the last
+//! change, or older than a day. Repeated reads therefore change nothing. Next: `content.rs`.
 
 use super::content::Content;
 use super::node::{Body, Ino};
@@ -36,7 +37,9 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Writes at `offset`, or at the file's end if `offset` is none. Returns the offset after the last written byte, and the number of written bytes. Writes fewer bytes than passed if space runs out.
+    /// Writes at `offset`, or at the file's end if `offset` is none. Returns the offset after the
+    /// last written byte, and the number of written bytes. Writes fewer bytes than passed if space
+    /// runs out.
     pub(crate) fn write(&mut self, ino: Ino, offset: Option<u64>, bytes: &[u8]) -> Result<(u64, usize), Errno> {
         let room = self.limits.bytes.saturating_sub(self.used.bytes);
         let node = self.node_mut(ino)?;
@@ -59,7 +62,7 @@ impl FileSystem {
         (node.meta.mtime, node.meta.ctime) = (now, now);
         self.used.bytes += grown;
         self.rose();
-        self.tell_content(ino);
+        self.notify_content(ino);
         Ok((offset + count as u64, count))
     }
 
@@ -74,8 +77,8 @@ impl FileSystem {
         let freed = before - content.stored();
         let now = now();
         (node.meta.mtime, node.meta.ctime) = (now, now);
-        self.give_back(freed, 0);
-        self.tell_content(ino);
+        self.return_space(freed, 0);
+        self.notify_content(ino);
         Ok(())
     }
 
@@ -86,14 +89,14 @@ impl FileSystem {
         if content.stored() > self.limits.bytes.saturating_sub(self.used.bytes).saturating_add(held) {
             return Err(Errno::ENOSPC);
         }
-        self.give_back(held, 0);
+        self.return_space(held, 0);
         self.used.bytes += content.stored();
         self.rose();
         let node = self.node_mut(to)?;
         node.body = Body::File(content);
         let now = now();
         (node.meta.mtime, node.meta.ctime) = (now, now);
-        self.tell_content(to);
+        self.notify_content(to);
         Ok(())
     }
 }

@@ -1,6 +1,10 @@
-//! The changes of a watch of the embedder: they are kept, up to a bound, until the embedder requests them.
+//! The changes of a watch of the embedder: they are kept, up to a bound, until the embedder
+//! requests them.
 //!
-//! The embedder requests one batch at a time. The reply follows immediately if changes are kept, otherwise after the next change. A watch without requests costs at most the bound: further changes are lost, and the next batch reports the loss. Next: `watch.rs`, which adds the changes, and `embedder/watching.rs`, which requests them.
+//! The embedder requests one batch at a time. The reply follows immediately if changes are kept,
+//! otherwise after the next change. A watch without requests costs at most the bound: further
+//! changes are lost, and the next batch reports the loss. Next: `watch.rs`, which adds the changes,
+//! and `embedder/watching.rs`, which requests them.
 
 use super::watch::Change;
 use crate::fs::reports::ChangeKind;
@@ -8,7 +12,8 @@ use crate::fs::reports::Changes;
 use crate::fs::reports::FileChange;
 use parking_lot::Mutex;
 
-/// The most bytes that are kept without a request. A change counts as the length of its name and `ENTRY`.
+/// The most bytes that are kept without a request. A change counts as the length of its name and
+/// `ENTRY`.
 const MAX_KEPT: usize = 64 << 10;
 const ENTRY: usize = 16;
 
@@ -28,8 +33,9 @@ struct State {
 }
 
 impl Feed {
-    /// Adds a change. The caller holds the lock of the tree, or is the thread that reads the host machine's events. The waiter must therefore not block or call back.
-    pub(super) fn tell(&self, change: Change, name: &[u8]) {
+    /// Adds a change. The caller holds the lock of the tree, or is the thread that reads the host
+    /// machine's events. The waiter must therefore not block or call back.
+    pub(super) fn notify(&self, change: Change, name: &[u8]) {
         let mut state = self.0.lock();
         if state.ended {
             return;
@@ -103,11 +109,11 @@ mod tests {
         let waiting = request(&feed);
         assert!(waiting.try_recv().is_err());
         assert!(!feed.next(Box::new(|_| {})), "one request at a time");
-        feed.tell(Change::Name, b"a");
+        feed.notify(Change::Name, b"a");
         assert_eq!(waiting.try_recv().expect("a reply").expect("a batch").changes.len(), 1);
-        feed.tell(Change::Content, b"b");
-        feed.tell(Change::Content, b"b");
-        feed.tell(Change::Name, b"b");
+        feed.notify(Change::Content, b"b");
+        feed.notify(Change::Content, b"b");
+        feed.notify(Change::Name, b"b");
         let batch = request(&feed).try_recv().expect("at once").expect("a batch");
         assert_eq!((batch.changes.len(), batch.overflow), (2, false));
     }
@@ -116,11 +122,11 @@ mod tests {
     fn unrequested_changes_are_bounded_and_the_loss_is_reported() {
         let feed = Feed::default();
         for n in 0..100_000 {
-            feed.tell(Change::Name, format!("file{n}").as_bytes());
+            feed.notify(Change::Name, format!("file{n}").as_bytes());
         }
         let batch = request(&feed).try_recv().expect("at once").expect("a batch");
         assert!(batch.overflow && batch.changes.len() < 10_000, "{}", batch.changes.len());
-        feed.tell(Change::Name, b"next");
+        feed.notify(Change::Name, b"next");
         let batch = request(&feed).try_recv().expect("at once").expect("a batch");
         assert_eq!((batch.changes.len(), batch.overflow), (1, false));
     }
@@ -131,7 +137,7 @@ mod tests {
         let waiting = request(&feed);
         feed.end();
         assert_eq!(waiting.try_recv(), Ok(None));
-        feed.tell(Change::Name, b"late");
+        feed.notify(Change::Name, b"late");
         assert_eq!(request(&feed).try_recv(), Ok(None));
     }
 }

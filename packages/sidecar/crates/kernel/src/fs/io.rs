@@ -20,7 +20,8 @@ use std::sync::Arc;
 
 /// The most bytes that one read of a random device returns. More would occupy the worker for long.
 const MOST_RANDOM: usize = 256 << 10;
-/// The bytes that a call reads before it checks whether its program must end. A guest's first touch of 8 MiB takes tens of milliseconds.
+/// The bytes that a call reads before it checks whether its program must end. A guest's first touch
+/// of 8 MiB takes tens of milliseconds.
 const PIECE: usize = 8 << 20;
 
 pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Answer {
@@ -89,7 +90,8 @@ pub(crate) fn read(program: &dyn Caller, fd: i64, buffer: &mut [u8], offset: Opt
     i64::try_from(count).map_err(|_| Errno::EINVAL)
 }
 
-/// Fills a buffer piece by piece. Stops early if the program must end, because the program then does not use the bytes.
+/// Fills a buffer piece by piece. Stops early if the program must end, because the program then
+/// does not use the bytes.
 fn in_pieces(
     program: &dyn Caller,
     buffer: &mut [u8],
@@ -135,7 +137,8 @@ pub(crate) fn write(program: &dyn Caller, fd: i64, bytes: &[u8], offset: Option<
         Target::Stream { owner, fd } => {
             match process.kernel.with_program(program, *owner, |owner| owner.write_output(*fd, bytes)) {
                 Some(taken) => taken?,
-                // A process outlives the program whose streams it inherited: its output is discarded.
+                // A process outlives the program whose streams it inherited: its output is
+                // discarded.
                 None => bytes.len(),
             }
         }
@@ -221,7 +224,8 @@ pub(crate) fn lseek(process: &Process, fd: i64, offset: i64, whence: i64) -> Ans
     Ok(to)
 }
 
-/// Carries out `fchmod`, `fchown`, `futimes` and `fsync`: the numbers 0x11, 0x13, 0x15 and 0x16 of the family.
+/// Carries out `fchmod`, `fchown`, `futimes` and `fsync`: the numbers 0x11, 0x13, 0x15 and 0x16 of
+/// the family.
 pub(crate) fn change(process: &Process, call: u32, arguments: &Arguments<'_>) -> Answer {
     let description = process.files.descriptors.lock().get(arguments.int(0))?;
     let mut tree = process.kernel.files.lock();
@@ -258,7 +262,8 @@ pub(crate) fn change(process: &Process, call: u32, arguments: &Arguments<'_>) ->
     Ok(0)
 }
 
-/// Fills the buffer at `index` with entries. An entry is the type, a zero byte, the name's length as u16, and the name. Returns the bytes written, 0 at the directory's end.
+/// Fills the buffer at `index` with entries. An entry is the type, a zero byte, the name's length
+/// as u16, and the name. Returns the bytes written, 0 at the directory's end.
 pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: usize) -> Answer {
     let description = process.files.descriptors.lock().get(arguments.int(0))?;
     let Target::Directory(place) = &description.target else { return Err(Errno::ENOTDIR) };
@@ -318,7 +323,8 @@ fn keep(tree: &FileSystem, position: &mut Position, listing: Listing) -> Result<
     Ok(())
 }
 
-/// Writes an entry to the start of `room` and shrinks `room` to the rest. Returns false if the entry does not fit.
+/// Writes an entry to the start of `room` and shrinks `room` to the rest. Returns false if the
+/// entry does not fit.
 fn put_entry(room: &mut &mut [u8], name: &[u8], kind: Type) -> bool {
     let len = 4 + name.len();
     if len > room.len() {

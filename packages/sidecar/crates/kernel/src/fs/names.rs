@@ -1,10 +1,11 @@
 //! Changes of directories: making, removing and renaming.
 //!
-//! The checks run in Linux's order, so that a call with several errors fails with the same error as on Linux. Next: `attributes.rs`.
+//! The checks run in Linux's order, so that a call with several errors fails with the same error as
+//! on Linux. Next: `attributes.rs`.
 
 use super::node::{Body, Directory, Ino, Meta};
 use super::tree::{FileSystem, GUEST, SEARCH, User, WRITE, now};
-use super::walk::{Name, Place, Spot};
+use super::walk::{MemoryEnd, Name, Place};
 use super::watch::Change;
 use coldframe_error::Errno;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ const SET_GROUP: u32 = 0o2000;
 
 impl FileSystem {
     /// Makes an inode under a free name. The umask is already removed from `mode`.
-    pub(crate) fn create(&mut self, user: User, end: &Spot, body: Body, mode: u32) -> Result<Ino, Errno> {
+    pub(crate) fn create(&mut self, user: User, end: &MemoryEnd, body: Body, mode: u32) -> Result<Ino, Errno> {
         let name = self.free_name(end, matches!(body, Body::Directory(_)))?;
         self.may_change(user, end.parent)?;
         let parent = &self.node(end.parent)?.meta;
@@ -28,12 +29,12 @@ impl FileSystem {
         if is_directory {
             self.node_mut(end.parent)?.meta.links += 1;
         }
-        self.tell_name(Change::Name, end.parent, name);
+        self.notify_name(Change::Name, end.parent, name);
         Ok(ino)
     }
 
     /// Adds a further name for a file.
-    pub(crate) fn link(&mut self, user: User, ino: Ino, end: &Spot) -> Result<(), Errno> {
+    pub(crate) fn link(&mut self, user: User, ino: Ino, end: &MemoryEnd) -> Result<(), Errno> {
         let name = self.free_name(end, false)?;
         let node = self.node(ino)?;
         // As with Linux's protected_hardlinks: a program cannot keep another user's file alive.
@@ -50,12 +51,12 @@ impl FileSystem {
         node.meta.links += 1;
         node.meta.ctime = now();
         self.enter(end.parent, name, ino)?;
-        self.tell_self(Change::Content, ino);
-        self.tell_name(Change::Name, end.parent, name);
+        self.notify_inode(Change::Content, ino);
+        self.notify_name(Change::Name, end.parent, name);
         Ok(())
     }
 
-    pub(crate) fn unlink(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
+    pub(crate) fn unlink(&mut self, user: User, end: &MemoryEnd) -> Result<(), Errno> {
         let Name::Plain(name) = &end.name else { return Err(Errno::EISDIR) };
         let ino = end.existing()?;
         if end.slash {
@@ -67,11 +68,11 @@ impl FileSystem {
         }
         self.leave(end.parent, name)?;
         self.drop_link(ino)?;
-        self.tell_name(Change::Name, end.parent, name);
+        self.notify_name(Change::Name, end.parent, name);
         Ok(())
     }
 
-    pub(crate) fn rmdir(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
+    pub(crate) fn rmdir(&mut self, user: User, end: &MemoryEnd) -> Result<(), Errno> {
         let name = match &end.name {
             Name::Plain(name) => name,
             Name::Root => return Err(Errno::EBUSY),
@@ -85,12 +86,12 @@ impl FileSystem {
         }
         self.leave(end.parent, name)?;
         self.drop_directory(end.parent, ino)?;
-        self.tell_name(Change::Name, end.parent, name);
+        self.notify_name(Change::Name, end.parent, name);
         Ok(())
     }
 
     /// Removes a directory and everything in it. Takes time for each inode once, at any depth.
-    pub(crate) fn remove_all(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
+    pub(crate) fn remove_all(&mut self, user: User, end: &MemoryEnd) -> Result<(), Errno> {
         let Name::Plain(name) = &end.name else { return self.rmdir(user, end) };
         let top = end.existing()?;
         self.may_remove(user, end.parent, top)?;
@@ -113,33 +114,34 @@ impl FileSystem {
         }
         for directory in directories {
             self.empty(directory)?;
-            self.tell_self(Change::Name, directory);
+            self.notify_inode(Change::Name, directory);
             self.collect(directory);
         }
-        self.tell_name(Change::Name, end.parent, name);
+        self.notify_name(Change::Name, end.parent, name);
         Ok(())
     }
 
-    pub(crate) fn rename(&mut self, user: User, from: &Spot, to: &Spot) -> Result<(), Errno> {
+    pub(crate) fn rename(&mut self, user: User, from: &MemoryEnd, to: &MemoryEnd) -> Result<(), Errno> {
         let (Name::Plain(old_name), Name::Plain(new_name)) = (&from.name, &to.name) else { return Err(Errno::EBUSY) };
         let ino = from.existing()?;
         let is_directory = self.node(ino)?.is_directory();
         if !is_directory && (from.slash || to.slash) {
             return Err(Errno::ENOTDIR);
         }
-        if is_directory && self.lies_in(to.parent, ino)? {
+        if is_directory && self.is_in(to.parent, ino)? {
             return Err(Errno::EINVAL);
         }
         if let Some(target) = to.node
             && self.node(target)?.is_directory()
-            && self.lies_in(from.parent, target)?
+            && self.is_in(from.parent, target)?
         {
             return Err(Errno::ENOTEMPTY);
         }
         if to.node == Some(ino) {
             return Ok(());
         }
-        // A mount stays at the path that the embedder chose, because permission rules name that path.
+        // A mount stays at the path that the embedder chose, because permission rules name that
+        // path.
         if is_directory && self.holds_mount(ino)? {
             return Err(Errno::EBUSY);
         }
@@ -176,14 +178,14 @@ impl FileSystem {
             self.lose_directory(from.parent)?;
             self.node_mut(to.parent)?.meta.links += 1;
         }
-        self.tell_name(Change::Name, from.parent, old_name);
-        self.tell_name(Change::Name, to.parent, new_name);
-        self.tell_self(Change::Name, ino);
+        self.notify_name(Change::Name, from.parent, old_name);
+        self.notify_name(Change::Name, to.parent, new_name);
+        self.notify_inode(Change::Name, ino);
         Ok(())
     }
 
     /// Returns the name if it is free and valid. Only a directory's name may end with a slash.
-    fn free_name<'e>(&self, end: &'e Spot, for_directory: bool) -> Result<&'e [u8], Errno> {
+    fn free_name<'e>(&self, end: &'e MemoryEnd, for_directory: bool) -> Result<&'e [u8], Errno> {
         match &end.name {
             Name::Plain(name) if end.node.is_none() => {
                 if end.slash && !for_directory {
@@ -220,7 +222,7 @@ impl FileSystem {
     }
 
     /// Returns whether `ino` is `ancestor` or below it.
-    fn lies_in(&self, ino: Ino, ancestor: Ino) -> Result<bool, Errno> {
+    fn is_in(&self, ino: Ino, ancestor: Ino) -> Result<bool, Errno> {
         let mut at = ino;
         loop {
             if at == ancestor {
@@ -238,7 +240,7 @@ impl FileSystem {
     fn holds_mount(&self, ino: Ino) -> Result<bool, Errno> {
         for mount in &self.mounts {
             if let Place::Here(parent) = mount.parent
-                && self.lies_in(parent, ino)?
+                && self.is_in(parent, ino)?
             {
                 return Ok(true);
             }
@@ -274,11 +276,11 @@ impl FileSystem {
         meta.links -= 1;
         meta.ctime = now();
         let last = meta.links == 0;
-        self.tell_self(if last { Change::Name } else { Change::Content }, ino);
+        self.notify_inode(if last { Change::Name } else { Change::Content }, ino);
         if last {
             self.collect(ino);
         } else {
-            self.give_back(0, 1);
+            self.return_space(0, 1);
         }
         Ok(())
     }
@@ -289,11 +291,12 @@ impl FileSystem {
         let node = self.node_mut(ino)?;
         (node.meta.links, node.meta.ctime) = (0, now());
         node.body = Body::Directory(Directory::new());
-        self.give_back(0, hidden);
+        self.return_space(0, hidden);
         Ok(())
     }
 
-    /// Subtracts a directory from a directory's link count. The count of a folder of the host machine may be too small, so it stays at least 2.
+    /// Subtracts a directory from a directory's link count. The count of a folder of the host
+    /// machine may be too small, so it stays at least 2.
     fn lose_directory(&mut self, ino: Ino) -> Result<(), Errno> {
         let meta = &mut self.node_mut(ino)?.meta;
         meta.links = meta.links.saturating_sub(1).max(2);
@@ -303,7 +306,7 @@ impl FileSystem {
     fn drop_directory(&mut self, parent: Ino, ino: Ino) -> Result<(), Errno> {
         self.empty(ino)?;
         self.lose_directory(parent)?;
-        self.tell_self(Change::Name, ino);
+        self.notify_inode(Change::Name, ino);
         self.collect(ino);
         Ok(())
     }

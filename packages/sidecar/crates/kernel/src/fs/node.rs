@@ -1,6 +1,9 @@
 //! Inodes: everything about a file, a directory, a link or a device except its names.
 //!
-//! Inodes are values. The table in `tree.rs` shares them between clones and copies an inode when one side changes it. A directory is a persistent map sorted by name. A listing can therefore continue after the last name that it returned, even if names changed in between. Next: `tree.rs`.
+//! Inodes are values. The table in `tree.rs` shares them between clones and copies an inode when
+//! one side changes it. A directory is a persistent map sorted by name. A listing can therefore
+//! continue after the last name that it returned, even if names changed in between. Next:
+//! `tree.rs`.
 
 use super::content::Content;
 use super::overlay::Below;
@@ -19,7 +22,9 @@ pub(crate) const MAX_NAME: usize = 255;
 pub(crate) struct Node {
     pub(crate) meta: Meta,
     pub(crate) body: Body,
-    /// The inode's directory and its name there. For a file with several names, this is the newest name. A directory has only one name, so its path is known without a search. The root is its own parent.
+    /// The inode's directory and its name there. For a file with several names, this is the newest
+    /// name. A directory has only one name, so its path is known without a search. The root is its
+    /// own parent.
     pub(crate) parent: Ino,
     pub(crate) name: Arc<[u8]>,
 }
@@ -68,7 +73,8 @@ pub(crate) enum Device {
     Random,
     /// A process's terminal. No process has a terminal here.
     Tty,
-    /// An open stream or socket of a process, as `/proc/self/fd` names it. No inode has this device.
+    /// An open stream or socket of a process, as `/proc/self/fd` names it. No inode has this
+    /// device.
     Descriptor(u32),
 }
 
@@ -148,7 +154,8 @@ impl Node {
         }
     }
 
-    /// Returns the inodes that count against the limit: this inode, and the hidden names of an overlay.
+    /// Returns the inodes that count against the limit: this inode, and the hidden names of an
+    /// overlay.
     pub(crate) fn inodes(&self) -> u64 {
         1 + self.directory().and_then(|directory| directory.below.as_ref()).map_or(0, |below| below.inodes())
     }

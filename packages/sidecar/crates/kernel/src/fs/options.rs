@@ -15,7 +15,8 @@ pub struct MountOptions {
     pub overlay: bool,
 }
 
-/// How the embedder opens a file. Opening for writing makes the file and the directories above it, if they are missing.
+/// How the embedder opens a file. Opening for writing makes the file and the directories above it,
+/// if they are missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OpenOptions {
     /// Whether the file is opened for writing. Otherwise it is opened for reading.

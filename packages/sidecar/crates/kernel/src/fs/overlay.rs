@@ -1,8 +1,13 @@
-//! Overlay mounts: a folder of the host machine that is never written, under the runtime's own changes.
+//! Overlay mounts: a folder of the host machine that is never written, under the runtime's own
+//! changes.
 //!
-//! Unchanged files are read from the mounted folder (`mounts/`). Before a call changes a file, it *raises* the file: the file and the directories above it become inodes in memory. The call then continues in memory, with the rules, limits and watchers of memory.
+//! Unchanged files are read from the mounted folder (`mounts/`). Before a call changes a file, it
+//! *raises* the file: the file and the directories above it become inodes in memory. The call then
+//! continues in memory, with the rules, limits and watchers of memory.
 //!
-//! A raised directory knows its folder below and the removed names of that folder. Names that the directory does not have itself are looked up in the folder. So a directory can be renamed without a change of its content. Only calls that change files know overlays.
+//! A raised directory knows its folder below and the removed names of that folder. Names that the
+//! directory does not have itself are looked up in the folder. So a directory can be renamed
+//! without a change of its content. Only calls that change files know overlays.
 //!
 //! ```text
 //! memory:  /project ─► src ─► main.js (changed)         removed names: src/old.js
@@ -10,17 +15,18 @@
 //! host:    project ───► src ─► main.js, util.js (unchanged), old.js
 //! ```
 //!
-//! A raised file gets a new inode number. A descriptor that was open for reading keeps the bytes of the file below. Next: `mounts/`.
+//! A raised file gets a new inode number. A descriptor that was open for reading keeps the bytes of
+//! the file below. Next: `mounts/`.
 
 use super::content::Content;
 use super::guard::Wanted;
-use super::mounts::{How, Listing};
+use super::mounts::{Listing, OpenFlags};
 use super::node::{Body, Directory, Ino, Meta, Type};
 use super::open::PIECE;
 use super::stat::Stat;
 use super::tree::{FileSystem, User};
 use super::view::{Guard, View};
-use super::walk::{Found, HostSpot, Last, Name, Place, Side};
+use super::walk::{Found, Last, MountEnd, Name, Place, Side};
 use super::watch::Change;
 use coldframe_error::Errno;
 use rpds::RedBlackTreeSetSync;
@@ -36,7 +42,8 @@ pub(crate) struct Below {
     pub(super) gone: RedBlackTreeSetSync<Box<[u8]>>,
 }
 
-/// How often a call starts again because other programs changed the file that the call was about to change.
+/// How often a call starts again because other programs changed the file that the call was about to
+/// change.
 const ATTEMPTS: usize = 16;
 
 /// The part of a path that must be raised.
@@ -88,7 +95,8 @@ impl FileSystem {
         !self.raised.is_empty() && (0..self.mounts.len()).any(at_root)
     }
 
-    /// Returns the present location of a file: a directory of an overlay may have been raised since.
+    /// Returns the present location of a file: a directory of an overlay may have been raised
+    /// since.
     pub(super) fn present(&self, place: Place) -> Place {
         let Place::There(mount, path) = place else { return place };
         if !self.is_overlay(mount) {
@@ -100,7 +108,8 @@ impl FileSystem {
         }
     }
 
-    /// Returns the nearest raised directory above a location in an overlay, and the path from there.
+    /// Returns the nearest raised directory above a location in an overlay, and the path from
+    /// there.
     pub(super) fn nearest(&self, mount: usize, path: &[u8]) -> Result<(Ino, Vec<u8>), Errno> {
         let mut end = path.len();
         loop {
@@ -128,7 +137,8 @@ impl FileSystem {
         }
     }
 
-    /// Lists a raised directory together with its folder below. Returns none if the directory has no folder below.
+    /// Lists a raised directory together with its folder below. Returns none if the directory has
+    /// no folder below.
     pub(super) fn merged(&self, ino: Ino) -> Result<Option<Listing>, Errno> {
         let directory = self.directory(ino)?;
         let Some(below) = &directory.below else { return Ok(None) };
@@ -158,13 +168,15 @@ impl FileSystem {
         if let Body::Directory(Directory { below: Some(below), .. }) = &mut self.node_mut(directory)?.body {
             below.gone.insert_mut(name.into());
         }
-        // This may exceed the limit, because removing must not fail halfway. The size of the folder bounds the excess.
+        // This may exceed the limit, because removing must not fail halfway. The size of the folder
+        // bounds the excess.
         self.used.inodes += 1;
         self.rose();
         Ok(())
     }
 
-    /// Returns the inode of a path in an overlay. Raises the file and the directories above it first, if necessary. A raised file gets `content`.
+    /// Returns the inode of a path in an overlay. Raises the file and the directories above it
+    /// first, if necessary. A raised file gets `content`.
     pub(super) fn raise_path(&mut self, mount: usize, path: &[u8], content: &Content) -> Result<Ino, Errno> {
         let (mut at, rest) = self.nearest(mount, path)?;
         let names: Vec<&[u8]> = rest.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();
@@ -209,7 +221,8 @@ impl FileSystem {
         Ok(ino)
     }
 
-    /// Returns whether a path still leads to the folder below: it was not raised, replaced or removed meanwhile.
+    /// Returns whether a path still leads to the folder below: it was not raised, replaced or
+    /// removed meanwhile.
     fn is_below(&self, mount: usize, path: &[u8]) -> Result<bool, Errno> {
         let (at, rest) = self.nearest(mount, path)?;
         let name = rest.split(|byte| *byte == b'/').next().unwrap_or_default();
@@ -218,20 +231,20 @@ impl FileSystem {
     }
 
     /// Carries out `unlink` of a file that is not raised: hides its name.
-    pub(super) fn unlink_below(&mut self, user: User, spot: &HostSpot) -> Result<(), Errno> {
-        let Name::Plain(name) = &spot.name else { return Err(Errno::EISDIR) };
-        let stat = spot.stat.ok_or(Errno::ENOENT)?;
-        if spot.slash {
+    pub(super) fn unlink_below(&mut self, user: User, end: &MountEnd) -> Result<(), Errno> {
+        let Name::Plain(name) = &end.name else { return Err(Errno::EISDIR) };
+        let stat = end.stat.ok_or(Errno::ENOENT)?;
+        if end.slash {
             return Err(if stat.kind == Type::Directory { Errno::EISDIR } else { Errno::ENOTDIR });
         }
         if stat.kind == Type::Directory {
             return Err(Errno::EISDIR);
         }
-        let holder = self.raise_path(spot.mount, split(&spot.path).0, &Content::new())?;
+        let holder = self.raise_path(end.mount, split(&end.path).0, &Content::new())?;
         self.may_remove_from(user, holder, stat.uid)?;
         self.hide(holder, name)?;
         self.touch(holder)?;
-        self.tell_name(Change::Name, holder, name);
+        self.notify_name(Change::Name, holder, name);
         Ok(())
     }
 
@@ -240,7 +253,7 @@ impl FileSystem {
         Body::Directory(Directory { below: Some(Box::new(Below::root(number))), ..Directory::new() })
     }
 
-    /// Gives an overlay's root the attributes of its folder.
+    /// Copies the attributes of an overlay's folder to its root inode.
     pub(super) fn take_root(&mut self, ino: Ino, below: &Below) -> Result<(), Errno> {
         let stat = self.mount(below.mount)?.stat(below.mount, b"")?;
         let meta = &mut self.node_mut(ino)?.meta;
@@ -261,7 +274,8 @@ impl FileSystem {
 }
 
 impl View<'_> {
-    /// Walks to a file that a call is about to change, and raises it if it is in an overlay. The tree may be unlocked meanwhile, so each walk checks the permissions again.
+    /// Walks to a file that a call is about to change, and raises it if it is in an overlay. The
+    /// tree may be unlocked meanwhile, so each walk checks the permissions again.
     pub(super) fn walk_to(
         &self,
         tree: &mut Guard<'_>,
@@ -274,8 +288,8 @@ impl View<'_> {
         for _ in 0..ATTEMPTS {
             match found {
                 // If a call that makes a name finds an existing file, the call changes nothing.
-                Side::Host(spot) if tree.is_overlay(spot.mount) && (what == Raise::Itself || spot.stat.is_none()) => {
-                    found = match raise(tree, &spot, what, true)? {
+                Side::Host(end) if tree.is_overlay(end.mount) && (what == Raise::Itself || end.stat.is_none()) => {
+                    found = match raise(tree, &end, what, true)? {
                         Raised::AtOnce => self.walk_again(tree, path, last)?,
                         Raised::Unlocked => self.walk(tree, path, last, wanted)?,
                     };
@@ -287,29 +301,31 @@ impl View<'_> {
     }
 }
 
-/// Raises a file, so that the call can change it. The caller must walk again: the tree may have changed while bytes were copied.
-pub(super) fn raise(tree: &mut Guard<'_>, spot: &HostSpot, what: Raise, with_bytes: bool) -> Result<Raised, Errno> {
-    let there = spot.stat.is_some() && what == Raise::Itself;
+/// Raises a file, so that the call can change it. The caller must walk again: the tree may have
+/// changed while bytes were copied.
+pub(super) fn raise(tree: &mut Guard<'_>, end: &MountEnd, what: Raise, with_bytes: bool) -> Result<Raised, Errno> {
+    let there = end.stat.is_some() && what == Raise::Itself;
     if !there {
-        return tree.raise_path(spot.mount, split(&spot.path).0, &Content::new()).map(|_| Raised::AtOnce);
+        return tree.raise_path(end.mount, split(&end.path).0, &Content::new()).map(|_| Raised::AtOnce);
     }
-    if !with_bytes || spot.stat.is_none_or(|stat| stat.kind != Type::File) {
-        return tree.raise_path(spot.mount, &spot.path, &Content::new()).map(|_| Raised::AtOnce);
+    if !with_bytes || end.stat.is_none_or(|stat| stat.kind != Type::File) {
+        return tree.raise_path(end.mount, &end.path, &Content::new()).map(|_| Raised::AtOnce);
     }
-    let content = copy_up(tree, spot)?;
+    let content = copy_up(tree, end)?;
     // `copy_up` has counted these bytes. From here the inode counts them.
     tree.underway -= content.stored();
-    tree.give_back(content.stored(), 0);
-    if tree.is_below(spot.mount, &spot.path)? {
-        tree.raise_path(spot.mount, &spot.path, &content)?;
+    tree.return_space(content.stored(), 0);
+    if tree.is_below(end.mount, &end.path)? {
+        tree.raise_path(end.mount, &end.path, &content)?;
     }
     Ok(Raised::Unlocked)
 }
 
-/// Reads the bytes of a file below. The tree is unlocked meanwhile, so that calls of other programs do not wait for a large file. The bytes read so far count as used.
-fn copy_up(tree: &mut Guard<'_>, spot: &HostSpot) -> Result<Content, Errno> {
-    let how = How { read: true, write: false, append: false, truncate: false, create: None };
-    let file = tree.mount(spot.mount)?.open(spot.mount, &spot.path, how)?;
+/// Reads the bytes of a file below. The tree is unlocked meanwhile, so that calls of other programs
+/// do not wait for a large file. The bytes read so far count as used.
+fn copy_up(tree: &mut Guard<'_>, end: &MountEnd) -> Result<Content, Errno> {
+    let how = OpenFlags { read: true, write: false, append: false, truncate: false, create: None };
+    let file = tree.mount(end.mount)?.open(end.mount, &end.path, how)?;
     let (mut content, mut buffer, mut at) = (Content::new(), vec![0; PIECE], 0);
     let copied = loop {
         if tree.must_stop() {
@@ -332,7 +348,7 @@ fn copy_up(tree: &mut Guard<'_>, spot: &HostSpot) -> Result<Content, Errno> {
     };
     if copied.is_err() {
         tree.underway -= content.stored();
-        tree.give_back(content.stored(), 0);
+        tree.return_space(content.stored(), 0);
     }
     copied.map(|()| content)
 }

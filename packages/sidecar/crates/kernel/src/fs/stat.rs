@@ -93,7 +93,8 @@ impl Stat {
         Self { dev: DEVICE + 0xfffe, kind: Type::Socket, mode: 0o777, ..Self::of_stream(id, uid, at) }
     }
 
-    /// Writes Node's array: dev, mode, nlink, uid, gid, rdev, blksize, ino, size, blocks, and four times as seconds and nanoseconds.
+    /// Writes Node's array: dev, mode, nlink, uid, gid, rdev, blksize, ino, size, blocks, and four
+    /// times as seconds and nanoseconds.
     pub(crate) fn put(&self, out: &mut [u8]) -> Result<(), Errno> {
         let numbers = [
             self.dev,

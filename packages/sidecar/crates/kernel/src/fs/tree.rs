@@ -1,6 +1,9 @@
-//! The filesystem in memory: a table of inodes in a persistent map, and the counters for its limits.
+//! The filesystem in memory: a table of inodes in a persistent map, and the counters for its
+//! limits.
 //!
-//! A clone shares everything. Making a runtime copies a few words of the base tree (`base.rs`), and taking a snapshot copies as little. A change copies the inode and its path in the table once, if another clone still shares them.
+//! A clone shares everything. Making a runtime copies a few words of the base tree (`base.rs`), and
+//! taking a snapshot copies as little. A change copies the inode and its path in the table once, if
+//! another clone still shares them.
 //!
 //! Next: `walk.rs`, which finds the inode of a path. `names.rs` and `attributes.rs` change inodes.
 
@@ -24,11 +27,12 @@ pub(crate) const ROOT: Ino = 1;
 /// The user id of the programs in a runtime, and their group id.
 pub(crate) const GUEST: u32 = 1_000;
 
-/// The user for whom an operation runs.
+/// The user of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum User {
     Guest,
-    /// The embedder, who owns the runtime. No permission bits stop the embedder, and its new files belong to the guest.
+    /// The embedder. Permission bits do not apply to the embedder, and its new files belong to the
+    /// guest.
     Host,
 }
 
@@ -53,7 +57,8 @@ impl Space {
 pub(crate) struct FileSystem {
     pub(super) nodes: HashTrieMapSync<Ino, Node, Dense>,
     pub(super) last: Ino,
-    /// How many descriptors and working directories hold an inode. A held inode stays without a name.
+    /// How many descriptors and working directories hold an inode. A held inode stays without a
+    /// name.
     pub(super) holds: HashMap<Ino, u32>,
     pub(crate) limits: Space,
     /// The space in use. As in Linux's tmpfs, each further name of a file counts as an inode.
@@ -67,7 +72,8 @@ pub(crate) struct FileSystem {
     pub(super) mounts: Vec<Arc<Mount>>,
     /// The raised directories of overlays, by the overlay's number and the path in it.
     pub(super) raised: RedBlackTreeMapSync<(usize, Box<[u8]>), Ino>,
-    /// The explanation of the last `EACCES` that a mount's link or a denied permission caused. The next such error replaces it.
+    /// The explanation of the last `EACCES` that a mount's link or a denied permission caused. The
+    /// next such error replaces it.
     pub(super) reason: Reason,
     pub(super) watchers: Watchers,
     pub(super) host_watchers: HostWatchers,
@@ -92,7 +98,8 @@ impl Reason {
         self.0.lock().take().map(|sentence| sentence.text)
     }
 
-    /// Marks the end of a call that failed with `EACCES`. Removes a sentence that an earlier call left, because it does not explain this error.
+    /// Marks the end of a call that failed with `EACCES`. Removes a sentence that an earlier call
+    /// left, because it does not explain this error.
     pub(super) fn end_call(&self) {
         let mut held = self.0.lock();
         match held.as_mut() {
@@ -200,8 +207,9 @@ impl FileSystem {
         }
     }
 
-    /// Returns space. The counters stop at zero, because the files of the base tree were never counted.
-    pub(crate) fn give_back(&mut self, bytes: u64, inodes: u64) {
+    /// Returns space. The counters stop at zero, because the files of the base tree were never
+    /// counted.
+    pub(crate) fn return_space(&mut self, bytes: u64, inodes: u64) {
         self.used.bytes = self.used.bytes.saturating_sub(bytes);
         self.used.inodes = self.used.inodes.saturating_sub(inodes);
         self.marks[0].fell(self.used.bytes, self.limits.bytes);
@@ -231,7 +239,7 @@ impl FileSystem {
         }
         let (stored, inodes) = (node.stored(), node.inodes());
         self.nodes.remove_mut(&ino);
-        self.give_back(stored, inodes);
+        self.return_space(stored, inodes);
     }
 }
 

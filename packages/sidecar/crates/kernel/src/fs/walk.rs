@@ -1,6 +1,10 @@
-//! Resolves paths to inodes or to files of mounts, as Linux does: name by name, following links in place, checking permissions in every directory.
+//! Resolves paths to inodes or to files of mounts, as Linux does: name by name, following links in
+//! place, checking permissions in every directory.
 //!
-//! A walk ends in an [`End`]: the last directory, the last name, and the file found there, if any. Calls that make, remove or rename use the name. All other calls use the file. An end in memory is a [`Spot`], an end in a mount is a [`HostSpot`]. Next: `names.rs`, and `mounts/walk.rs` for the steps inside a mount.
+//! A walk ends in an [`End`]: the last directory, the last name, and the file found there, if any.
+//! Calls that make, remove or rename use the name. All other calls use the file. An end in memory
+//! is a [`MemoryEnd`], an end in a mount is a [`MountEnd`]. Next: `names.rs`, and `mounts/walk.rs`
+//! for the steps inside a mount.
 
 use super::node::{Body, Ino, MAX_NAME, Type};
 use super::stat::Stat;
@@ -12,7 +16,8 @@ use serde::{Deserialize, Serialize};
 /// The most links that one walk follows.
 const MAX_LINKS: u32 = 40;
 
-/// The most names that one walk passes. A path has fewer names. The bound stops walks through links whose targets are long paths.
+/// The most names that one walk passes. A path has fewer names. The bound stops walks through links
+/// whose targets are long paths.
 const MAX_STEPS: u32 = 10_000;
 
 /// How a walk treats a link at the path's end.
@@ -24,9 +29,11 @@ pub(crate) enum Last {
     Stay,
     /// Returns the link itself, because the call is about the name.
     Name,
-    /// Follows the link. A slash after the last name of the path or of a followed link fails with `EISDIR`, because the call makes a file.
+    /// Follows the link. A slash after the last name of the path or of a followed link fails with
+    /// `EISDIR`, because the call makes a file.
     Create,
-    /// Returns the link itself. A slash after the last name fails with `EISDIR`, because the call makes a file.
+    /// Returns the link itself. A slash after the last name fails with `EISDIR`, because the call
+    /// makes a file.
     CreateNew,
 }
 
@@ -39,7 +46,8 @@ pub(crate) enum Place {
     There(usize, #[serde(with = "serde_bytes")] Vec<u8>),
 }
 
-/// The progress of a walk. After an error, the first name that is left is the name that failed, relative to `at`.
+/// The progress of a walk. After an error, the first name that is left is the name that failed,
+/// relative to `at`.
 pub(super) struct Course<'p> {
     pub(super) at: Place,
     /// The path to walk: the caller's path, or the path with the target of a followed link.
@@ -48,7 +56,8 @@ pub(super) struct Course<'p> {
     position: usize,
     /// Whether the result must be free of links, because its path is used.
     exact: bool,
-    /// The permissions to check for every directory that `..` leaves. If set, the result is free of links too.
+    /// The permissions to check for every directory that `..` leaves. If set, the result is free of
+    /// links too.
     pub(super) permissions: Option<&'p Permissions>,
 }
 
@@ -64,7 +73,7 @@ pub(crate) struct End {
 
 /// The end of a path in memory.
 #[derive(Debug)]
-pub(crate) struct Spot {
+pub(crate) struct MemoryEnd {
     /// The directory of the name. The name need not exist.
     pub(crate) parent: Ino,
     pub(crate) name: Name,
@@ -75,7 +84,7 @@ pub(crate) struct Spot {
 
 /// The end of a path in a mount.
 #[derive(Debug)]
-pub(crate) struct HostSpot {
+pub(crate) struct MountEnd {
     pub(crate) mount: usize,
     pub(crate) path: Vec<u8>,
     pub(crate) name: Name,
@@ -87,8 +96,8 @@ pub(crate) struct HostSpot {
 /// The end of a path in memory or in a mount.
 #[derive(Debug)]
 pub(crate) enum Side {
-    Memory(Spot),
-    Host(HostSpot),
+    Memory(MemoryEnd),
+    Host(MountEnd),
 }
 
 /// The last part of a path.
@@ -109,13 +118,14 @@ pub(super) struct Found {
 }
 
 impl Course<'_> {
-    /// Returns the part of the path that is left. After an error, it starts with the name that failed.
+    /// Returns the part of the path that is left. After an error, it starts with the name that
+    /// failed.
     pub(super) fn left(&self) -> &[u8] {
         self.rest.get(self.position..).unwrap_or_default()
     }
 }
 
-impl Spot {
+impl MemoryEnd {
     /// Returns the inode. Fails with `ENOENT` if the path's end does not exist.
     pub(crate) fn existing(&self) -> Result<Ino, Errno> {
         self.node.ok_or(Errno::ENOENT)
@@ -123,7 +133,8 @@ impl Spot {
 }
 
 impl FileSystem {
-    /// Walks along `path`. A relative path starts at `from`, which is none if the working directory does not exist.
+    /// Walks along `path`. A relative path starts at `from`, which is none if the working directory
+    /// does not exist.
     pub(crate) fn walk(&self, user: User, from: Option<&Place>, path: &[u8], last: Last) -> Result<Side, Errno> {
         self.side(self.steps(user, last, &mut self.course(from, path, false)?)?)
     }
@@ -138,7 +149,8 @@ impl FileSystem {
         self.real_path_of(&self.steps(user, Last::Follow, &mut self.course(from, path, true)?)?)
     }
 
-    /// Returns the absolute path of an existing end, without links and dots. The walk must have been exact.
+    /// Returns the absolute path of an existing end, without links and dots. The walk must have
+    /// been exact.
     pub(super) fn real_path_of(&self, end: &End) -> Result<Vec<u8>, Errno> {
         let node = end.node.as_ref().ok_or(Errno::ENOENT)?;
         let (Place::Here(ino), Name::Plain(name)) = (node, &end.name) else { return self.path_of(node) };
@@ -173,7 +185,8 @@ impl FileSystem {
             }
             let part = &rest[*position..];
             if part.is_empty() {
-                // Only slashes are left: the path ends at a root, or at a directory after dots or a link.
+                // Only slashes are left: the path ends at a root, or at a directory after dots or a
+                // link.
                 return Ok(End { parent: self.parent_of(at)?, name, node: Some(at.clone()), slash: false, stat: None });
             }
             passed += 1;
@@ -230,7 +243,8 @@ impl FileSystem {
             if found.kind != Type::Directory {
                 return Err(Errno::ENOTDIR);
             }
-            // Once per mount: if the host machine cannot resolve a whole path, it cannot resolve the rest of that path either.
+            // Once per mount: if the host machine cannot resolve a whole path, it cannot resolve
+            // the rest of that path either.
             asked_host |= matches!(found.place, Place::There(..)) && matches!(at, Place::There(..));
             *at = found.place;
             *position = next;
@@ -299,25 +313,26 @@ impl FileSystem {
             (None, Place::There(mount, path)) => {
                 let Name::Plain(name) = &name else { return Err(Errno::EIO) };
                 let path = if path.is_empty() { name.to_vec() } else { join(path, name) };
-                return Ok(Side::Host(HostSpot { mount, path, name: Name::Plain(name.clone()), stat: None, slash }));
+                return Ok(Side::Host(MountEnd { mount, path, name: Name::Plain(name.clone()), stat: None, slash }));
             }
             (Some(Place::Here(ino)), Place::Here(parent)) => {
-                return Ok(Side::Memory(Spot { parent, name, node: Some(ino), slash }));
+                return Ok(Side::Memory(MemoryEnd { parent, name, node: Some(ino), slash }));
             }
             // Dots led out of the mount to a directory in memory. The name does not matter.
             (Some(Place::Here(ino)), Place::There(..)) => {
-                return Ok(Side::Memory(Spot { parent: ino, name: Name::DotDot, node: Some(ino), slash }));
+                return Ok(Side::Memory(MemoryEnd { parent: ino, name: Name::DotDot, node: Some(ino), slash }));
             }
-            (None, Place::Here(parent)) => return Ok(Side::Memory(Spot { parent, name, node: None, slash })),
+            (None, Place::Here(parent)) => return Ok(Side::Memory(MemoryEnd { parent, name, node: None, slash })),
         };
         let stat = match stat {
             Some(stat) => stat,
             None => self.mount(mount)?.stat(mount, &path)?,
         };
-        Ok(Side::Host(HostSpot { mount, path, name, stat: Some(stat), slash }))
+        Ok(Side::Host(MountEnd { mount, path, name, stat: Some(stat), slash }))
     }
 
-    /// Returns the absolute path of a directory in memory or of any file in a mount. Fails with `ENOENT` if the name was removed.
+    /// Returns the absolute path of a directory in memory or of any file in a mount. Fails with
+    /// `ENOENT` if the name was removed.
     pub(crate) fn path_of(&self, place: &Place) -> Result<Vec<u8>, Errno> {
         let (mut place, mut parts) = (place.clone(), Vec::new());
         loop {

@@ -53,7 +53,7 @@ impl Proc {
     /// Where a link leads: a place, and a path from there on.
     pub(in crate::fs) fn follow(&self, tree: &FileSystem, at: &[u8]) -> Result<(Place, Vec<u8>), Errno> {
         let place = match self.link(at)? {
-            Link::Cwd(program) => program.process().files.standing_place().ok_or(Errno::ENOENT)?,
+            Link::Cwd(program) => program.process().files.working_directory().ok_or(Errno::ENOENT)?,
             Link::Descriptor(program, fd) => {
                 let descriptors = program.process().files.descriptors.lock();
                 match &descriptors.peek(fd).ok_or(Errno::ENOENT)?.target {
