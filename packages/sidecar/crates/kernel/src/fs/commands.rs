@@ -11,8 +11,9 @@ use crate::processes::MAGIC;
 use coldframe_error::Errno;
 use coldframe_error::Error;
 
-/// The folder of the commands, and the other folders whose commands they must not hide.
+/// The folder of the commands.
 const FOLDER: &str = "/usr/local/bin";
+/// The other folders with commands. The embedder's commands must not hide those commands.
 const OTHERS: &[&str] = &["/usr/bin", "/bin"];
 
 impl EmbedderFiles<'_> {

@@ -61,7 +61,7 @@ impl FileSystem {
         let now = now();
         (node.meta.mtime, node.meta.ctime) = (now, now);
         self.used.bytes += grown;
-        self.rose();
+        self.update_marks();
         self.notify_content(ino);
         Ok((offset + count as u64, count))
     }
@@ -82,7 +82,7 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Replaces the content of `to` by the content of `from`. Both share the bytes.
+    /// Replaces the content of `to` with the content of `from`. Both share the bytes.
     pub(crate) fn share(&mut self, from: Ino, to: Ino) -> Result<(), Errno> {
         let content = self.content(from)?.clone();
         let held = self.content(to)?.stored();
@@ -91,7 +91,7 @@ impl FileSystem {
         }
         self.return_space(held, 0);
         self.used.bytes += content.stored();
-        self.rose();
+        self.update_marks();
         let node = self.node_mut(to)?;
         node.body = Body::File(content);
         let now = now();

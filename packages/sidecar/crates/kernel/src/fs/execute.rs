@@ -32,14 +32,14 @@ impl View<'_> {
                 tree.check(self.user, ino, EXECUTE)?;
                 tree.content(ino)?.read(0, &mut head)
             }
-            Side::Host(end) => self.beginning(&tree, &end, &mut head)?,
+            Side::Host(end) => self.read_head(&tree, &end, &mut head)?,
         };
         head.truncate(count);
         self.may_run(&tree, path, ProgramKind::of(&head).as_ref().map(ProgramKind::name))?;
         Ok(head)
     }
 
-    fn beginning(&self, tree: &FileSystem, end: &MountEnd, head: &mut [u8]) -> Result<usize, Errno> {
+    fn read_head(&self, tree: &FileSystem, end: &MountEnd, head: &mut [u8]) -> Result<usize, Errno> {
         let stat = end.stat.ok_or(Errno::ENOENT)?;
         if stat.kind != Type::File || !stat.allows(self.user, EXECUTE) {
             return Err(Errno::EACCES);

@@ -5,7 +5,7 @@
 //! program passed. If a walk fails, the check uses the part of the path that is known, so that a
 //! closed directory does not show its content. An open descriptor was checked at its opening.
 //! Operations other than reading and writing, such as `fchmod`, are checked by the file's present
-//! path. A file without a name has no path and is not checked. Next: `open.rs`.
+//! path. A file without a name has no path, so no operation on it is checked. Next: `open.rs`.
 
 use super::node::Ino;
 use super::node::Type;
@@ -94,7 +94,7 @@ impl<'k> View<'k> {
             Err(Errno::ERESTART) => Err(Errno::ERESTART),
             Err(error) => {
                 let known = tree.path_of(&course.at).map_err(|_| error)?;
-                tree.check_path(permissions, &as_far_as_known(known, course.left()), wanted.missing)?;
+                tree.check_path(permissions, &extend_known_path(known, course.left()), wanted.missing)?;
                 Err(error)
             }
         }
@@ -143,7 +143,7 @@ impl<'k> View<'k> {
 }
 
 /// Appends the rest of a path to a known path, up to the first `..`.
-fn as_far_as_known(mut path: Vec<u8>, left: &[u8]) -> Vec<u8> {
+fn extend_known_path(mut path: Vec<u8>, left: &[u8]) -> Vec<u8> {
     for name in left.split(|byte| *byte == b'/').filter(|name| !name.is_empty() && *name != b".") {
         if name == b".." {
             break;
@@ -251,7 +251,7 @@ pub(super) fn find_directory(
         ended => {
             let error = ended.err().unwrap_or(Errno::ENOENT);
             let known = tree.path_of(&course.at).map_err(|_| error)?;
-            tree.check_path(permissions, &as_far_as_known(known, course.left()), files::STAT)?;
+            tree.check_path(permissions, &extend_known_path(known, course.left()), files::STAT)?;
             Err(error)
         }
     }

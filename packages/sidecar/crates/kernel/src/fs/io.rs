@@ -137,7 +137,7 @@ pub(crate) fn write(program: &dyn Caller, fd: i64, bytes: &[u8], offset: Option<
         Target::Stream { owner, fd } => {
             match process.kernel.with_program(program, *owner, |owner| owner.write_output(*fd, bytes)) {
                 Some(taken) => taken?,
-                // A process outlives the program whose streams it inherited: its output is
+                // The program that owns the streams has ended, so the output of its orphan is
                 // discarded.
                 None => bytes.len(),
             }

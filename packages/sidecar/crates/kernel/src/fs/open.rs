@@ -205,7 +205,7 @@ impl Opened {
         }
     }
 
-    /// Ends a hold of `hold`.
+    /// Drops the hold that `hold` added.
     pub(super) fn release(&self, tree: &mut FileSystem) {
         if let Some(ino) = self.node() {
             tree.release(ino);

@@ -171,7 +171,7 @@ impl FileSystem {
         // This may exceed the limit, because removing must not fail halfway. The size of the folder
         // bounds the excess.
         self.used.inodes += 1;
-        self.rose();
+        self.update_marks();
         Ok(())
     }
 
@@ -313,7 +313,7 @@ pub(super) fn raise(tree: &mut Guard<'_>, end: &MountEnd, what: Raise, with_byte
     }
     let content = copy_up(tree, end)?;
     // `copy_up` has counted these bytes. From here the inode counts them.
-    tree.underway -= content.stored();
+    tree.raising_bytes -= content.stored();
     tree.return_space(content.stored(), 0);
     if tree.is_below(end.mount, &end.path)? {
         tree.raise_path(end.mount, &end.path, &content)?;
@@ -340,14 +340,14 @@ fn copy_up(tree: &mut Guard<'_>, end: &MountEnd) -> Result<Content, Errno> {
         let before = content.stored();
         let written = content.write(at, &buffer[..count], room);
         tree.used.bytes += content.stored() - before;
-        tree.underway += content.stored() - before;
+        tree.raising_bytes += content.stored() - before;
         if written < count {
             break Err(Errno::ENOSPC);
         }
         at += count as u64;
     };
     if copied.is_err() {
-        tree.underway -= content.stored();
+        tree.raising_bytes -= content.stored();
         tree.return_space(content.stored(), 0);
     }
     copied.map(|()| content)

@@ -44,7 +44,7 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// Adds the space that counts for an inode and all its names.
+    /// Returns the sum of this space and the space of an inode with all its names.
     pub(super) fn plus(self, node: &Node) -> Self {
         let further = if node.is_directory() { 0 } else { u64::from(node.meta.links.saturating_sub(1)) };
         let inodes = self.inodes.saturating_add(node.inodes()).saturating_add(further);
@@ -64,7 +64,7 @@ pub(crate) struct FileSystem {
     /// The space in use. As in Linux's tmpfs, each further name of a file counts as an inode.
     pub(crate) used: Space,
     /// The part of `used.bytes` for a file of an overlay that is being raised and has no inode yet.
-    pub(super) underway: u64,
+    pub(super) raising_bytes: u64,
     /// The highest values of `used`: bytes and inodes.
     pub(crate) marks: [Mark; 2],
     /// The runtime's usage.
@@ -86,12 +86,12 @@ pub(super) struct Reason(Mutex<Option<Sentence>>);
 struct Sentence {
     text: String,
     /// Whether the call that caused the sentence has ended.
-    is_of_an_ended_call: bool,
+    call_has_ended: bool,
 }
 
 impl Reason {
     pub(super) fn set(&self, text: String) {
-        *self.0.lock() = Some(Sentence { text, is_of_an_ended_call: false });
+        *self.0.lock() = Some(Sentence { text, call_has_ended: false });
     }
 
     pub(super) fn take(&self) -> Option<String> {
@@ -103,7 +103,7 @@ impl Reason {
     pub(super) fn end_call(&self) {
         let mut held = self.0.lock();
         match held.as_mut() {
-            Some(sentence) if !sentence.is_of_an_ended_call => sentence.is_of_an_ended_call = true,
+            Some(sentence) if !sentence.call_has_ended => sentence.call_has_ended = true,
             _ => *held = None,
         }
     }
@@ -129,7 +129,7 @@ impl FileSystem {
             holds: HashMap::new(),
             limits,
             used: Space { bytes: 0, inodes: 0 },
-            underway: 0,
+            raising_bytes: 0,
             marks: Default::default(),
             usage: Arc::default(),
             mounts: Vec::new(),
@@ -192,12 +192,12 @@ impl FileSystem {
         }
         self.used.bytes += bytes;
         self.used.inodes += inodes;
-        self.rose();
+        self.update_marks();
         Ok(())
     }
 
     /// Updates the marks and warnings after the space in use has grown.
-    pub(super) fn rose(&mut self) {
+    pub(super) fn update_marks(&mut self) {
         let [bytes, inodes] = &mut self.marks;
         if bytes.rose(self.used.bytes, self.limits.bytes) {
             self.usage.warnings.add("filesystemBytes", self.used.bytes, self.limits.bytes, None);
@@ -207,8 +207,8 @@ impl FileSystem {
         }
     }
 
-    /// Returns space. The counters stop at zero, because the files of the base tree were never
-    /// counted.
+    /// Subtracts from the space in use. The counters stop at zero, because the files of the base
+    /// tree were never counted.
     pub(crate) fn return_space(&mut self, bytes: u64, inodes: u64) {
         self.used.bytes = self.used.bytes.saturating_sub(bytes);
         self.used.inodes = self.used.inodes.saturating_sub(inodes);
@@ -221,7 +221,7 @@ impl FileSystem {
         *self.holds.entry(ino).or_insert(0) += 1;
     }
 
-    /// Ends a hold of `hold`. Removes the inode if nothing refers to it.
+    /// Drops one hold of the inode. Removes the inode if nothing refers to it.
     pub(crate) fn release(&mut self, ino: Ino) {
         let Some(count) = self.holds.get_mut(&ino) else { return };
         *count -= 1;

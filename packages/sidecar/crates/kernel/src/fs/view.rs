@@ -2,7 +2,7 @@
 //! (`embedder/`).
 //!
 //! Each operation walks its path and then acts on the path's end, in memory or in a mount. The
-//! filesystem stays locked in between, so the result of the walk stays true. Next: `open.rs`.
+//! filesystem stays locked in between, so the result of the walk stays valid. Next: `open.rs`.
 
 use super::guard::Wanted;
 use super::node::{Body, Directory, Type};

@@ -25,14 +25,14 @@ const MAX_STEPS: u32 = 10_000;
 pub(crate) enum Last {
     /// Follows the link.
     Follow,
-    /// Returns the link itself, unless a slash follows the name.
+    /// Ends at the link itself, unless a slash follows the name.
     Stay,
-    /// Returns the link itself, because the call is about the name.
+    /// Ends at the link itself, because the call is about the name.
     Name,
     /// Follows the link. A slash after the last name of the path or of a followed link fails with
     /// `EISDIR`, because the call makes a file.
     Create,
-    /// Returns the link itself. A slash after the last name fails with `EISDIR`, because the call
+    /// Ends at the link itself. A slash after the last name fails with `EISDIR`, because the call
     /// makes a file.
     CreateNew,
 }
@@ -176,7 +176,7 @@ impl FileSystem {
         loop {
             if let Place::There(mount, at) = &*at
                 && !std::mem::replace(&mut asked_host, true)
-                && let Some(end) = self.mount(*mount)?.leap(*mount, at, &rest[*position..], last)?
+                && let Some(end) = self.mount(*mount)?.walk_at_once(*mount, at, &rest[*position..], last)?
             {
                 return Ok(end);
             }

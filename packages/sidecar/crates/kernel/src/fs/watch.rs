@@ -226,7 +226,7 @@ pub(super) fn may_watch(count: usize, subscriber: &Subscriber) -> Result<(), Err
     Ok(())
 }
 
-/// Ends the watch with this last operation.
+/// Ends the watch that last used `operation`.
 pub(crate) fn unwatch(process: &Process, operation: i64) -> Answer {
     let mut tree = process.kernel.files.lock();
     let subscriber = Subscriber::Program(process.operations.clone());

@@ -23,7 +23,7 @@ const MAX_BYTES: usize = 64 << 20;
 /// The most host calls of one system call. A call that needs more fails with `ENOBUFS`. Each round
 /// passes all earlier replies, so their number must be small. The longest path without links needs
 /// fewer.
-const MAX_QUESTIONS: usize = 16_384;
+const MAX_HOST_CALLS: usize = 16_384;
 
 thread_local! {
     static CURRENT: RefCell<Option<Exchange>> = const { RefCell::new(None) };
@@ -81,7 +81,7 @@ impl Exchange {
     /// Adds the reply to a host call.
     pub fn answer(&mut self, asked: FileSystemRequest, answer: Result<Vec<u8>, Errno>) {
         self.bytes += asked.input.len() + answer.as_ref().map_or(0, Vec::len);
-        let too_much = self.bytes > MAX_BYTES || self.known.len() >= MAX_QUESTIONS;
+        let too_much = self.bytes > MAX_BYTES || self.known.len() >= MAX_HOST_CALLS;
         let answer = if too_much { Err(Errno::ENOBUFS) } else { answer.map(Arc::new) };
         self.known.push((asked, answer));
     }
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn the_host_calls_of_one_call_are_bounded() {
         let mut exchange = Exchange::default();
-        for _ in 0..=MAX_QUESTIONS {
+        for _ in 0..=MAX_HOST_CALLS {
             exchange.answer(FileSystemRequest { name: "stat", input: Input::new(0).text(b"a").done() }, Ok(vec![1]));
         }
         let endless = exchange.round(|| (0..).find_map(|_| look(b"a").err()));

@@ -41,7 +41,7 @@ impl App {
     }
 
     fn about(&self, path: &[u8]) -> Result<Input, Errno> {
-        // The app's functions take text.
+        // The embedder's functions take text.
         std::str::from_utf8(path).map_err(|_| Errno::EILSEQ)?;
         Ok(Input::new(self.number).text(&[b"/", path].concat()))
     }
@@ -51,7 +51,7 @@ impl App {
     pub(super) fn stat(&self, device: u64, path: &[u8]) -> Result<Stat, Errno> {
         // The root always exists. A file system that fails shows its errors below the root.
         if path.is_empty() {
-            return Ok(Stat { kind: Type::Directory, mode: 0o755, links: 2, size: 4_096, ..nothing(device, 1) });
+            return Ok(Stat { kind: Type::Directory, mode: 0o755, links: 2, size: 4_096, ..base_stat(device, 1) });
         }
         let reply = ask("stat", self.about(path)?)?;
         let mut reader = Reader::new(&reply);
@@ -64,7 +64,7 @@ impl App {
         let ino = if ino == 0 { number_of(path) } else { ino };
         let [atime, mtime, ctime, birthtime] = times;
         let blocks = size.div_ceil(512);
-        Ok(Stat { kind, mode, size, blocks, links: links.into(), atime, mtime, ctime, birthtime, ..nothing(device, ino) })
+        Ok(Stat { kind, mode, size, blocks, links: links.into(), atime, mtime, ctime, birthtime, ..base_stat(device, ino) })
     }
 
     pub(super) fn list(&self, path: &[u8]) -> Result<Vec<(Vec<u8>, Type)>, Errno> {
@@ -147,7 +147,7 @@ impl App {
 }
 
 /// Returns the attributes that all files of an app file system share.
-fn nothing(dev: u64, ino: u64) -> Stat {
+fn base_stat(dev: u64, ino: u64) -> Stat {
     Stat {
         dev,
         kind: Type::Unknown,

@@ -33,13 +33,13 @@ impl EmbedderFiles<'_> {
 
     /// Reads the next bytes of an archive. Returns no bytes at its end.
     pub fn read_archive(&self, archive: &mut Archive, most: usize) -> Result<Vec<u8>, Error> {
-        let Archive::Export(export) = archive else { return Err(wrong_way("written")) };
+        let Archive::Export(export) = archive else { return Err(wrong_way("read", "written")) };
         export.pull(&self.view, most).map_err(|(errno, path)| self.of(errno, "read", &path))
     }
 
     /// Unpacks more bytes of an archive.
     pub fn write_archive(&self, archive: &mut Archive, bytes: &[u8]) -> Result<(), Error> {
-        let Archive::Import(import) = archive else { return Err(wrong_way("read")) };
+        let Archive::Import(import) = archive else { return Err(wrong_way("written", "read")) };
         import.push(&self.view, bytes).map_err(|failed| self.of_failed(failed))
     }
 
@@ -69,10 +69,10 @@ impl EmbedderFiles<'_> {
     }
 }
 
-fn wrong_way(way: &str) -> Error {
+fn wrong_way(expected: &str, received: &str) -> Error {
     Error::InvalidRequest {
         what: "handle".to_owned(),
-        expected: "the other kind of archive".to_owned(),
-        received: format!("an archive that is {way}"),
+        expected: format!("an archive to be {expected}"),
+        received: format!("an archive to be {received}"),
     }
 }

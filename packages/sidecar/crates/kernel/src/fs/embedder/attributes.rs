@@ -5,7 +5,7 @@ use coldframe_error::Errno;
 use coldframe_error::Error;
 
 /// The kernel's value for a time that stays unchanged.
-const AS_IT_IS: i64 = i64::MIN;
+const UNCHANGED: i64 = i64::MIN;
 
 impl EmbedderFiles<'_> {
     /// Sets the permission bits.
@@ -15,7 +15,7 @@ impl EmbedderFiles<'_> {
 
     /// Sets times in nanoseconds since 1970. `None` leaves a time unchanged.
     pub fn utimes(&self, path: &str, atime: Option<i64>, mtime: Option<i64>, follow: bool) -> Result<(), Error> {
-        let (atime, mtime) = (atime.unwrap_or(AS_IT_IS), mtime.unwrap_or(AS_IT_IS));
+        let (atime, mtime) = (atime.unwrap_or(UNCHANGED), mtime.unwrap_or(UNCHANGED));
         self.explained("utime", path, |path| self.view.utimes(path, atime, mtime, follow))
     }
 

@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub(crate) struct HostFile {
     bytes: Bytes,
     pub(crate) mount: Arc<Mount>,
-    /// The mount's number, and the path in the mount by which the file was opened.
+    /// The mount's number. `path` is the path in the mount by which the file was opened.
     pub(crate) number: usize,
     pub(crate) path: Vec<u8>,
     /// The runtime's charge for the descriptor on the host machine, or for the text.
@@ -41,7 +41,7 @@ enum Bytes {
     },
 }
 
-/// The flags of an opening.
+/// The flags with which a file is opened.
 #[derive(Clone, Copy)]
 pub(crate) struct OpenFlags {
     pub(crate) read: bool,
@@ -59,8 +59,7 @@ pub(crate) struct Listing {
     /// An entry that did not fit into the last buffer.
     kept: Option<(Vec<u8>, Type)>,
     hidden: HashSet<Vec<u8>>,
-    /// Whether entries are missing because the snapshot did not store all. Reading past the stored
-    /// entries fails.
+    /// Whether the snapshot did not store all entries. Reading past the stored entries fails.
     is_incomplete: bool,
 }
 

@@ -2,10 +2,10 @@
 //!
 //! A mounted folder is a handle. Everything below the folder is opened relative to the handle and
 //! beneath it (`cap-std`). So `..`, links and races with other processes cannot lead out of the
-//! folder. The host machine never follows links: the walk reads a link and continues in the mount,
-//! or in another mount if the link leads there. Any other link fails with `EACCES`. Only regular
-//! files and directories can be opened. Nothing is read before the guest requests it. `/proc` is a
-//! mount without a folder (`proc/`).
+//! folder. The host machine never follows links. The walk reads a link and continues in the mount,
+//! or in the mount that contains the link's target on the host machine. Any other link fails with
+//! `EACCES`. Only regular files and directories can be opened. Nothing is read before the guest
+//! requests it. `/proc` is a mount without a folder (`proc/`).
 //!
 //! Next: `walk.rs`, then `files.rs`.
 
@@ -56,8 +56,8 @@ pub(crate) struct Mount {
 enum Source {
     Folder {
         root: Dir,
-        /// The folder's path on the host machine, without links. Links on the host machine are
-        /// compared with it.
+        /// The folder's path on the host machine, without links. The walk compares the targets of
+        /// links with this path.
         host_path: Vec<u8>,
         /// The user id on the host machine whose files belong to the guest.
         owner: u32,

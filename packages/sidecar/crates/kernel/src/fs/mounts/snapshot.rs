@@ -1,5 +1,5 @@
-//! Mounts in snapshots: the mount points and the kinds of mounts. The app attaches the folder or
-//! the file system itself again for a copy.
+//! Mounts in snapshots: the mount points and the kinds of mounts. The embedder attaches the folder
+//! or the app file system again for a copy.
 //!
 //! A mount has the same number in every copy, because locations and overlays refer to mounts by
 //! number. Next: `files/snapshot.rs`.

@@ -13,7 +13,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 /// The user id that the guest sees for files of all other users of the host machine.
-const STRANGER: u32 = 65_534;
+const OTHER_USER: u32 = 65_534;
 
 pub(super) fn path(bytes: &[u8]) -> &Path {
     // The root has no name below its own handle.
@@ -37,7 +37,7 @@ impl Mount {
     /// Walks all of `rest` below `at` in one step on the host machine, which stays beneath the root
     /// too. Returns none if that fails or if the result needs more steps: the walk then continues
     /// name by name.
-    pub(in crate::fs) fn leap(&self, number: usize, at: &[u8], rest: &[u8], last: Last) -> Result<Option<End>, Errno> {
+    pub(in crate::fs) fn walk_at_once(&self, number: usize, at: &[u8], rest: &[u8], last: Last) -> Result<Option<End>, Errno> {
         let simple = rest.split(|byte| *byte == b'/').all(|part| !part.is_empty() && part != b"." && part != b"..");
         if !simple || self.overlay || self.host_path().is_none() || !self.inner.read().is_empty() {
             return Ok(None);
@@ -88,13 +88,13 @@ impl Mount {
     }
 
     /// Converts attributes of the host machine. The guest sees two owners only: itself and
-    /// `STRANGER`.
+    /// `OTHER_USER`.
     pub(super) fn stat_of(&self, number: usize, metadata: &Metadata) -> Stat {
         let time =
             |seconds: i64, nanoseconds: i64| seconds.checked_mul(1_000_000_000).and_then(|time| time.checked_add(nanoseconds));
         let birthtime = metadata.created().ok().and_then(|time| time.into_std().duration_since(std::time::UNIX_EPOCH).ok());
         let own = if let Source::Folder { owner, .. } = &self.source { Some(*owner) } else { None };
-        let owner = |id: u32| if Some(id) == own { GUEST } else { STRANGER };
+        let owner = |id: u32| if Some(id) == own { GUEST } else { OTHER_USER };
         let ctime = super::or_now(time(metadata.ctime(), metadata.ctime_nsec()));
         Stat {
             dev: DEVICE + 1 + number as u64,

@@ -43,8 +43,7 @@ struct Shared {
 struct Watch {
     descriptor: i32,
     watcher: Watcher,
-    /// The mount's number of the watched file. With it: the path in the mount, and whether the file
-    /// is a directory.
+    /// The number of the watched file's mount. `path` is the path in the mount.
     mount: usize,
     path: Box<[u8]>,
     is_directory: bool,
@@ -91,7 +90,7 @@ fn hold(mount: &Mount, at: &[u8], kind: Type) -> Result<OwnedFd, Errno> {
 }
 
 impl HostWatchers {
-    /// Reports changes of the file at `spot` to `subscriber`, from now on or since the last batch.
+    /// Reports changes of the file at `end` to `subscriber`, from now on or since the last batch.
     pub(in crate::fs) fn watch(&mut self, mount: &Mount, end: &MountEnd, subscriber: &Subscriber) -> Answer {
         let kind = end.stat.ok_or(Errno::ENOENT)?.kind;
         let shared = match &self.0 {
@@ -103,7 +102,7 @@ impl HostWatchers {
         began
     }
 
-    /// Ends the watch with this last operation. Returns false if no watch has it.
+    /// Ends the watch that last used `operation`. Returns false if no watch used it.
     pub(in crate::fs) fn unwatch(&mut self, operation: i64, subscriber: &Subscriber) -> bool {
         let Some(shared) = &self.0 else { return false };
         let found = shared.remove(|watcher| watcher.is(operation, subscriber)) > 0;
@@ -168,14 +167,14 @@ impl Shared {
                 Ok(operation)
             }
             Err(error) => {
-                self.let_go(&watches, &[descriptor]);
+                self.remove_unused(&watches, &[descriptor]);
                 Err(error)
             }
         }
     }
 
-    /// Adds an inotify watch for an open file. inotify returns an equal descriptor for an equal
-    /// file.
+    /// Adds an inotify watch for an open file. A second watch of one file gets the descriptor of
+    /// the first.
     fn listen(&self, held: &OwnedFd) -> Result<i32, Errno> {
         let flags = WatchFlags::ATTRIB | WatchFlags::CREATE | WatchFlags::MODIFY | WatchFlags::DELETE;
         let flags = flags | WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF | WatchFlags::MOVED_FROM | WatchFlags::MOVED_TO;
@@ -190,12 +189,12 @@ impl Shared {
         *watches = left;
         gone.iter().for_each(|watch| watch.watcher.cancel());
         let descriptors: Vec<i32> = gone.iter().map(|watch| watch.descriptor).collect();
-        self.let_go(&watches, &descriptors);
+        self.remove_unused(&watches, &descriptors);
         gone.len()
     }
 
     /// Removes inotify watches that no remaining watch uses.
-    fn let_go(&self, left: &[Watch], descriptors: &[i32]) {
+    fn remove_unused(&self, left: &[Watch], descriptors: &[i32]) {
         for descriptor in descriptors {
             if left.iter().all(|watch| watch.descriptor != *descriptor) {
                 // inotify has already removed the watch of a removed file, so errors are ignored.

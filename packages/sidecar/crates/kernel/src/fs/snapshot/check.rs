@@ -193,8 +193,9 @@ impl FilesSnapshot {
         Ok(())
     }
 
-    /// Compares the counters with the inodes. Standard inodes never counted, but removing them
-    /// returned space. The counters may therefore be lower by up to that space.
+    /// Compares the counters with the inodes. Standard inodes were never counted, but removing them
+    /// lowered the counters. The counters may therefore be lower than the sum, at most by the space
+    /// of the standard inodes.
     fn check_counters(&self) -> Checked {
         let all = self.nodes.values().fold(Space { bytes: 0, inodes: 0 }, Space::plus);
         let least = uncounted();

@@ -1,8 +1,8 @@
 //! Snapshots of a runtime's files: the tree in memory, the mount points, and the watches.
 //!
 //! Taking a snapshot shares the tree, and restoring shares it again. Both cost a few words at any
-//! size. Neither side sees later changes of the other side. The embedder's property is not part of
-//! a snapshot: the app attaches its mounts again, and its open files and watches stay with the
+//! size. Neither side sees later changes of the other side. The embedder's objects are not part of
+//! a snapshot: the embedder attaches its mounts again, and its open files and watches stay with the
 //! original. Holds of inodes are counted again from the open descriptions of the copy. A deleted
 //! file that no description holds there is removed at the end ([`FilesSnapshot::settle`]).
 //!
@@ -76,7 +76,7 @@ impl FileSystem {
         FilesSnapshot {
             nodes: self.nodes.clone(),
             last: self.last,
-            used: Space { bytes: self.used.bytes - self.underway, inodes: self.used.inodes },
+            used: Space { bytes: self.used.bytes - self.raising_bytes, inodes: self.used.inodes },
             raised: self.raised.clone(),
             mounts: self.mounts.iter().map(|mount| MountSnapshot::of(mount)).collect(),
             watches: self.watchers.snapshot(),
@@ -115,7 +115,7 @@ impl FilesSnapshot {
             holds: HashMap::new(),
             limits: Space { bytes: limits.filesystem_bytes, inodes: limits.inodes },
             used: self.used,
-            underway: 0,
+            raising_bytes: 0,
             marks: Default::default(),
             usage: around.usage.clone(),
             mounts: MountSnapshot::restore_all(&self.mounts, around)?,
@@ -124,7 +124,7 @@ impl FilesSnapshot {
             watchers: Watchers::default(),
             host_watchers: HostWatchers::default(),
         };
-        made.rose();
+        made.update_marks();
         for options in around.mounts.iter().filter(|options| self.mounts.iter().all(|mount| !mount.is_at(&options.guest_path))) {
             made.add_mount(options)?;
         }
