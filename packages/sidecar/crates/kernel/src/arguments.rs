@@ -8,6 +8,9 @@ use std::ops::Range;
 /// Longest path in bytes, as on Linux (`PATH_MAX` without its NUL).
 const MAX_PATH: usize = 4_095;
 
+/// The result of a system call: a number, or an error number.
+pub type Answer = Result<i64, Errno>;
+
 /// See the module.
 pub struct Arguments<'a> {
     integers: [i64; 8],

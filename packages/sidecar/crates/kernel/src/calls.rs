@@ -1,19 +1,19 @@
 //! The entrance of system calls: a number and up to eight integers, handed to the part that owns
 //! the number's range.
 
+use crate::arguments::Answer;
 use crate::caller::Caller;
+use crate::caller_scope::CallerScope;
 use crate::embedder::HostFailure;
 use crate::fs::FileSystemRequest;
 use crate::{Arguments, bindings, clock, crypto, fs, host_calls, net, processes};
 use coldframe_error::Errno;
 use std::sync::Arc;
 
-/// A result that a program gets: a number, or an error number.
-pub type Answer = Result<i64, Errno>;
-
 /// Carries out a system call that finishes at once.
 pub fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
-    let _asking = fs::ask(&**program, arguments.memory_len());
+    program.process().facts.set_memory(arguments.memory_len() as u64);
+    let _scope = CallerScope::enter(program.pid());
     let answer = match number >> 8 {
         0x1 => return fs::call(program, number, arguments),
         0x2 => net::call(program, number, arguments),

@@ -114,7 +114,7 @@ impl<'k> View<'k> {
     /// Removes the environment variables that a child must not get.
     pub(crate) fn filter_env(&self, env: &mut Vec<(String, String)>, given: Option<&[(String, String)]>) {
         if let Some(permissions) = self.permissions {
-            permissions.filter_env(crate::fs::asking(), env, given);
+            permissions.filter_env(crate::caller_scope::current_caller(), env, given);
         }
     }
 

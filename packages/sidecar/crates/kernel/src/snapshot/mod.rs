@@ -9,16 +9,14 @@
 //! Every part gives its own value (`saved.rs` beside it); this module puts them together and says in which order. Two rules hold for all of it. What hangs
 //! on the caller outside is no part of it: connections, host functions, open files and watches of the caller's; it hands over anew what the copy
 //! is to have. And **no program waits for what cannot come**: an operation that something in the value will complete (a socket, the end of a child, a
-//! signal, a watch of files in memory) goes on waiting, every other one is completed at the revival. Next: `graph.rs`, what descriptions share; `file.rs`, the bytes.
+//! signal, a watch of files in memory) goes on waiting, every other one is completed at the revival. Next: `descriptors/snapshot.rs`, what descriptions share; `file.rs`, the bytes.
 
-mod bounded;
-mod descriptions;
 mod file;
 #[cfg(test)]
 mod rewritten;
 
-pub use bounded::bounded;
-pub(crate) use descriptions::{DescriptionCollector, DescriptionsSnapshot, Open, damaged};
+use super::descriptors::{DescriptionCollector, DescriptionsSnapshot, Open};
+pub use super::encoding::bounded;
 
 use super::bindings::{Bindings, BindingsSnapshot};
 use super::crypto::{Crypto, CryptoSnapshot};

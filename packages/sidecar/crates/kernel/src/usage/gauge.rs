@@ -59,7 +59,7 @@ impl Gauge {
     }
 
     /// Now, and at most so far.
-    pub(super) fn look(&self) -> (u64, u64) {
+    pub(crate) fn look(&self) -> (u64, u64) {
         (self.used.load(Ordering::Relaxed), self.high.load(Ordering::Relaxed))
     }
 }

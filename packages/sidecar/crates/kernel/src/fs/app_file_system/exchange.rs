@@ -13,6 +13,7 @@
 //! `async_imports.rs` of the crate `vm`, which runs the rounds.
 
 use super::wire::Input;
+use crate::caller_scope::set_repeated;
 use coldframe_error::Errno;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -57,6 +58,7 @@ struct ClearOnDrop;
 impl Drop for ClearOnDrop {
     fn drop(&mut self) {
         CURRENT.set(None);
+        set_repeated(false);
     }
 }
 
@@ -64,6 +66,7 @@ impl Exchange {
     /// Runs a round of a system call. The known replies answer its host calls.
     pub fn round<R>(&mut self, call: impl FnOnce() -> R) -> R {
         self.next = 0;
+        self.update_repeated();
         CURRENT.set(Some(std::mem::take(self)));
         let clear = ClearOnDrop;
         let result = call();
@@ -79,36 +82,39 @@ impl Exchange {
     }
 
     /// Adds the reply to a host call.
-    pub fn answer(&mut self, asked: FileSystemRequest, answer: Result<Vec<u8>, Errno>) {
-        self.bytes += asked.input.len() + answer.as_ref().map_or(0, Vec::len);
+    pub fn answer(&mut self, request: FileSystemRequest, reply: Result<Vec<u8>, Errno>) {
+        self.bytes += request.input.len() + reply.as_ref().map_or(0, Vec::len);
         let too_much = self.bytes > MAX_BYTES || self.known.len() >= MAX_HOST_CALLS;
-        let answer = if too_much { Err(Errno::ENOBUFS) } else { answer.map(Arc::new) };
-        self.known.push((asked, answer));
+        let reply = if too_much { Err(Errno::ENOBUFS) } else { reply.map(Arc::new) };
+        self.known.push((request, reply));
+    }
+
+    /// Stores whether the following work repeats an earlier round or is void.
+    fn update_repeated(&self) {
+        set_repeated(self.wanted.is_some() || self.next < self.known.len());
     }
 
     fn ask(&mut self, name: &'static str, input: Input) -> FileSystemReply {
+        let reply = self.reply(name, input);
+        self.update_repeated();
+        reply
+    }
+
+    fn reply(&mut self, name: &'static str, input: Input) -> FileSystemReply {
         if self.wanted.is_some() {
             return Err(Errno::ERESTART);
         }
-        let asked = FileSystemRequest { name, input: input.done() };
-        if let Some((known, answer)) = self.known.get(self.next) {
-            if *known == asked {
+        let request = FileSystemRequest { name, input: input.done() };
+        if let Some((known, reply)) = self.known.get(self.next) {
+            if *known == request {
                 self.next += 1;
-                return answer.clone();
+                return reply.clone();
             }
             self.known.truncate(self.next);
         }
-        self.wanted = Some(asked);
+        self.wanted = Some(request);
         Err(Errno::ERESTART)
     }
-}
-
-/// Returns whether the present work repeats an earlier round of the system call, or is void because
-/// a host call has no reply yet.
-pub(crate) fn is_again() -> bool {
-    CURRENT.with_borrow(|current| {
-        current.as_ref().is_some_and(|exchange| exchange.wanted.is_some() || exchange.next < exchange.known.len())
-    })
 }
 
 /// Makes a host call. Fails with `EOPNOTSUPP` outside of a round: the embedder's own operations on
@@ -123,9 +129,10 @@ pub(super) fn ask(name: &'static str, input: Input) -> FileSystemReply {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::caller_scope::is_repeated;
 
     fn look(path: &'static [u8]) -> Result<Vec<u8>, Errno> {
-        ask("stat", Input::new(0).text(path)).map(|answer| answer.to_vec())
+        ask("stat", Input::new(0).text(path)).map(|reply| reply.to_vec())
     }
 
     #[test]
@@ -134,8 +141,8 @@ mod tests {
         let call = || Ok::<_, Errno>([look(b"a")?, look(b"b")?].concat());
         for expected in [1_u8, 2] {
             assert_eq!(exchange.round(call), Err(Errno::ERESTART));
-            let asked = exchange.wanted().expect("a host call");
-            exchange.answer(asked, Ok(vec![expected]));
+            let request = exchange.wanted().expect("a host call");
+            exchange.answer(request, Ok(vec![expected]));
         }
         assert_eq!(exchange.round(call), Ok(vec![1, 2]));
         assert_eq!(exchange.wanted(), None);
@@ -148,17 +155,17 @@ mod tests {
         let mut seen = Vec::new();
         for _ in 0..3 {
             let _ = exchange.round(|| {
-                seen.push(is_again());
+                seen.push(is_repeated());
                 let first = look(b"a");
-                seen.push(is_again());
-                first.and_then(|_| look(b"b")).map(|_| seen.push(is_again()))
+                seen.push(is_repeated());
+                first.and_then(|_| look(b"b")).map(|_| seen.push(is_repeated()))
             });
-            if let Some(asked) = exchange.wanted() {
-                exchange.answer(asked, Ok(vec![]));
+            if let Some(request) = exchange.wanted() {
+                exchange.answer(request, Ok(vec![]));
             }
         }
-        assert_eq!(seen, [false, true, true, false, true, true, false], "each place is new once");
-        assert!(!is_again());
+        assert_eq!(seen, [false, true, true, false, true, true, false], "each host call is new in one round");
+        assert!(!is_repeated());
     }
 
     #[test]
@@ -167,8 +174,8 @@ mod tests {
         let both = || Ok::<_, Errno>([look(b"a")?, look(b"b")?].concat());
         for _ in 0..2 {
             assert!(exchange.round(both).is_err());
-            let asked = exchange.wanted().expect("a host call");
-            exchange.answer(asked, Ok(vec![7]));
+            let request = exchange.wanted().expect("a host call");
+            exchange.answer(request, Ok(vec![7]));
         }
         assert_eq!(exchange.round(|| Ok::<_, Errno>([look(b"a")?, look(b"c")?].concat())), Err(Errno::ERESTART));
         assert!(exchange.wanted().expect("a host call").input.ends_with(b"c"));
@@ -181,8 +188,8 @@ mod tests {
     fn the_bytes_of_one_call_are_bounded() {
         let mut exchange = Exchange::default();
         assert_eq!(exchange.round(|| look(b"a")), Err(Errno::ERESTART));
-        let asked = exchange.wanted().expect("a host call");
-        exchange.answer(asked, Ok(vec![0; MAX_BYTES]));
+        let request = exchange.wanted().expect("a host call");
+        exchange.answer(request, Ok(vec![0; MAX_BYTES]));
         assert_eq!(exchange.round(|| look(b"a")), Err(Errno::ENOBUFS));
     }
 

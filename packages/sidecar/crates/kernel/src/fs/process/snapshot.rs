@@ -1,12 +1,13 @@
 //! A process's files in a snapshot. Descriptors are indexes into the open descriptions of the
-//! snapshot (`DescriptionCollector`).
+//! snapshot (`descriptors/snapshot.rs`).
 
 use super::{PathContext, ProcessFiles, held};
 use crate::descriptors::Descriptors;
+use crate::descriptors::{DescriptionCollector, Open};
+use crate::encoding::damaged;
 use crate::fs::tree::FileSystem;
 use crate::fs::walk::Place;
 use crate::permissions::Permissions;
-use crate::snapshot::{DescriptionCollector, Open, damaged};
 use coldframe_error::Error;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};

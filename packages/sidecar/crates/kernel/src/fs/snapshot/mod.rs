@@ -15,8 +15,7 @@
 //!     ├───► ../mounts/watching/snapshot.rs   watches of mounted folders
 //!     └───► ../process/snapshot.rs           a process's files
 //! ```
-//!
-//! Next: `DescriptionCollector`, the open descriptions of a snapshot.
+//! Next: `descriptors/snapshot.rs` of this crate, the open descriptions.
 
 mod check;
 mod record;
