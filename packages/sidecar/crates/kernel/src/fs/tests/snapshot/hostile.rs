@@ -236,7 +236,7 @@ fn what_no_runtime_can_have_brought_about_is_refused() {
         ("a raised directory without an overlay", Box::new(move |files| files.raised.insert_mut((0, Box::default()), d))),
         ("a raised directory without an overlay", Box::new(move |files| names(files, d).below = Some(Box::new(Below::root(0))))),
         ("an impossible watch", Box::new(|files| files.watches[0].node = 9_999_999)),
-        ("something open that cannot be", Box::new(move |files| node(files, null).body = Body::Device(Device::Full))),
+        ("an invalid open description", Box::new(move |files| node(files, null).body = Body::Device(Device::Full))),
     ];
     for (reason, change) in cases {
         let refused = snapshot(&[&guest]).with_files(change).rewritten(|bytes| bytes).err();
