@@ -1,5 +1,6 @@
-//! Who asks, and what a process has told of itself. `/proc/self` is somebody else for each program, and a walk does not know in whose call it
-//! runs: the thread that carries out a call does. Next: `machine.rs`.
+//! Facts about a process, and the caller of the present system call. `/proc/self` differs for each
+//! caller, and a walk does not know its caller. A thread-local variable therefore names the caller.
+//! Next: `machine.rs`.
 
 use crate::caller::Caller;
 use crate::processes::ProgramKind;
@@ -14,10 +15,10 @@ thread_local! {
     static ASKING: Cell<Option<Pid>> = const { Cell::new(None) };
 }
 
-/// While it lives, this thread's calls are those of a program.
+/// Marks this thread's calls as calls of a program until it is dropped.
 pub(crate) struct Asking(Option<Pid>);
 
-/// `program` makes a call; its memory has `memory` bytes.
+/// Marks `program` as the caller on this thread, and records the length of its memory.
 pub(crate) fn ask(program: &dyn Caller, memory: usize) -> Asking {
     program.process().facts.memory.store(memory as u64, Ordering::Relaxed);
     Asking(ASKING.replace(Some(program.pid())))
@@ -29,15 +30,15 @@ impl Drop for Asking {
     }
 }
 
-/// The process whose call this is; none for the caller outside.
+/// Returns the process that makes this call. `None` means the embedder.
 pub(crate) fn asking() -> Option<Pid> {
     ASKING.get()
 }
 
-/// What runs a process, its arguments and its environment, as it began.
+/// The program of a process, its arguments and its environment, as they were at the start.
 type Told = (ProgramKind, Vec<String>, Vec<(String, String)>);
 
-/// [`Facts`] as a value.
+/// The snapshot of [`Facts`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProcessFactsSnapshot {
     told: Option<Arc<Told>>,
@@ -45,12 +46,13 @@ pub(crate) struct ProcessFactsSnapshot {
     age_ns: u64,
 }
 
-/// What a process has told of itself.
+/// Facts about a process.
 pub struct Facts {
     told: OnceLock<Arc<Told>>,
-    /// Bytes of its memory when it last made a call.
+    /// The length of the process's memory at its last call, in bytes.
     memory: AtomicU64,
-    /// When it began, by the monotonic clock. May lie before the clock's zero, and then at the end of the numbers.
+    /// The start of the process, by the monotonic clock. A start before the clock's zero wraps
+    /// around.
     began_ns: u64,
 }
 
@@ -61,7 +63,7 @@ impl Default for Facts {
 }
 
 impl ProcessFactsSnapshot {
-    /// Bytes that it holds.
+    /// Returns the number of bytes of the arguments and the environment.
     pub(crate) fn own_bytes(&self) -> u64 {
         let of = |(_, argv, env): &Told| {
             let words: usize = argv.iter().map(String::len).sum();
@@ -72,7 +74,7 @@ impl ProcessFactsSnapshot {
 }
 
 impl Facts {
-    /// Once, when it begins.
+    /// Sets the facts once, when the process starts.
     pub fn set(&self, kind: &ProgramKind, argv: &[String], env: &[(String, String)]) {
         let _ = self.told.set(Arc::new((kind.clone(), argv.to_vec(), env.to_vec())));
     }
@@ -81,7 +83,7 @@ impl Facts {
         self.told.get().map(|told| &told.0)
     }
 
-    /// The name of the program that it runs.
+    /// Returns the name of the program.
     pub(super) fn name(&self) -> &str {
         match self.kind() {
             Some(ProgramKind::Shell(name)) => name,
@@ -89,7 +91,7 @@ impl Facts {
         }
     }
 
-    /// ... and the path.
+    /// Returns the path of the program.
     pub(super) fn executable(&self) -> String {
         let folder = if matches!(self.kind(), Some(ProgramKind::Shell(_))) { "/bin" } else { "/usr/local/bin" };
         format!("{folder}/{}", self.name())
@@ -115,7 +117,7 @@ impl Facts {
         ProcessFactsSnapshot { told: self.told.get().cloned(), memory: self.memory(), age_ns: self.age_ns() }
     }
 
-    /// As they were saved: as old as then, whatever the clock of the machine says now.
+    /// Restores facts. The process keeps its age, regardless of the machine's clock.
     pub(crate) fn restore(saved: &ProcessFactsSnapshot) -> Self {
         let began_ns = sys::monotonic_ns().wrapping_sub(saved.age_ns);
         let told = saved.told.clone().map_or_else(OnceLock::new, OnceLock::from);
