@@ -113,7 +113,7 @@ impl Output {
             descriptor.captured.clone_from(captured);
             descriptor.truncated = *truncated;
             // The warning was sent to the original's embedder.
-            descriptor.mark.rose(captured.len() as u64, u64::MAX);
+            descriptor.mark.raise(captured.len() as u64, u64::MAX);
         }
     }
 
@@ -135,7 +135,7 @@ impl Output {
         descriptor.captured.extend_from_slice(&bytes[..room]);
         descriptor.truncated |= room < taken;
         let held = descriptor.captured.len() as u64;
-        let is_near = !streamed && descriptor.mark.rose(held, self.limit);
+        let is_near = !streamed && descriptor.mark.raise(held, self.limit);
         let mut effect = Effect { piece: None, near: is_near.then_some(held) };
         if streamed {
             self.unread += taken as u64;
@@ -172,7 +172,7 @@ impl Output {
     /// Takes the captured bytes of descriptors 1 and 2, and whether each was cut off.
     pub(crate) fn take(&mut self) -> [(Vec<u8>, bool); 2] {
         self.descriptors.each_mut().map(|descriptor| {
-            descriptor.mark.fell(0, u64::MAX);
+            descriptor.mark.lower(0, u64::MAX);
             (std::mem::take(&mut descriptor.captured), std::mem::take(&mut descriptor.truncated))
         })
     }
@@ -207,7 +207,11 @@ mod tests {
         let mut output = Output::new(Streams::default(), 5);
         assert_eq!(output.write(1, b"abc"), (Written::Taken(3), Effect::default()));
         assert_eq!(output.write(1, b"defg"), (Written::Taken(4), Effect { piece: None, near: Some(5) }));
-        assert_eq!(output.write(1, &[0; 1_000]), (Written::Taken(1_000), Effect::default()), "the write is accepted and not kept");
+        assert_eq!(
+            output.write(1, &[0; 1_000]),
+            (Written::Taken(1_000), Effect::default()),
+            "the write is accepted and not kept"
+        );
         assert_eq!(output.write(2, b"x").1, Effect::default(), "each descriptor has its own limit");
         assert_eq!(output.take(), [(b"abcde".to_vec(), true), (b"x".to_vec(), false)]);
         assert_eq!(output.write(1, b"abcd").1.near, Some(4), "later output counts from zero");

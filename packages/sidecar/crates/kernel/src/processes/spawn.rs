@@ -2,7 +2,7 @@
 //! a program of the child. A child shares only the kernel with its parent. Next: `waiting.rs`.
 
 use super::resolve::{Command, resolve};
-use super::spec::{SpecLimits, Spec, Stdio};
+use super::spec::{Spec, SpecLimits, Stdio};
 use crate::caller::Caller;
 use crate::descriptors::{Description, Descriptors};
 use crate::fs::View;

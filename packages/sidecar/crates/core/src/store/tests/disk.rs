@@ -52,7 +52,11 @@ fn a_snapshot_that_a_process_needs_stays_while_the_process_runs() {
     let is_there = |snapshot: &FakeSnapshot| listed(&other, "t").iter().any(|(id, _)| *id == snapshot.info.id);
     let assert_stays = || {
         assert_eq!(code(other.write(&second, Retention::No)), "ERR_RESOURCE_EXHAUSTED");
-        assert_eq!(code(open().write(&second, Retention::WhileOpen)), "ERR_RESOURCE_EXHAUSTED", "a new store cannot write either");
+        assert_eq!(
+            code(open().write(&second, Retention::WhileOpen)),
+            "ERR_RESOURCE_EXHAUSTED",
+            "a new store cannot write either"
+        );
         assert!(is_there(&first));
     };
     store.write(&first, Retention::WhileOpen).expect("written");

@@ -104,10 +104,7 @@ impl TestStore {
                 if retention != Retention::No {
                     self.expected[at].retention = retention;
                 }
-                assert!(
-                    self.store.get(&snapshot.info.tenant, &snapshot.info.id).is_ok(),
-                    "the written snapshot exists"
-                );
+                assert!(self.store.get(&snapshot.info.tenant, &snapshot.info.id).is_ok(), "the written snapshot exists");
             }
             Err(error) => {
                 let protected = |entry: &&Expected| entry.retention != Retention::No && entry.on_disk;
@@ -147,7 +144,11 @@ impl TestStore {
                 let present =
                     self.store.find(&snapshot.info.tenant, &snapshot.info.id).is_ok_and(|(_, stored)| stored != Stored::Memory);
                 let crashes = matches!(action, Action::Crash { .. });
-                self.store.layers.folder.faults.plan(STEPS[step], if crashes { Fault::Death } else { Fault::Errno(libc::ENOSPC) });
+                self.store
+                    .layers
+                    .folder
+                    .faults
+                    .plan(STEPS[step], if crashes { Fault::Death } else { Fault::Errno(libc::ENOSPC) });
                 let done = self.store.write(&snapshot, Retention::No);
                 assert!(present || done.is_err());
                 // A writer that ended after the rename leaves a complete file.
