@@ -7,7 +7,9 @@
 
 #![expect(clippy::expect_used, reason = "a tool for developers")]
 
-use coldframe_core::{Core, CoreOptions, Dispatch, Mode, Outcome, ProcessOptions, RuntimeOptions, Sink, Streams, Timings};
+use coldframe_core::{
+    Core, CoreOptions, Dispatch, EvaluationId, Mode, Outcome, ProcessOptions, RuntimeOptions, Sink, Streams, Timings,
+};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -15,8 +17,8 @@ use std::time::{Duration, Instant};
 struct TestSink(Mutex<Sender<Outcome>>);
 
 impl Sink for TestSink {
-    fn output(&self, _eval: u32, _fd: u8, _data: Vec<u8>) {}
-    fn evaluated(&self, _eval: u32, outcome: Outcome) {
+    fn output(&self, _evaluation: Option<EvaluationId>, _fd: u8, _data: Vec<u8>) {}
+    fn evaluated(&self, _evaluation: EvaluationId, outcome: Outcome) {
         self.exited(outcome);
     }
     fn ready(&self, _timings: Timings) {}

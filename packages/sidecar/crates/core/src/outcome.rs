@@ -2,7 +2,7 @@
 //! `installation.rs`.
 
 use coldframe_error::Error;
-use coldframe_ids::Pid;
+use coldframe_ids::{EvaluationId, Pid};
 
 /// The end of one program, or of one evaluation in a resident runner.
 #[derive(Debug, Clone)]
@@ -88,10 +88,10 @@ pub trait Sink: Send + Sync {
     /// Reports the pid of a process that has not run yet.
     fn started(&self, _pid: Pid) {}
     /// Reports bytes of a streamed descriptor. The embedder returns credit with
-    /// [`crate::Process::credit`]. `eval` is the evaluation in a resident process, otherwise 0.
-    fn output(&self, eval: u32, fd: u8, data: Vec<u8>);
+    /// [`crate::Process::credit`]. `evaluation` is the running evaluation of a resident process.
+    fn output(&self, evaluation: Option<EvaluationId>, fd: u8, data: Vec<u8>);
     /// Reports the end of an evaluation in a resident process.
-    fn evaluated(&self, eval: u32, outcome: Outcome);
+    fn evaluated(&self, evaluation: EvaluationId, outcome: Outcome);
     /// Reports that a resident process is ready for its first evaluation.
     fn ready(&self, timings: Timings);
     /// Reports the end of the process. No further call follows.

@@ -143,6 +143,6 @@ impl Requests {
 fn stop(id: RequestId, process: &Process, runner: Option<RunnerId>) {
     match runner {
         None => process.cancel(),
-        Some(_) => process.cancel_evaluation(id.get()),
+        Some(_) => process.cancel_evaluation(id.evaluation()),
     }
 }

@@ -96,7 +96,7 @@ impl Session {
         let (code, streams) = (eval.code.to_owned(), convert::streams(eval.stream));
         let timeout = eval.timeout_ms.map(Duration::from_millis);
         Ok(self.start(may_run_here, move |dispatch| {
-            if let Err(error) = process.evaluate(id.get(), code, timeout, streams, dispatch) {
+            if let Err(error) = process.evaluate(id.evaluation(), code, timeout, streams, dispatch) {
                 replies.fail(id, &error, ErrorContext::runner(runner));
             }
         }))

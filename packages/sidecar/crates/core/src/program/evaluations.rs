@@ -11,6 +11,7 @@ use crate::options::Streams;
 use crate::outcome::{Outcome, Sink, Timings};
 use crate::sched::Alarm;
 use coldframe_error::Error;
+use coldframe_ids::EvaluationId;
 use coldframe_sys as sys;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use std::time::Duration;
 
 /// A request to evaluate a snippet.
 pub(crate) struct Request {
-    pub(crate) id: u32,
+    pub(crate) id: EvaluationId,
     pub(crate) code: String,
     pub(crate) streams: Streams,
 }
@@ -36,7 +37,7 @@ pub(super) struct Queued {
 
 /// The running evaluation.
 pub(crate) struct Current {
-    id: u32,
+    id: EvaluationId,
     began: u64,
     /// Whether the request waits at the original program. This program then is a copy, and the
     /// outcome is not reported here.
@@ -61,18 +62,18 @@ pub(crate) struct Unfinished {
 }
 
 impl Evaluations {
-    /// Returns the id of the running evaluation, or 0.
-    pub(crate) fn current_id(&self) -> u32 {
-        self.current.as_ref().map_or(0, |current| current.id)
+    /// Returns the id of the running evaluation.
+    pub(crate) fn current_id(&self) -> Option<EvaluationId> {
+        self.current.as_ref().map(|current| current.id)
     }
 
-    /// Returns the id of the running evaluation, or 0. A detached evaluation does not count.
-    pub(crate) fn attached_id(&self) -> u32 {
-        self.current.as_ref().filter(|current| !current.is_detached).map_or(0, |current| current.id)
+    /// Returns the id of the running evaluation, unless the evaluation is detached.
+    pub(crate) fn attached_id(&self) -> Option<EvaluationId> {
+        self.current.as_ref().filter(|current| !current.is_detached).map(|current| current.id)
     }
 
     /// Returns the id and the deadline of the running evaluation.
-    pub(super) fn current(&self) -> Option<(u32, Option<Deadline>)> {
+    pub(super) fn current(&self) -> Option<(EvaluationId, Option<Deadline>)> {
         self.current.as_ref().map(|current| (current.id, current.deadline))
     }
 
@@ -118,7 +119,7 @@ impl Program {
     }
 
     /// Starts the next evaluation, unless an evaluation is running.
-    pub(super) fn next_evaluation(&self) -> Option<(u32, String)> {
+    pub(super) fn next_evaluation(&self) -> Option<(EvaluationId, String)> {
         let mut control = self.control.lock();
         if control.evaluations.current.is_some() {
             return None;
@@ -138,7 +139,7 @@ impl Program {
     }
 
     /// Makes the running evaluation, with its alarm.
-    pub(super) fn evaluation(&self, id: u32, began: u64, deadline: Option<Deadline>, is_detached: bool) -> Current {
+    pub(super) fn evaluation(&self, id: EvaluationId, began: u64, deadline: Option<Deadline>, is_detached: bool) -> Current {
         let alarm = deadline.map(|Deadline { at, timeout }| {
             self.alarm(at, move |program| {
                 program.interrupt(id, &Deadline::error(timeout));
@@ -156,13 +157,13 @@ impl Program {
     }
 
     /// Ends the evaluation `id`, because the embedder has cancelled the request.
-    pub(crate) fn cancel_evaluation(&self, id: u32) {
+    pub(crate) fn cancel_evaluation(&self, id: EvaluationId) {
         self.end_evaluation(id, &Error::Canceled);
     }
 
     /// Ends the evaluation `id`. A queued evaluation ends at once, a running evaluation at the
     /// guest's next poll.
-    fn end_evaluation(&self, id: u32, reason: &Error) {
+    fn end_evaluation(&self, id: EvaluationId, reason: &Error) {
         let _held = self.sink.hold();
         let mut control = self.control.lock();
         let at = control.evaluations.queue.iter().position(|queued| queued.request.id == id);
@@ -173,7 +174,7 @@ impl Program {
             return;
         }
         // A detached evaluation may have this number by chance.
-        let is_meant = control.evaluations.attached_id() == id;
+        let is_meant = control.evaluations.attached_id() == Some(id);
         drop(control);
         if is_meant {
             self.interrupt(id, reason);
@@ -187,10 +188,10 @@ impl Program {
     /// Interrupts the running evaluation. Returns whether an evaluation was running.
     pub(super) fn interrupt_current(&self, reason: &Error) -> bool {
         let id = self.control.lock().evaluations.current_id();
-        id != 0 && self.interrupt(id, reason)
+        id.is_some_and(|id| self.interrupt(id, reason))
     }
 
-    fn interrupt(&self, id: u32, reason: &Error) -> bool {
+    fn interrupt(&self, id: EvaluationId, reason: &Error) -> bool {
         let mut control = self.control.lock();
         let Some(current) = control.evaluations.current.as_mut().filter(|current| current.id == id) else {
             return false;
@@ -248,7 +249,7 @@ impl Program {
         };
         if let Some((Unfinished { current, queue }, reason)) = unfinished {
             let attached = current.iter().filter(|current| !current.is_detached).map(|current| current.id);
-            let ids: Vec<u32> = attached.chain(queue.iter().map(|queued| queued.request.id)).collect();
+            let ids: Vec<EvaluationId> = attached.chain(queue.iter().map(|queued| queued.request.id)).collect();
             self.cancel_alarms(current.into_iter().flat_map(|current| current.alarms));
             self.cancel_alarms(queue.into_iter().filter_map(|queued| queued.alarm));
             for id in ids {

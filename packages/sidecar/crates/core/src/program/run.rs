@@ -12,6 +12,7 @@ use crate::installation::Installation;
 use crate::options::Mode;
 use crate::outcome::Timings;
 use coldframe_error::Error;
+use coldframe_ids::EvaluationId;
 use coldframe_kernel as kernel;
 use coldframe_kernel::processes::{Command, ProgramKind};
 use coldframe_kernel::usage::Charge;
@@ -51,7 +52,7 @@ impl Launch {
 enum Step {
     Timer,
     Complete(Vec<kernel::Event>),
-    Evaluate(u32, String),
+    Evaluate(EvaluationId, String),
     /// Ends the running evaluation without running guest code.
     Abandon,
     End,
@@ -171,7 +172,7 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
             program.sink.send(|sink| sink.ready(timings));
         }
         program.flush_all();
-        if state.eval_done != 0 && state.eval_done == program.control.lock().evaluations.current_id() {
+        if EvaluationId::new(state.eval_done).is_some_and(|done| program.control.lock().evaluations.current_id() == Some(done)) {
             let failure = (state.eval_reason == REASON_MEMORY).then(|| memory_limit(program, vm));
             program.finish_evaluation(state.eval_exit_code, failure);
         }
@@ -193,7 +194,7 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
                     vm.deliver(Event::Complete { operation: operation.get(), result, bytes: &bytes });
                 }
             }
-            Step::Evaluate(id, source) => vm.deliver(Event::Eval { id, source: &source }),
+            Step::Evaluate(id, source) => vm.deliver(Event::Eval { id: id.get(), source: &source }),
             Step::Abandon => program.finish_evaluation(137, None),
             Step::End => return Exit::Failed(None),
         }

@@ -14,7 +14,7 @@ use crate::options::{Mode, Streams};
 use crate::outcome::Sink;
 use crate::sched::Scheduler;
 use coldframe_error::Error;
-use coldframe_ids::Pid;
+use coldframe_ids::{EvaluationId, Pid};
 use coldframe_kernel::{Limits, Process};
 use coldframe_sys as sys;
 use coldframe_vm::VmSnapshot;
@@ -39,7 +39,7 @@ pub(crate) struct Remaining {
 /// A running or a waiting evaluation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EvaluationSnapshot {
-    pub(crate) id: u32,
+    pub(crate) id: EvaluationId,
     /// Empty for the running evaluation, whose code is in the guest.
     pub(crate) code: String,
     pub(crate) time: Option<Remaining>,

@@ -31,7 +31,7 @@ use crate::program::{Home, Launch, Membership, Origin, Parts, Program, Quiesce, 
 use crate::sched::Task;
 use crate::snapshot::SnapshotUse;
 use coldframe_error::{Errno, Error};
-use coldframe_ids::Pid;
+use coldframe_ids::{EvaluationId, Pid};
 use coldframe_kernel::processes::{Child, ProgramKind, find};
 use coldframe_kernel::usage::{Charge, Resource};
 use coldframe_kernel::{Kernel, Limits, PermissionPolicy, Process as KernelProcess};
@@ -386,8 +386,8 @@ impl Home for Inner {
 struct ChildSink;
 
 impl Sink for ChildSink {
-    fn output(&self, _eval: u32, _fd: u8, _data: Vec<u8>) {}
-    fn evaluated(&self, _eval: u32, _outcome: Outcome) {}
+    fn output(&self, _evaluation: Option<EvaluationId>, _fd: u8, _data: Vec<u8>) {}
+    fn evaluated(&self, _evaluation: EvaluationId, _outcome: Outcome) {}
     fn ready(&self, _timings: Timings) {}
     fn exited(&self, _outcome: Outcome) {}
 }

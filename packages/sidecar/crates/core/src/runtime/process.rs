@@ -5,7 +5,7 @@ use crate::options::{Dispatch, Mode, Streams};
 use crate::program::{Program, ProgramInfo, Request};
 use crate::runtime::Runtime;
 use coldframe_error::Error;
-use coldframe_ids::Pid;
+use coldframe_ids::{EvaluationId, Pid};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,21 +50,20 @@ impl Process {
         }
     }
 
-    /// Evaluates a snippet in a resident process. Evaluations run one after the other. `eval` is
-    /// the embedder's number for the evaluation, not 0. `timeout` counts from now and not from the
-    /// start of the evaluation. Fails at once with `ERR_RUNNER_EXITED` if the process has ended.
+    /// Evaluates a snippet in a resident process. Evaluations run one after the other.
+    /// `timeout` counts from now and not from the start of the evaluation. Fails at once with `ERR_RUNNER_EXITED` if the process has ended.
     pub fn evaluate(
         &self,
-        eval: u32,
+        id: EvaluationId,
         code: String,
         timeout: Option<Duration>,
         streams: Streams,
         dispatch: Dispatch,
     ) -> Result<(), Error> {
-        if eval == 0 || self.program.mode() != Mode::Resident {
-            return Err(invalid("eval", "a number other than 0, in a resident process".to_owned(), eval.to_string()));
+        if self.program.mode() != Mode::Resident {
+            return Err(invalid("eval", "an evaluation in a resident process".to_owned(), id.to_string()));
         }
-        let request = Request { id: eval, code, streams };
+        let request = Request { id, code, streams };
         let Some(waker) = self.program.evaluate(request, timeout)? else { return Ok(()) };
         match (dispatch, self.program.task()) {
             (Dispatch::Inline(budget), Some(task)) => task.wake_inline(budget),
@@ -79,8 +78,8 @@ impl Process {
     }
 
     /// Ends one running or queued evaluation of a resident process.
-    pub fn cancel_evaluation(&self, eval: u32) {
-        self.program.cancel_evaluation(eval);
+    pub fn cancel_evaluation(&self, id: EvaluationId) {
+        self.program.cancel_evaluation(id);
     }
 
     /// Adds credit: the reader has consumed `bytes` of streamed output.

@@ -12,6 +12,7 @@ use crate::{
     Core, CoreOptions, Dispatch, Mode, Outcome, Process, ProcessOptions, Runtime, RuntimeOptions, Sink, Streams, Timings,
 };
 use coldframe_error::Error;
+use coldframe_ids::EvaluationId;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -70,11 +71,11 @@ impl TestSink {
 }
 
 impl Sink for TestSink {
-    fn output(&self, eval: u32, fd: u8, data: Vec<u8>) {
-        self.send(SinkEvent::Output(eval, fd, data));
+    fn output(&self, evaluation: Option<EvaluationId>, fd: u8, data: Vec<u8>) {
+        self.send(SinkEvent::Output(evaluation.map_or(0, EvaluationId::get), fd, data));
     }
-    fn evaluated(&self, eval: u32, outcome: Outcome) {
-        self.send(SinkEvent::Evaluated(eval, outcome));
+    fn evaluated(&self, evaluation: EvaluationId, outcome: Outcome) {
+        self.send(SinkEvent::Evaluated(evaluation.get(), outcome));
     }
     fn ready(&self, _timings: Timings) {
         self.send(SinkEvent::Ready);
@@ -82,6 +83,11 @@ impl Sink for TestSink {
     fn exited(&self, outcome: Outcome) {
         self.send(SinkEvent::Exited(outcome));
     }
+}
+
+/// Makes the id of an evaluation.
+pub(super) fn evaluation(number: u32) -> EvaluationId {
+    EvaluationId::new(number).expect("no id is 0")
 }
 
 pub(super) fn exited(events: &Receiver<SinkEvent>) -> Outcome {

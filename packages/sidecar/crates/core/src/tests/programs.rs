@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::Limits;
+use crate::tests::evaluation;
+use coldframe_ids::EvaluationId;
 use std::time::Instant;
 
 #[test]
@@ -171,7 +173,7 @@ struct Stubborn {
 }
 
 impl Sink for Stubborn {
-    fn output(&self, _eval: u32, _fd: u8, _data: Vec<u8>) {
+    fn output(&self, _evaluation: Option<EvaluationId>, _fd: u8, _data: Vec<u8>) {
         let began = std::time::Instant::now();
         let is_ending = || self.process.get().is_some_and(Process::is_ending);
         while !is_ending() && began.elapsed() < STEP_TIMEOUT / 2 {
@@ -179,8 +181,8 @@ impl Sink for Stubborn {
         }
         self.had_to_end.store(is_ending(), std::sync::atomic::Ordering::Relaxed);
     }
-    fn evaluated(&self, eval: u32, outcome: Outcome) {
-        self.sink.evaluated(eval, outcome);
+    fn evaluated(&self, id: EvaluationId, outcome: Outcome) {
+        self.sink.evaluated(id, outcome);
     }
     fn ready(&self, timings: Timings) {
         self.sink.ready(timings);
@@ -203,7 +205,7 @@ fn the_cpu_limit_ends_a_program_that_never_yields() {
         let options = ProcessOptions { mode, streams, ..exec(if mode == Mode::Exec { code } else { "" }) };
         let process = runtime.start(options, stubborn.clone(), Dispatch::Worker).expect("start");
         if mode == Mode::Resident {
-            process.evaluate(1, code.to_owned(), None, streams, Dispatch::Worker).expect("evaluate");
+            process.evaluate(evaluation(1), code.to_owned(), None, streams, Dispatch::Worker).expect("evaluate");
         }
         assert!(stubborn.process.set(process).is_ok());
         assert_eq!(super::code(&exited(&events)), Some("ERR_CPU_LIMIT"), "{mode:?}");

@@ -2,6 +2,7 @@
 //! the program.
 
 use super::*;
+use crate::tests::evaluation;
 
 fn resident(runtime: &Runtime) -> (Process, Receiver<SinkEvent>) {
     let (process, events) = start(runtime, ProcessOptions { mode: Mode::Resident, ..exec("") }, Dispatch::Worker);
@@ -25,7 +26,7 @@ fn evaluate(
     dispatch: Dispatch,
 ) -> Outcome {
     let timeout = timeout.map(Duration::from_millis);
-    process.evaluate(id, code.to_owned(), timeout, Streams::default(), dispatch).expect("evaluate");
+    process.evaluate(evaluation(id), code.to_owned(), timeout, Streams::default(), dispatch).expect("evaluate");
     evaluated(events, id)
 }
 
@@ -58,12 +59,12 @@ fn snippets_run_in_order_and_can_be_cancelled() {
     let core = core();
     let (process, events) = resident(&runtime(&core));
     let evaluate_snippet = |id: u32, code: &str| {
-        process.evaluate(id, code.to_owned(), None, Streams::default(), Dispatch::Worker).expect("evaluate")
+        process.evaluate(evaluation(id), code.to_owned(), None, Streams::default(), Dispatch::Worker).expect("evaluate")
     };
     evaluate_snippet(1, "await new Promise((done) => setTimeout(done, 50)); console.log(1)");
     evaluate_snippet(2, "console.log(2)");
     evaluate_snippet(3, "console.log(3)");
-    process.cancel_evaluation(2);
+    process.cancel_evaluation(evaluation(2));
     assert_eq!(code(&evaluated(&events, 2)), Some("ERR_CANCELED"));
     assert_eq!(text(&evaluated(&events, 1).stdout), "1\n");
     assert_eq!(text(&evaluated(&events, 3).stdout), "3\n");
@@ -77,7 +78,7 @@ fn a_timeout_includes_the_time_in_the_queue() {
     let (process, events) = resident(&runtime);
     let evaluate_snippet = |id: u32, code: &str, timeout: Option<u64>| {
         let timeout = timeout.map(Duration::from_millis);
-        process.evaluate(id, code.to_owned(), timeout, Streams::default(), Dispatch::Worker).expect("evaluate")
+        process.evaluate(evaluation(id), code.to_owned(), timeout, Streams::default(), Dispatch::Worker).expect("evaluate")
     };
     evaluate_snippet(1, "await new Promise((done) => setTimeout(done, 60_000))", None);
     evaluate_snippet(2, "console.log('never')", Some(20));
@@ -85,7 +86,7 @@ fn a_timeout_includes_the_time_in_the_queue() {
     evaluate_snippet(4, "console.log(4); await new Promise((done) => setTimeout(done, 60_000))", Some(1_000));
     let late = evaluated(&events, 2);
     assert_eq!((code(&late), late.exit_code, text(&late.stdout)), (Some("ERR_TIMEOUT"), 124, String::new()));
-    process.cancel_evaluation(1);
+    process.cancel_evaluation(evaluation(1));
     assert_eq!(code(&evaluated(&events, 1)), Some("ERR_CANCELED"));
     assert_eq!(text(&evaluated(&events, 3).stdout), "3\n", "without a timeout, the limit starts with the snippet");
     let interrupted = evaluated(&events, 4);
@@ -98,7 +99,7 @@ fn exit_ends_the_program_and_the_queued_snippets() {
     let core = core();
     let (process, events) = resident(&runtime(&core));
     let evaluate_snippet =
-        |id: u32, code: &str| process.evaluate(id, code.to_owned(), None, Streams::default(), Dispatch::Worker);
+        |id: u32, code: &str| process.evaluate(evaluation(id), code.to_owned(), None, Streams::default(), Dispatch::Worker);
     evaluate_snippet(1, "await new Promise((done) => setTimeout(done, 30)); process.exit(7)").expect("evaluate");
     evaluate_snippet(2, "console.log('never')").expect("evaluate");
     assert_eq!(evaluated(&events, 1).exit_code, 7);

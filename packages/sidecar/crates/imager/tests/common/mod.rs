@@ -3,7 +3,9 @@
 //! What it does is chosen by the first byte of the program: `s` spins on its memory without ever polling, `p` polls without end, `g` grows
 //! its memory without end, anything else exits with code 5.
 
-use coldframe_core::{Core, CoreOptions, Dispatch, Mode, Outcome, Process, ProcessOptions, Runtime, Sink, Streams, Timings};
+use coldframe_core::{
+    Core, CoreOptions, Dispatch, EvaluationId, Mode, Outcome, Process, ProcessOptions, Runtime, Sink, Streams, Timings,
+};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -47,8 +49,8 @@ pub const GUEST: &str = r#"(module
 struct Ear(Mutex<Sender<Outcome>>);
 
 impl Sink for Ear {
-    fn output(&self, _eval: u32, _fd: u8, _data: Vec<u8>) {}
-    fn evaluated(&self, _eval: u32, _outcome: Outcome) {}
+    fn output(&self, _evaluation: Option<EvaluationId>, _fd: u8, _data: Vec<u8>) {}
+    fn evaluated(&self, _evaluation: EvaluationId, _outcome: Outcome) {}
     fn ready(&self, _timings: Timings) {}
     fn exited(&self, outcome: Outcome) {
         let _ = self.0.lock().expect("no panic while telling").send(outcome);

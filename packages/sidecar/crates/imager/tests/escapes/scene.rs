@@ -4,7 +4,8 @@
 
 use crate::script::{ROOM, Script};
 use coldframe_core::{
-    Core, CoreOptions, Dispatch, Limits, Mode, Outcome, ProcessOptions, Runtime, RuntimeOptions, Sink, Streams, Timings,
+    Core, CoreOptions, Dispatch, EvaluationId, Limits, Mode, Outcome, ProcessOptions, Runtime, RuntimeOptions, Sink, Streams,
+    Timings,
 };
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -51,10 +52,10 @@ impl Ear {
 }
 
 impl Sink for Ear {
-    fn output(&self, _eval: u32, _fd: u8, data: Vec<u8>) {
+    fn output(&self, _evaluation: Option<EvaluationId>, _fd: u8, data: Vec<u8>) {
         self.tell(Told::Output(data));
     }
-    fn evaluated(&self, _eval: u32, _outcome: Outcome) {}
+    fn evaluated(&self, _evaluation: EvaluationId, _outcome: Outcome) {}
     fn ready(&self, _timings: Timings) {}
     fn exited(&self, outcome: Outcome) {
         self.tell(Told::Exited(Box::new(outcome)));

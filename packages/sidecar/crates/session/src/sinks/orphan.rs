@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use coldframe_core::{Outcome, Sink, Timings};
-use coldframe_ids::RequestId;
+use coldframe_ids::{EvaluationId, RequestId};
 use parking_lot::Mutex;
 
 use crate::replies::Replies;
@@ -52,13 +52,13 @@ impl OrphanSink {
 }
 
 impl Sink for OrphanSink {
-    fn output(&self, _eval: u32, fd: u8, data: Vec<u8>) {
+    fn output(&self, _evaluation: Option<EvaluationId>, fd: u8, data: Vec<u8>) {
         if let Some(request) = self.request() {
             self.replies.output(request, fd, &data);
         }
     }
 
-    fn evaluated(&self, _eval: u32, _outcome: Outcome) {}
+    fn evaluated(&self, _evaluation: EvaluationId, _outcome: Outcome) {}
 
     fn ready(&self, _timings: Timings) {}
 

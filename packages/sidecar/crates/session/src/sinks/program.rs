@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use coldframe_core::{Outcome, Sink, Timings};
-use coldframe_ids::{Pid, RequestId};
+use coldframe_ids::{EvaluationId, Pid, RequestId};
 use coldframe_protocol::Kind;
 use coldframe_protocol::messages::Started;
 
@@ -28,11 +28,11 @@ impl Sink for ProgramSink {
         }
     }
 
-    fn output(&self, _eval: u32, fd: u8, data: Vec<u8>) {
+    fn output(&self, _evaluation: Option<EvaluationId>, fd: u8, data: Vec<u8>) {
         self.replies.output(self.request, fd, &data);
     }
 
-    fn evaluated(&self, _eval: u32, _outcome: Outcome) {}
+    fn evaluated(&self, _evaluation: EvaluationId, _outcome: Outcome) {}
 
     fn ready(&self, _timings: Timings) {}
 

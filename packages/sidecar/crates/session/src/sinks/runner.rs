@@ -5,7 +5,7 @@ use std::any::Any;
 use std::sync::OnceLock;
 
 use coldframe_core::{Error, Outcome, Sink, Timings};
-use coldframe_ids::{Pid, RequestId, RunnerId, RuntimeId};
+use coldframe_ids::{EvaluationId, Pid, RequestId, RunnerId, RuntimeId};
 use coldframe_protocol::messages::RunnerCreated;
 use parking_lot::Mutex;
 
@@ -76,17 +76,15 @@ impl Sink for RunnerSink {
         let _ = self.pid.set(pid);
     }
 
-    fn output(&self, eval: u32, fd: u8, data: Vec<u8>) {
+    fn output(&self, evaluation: Option<EvaluationId>, fd: u8, data: Vec<u8>) {
         // No request receives output that was written between two evaluations.
-        if let Some(request) = RequestId::new(eval) {
-            self.replies.output(request, fd, &data);
+        if let Some(evaluation) = evaluation {
+            self.replies.output(evaluation.request(), fd, &data);
         }
     }
 
-    fn evaluated(&self, eval: u32, outcome: Outcome) {
-        if let Some(request) = RequestId::new(eval) {
-            self.replies.outcome(request, outcome, self.context);
-        }
+    fn evaluated(&self, evaluation: EvaluationId, outcome: Outcome) {
+        self.replies.outcome(evaluation.request(), outcome, self.context);
     }
 
     fn ready(&self, timings: Timings) {

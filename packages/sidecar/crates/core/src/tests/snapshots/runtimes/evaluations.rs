@@ -1,6 +1,7 @@
 //! Snapshots and rollbacks while a runner evaluates snippets.
 
 use super::*;
+use crate::tests::evaluation;
 use std::collections::HashMap;
 
 const LONG: &str = "console.log('begun'); globalThis.began = true; await new Promise((done) => setTimeout(done, 200)); \
@@ -37,7 +38,10 @@ fn a_restored_evaluation_keeps_its_remaining_time() {
     let original = runner(&source);
     let endless = "await new Promise((done) => setTimeout(done, 60_000))";
     let timeout = Some(Duration::from_millis(300));
-    original.process.evaluate(9, endless.to_owned(), timeout, Streams::default(), Dispatch::Worker).expect("a live program");
+    original
+        .process
+        .evaluate(evaluation(9), endless.to_owned(), timeout, Streams::default(), Dispatch::Worker)
+        .expect("a live program");
     let snapshot = take(&source);
     let (_runtime, mut copied) = copy(&core, &snapshot).runner();
     assert_eq!(copied.eval("console.log('free')"), "free", "the evaluation ends at its timeout");
@@ -61,7 +65,7 @@ fn a_rollback_ends_the_present_evaluations() {
     assert_eq!(code(&runner.ended(queued)), Some("ERR_ROLLED_BACK"));
     runner.continue_with(&programs);
     assert_eq!(runner.eval("console.log(n)"), "1");
-    let asked = stale.evaluate(77, String::new(), None, Streams::default(), Dispatch::Worker);
+    let asked = stale.evaluate(evaluation(77), String::new(), None, Streams::default(), Dispatch::Worker);
     assert_eq!(asked, Err(Error::RolledBack), "a handle of the state before the rollback");
     families::until_left(&source, (1, 1, 0));
 }
@@ -97,7 +101,7 @@ fn requests_that_are_not_in_the_snapshot_fail_with_rolled_back() {
     assert_eq!(code(&runner.ended(current)), Some("ERR_ROLLED_BACK"));
     assert_eq!(code(&runner.ended(queued)), Some("ERR_ROLLED_BACK"), "a queued evaluation fails too");
     assert_eq!(code(&exited(&runner.events)), Some("ERR_ROLLED_BACK"));
-    let asked = runner.process.evaluate(77, String::new(), None, Streams::default(), Dispatch::Worker);
+    let asked = runner.process.evaluate(evaluation(77), String::new(), None, Streams::default(), Dispatch::Worker);
     assert_eq!(asked, Err(Error::RolledBack));
     assert_eq!(source.files().write_open(file, 0, b"x"), Err(Error::RolledBack), "its open file is closed");
     assert_eq!(source.files().stat("/workspace/f", true).map_err(|error| error.code()), Err("ENOENT"));
@@ -143,7 +147,7 @@ fn a_program_restored_with_its_old_sink_continues_and_reports() {
     let (mut sinks, carryover) = held.expect("held").into_sinks();
     families::until_left(&source, (0, 0, 0));
     assert!(runner.events.try_recv().is_err(), "nothing is reported while the program is held");
-    assert!(runner.process.evaluate(1, String::new(), None, Streams::default(), Dispatch::Worker).is_err());
+    assert!(runner.process.evaluate(evaluation(1), String::new(), None, Streams::default(), Dispatch::Worker).is_err());
     let resume = RestoreOptions { resume: Some(carryover), ..RestoreOptions::default() };
     let ((_runtime, programs), _) =
         core.restore(&snapshot, resume, &mut |info, _| sinks.remove(&info.lineage).expect("its sink")).expect("a copy");
@@ -161,7 +165,7 @@ fn time_while_held_does_not_count_for_a_timeout() {
     let runner = runner(&source);
     let short = Duration::from_millis(100);
     let waits = "await new Promise((done) => setTimeout(done, 60_000))".to_owned();
-    runner.process.evaluate(9, waits, Some(short), Streams::default(), Dispatch::Worker).expect("a live program");
+    runner.process.evaluate(evaluation(9), waits, Some(short), Streams::default(), Dispatch::Worker).expect("a live program");
     let (_snapshot, held) = try_take(&source, SnapshotOptions { hold: true, ..SnapshotOptions::default() }).expect("a snapshot");
     std::thread::sleep(short * 3);
     assert!(runner.events.try_recv().is_err(), "the timeout has not fired");
@@ -183,8 +187,8 @@ fn an_evaluation_cancelled_before_its_restored_program_starts_never_continues() 
     let ((_runtime, programs), starting) =
         core.restore(&snapshot, resume, &mut |info, _| sinks.remove(&info.lineage).expect("its sink")).expect("a copy");
     runner.continue_with(&programs);
-    runner.process.cancel_evaluation(number);
-    runner.process.cancel_evaluation(queued);
+    runner.process.cancel_evaluation(evaluation(number));
+    runner.process.cancel_evaluation(evaluation(queued));
     drop(starting);
     // The running snippet ends after the restore. The snapshot may precede its start, so its
     // outcome is not checked here.

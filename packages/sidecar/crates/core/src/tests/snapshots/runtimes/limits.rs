@@ -1,6 +1,7 @@
 //! An error names the exhausted resource of the sidecar's process, and all runtimes stay usable.
 
 use super::*;
+use crate::tests::evaluation;
 use coldframe_memory::{Budget, MAPPINGS_PER_VM, Policy};
 
 fn small(mappings: u64, descriptors: u64) -> Core {
@@ -54,9 +55,9 @@ fn programs_and_copies_beyond_the_mappings_are_refused() {
     assert_eq!(code(&one_more), Some("ERR_RESOURCE_EXHAUSTED"), "{one_more:?}");
     // A runner that could not be made fails every evaluation with the reason.
     let (process, events) = start(&runtime, ProcessOptions { mode: Mode::Resident, ..exec("") }, Dispatch::Worker);
-    let early = process.evaluate(1, "1".to_owned(), None, Streams::default(), Dispatch::Worker);
+    let early = process.evaluate(evaluation(1), "1".to_owned(), None, Streams::default(), Dispatch::Worker);
     assert_eq!(code(&exited(&events)), Some("ERR_RESOURCE_EXHAUSTED"));
-    let late = process.evaluate(2, "1".to_owned(), None, Streams::default(), Dispatch::Worker);
+    let late = process.evaluate(evaluation(2), "1".to_owned(), None, Streams::default(), Dispatch::Worker);
     for refused in [early, late].into_iter().filter_map(Result::err) {
         assert_eq!(refused.code(), "ERR_RESOURCE_EXHAUSTED");
     }

@@ -14,6 +14,7 @@ mod trees;
 mod usage;
 
 use super::*;
+use crate::tests::evaluation;
 use crate::{Held, ProgramInfo, RestoreOptions, Snapshot, SnapshotOptions};
 use coldframe_ids::Pid;
 use std::collections::HashMap;
@@ -39,7 +40,8 @@ impl Runner {
     /// Starts a snippet. Returns its number.
     pub(super) fn begin(&mut self, code: &str) -> u32 {
         self.evaluations += 1;
-        let begun = self.process.evaluate(self.evaluations, code.to_owned(), None, Streams::default(), Dispatch::Worker);
+        let begun =
+            self.process.evaluate(evaluation(self.evaluations), code.to_owned(), None, Streams::default(), Dispatch::Worker);
         begun.expect("a live program");
         self.evaluations
     }
