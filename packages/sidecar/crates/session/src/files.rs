@@ -55,23 +55,23 @@ impl Session {
             }),
             FileRequest::FileOpen(open) => self.on_files(id, open.runtime, |files, reply| {
                 let (handle, size) = open_file(files, &open)?;
-                Ok(reply.body(&FileHandle { handle: HandleId::new(handle), size, directory: false }, 64))
+                Ok(reply.body(&FileHandle { handle, size, directory: false }, 64))
             }),
             FileRequest::FileClose(close) => self.on_files(id, close.runtime, |files, reply| {
-                files.close(close.handle.get(), close.discard.unwrap_or(false))?;
+                files.close(close.handle, close.discard.unwrap_or(false))?;
                 Ok(reply.done())
             }),
             FileRequest::FilePull(pull) => self.on_files(id, pull.runtime, |files, reply| {
-                let (data, size) = files.read_open(pull.handle.get(), pull.offset.unwrap_or(0), most(pull.length))?;
+                let (data, size) = files.read_open(pull.handle, pull.offset.unwrap_or(0), most(pull.length))?;
                 Ok(reply.body(&FileData { data: &data, size }, 64 + data.len()))
             }),
             FileRequest::FilePush(push) => self.on_files(id, push.runtime, |files, reply| {
-                files.write_open(push.handle.get(), push.offset.unwrap_or(0), push.data)?;
+                files.write_open(push.handle, push.offset.unwrap_or(0), push.data)?;
                 Ok(reply.done())
             }),
             FileRequest::FileWatch(watch) => self.on_files(id, watch.runtime, |files, reply| {
                 let (handle, directory) = files.watch(watch.path, watch.recursive.unwrap_or(false))?;
-                Ok(reply.body(&FileHandle { handle: HandleId::new(handle), size: 0, directory }, 64))
+                Ok(reply.body(&FileHandle { handle, size: 0, directory }, 64))
             }),
             FileRequest::FileChanges(changes) => self.wait_for_changes(id, &changes)?,
             FileRequest::FileSet(set) => self.on_files(id, set.runtime, |files, reply| {
@@ -107,7 +107,7 @@ impl Session {
             return Ok(());
         }
         let replies = self.replies.clone();
-        let waiting = files.next_changes(request.handle.get(), move |changes| {
+        let waiting = files.next_changes(request.handle, move |changes| {
             replies.answer(id, || changed(Reply(id), changes));
         });
         if let Err(error) = waiting {
@@ -121,7 +121,7 @@ fn most(length: u64) -> usize {
     usize::try_from(length.min(MAX_READ_BYTES)).unwrap_or(0)
 }
 
-fn open_file(files: &Files, open: &FileOpen<'_>) -> Result<(u32, u64), Error> {
+fn open_file(files: &Files, open: &FileOpen<'_>) -> Result<(HandleId, u64), Error> {
     let options = |truncate| OpenOptions { write: true, truncate, append: !truncate, mode: open.mode };
     Ok(match open.r#for {
         Purpose::Read => files.open(open.path, OpenOptions::default())?,

@@ -6,6 +6,7 @@
 
 use super::{Files, Generation, Inner};
 use coldframe_error::Error;
+use coldframe_ids::HandleId;
 use coldframe_kernel::Changes;
 use coldframe_kernel::OpenOptions;
 use coldframe_kernel::{Archive, EmbedderFile, EmbedderWatch, Kernel, Waiter};
@@ -19,10 +20,11 @@ const MAX_OPEN: usize = 1_024;
 /// The open handles of a runtime.
 #[derive(Default)]
 pub(super) struct HandleTable {
-    last: u32,
+    /// The last allotted handle.
+    last: Option<HandleId>,
     /// The highest invalid handle, and the reason.
-    invalidated: (u32, Option<Error>),
-    open: HashMap<u32, Arc<Handle>>,
+    invalidated: Option<(HandleId, Error)>,
+    open: HashMap<HandleId, Arc<Handle>>,
     closed: bool,
 }
 
@@ -52,17 +54,17 @@ impl Inner {
         open.into_values().for_each(|handle| close(&kernel, &handle));
     }
 
-    /// Returns the last assigned number.
-    pub(super) fn last_handle(&self) -> u32 {
+    /// Returns the last allotted handle.
+    pub(super) fn last_handle(&self) -> Option<HandleId> {
         self.handles.lock().last
     }
 
-    /// Continues after the numbers that were assigned before the runtime was paused. Those handles
+    /// Continues after the handles that were allotted before the runtime was paused. Those handles
     /// are invalid.
-    pub(super) fn continue_handles(&self, last: u32) {
+    pub(super) fn continue_handles(&self, last: Option<HandleId>) {
         let mut table = self.handles.lock();
         table.last = last;
-        table.invalidated = (last, Some(Error::RuntimePaused));
+        table.invalidate(Error::RuntimePaused);
     }
 
     /// Replaces the generation. Closes all handles of the previous generation.
@@ -70,13 +72,13 @@ impl Inner {
         let (before, open) = {
             let mut table = self.handles.lock();
             let before = std::mem::replace(&mut *self.generation.write(), generation);
-            table.invalidated = (table.last, Some(Error::RolledBack));
+            table.invalidate(Error::RolledBack);
             (before, std::mem::take(&mut table.open))
         };
         open.into_values().for_each(|handle| close(&before.kernel, &handle));
     }
 
-    fn allot(&self, kernel: &Arc<Kernel>, handle: Handle) -> Result<u32, Error> {
+    fn allot(&self, kernel: &Arc<Kernel>, handle: Handle) -> Result<HandleId, Error> {
         let mut table = self.handles.lock();
         let is_current = Arc::ptr_eq(kernel, &self.generation.read().kernel);
         let refused = match (table.closed, table.open.len() < MAX_OPEN) {
@@ -92,29 +94,37 @@ impl Inner {
             close(kernel, &handle);
             return Err(error);
         }
-        loop {
-            table.last = table.last.checked_add(1).unwrap_or(1);
-            if !table.open.contains_key(&table.last) {
-                break;
-            }
+        let mut id = following(table.last);
+        while table.open.contains_key(&id) {
+            id = following(Some(id));
         }
-        let number = table.last;
-        table.open.insert(number, Arc::new(handle));
-        Ok(number)
+        table.last = Some(id);
+        table.open.insert(id, Arc::new(handle));
+        Ok(id)
     }
 
-    fn handle(&self, number: u32) -> Result<Arc<Handle>, Error> {
+    fn handle(&self, id: HandleId) -> Result<Arc<Handle>, Error> {
         let table = self.handles.lock();
-        table.open.get(&number).cloned().ok_or_else(|| table.missing(number))
+        table.open.get(&id).cloned().ok_or_else(|| table.missing(id))
     }
 }
 
+/// Returns the handle that follows `last`. No handle has the number 0.
+fn following(last: Option<HandleId>) -> HandleId {
+    HandleId::new(last.and_then(|last| last.get().checked_add(1)).unwrap_or(1))
+}
+
 impl HandleTable {
-    fn missing(&self, number: u32) -> Error {
+    fn missing(&self, id: HandleId) -> Error {
         match &self.invalidated {
-            (last, Some(reason)) if (1..=*last).contains(&number) => reason.clone(),
-            _ => unknown(number),
+            Some((last, reason)) if id <= *last && id.get() != 0 => reason.clone(),
+            _ => unknown(id),
         }
+    }
+
+    /// Invalidates all handles that were allotted until now.
+    fn invalidate(&mut self, reason: Error) {
+        self.invalidated = self.last.map(|last| (last, reason));
     }
 }
 
@@ -127,17 +137,17 @@ fn close(kernel: &Kernel, handle: &Handle) {
     }
 }
 
-fn unknown(number: u32) -> Error {
+fn unknown(id: HandleId) -> Error {
     Error::InvalidRequest {
         what: "handle".to_owned(),
         expected: "the number of a file or a watch that is open in the runtime".to_owned(),
-        received: number.to_string(),
+        received: id.to_string(),
     }
 }
 
 impl Files {
     /// Opens a file for reading or writing in pieces. Returns the handle and the file's size.
-    pub fn open(&self, path: &str, options: OpenOptions) -> Result<(u32, u64), Error> {
+    pub fn open(&self, path: &str, options: OpenOptions) -> Result<(HandleId, u64), Error> {
         let (file, size) = self.embedder_files()?.open(path, options)?;
         Ok((self.inner.allot(&self.kernel, Handle::File(file))?, size))
     }
@@ -148,7 +158,7 @@ impl Files {
     }
 
     /// Opens an archive of the file tree at `path`, or an archive that is unpacked into `path`.
-    pub fn open_archive(&self, path: &str, purpose: ArchiveUse) -> Result<u32, Error> {
+    pub fn open_archive(&self, path: &str, purpose: ArchiveUse) -> Result<HandleId, Error> {
         let files = self.embedder_files()?;
         let archive = match purpose {
             ArchiveUse::Export => files.export(path)?,
@@ -159,34 +169,34 @@ impl Files {
 
     /// Reads at most `most` bytes of an open file at `offset`. Returns the bytes and the file's
     /// size. For an archive, returns the next bytes, and an empty result at the end.
-    pub fn read_open(&self, number: u32, offset: u64, most: usize) -> Result<(Vec<u8>, u64), Error> {
+    pub fn read_open(&self, id: HandleId, offset: u64, most: usize) -> Result<(Vec<u8>, u64), Error> {
         let files = self.embedder_files()?;
-        match &*self.inner.handle(number)? {
+        match &*self.inner.handle(id)? {
             Handle::File(file) => files.read_open(file, offset, most),
             Handle::Archive(archive) => files.read_archive(&mut archive.lock(), most).map(|bytes| (bytes, 0)),
-            Handle::Watch(_) => Err(unknown(number)),
+            Handle::Watch(_) => Err(unknown(id)),
         }
     }
 
     /// Writes to an open file at `offset`, or at the end of a file that was opened for appending.
     /// For an archive, writes the next bytes.
-    pub fn write_open(&self, number: u32, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+    pub fn write_open(&self, id: HandleId, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let files = self.embedder_files()?;
-        let written = match &*self.inner.handle(number)? {
+        let written = match &*self.inner.handle(id)? {
             Handle::File(file) => files.write_open(file, offset, bytes),
             Handle::Archive(archive) => files.write_archive(&mut archive.lock(), bytes),
-            Handle::Watch(_) => Err(unknown(number)),
+            Handle::Watch(_) => Err(unknown(id)),
         };
         self.inner.send_warnings();
         written
     }
 
     /// Closes a handle. An unpacked archive must be complete, unless `give_up` is set.
-    pub fn close(&self, number: u32, give_up: bool) -> Result<(), Error> {
+    pub fn close(&self, id: HandleId, give_up: bool) -> Result<(), Error> {
         let files = self.embedder_files()?;
         let handle = {
             let mut table = self.inner.handles.lock();
-            table.open.remove(&number).ok_or_else(|| table.missing(number))?
+            table.open.remove(&id).ok_or_else(|| table.missing(id))?
         };
         let ended = match &*handle {
             Handle::Archive(archive) if !give_up => files.finish_archive(&mut archive.lock()),
@@ -197,17 +207,17 @@ impl Files {
     }
 
     /// Watches the file at `path`. Returns the handle and whether the file is a directory.
-    pub fn watch(&self, path: &str, recursive: bool) -> Result<(u32, bool), Error> {
+    pub fn watch(&self, path: &str, recursive: bool) -> Result<(HandleId, bool), Error> {
         let (watch, is_directory) = self.embedder_files()?.watch(path, recursive)?;
         Ok((self.inner.allot(&self.kernel, Handle::Watch(watch))?, is_directory))
     }
 
     /// Waits for the next changes of a watch. `done` may be called before this call returns, and
     /// receives `None` when the watch ends. `done` must not block or call the runtime.
-    pub fn next_changes(&self, number: u32, done: impl FnOnce(Option<Changes>) + Send + 'static) -> Result<(), Error> {
+    pub fn next_changes(&self, id: HandleId, done: impl FnOnce(Option<Changes>) + Send + 'static) -> Result<(), Error> {
         self.embedder_files()?;
-        let handle = self.inner.handle(number)?;
-        let Handle::Watch(watch) = &*handle else { return Err(unknown(number)) };
+        let handle = self.inner.handle(id)?;
+        let Handle::Watch(watch) = &*handle else { return Err(unknown(id)) };
         let waiter: Waiter = Box::new(done);
         if watch.next(waiter) {
             return Ok(());
@@ -215,7 +225,7 @@ impl Files {
         Err(Error::InvalidRequest {
             what: "handle".to_owned(),
             expected: "a watch without a pending wait".to_owned(),
-            received: number.to_string(),
+            received: id.to_string(),
         })
     }
 

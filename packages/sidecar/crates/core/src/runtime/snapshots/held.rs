@@ -5,7 +5,7 @@ use crate::outcome::Sink;
 use crate::program::Home;
 use crate::runtime::{Generation, Inner};
 use coldframe_error::Error;
-use coldframe_ids::HostCallId;
+use coldframe_ids::{HandleId, HostCallId};
 use coldframe_kernel::Kernel;
 use coldframe_kernel::PermissionListener;
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Held {
 #[derive(Clone, Default)]
 pub struct Carryover {
     /// The last assigned handle.
-    last_handle: u32,
+    last_handle: Option<HandleId>,
     /// The last host call.
     last_host_call: Option<HostCallId>,
     /// CPU time of all programs so far, in nanoseconds.
