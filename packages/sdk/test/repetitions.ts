@@ -1,6 +1,7 @@
-// Tests that repeat have two forms: a short one in `pnpm test`, a long one in `pnpm test:long`.
+// Selects the form of tests that repeat: a short form in `pnpm test`, a long form in `pnpm
+// test:long`.
 
-/** Whether this is the long form. */
+/** Whether the tests run in their long form. */
 export const isLong = process.env['COLDFRAME_TESTS'] === 'long';
 
 /** Returns `long` in the long form, else `short`. */

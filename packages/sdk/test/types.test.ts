@@ -1,4 +1,4 @@
-// The public types accept correct programs and refuse wrong ones.
+// Tests that the public types accept correct programs and refuse wrong programs.
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// The version in hello is the version of the package.
+// Tests that the version in hello is the version of the package.
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// The class of all errors.
+// Tests `ColdframeError`, the class of all errors.
 
 import { expect, test, vi } from 'vitest';
 import { ColdframeError, isColdframeError } from '../../src/errors/error.js';

@@ -1,4 +1,4 @@
-// The tables of options against independent schemas, and the words of every error message.
+// Tests the tables of options against independent schemas, and the text of every error message.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -9,9 +9,11 @@ import { SCHEMAS } from './schemas.js';
 
 const TESTED = Object.keys(SCHEMAS) as (keyof typeof SCHEMAS)[];
 const NAMES = [
-  'env cwd args stdin timeout signal onStdout onStderr limits sidecar onBootTiming inlineBudgetMs workers warmSlots maxRuntimes spinUs',
+  'env cwd args stdin timeout signal onStdout onStderr limits sidecar',
+  'onBootTiming inlineBudgetMs workers warmSlots maxRuntimes spinUs',
   'snapshot tenant name labels store settle snapshots directory maxBytes memoryBytes',
-  'bindings files mounts nodeModules recursive followSymlinks memoryBytes timeoutMs constructor toString hasOwnProperty __proto__',
+  'bindings files mounts nodeModules recursive followSymlinks memoryBytes timeoutMs',
+  'constructor toString hasOwnProperty __proto__',
   'idle',
 ].flatMap((names) => names.split(' '));
 
@@ -130,7 +132,7 @@ const options = fc.oneof(
   { weight: 1, arbitrary: value },
 );
 
-/** Returns the error for given options, or `undefined` for correct options. */
+/** Returns the error for the options `given`, or `undefined` for correct options. */
 function errorOf(call: OptionCall, given: unknown): unknown {
   try {
     checkGivenOptions(call, given);
@@ -315,7 +317,7 @@ const unknown: [OptionCall, unknown, string, RegExp][] = [
   ],
 ];
 
-test.each(unknown)('leads from the unknown name of %s in %j to the right one', (call, given, option, message) => {
+test.each(unknown)('suggests the right name for the unknown name of %s in %j', (call, given, option, message) => {
   expect(isAccepted(call, given)).toBe(false);
   expect(errorOf(call, given)).toMatchObject({
     code: 'ERR_INVALID_OPTION',
@@ -328,6 +330,7 @@ test('accepts correct options in less than 10 microseconds', () => {
   const given = { env: { A: '1' }, cwd: '/', timeout: 1_000, onStdout: () => {} };
   const began = performance.now();
   for (let i = 0; i < 100_000; i++) checkOptions('exec()', given);
-  // Measured alone, a check takes a tenth of a microsecond. The bound allows for a busy machine.
+  // A check that is measured alone takes a tenth of a microsecond. The bound allows for a busy
+  // machine.
   expect((performance.now() - began) / 100_000).toBeLessThan(0.01);
 });

@@ -1,5 +1,5 @@
-// Tar archives of a runtime's files, exported and imported, in every mode. The tests of the sidecar
-// (`crates/core/src/kernel/fs/archive/tests`) cover the content of archives.
+// Tests tar archives of a runtime's files, exported and imported, in every mode. The tests of the
+// sidecar (`crates/core/src/kernel/fs/archive/tests`) cover the content of archives.
 
 import { execFileSync } from 'node:child_process';
 import { createReadStream, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,19 +10,19 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MODES, withRuntime } from './modes.js';
 
-let host: string;
+let hostFolder: string;
 let archive: Buffer;
 
 beforeAll(() => {
-  host = mkdtempSync(join(tmpdir(), 'coldframe-tar-'));
-  mkdirSync(join(host, 'project/src'), { recursive: true });
-  writeFileSync(join(host, 'project/src/main.js'), 'console.log("unpacked")', { mode: 0o754 });
-  writeFileSync(join(host, 'project/large'), Buffer.alloc(3_000_000, 7));
-  symlinkSync('src/main.js', join(host, 'project/link'));
-  archive = execFileSync('tar', ['-C', join(host, 'project'), '-cf', '-', '.'], { maxBuffer: 1 << 26 });
+  hostFolder = mkdtempSync(join(tmpdir(), 'coldframe-tar-'));
+  mkdirSync(join(hostFolder, 'project/src'), { recursive: true });
+  writeFileSync(join(hostFolder, 'project/src/main.js'), 'console.log("unpacked")', { mode: 0o754 });
+  writeFileSync(join(hostFolder, 'project/large'), Buffer.alloc(3_000_000, 7));
+  symlinkSync('src/main.js', join(hostFolder, 'project/link'));
+  archive = execFileSync('tar', ['-C', join(hostFolder, 'project'), '-cf', '-', '.'], { maxBuffer: 1 << 26 });
 });
 
-afterAll(() => rmSync(host, { recursive: true, force: true }));
+afterAll(() => rmSync(hostFolder, { recursive: true, force: true }));
 
 const failure = (work: Promise<unknown>) =>
   work.then(
@@ -39,12 +39,12 @@ async function bytes(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
 describe.each(MODES)('$name', (mode) => {
   test('importTar() unpacks an archive of tar from every kind of source', () =>
     withRuntime(mode, {}, async (runtime) => {
-      writeFileSync(join(host, 'a.tgz'), gzipSync(archive));
+      writeFileSync(join(hostFolder, 'a.tgz'), gzipSync(archive));
       const halves = [archive.subarray(0, 1), archive.subarray(1)];
       await runtime.importTar(archive, { path: '/tmp/1' });
       await runtime.importTar(halves, { path: '/tmp/2' });
       await runtime.importTar(Readable.from(halves), { path: '/tmp/3' });
-      await runtime.importTar(createReadStream(join(host, 'a.tgz')), { path: '/tmp/4' });
+      await runtime.importTar(createReadStream(join(hostFolder, 'a.tgz')), { path: '/tmp/4' });
       await runtime.importTar(new Blob([gzipSync(archive)]).stream() as never, { gzip: true });
       for (const path of ['/tmp/1', '/tmp/2', '/tmp/3', '/tmp/4', '/workspace']) {
         expect(await runtime.readDir(path)).toEqual(['large', 'link', 'src']);
@@ -65,7 +65,7 @@ describe.each(MODES)('$name', (mode) => {
       `);
       for (const gzip of [false, true]) {
         const packed = await bytes(runtime.exportTar('/workspace', { gzip }));
-        const folder = mkdtempSync(join(host, 'out-'));
+        const folder = mkdtempSync(join(hostFolder, 'out-'));
         execFileSync('tar', ['-C', folder, gzip ? '-xzf' : '-xf', '-'], { input: packed });
         expect(readFileSync(join(folder, 'out/b'), 'utf8')).toBe('a'.repeat(1_000_000));
         expect(readFileSync(join(folder, 'out', 'l'.repeat(150)), 'utf8')).toHaveLength(1_000_000);
@@ -90,7 +90,7 @@ describe.each(MODES)('$name', (mode) => {
         '--transform',
         's,^,../../,',
         '-C',
-        join(host, 'project'),
+        join(hostFolder, 'project'),
         '-cf',
         '-',
         'src/main.js',

@@ -1,5 +1,5 @@
-// The commands of bindings, in every mode: arguments, output, and use beside other commands in a
-// shell.
+// Tests the commands of bindings in every mode: arguments, output, and use beside other commands in
+// a shell.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Bindings, NodeRuntime } from '../../src/index.js';
@@ -69,7 +69,7 @@ describe.each(MODES)('$name', ({ open }) => {
     expect(await run('plain')).toEqual(done('text\n'));
   });
 
-  test('reads the input from options whose types the schema gives', async () => {
+  test('reads the input from options whose types the schema defines', async () => {
     const input = async (...args: string[]) => {
       expect(await run('weather', ['--city', 'x', ...args])).toEqual(done('{"of":"x"}\n'));
       return inputs.pop();
@@ -130,7 +130,7 @@ describe.each(MODES)('$name', ({ open }) => {
     expect(await run('sh', ['-c', line])).toEqual(done(`{"of":"L'Escala"}\n`));
   });
 
-  test('runs in a shell, as a child and in a pipeline', async () => {
+  test('a command runs in a shell, as a child and in a pipeline', async () => {
     const script = `echo '{"city":"Bergen"}' | weather --json - | grep -o Bergen > /tmp/city; cat /tmp/city
       for c in a b; do wttr --city $c; done; fails || echo "failed with $?"; command -v weather; x=$(plain --json '"v"'); echo "<$x>"`;
     expect(await run('sh', ['-c', script])).toEqual({

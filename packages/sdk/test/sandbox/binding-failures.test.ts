@@ -1,4 +1,4 @@
-// Failing calls of bindings, in every mode: errors of handlers, refused inputs and results,
+// Tests failing calls of bindings in every mode: errors of handlers, refused inputs and results,
 // timeouts and cancellation.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -151,7 +151,7 @@ describe.each(MODES)('$name', ({ open }) => {
       deep: binding(count),
       cyclic: binding(() => cyclic),
       bigint: binding(() => ({ n: 1n })),
-      angry: binding(() => ({
+      throwing: binding(() => ({
         toJSON() {
           throw new Error('/srv/x');
         },
@@ -172,7 +172,7 @@ describe.each(MODES)('$name', ({ open }) => {
         bytes: 101,
         maxBytes: 100,
       });
-      for (const name of ['cyclic', 'bigint', 'angry', 'large'])
+      for (const name of ['cyclic', 'bigint', 'throwing', 'large'])
         expect(await code(`callBinding('${name}')`)).toBe('ERR_BINDING_OUTPUT');
       expect((await rt.run("__return((await callBinding('largest')).length)")).value).toBe(1_048_574);
       for (const name of [
@@ -203,7 +203,7 @@ describe.each(MODES)('$name', ({ open }) => {
       expect(await rejection(rt, "callBinding('slow')")).toMatchObject({ code: 'ERR_BINDING_TIMEOUT', timeoutMs: 20 });
       expect(reasons).toHaveLength(1);
       expect((reasons[0] as DOMException).name).toBe('TimeoutError');
-      // The second call waits for the first and is never started.
+      // The second call waits for the first call and never starts.
       const code =
         "__return((await Promise.allSettled([callBinding('queued'), callBinding('queued')])).map((r) => r.reason.code))";
       expect((await rt.run(code)).value).toEqual(['ERR_BINDING_TIMEOUT', 'ERR_BINDING_TIMEOUT']);
@@ -261,10 +261,10 @@ test('aborts handlers when the sidecar exits', async () => {
   const { handler, beginning, end } = endless();
   const sidecar = await Sidecar.spawn();
   const runtime = await NodeRuntime.create({ sidecar, bindings: { slow: binding(handler) } });
-  const dead = expect(runtime.exec("await callBinding('slow')")).rejects.toMatchObject({ code: 'ERR_SIDECAR_EXITED' });
+  const rejected = expect(runtime.exec("await callBinding('slow')")).rejects.toMatchObject({ code: 'ERR_SIDECAR_EXITED' });
   await beginning;
   process.kill(sidecar.pid, 'SIGKILL');
-  await dead;
+  await rejected;
   await end;
   await sidecar.dispose();
 });

@@ -1,4 +1,4 @@
-// Bindings for tests, and the error that a guest gets from a failing call.
+// Makes bindings for tests, and reads the error that a guest gets from a failing call.
 
 import { expect } from 'vitest';
 import { deferred } from '../../src/deferred.js';
@@ -14,7 +14,7 @@ export const binding = (handler: BindingDefinition['handler'], more: Partial<Bin
   ...more,
 });
 
-/** A binding that returns nothing. */
+/** A binding that returns `null`. */
 export const ANY_BINDING = binding(() => null);
 
 /** Makes a handler that never ends by itself, and records the reasons of its signal. */

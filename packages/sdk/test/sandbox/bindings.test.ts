@@ -1,4 +1,4 @@
-// Bindings, in every mode: inputs and results, kinds of programs, registration and removal.
+// Tests bindings in every mode: inputs and results, kinds of programs, registration and removal.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deferred } from '../../src/deferred.js';
@@ -53,7 +53,7 @@ describe.each(MODES)('$name', ({ open }) => {
     });
   });
 
-  test('works in run(), in runners, in children and in programs of a shell', async () => {
+  test('a binding works in run(), in runners, in children and in programs of a shell', async () => {
     const pids = new Set<number>();
     const twice = binding((n: number, { pid }) => {
       pids.add(pid);
@@ -161,7 +161,7 @@ describe('options', () => {
     [{ a: { ...ANY_BINDING, execute: () => 1 } }, 'bindings.a.execute'],
     [[], 'bindings'],
     [null, 'bindings'],
-  ])('%o', async (bindings, option) => {
+  ])('refuses the bindings %o', async (bindings, option) => {
     await expect(NodeRuntime.create({ bindings: bindings as never })).rejects.toMatchObject({
       code: 'ERR_INVALID_OPTION',
       option,

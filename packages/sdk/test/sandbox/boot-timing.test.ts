@@ -1,4 +1,4 @@
-// The timings that `onBootTiming` receives, in each mode.
+// Tests the timings that `onBootTiming` receives in each mode.
 
 import { expect, test } from 'vitest';
 import { type BootTiming, NodeRuntime, Sidecar, type SidecarOptions } from '../../src/index.js';

@@ -1,4 +1,4 @@
-// Clones and restored runtimes: their bindings, mounts, app file systems, children, pipes and
+// Tests clones and restored runtimes: their bindings, mounts, app file systems, children, pipes and
 // connections.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMemoryFileSystem, NodeRuntime } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
-import { ask, disposeAll, runnerOf, until, usePrivateStoreFolder } from './snapshot-helpers.js';
+import { disposeAll, evaluate, runnerOf, until, usePrivateStoreFolder } from './snapshot-helpers.js';
 
 usePrivateStoreFolder();
 
@@ -25,7 +25,7 @@ describe.each(MODES)('$name', (mode) => {
     withRuntime(mode, { bindings: { whoami: { ...anything, handler: () => 'ann' } } }, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       const call = (name: string) => `await callBinding('${name}').catch((error) => error.code)`;
-      expect(await ask(runner, call('whoami'))).toBe('ann');
+      expect(await evaluate(runner, call('whoami'))).toBe('ann');
       const snapshot = await runtime.snapshot();
       const copy = await runtime.clone();
       const restored = await NodeRuntime.create({
@@ -34,12 +34,12 @@ describe.each(MODES)('$name', (mode) => {
       });
       const bare = await NodeRuntime.create({ snapshot });
       try {
-        expect(await ask(await runnerOf(copy), call('whoami'))).toBe('ann');
-        expect(await ask(await runnerOf(restored), `${call('whoami')}, ${call('other')}`)).toBe('bob other');
-        expect(await ask(await runnerOf(bare), call('whoami'))).toBe('ERR_BINDING_NOT_FOUND');
+        expect(await evaluate(await runnerOf(copy), call('whoami'))).toBe('ann');
+        expect(await evaluate(await runnerOf(restored), `${call('whoami')}, ${call('other')}`)).toBe('bob other');
+        expect(await evaluate(await runnerOf(bare), call('whoami'))).toBe('ERR_BINDING_NOT_FOUND');
         await bare.registerBindings({ whoami: { ...anything, handler: () => 'carl' } });
-        expect(await ask(await runnerOf(bare), call('whoami'))).toBe('carl');
-        expect(await ask(runner, call('whoami'))).toBe('ann');
+        expect(await evaluate(await runnerOf(bare), call('whoami'))).toBe('carl');
+        expect(await evaluate(runner, call('whoami'))).toBe('ann');
       } finally {
         await disposeAll([copy, restored, bare]);
       }
@@ -47,25 +47,25 @@ describe.each(MODES)('$name', (mode) => {
 
   test('a running call of a binding rejects in the clone and continues in the original', () => {
     let calls = 0;
-    let answer = (_: string): void => {};
+    let respond = (_: string): void => {};
     const handler = () => {
       calls++;
       return new Promise<string>((resolve) => {
-        answer = resolve;
+        respond = resolve;
       });
     };
     return withRuntime(mode, { bindings: { slow: { ...anything, handler } } }, async (runtime) => {
       const runner = await runtime.createResidentRunner();
-      // The snippet ends with the call: at once in the clone, and in the original when the handler
-      // returns.
-      const begun = runner.exec(`globalThis.received = await callBinding('slow').catch(() => 'rejected');`);
+      // The snippet ends with its call. In the clone the call ends at once, and in the original
+      // when the handler returns.
+      const evaluation = runner.exec(`globalThis.received = await callBinding('slow').catch(() => 'rejected');`);
       await until(() => calls === 1);
       const copy = await runtime.clone();
       try {
-        expect(await ask(await runnerOf(copy), 'received')).toBe('rejected');
-        answer('value');
-        expect(await begun).toMatchObject({ exitCode: 0 });
-        expect(await ask(runner, 'received')).toBe('value');
+        expect(await evaluate(await runnerOf(copy), 'received')).toBe('rejected');
+        respond('value');
+        expect(await evaluation).toMatchObject({ exitCode: 0 });
+        expect(await evaluate(runner, 'received')).toBe('value');
         expect(calls).toBe(1);
       } finally {
         await copy.dispose();
@@ -73,19 +73,19 @@ describe.each(MODES)('$name', (mode) => {
     });
   });
 
-  test('answers binding calls of a clone before clone() has resolved', () =>
+  test('serves binding calls of a clone before clone() resolves', () =>
     withRuntime(mode, { bindings: { echo: { ...anything, handler: (input) => input } } }, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec(`process.on('coldframe:restore', () => { globalThis.early = callBinding('echo', 'at once'); });`);
       const copies = await runtime.clone(8);
       try {
-        for (const copy of copies) expect(await ask(await runnerOf(copy), 'await early')).toBe('at once');
+        for (const copy of copies) expect(await evaluate(await runnerOf(copy), 'await early')).toBe('at once');
       } finally {
         await disposeAll(copies);
       }
     }));
 
-  test('a clone has the mounts of its source, and a restore needs them as options', () => {
+  test('a clone has the mounts of its source, and a restore needs the mounts as options', () => {
     const fileSystem = createMemoryFileSystem();
     fileSystem.create('/b.txt', 0o644);
     fileSystem.write('/b.txt', 0, Buffer.from('from the app'));
@@ -100,17 +100,18 @@ describe.each(MODES)('$name', (mode) => {
       const read = `fs.readFileSync('/host/a.txt') + ',' + fs.readFileSync('/app/b.txt') + ',' + fs.fstatSync(open).size`;
       const snapshot = await runtime.snapshot();
       const copy = await runtime.clone();
-      const brought = await NodeRuntime.create({ snapshot, mounts });
+      const restored = await NodeRuntime.create({ snapshot, mounts });
       try {
-        for (const one of [copy, brought]) expect(await ask(await runnerOf(one), read)).toBe('from the host,from the app,13');
+        for (const target of [copy, restored])
+          expect(await evaluate(await runnerOf(target), read)).toBe('from the host,from the app,13');
       } finally {
-        await disposeAll([copy, brought]);
+        await disposeAll([copy, restored]);
       }
       const lacks = (missing: string) => ({ code: 'ERR_SNAPSHOT_LACKS', missing });
       await expect(NodeRuntime.create({ snapshot })).rejects.toMatchObject(lacks('/host'));
       await expect(NodeRuntime.create({ snapshot, mounts: mounts.slice(0, 1) })).rejects.toMatchObject(lacks('/app'));
       await runtime.rollback(snapshot);
-      expect(await ask(runner, read)).toBe('from the host,from the app,13');
+      expect(await evaluate(runner, read)).toBe('from the host,from the app,13');
     });
   });
 
@@ -143,11 +144,11 @@ describe.each(MODES)('$name', (mode) => {
         const copied = await runnerOf(copy);
         const identity = ({ pid, ppid, command }: { pid: number; ppid: number; command: string }) => [pid, ppid, command];
         expect((await copy.processes()).map(identity)).toEqual(before.map(identity));
-        for (const one of [copied, runner]) {
-          expect(await ask(one, '(child.stdin.write("abc"), await next(child.stdout))')).toBe('ABC');
-          expect(await ask(one, '(socket.write("x"), await next(socket))')).toBe('echo x');
+        for (const target of [copied, runner]) {
+          expect(await evaluate(target, '(child.stdin.write("abc"), await next(child.stdout))')).toBe('ABC');
+          expect(await evaluate(target, '(socket.write("x"), await next(socket))')).toBe('echo x');
         }
-        await ask(copied, 'child.kill()');
+        await evaluate(copied, 'child.kill()');
         await until(async () => (await copy.processes()).length === 1);
         expect((await runtime.processes()).length).toBe(2);
       } finally {
@@ -185,8 +186,8 @@ describe.each(MODES)('$name', (mode) => {
       const copy = await runtime.clone();
       try {
         const copied = await runnerOf(copy);
-        expect(await ask(copied, 'await afterClose()')).toBe('ECONNRESET,close');
-        expect(await ask(runner, 'ends.length')).toBe('0');
+        expect(await evaluate(copied, 'await afterClose()')).toBe('ECONNRESET,close');
+        expect(await evaluate(runner, 'ends.length')).toBe('0');
         stream.write('b');
         expect(await next()).toBe('echo b');
         const other = copy.connect({ port: 3000 });

@@ -1,5 +1,5 @@
-// Eight live runtimes in one sidecar, with a thousand calls of every kind at once. Every call gets
-// its own result.
+// Makes a thousand calls of every kind at once to eight live runtimes in one sidecar. Every call
+// gets its own result.
 
 import { expect, test } from 'vitest';
 import type { NodeRuntime, ResidentRunner } from '../../src/index.js';
@@ -16,7 +16,7 @@ interface Target {
 
 type Kind = (target: Target, n: number) => Promise<string>;
 
-/** Each kind returns the secret and the number, in its own way. */
+/** The kinds of calls. Each function returns the secret and the number. */
 const KINDS: Record<string, Kind> = {
   exec: async ({ runtime }, n) => (await runtime.exec(`process.stdout.write(process.env.SECRET + ' ${n}')`)).stdout,
   run: async ({ runtime }, n) => (await runtime.run<string>(`__return(process.env.SECRET + ' ${n}')`)).value ?? 'no value',

@@ -1,4 +1,4 @@
-// Processes that are killed: a sidecar with calls in flight, and a parent with a sidecar.
+// Kills processes: a sidecar with calls in flight, and a parent with a sidecar.
 
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -18,8 +18,8 @@ test(`every call rejects with one code, and the next create works, after kill -9
     const record = (error: { code?: unknown }): void => {
       codes.push(killed ? error.code : `before: ${String(error)}`);
     };
-    // Each worker repeats its call until the call rejects, so the kill meets calls of every kind in
-    // every state.
+    // Each worker repeats its call until the call rejects, so the kill interrupts calls of every
+    // kind in every state.
     const worker = async (call: () => Promise<unknown>): Promise<void> => {
       for (;;) {
         try {

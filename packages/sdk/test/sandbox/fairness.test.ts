@@ -1,5 +1,5 @@
-// Guests with endless loops: other runtimes and the control path stay responsive, and all guests
-// can be ended.
+// Runs guests with endless loops. Other runtimes and the control path stay responsive, and all
+// guests can be ended.
 
 import { describe, expect, test } from 'vitest';
 import { MODES, withMode } from './modes.js';
@@ -9,7 +9,7 @@ const SPINNERS = 8;
 const ROUNDS = 15;
 
 describe.each(MODES.filter(({ name }) => name !== 'owned'))('$name', (mode) => {
-  test(`delays a program by less than 20 ms beside endless loops in ${SPINNERS} runtimes, and disposes them all`, () =>
+  test(`delays a program by less than 20 ms beside endless loops in ${SPINNERS} runtimes, and disposes all runtimes`, () =>
     withMode(mode, async (provisioning) => {
       const quiet = await provisioning.create();
       const time = async (): Promise<number> => {

@@ -1,4 +1,4 @@
-// Streams, watches, links and modes of a runtime's files, in every mode.
+// Tests streams, watches, links and modes of a runtime's files, in every mode of provisioning.
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,13 +10,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FileChange } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
 
-let host: string;
+let hostFolder: string;
 
 beforeAll(() => {
-  host = mkdtempSync(join(tmpdir(), 'coldframe-streams-'));
+  hostFolder = mkdtempSync(join(tmpdir(), 'coldframe-streams-'));
 });
 
-afterAll(() => rmSync(host, { recursive: true, force: true }));
+afterAll(() => rmSync(hostFolder, { recursive: true, force: true }));
 
 const MIB = 1024 * 1024;
 
@@ -96,7 +96,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await codeOf(pipeline(Readable.from(pieces(100)), full))).toBe('ENOSPC');
     }));
 
-  test('an open stream keeps its file after a rename and releases it at its end', () =>
+  test('an open stream keeps its file after a rename and releases the file at the end', () =>
     withRuntime(mode, { limits: { filesystemBytes: 4 * MIB } }, async (runtime) => {
       await runtime.writeFile('/tmp/f', Buffer.alloc(3 * MIB, 1));
       const stream = runtime.createReadStream('/tmp/f');
@@ -108,7 +108,7 @@ describe.each(MODES)('$name', (mode) => {
         seen += next.value.length;
       }
       expect(seen).toBe(3 * MIB);
-      // The space is free again, also after a destroyed stream.
+      // The space is free again in each round, also after a destroyed stream.
       for (let round = 0; round < 3; round++) {
         await runtime.writeFile('/tmp/g', Buffer.alloc(3 * MIB, 2));
         const given = runtime.createReadStream('/tmp/g');
@@ -117,26 +117,26 @@ describe.each(MODES)('$name', (mode) => {
       }
     }));
 
-  test('a watch reports changes as they happen', () =>
+  test('a watch reports changes of the app and of programs in their order', () =>
     withRuntime(mode, { files: { '/workspace/d/f': '' } }, async (runtime) => {
-      const all = runtime.watch('/workspace', { recursive: true });
-      const one = runtime.watch('/workspace/d/f');
+      const treeWatch = runtime.watch('/workspace', { recursive: true });
+      const fileWatch = runtime.watch('/workspace/d/f');
       await runtime.writeFile('/workspace/d/g', 'g');
       await runtime.exec(`
         import { appendFileSync, renameSync } from 'node:fs';
         appendFileSync('d/f', 'more');
         renameSync('d/g', 'h');
       `);
-      expect(await take(all, 5)).toEqual([
+      expect(await take(treeWatch, 5)).toEqual([
         'rename /workspace/d/g',
         'change /workspace/d/g',
         'change /workspace/d/f',
         'rename /workspace/d/g',
         'rename /workspace/h',
       ]);
-      expect(await take(one, 1)).toEqual(['change /workspace/d/f']);
-      await all.return?.();
-      expect(await all.next()).toEqual({ done: true, value: undefined });
+      expect(await take(fileWatch, 1)).toEqual(['change /workspace/d/f']);
+      await treeWatch.return?.();
+      expect(await treeWatch.next()).toEqual({ done: true, value: undefined });
       expect(await codeOf(runtime.watch('/none').next())).toBe('ENOENT');
       expect(await codeOf(runtime.watch('/proc').next())).toBe('ENOSYS');
       expect(await codeOf(runtime.watch('/workspace', { deep: true } as never).next())).toBe('ERR_INVALID_OPTION');
@@ -179,7 +179,7 @@ describe.each(MODES)('$name', (mode) => {
     }));
 
   test('a watch reports changes of a mounted folder', () => {
-    const folder = mkdtempSync(join(host, 'watched-'));
+    const folder = mkdtempSync(join(hostFolder, 'watched-'));
     return withRuntime(mode, { mounts: [{ guestPath: '/in', hostPath: folder }] }, async (runtime) => {
       const watch = runtime.watch('/in');
       await runtime.stat('/in');

@@ -1,12 +1,12 @@
-// App file systems, in every mode: operations of programs, faulty file systems, and waiting
+// Tests app file systems in every mode: operations of programs, faulty file systems, and waiting
 // programs.
 
 import { describe, expect, test } from 'vitest';
 import { createMemoryFileSystem, type FileSystem } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
 
-// A program that uses files and prints their state: equal in the runtime's own tree and in an app
-// file system.
+// A program that uses files and prints their state. The output is equal in the runtime's own tree
+// and in an app file system.
 const PROGRAM = `
   import assert from 'node:assert';
   import * as fs from 'node:fs';
@@ -67,7 +67,7 @@ const codes = (path: string) => `
 const file = { type: 'file', size: 3 } as const;
 
 describe.each(MODES)('$name', (mode) => {
-  test("programs get the same results as in the runtime's own tree", () =>
+  test("programs get equal results in an app file system and in the runtime's own tree", () =>
     withRuntime(mode, { mounts: [{ guestPath: '/mem', fileSystem: createMemoryFileSystem() }] }, async (runtime) => {
       const own = await runtime.exec(PROGRAM);
       expect([own.stderr, own.exitCode]).toEqual(['', 0]);
@@ -135,28 +135,28 @@ describe.each(MODES)('$name', (mode) => {
   });
 
   test('a program that waits for the app blocks no other program and can be ended', async () => {
-    let asked = () => {};
-    const begun = new Promise<void>((resolve) => {
-      asked = resolve;
+    let notifyRead = () => {};
+    const readStarted = new Promise<void>((resolve) => {
+      notifyRead = resolve;
     });
-    let answer = (_bytes: Uint8Array) => {};
+    let respond = (_bytes: Uint8Array) => {};
     const fileSystem: FileSystem = {
       stat: () => file,
       readDir: () => [],
       read: () =>
         new Promise((resolve) => {
-          answer = resolve;
-          asked();
+          respond = resolve;
+          notifyRead();
         }),
     };
     await withRuntime(mode, { mounts: [{ guestPath: '/slow', fileSystem }] }, async (runtime) => {
       const read = "console.log(require('node:fs').readFileSync('/slow/f', 'utf8'))";
       const waiting = runtime.spawnCommand('node', ['-e', read]);
-      await begun;
+      await readStarted;
       expect((await runtime.exec('console.log("not held up")')).stdout).toBe('not held up\n');
-      answer(Buffer.from('abc'));
-      // The program reads once more, because the first read filled its buffer.
-      const again = setInterval(() => answer(new Uint8Array(0)), 5);
+      respond(Buffer.from('abc'));
+      // The program reads again, because the first read filled its buffer.
+      const again = setInterval(() => respond(new Uint8Array(0)), 5);
       expect((await (await waiting).result).stdout).toBe('abc\n');
       clearInterval(again);
       const timed = await runtime.exec("import fs from 'node:fs'; fs.readFileSync('/slow/f');", { timeout: 100 });

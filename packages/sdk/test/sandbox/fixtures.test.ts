@@ -1,6 +1,7 @@
-// The guest fixtures of `packages/runner/fixtures`. The expected results were recorded from Node
-// itself. `pnpm test:long` runs every fixture in every mode, as a program and in a resident runner.
-// `pnpm test` runs every fixture as a program in the mode `shared`, and in one other variant by turns.
+// Runs the guest fixtures of `packages/runner/fixtures`. The expected results were recorded from
+// Node itself. `pnpm test:long` runs every fixture in every mode, as a program and in a resident
+// runner. `pnpm test` runs every fixture as a program in the mode `shared`, and in the variant that
+// the fixture's index selects.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ExecResult, Limits } from '../../src/index.js';
@@ -40,7 +41,7 @@ const appliesTo = (mode: string) => (fixture: Fixture) => fixture.modes?.include
 // A runner's process starts before its snippets, so a snippet has neither arguments nor stdin.
 const isSnippet = ({ args, stdin }: Fixture): boolean => args.length === 0 && stdin.length === 0;
 
-/** The variants of a fixture are the modes, each as a program and in a resident runner. */
+/** The number of variants of a fixture: each mode, as a program and in a resident runner. */
 const VARIANTS = 2 * MODES.length;
 const variantOf = (mode: number, isResident: boolean): number => 2 * mode + (isResident ? 1 : 0);
 const SHARED_PROGRAM = variantOf(

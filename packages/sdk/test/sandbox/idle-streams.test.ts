@@ -1,5 +1,5 @@
-// Open watches and streams in a runtime with an idle policy. They keep the runtime running while
-// they can still deliver something, and no longer.
+// Tests open watches and streams in a runtime with an idle policy. They keep the runtime running
+// only while they can still deliver data.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const MODES = [
 const untilPaused = (runtime: NodeRuntime) => until(() => runtime.state === 'paused', 10_000, 'the runtime is paused');
 
 describe.each(MODES)('$name', (mode) => {
-  const using = async (work: (runtime: NodeRuntime) => Promise<void>): Promise<void> => {
+  const withIdleRuntime = async (work: (runtime: NodeRuntime) => Promise<void>): Promise<void> => {
     const sidecar = await mode.open();
     const errors: unknown[] = [];
     const idle = { afterMs: 50, action: 'pause', onError: (error: unknown) => errors.push(error) } as const;
@@ -34,7 +34,7 @@ describe.each(MODES)('$name', (mode) => {
   };
 
   test('pauses after a rollback has ended a watch', () =>
-    using(async (runtime) => {
+    withIdleRuntime(async (runtime) => {
       const snapshot = await runtime.snapshot();
       const next = runtime.watch('/workspace').next();
       const failed = expect(next).rejects.toMatchObject({ code: 'ERR_ROLLED_BACK' });
@@ -44,20 +44,20 @@ describe.each(MODES)('$name', (mode) => {
     }));
 
   test('pauses after a watch that is opened during a rollback has ended', () =>
-    using(async (runtime) => {
+    withIdleRuntime(async (runtime) => {
       const snapshot = await runtime.snapshot();
       const rollback = runtime.rollback(snapshot);
       const watch = runtime.watch('/workspace');
       const next = watch.next().catch((error) => error.code);
       await rollback;
       await runtime.writeFile('/workspace/file', '');
-      expect(['ERR_ROLLED_BACK', '/workspace/file']).toContain(await next.then((said) => said.value?.path ?? said));
+      expect(['ERR_ROLLED_BACK', '/workspace/file']).toContain(await next.then((result) => result.value?.path ?? result));
       await watch.return?.();
       await untilPaused(runtime);
     }));
 
   test('pauses although streams and watches from before a rollback or a pause are unread', () =>
-    using(async (runtime) => {
+    withIdleRuntime(async (runtime) => {
       await runtime.writeFile('/workspace/file', new Uint8Array(1 << 22));
       const opened = async () => {
         const watch = runtime.watch('/workspace');
@@ -73,7 +73,7 @@ describe.each(MODES)('$name', (mode) => {
       const before = await opened();
       await runtime.rollback(first);
       await untilPaused(runtime);
-      // The runtime has been paused since, so this reason is as good.
+      // The runtime has been paused meanwhile, so the pause is a valid reason too.
       const ended = { code: expect.stringMatching(/^ERR_(ROLLED_BACK|RUNTIME_PAUSED)$/) };
       await expect(before.watch.next()).rejects.toMatchObject(ended);
       await expect(before.read.toArray()).rejects.toMatchObject(ended);

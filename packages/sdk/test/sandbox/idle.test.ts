@@ -1,5 +1,5 @@
-// Idle policies of real runtimes: an unused runtime is paused with its whole state, and the next
-// call resumes it.
+// Tests idle policies of real runtimes. An unused runtime is paused with its whole state, and the
+// next call resumes the runtime.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,7 +37,7 @@ async function untilRuntimes(sidecar: Sidecar, runtimes: number): Promise<void> 
 }
 
 describe.each(MODES)('$name', (mode) => {
-  const using = async (
+  const withIdleRuntime = async (
     options: NodeRuntimeOptions,
     work: (runtime: NodeRuntime, sidecar: Sidecar) => Promise<void>,
   ): Promise<void> => {
@@ -56,7 +56,7 @@ describe.each(MODES)('$name', (mode) => {
 
   test('a runner, files, a server and bindings work after each pause, and concurrent calls share one resumption', () => {
     const bindings = { double: { description: '', inputSchema: true, handler: (n: unknown) => 2 * (n as number) } };
-    return using({ bindings }, async (runtime, sidecar) => {
+    return withIdleRuntime({ bindings }, async (runtime, sidecar) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec(`
         const { createServer } = await import('node:http');
@@ -91,7 +91,7 @@ describe.each(MODES)('$name', (mode) => {
   });
 
   test('a running program, a stream and a watch keep the runtime running', () =>
-    using({}, async (runtime) => {
+    withIdleRuntime({}, async (runtime) => {
       const program = await runtime.spawn('process.stdin.pipe(process.stdout)');
       await sleep(200);
       expect(runtime.state).toBe('running');
@@ -109,7 +109,7 @@ describe.each(MODES)('$name', (mode) => {
     }));
 
   test('a runtime that the app paused stays paused until resume()', () =>
-    using({}, async (runtime, sidecar) => {
+    withIdleRuntime({}, async (runtime, sidecar) => {
       await runtime.writeFile('/workspace/file', 'kept');
       await untilPaused(runtime);
       const snapshot = await runtime.pause();
@@ -124,7 +124,7 @@ describe.each(MODES)('$name', (mode) => {
     }));
 
   test('resume() resumes a runtime that the policy paused', () =>
-    using({}, async (runtime) => {
+    withIdleRuntime({}, async (runtime) => {
       await runtime.writeFile('/workspace/file', 'kept');
       await untilPaused(runtime);
       await runtime.resume();
@@ -134,7 +134,7 @@ describe.each(MODES)('$name', (mode) => {
     }));
 
   test('a policy ends with its runtime, also during a pause() of the app, and with its sidecar', () =>
-    using({}, async (runtime, sidecar) => {
+    withIdleRuntime({}, async (runtime, sidecar) => {
       const errors: unknown[] = [];
       const idle = { afterMs: 1, action: 'pause', onError: (error: unknown) => errors.push(error) } as const;
       for (let round = 0; round < 5; round++) {
@@ -146,7 +146,7 @@ describe.each(MODES)('$name', (mode) => {
         );
         await Promise.all([pausing, other.dispose()]);
       }
-      // A tenant of its own keeps its snapshots apart from other tests.
+      // A separate tenant keeps these snapshots apart from other tests.
       const last = await NodeRuntime.create({ sidecar, idle: { ...idle, afterMs: 20 }, tenant: 'last' });
       await runtime.dispose();
       await sidecar.dispose();
@@ -156,7 +156,7 @@ describe.each(MODES)('$name', (mode) => {
     }));
 
   test('dispose() does not wait for a pause whose programs do not quiesce', () =>
-    using({}, async (runtime, sidecar) => {
+    withIdleRuntime({}, async (runtime, sidecar) => {
       const other = await NodeRuntime.create({ sidecar, idle: { afterMs: 20, action: 'pause' } });
       const runner = await other.createResidentRunner();
       await runner.exec('setTimeout(() => { for (;;); }, 0).unref()');
@@ -171,7 +171,7 @@ describe.each(MODES)('$name', (mode) => {
     }));
 
   test('a paused runtime can be cloned and snapshotted, and clones are paused on their own', () =>
-    using({}, async (runtime) => {
+    withIdleRuntime({}, async (runtime) => {
       await runtime.writeFile('/workspace/file', 'kept');
       await untilPaused(runtime);
       const snapshot = await runtime.snapshot();
@@ -190,7 +190,7 @@ describe.each(MODES)('$name', (mode) => {
     }));
 
   test('permissions, bindings and a signal resume a paused runtime', () =>
-    using({}, async (runtime) => {
+    withIdleRuntime({}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await untilPaused(runtime);
       await runner.dispose();
@@ -210,7 +210,7 @@ describe.each(MODES)('$name', (mode) => {
     }));
 
   test("the action 'dispose' disposes the runtime", () =>
-    using({ idle: { afterMs: 50, action: 'dispose' } }, async (runtime, sidecar) => {
+    withIdleRuntime({ idle: { afterMs: 50, action: 'dispose' } }, async (runtime, sidecar) => {
       await until(() => runtime.state === 'disposed', 10_000, 'the runtime is disposed');
       await expect(runtime.exec('1')).rejects.toMatchObject({ code: 'ERR_RUNTIME_DISPOSED' });
       await runtime.dispose();
@@ -218,7 +218,7 @@ describe.each(MODES)('$name', (mode) => {
     }));
 
   test('many runtimes are paused and resumed a hundred times', () =>
-    using({ idle: { afterMs: 1, action: 'pause' } }, async (runtime) => {
+    withIdleRuntime({ idle: { afterMs: 1, action: 'pause' } }, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       for (let round = 1; round <= 100; round++) {
         // The runtime is sometimes running, sometimes pausing and sometimes paused.

@@ -1,5 +1,5 @@
-// Runs cycles of create, exec and dispose in each mode, and compares processes, descriptors and
-// memory before and after. 500 cycles in `pnpm test:long`, 100 in `pnpm test`.
+// Runs cycles of create, exec and dispose in each mode. Compares processes, descriptors and memory
+// before and after the cycles. `pnpm test:long` runs 500 cycles, and `pnpm test` runs 100.
 
 import { describe, expect, test } from 'vitest';
 import { repetitions } from '../repetitions.js';
@@ -43,8 +43,8 @@ describe.each(cases)('$mode.name, resident: $resident', ({ mode, resident }) => 
       globalThis.gc?.();
       expect(pids.map(descriptorsOf)).toEqual(descriptors);
       const [own = 0, ...sidecars] = pids.map((pid, i) => (residentBytes(pid) - (memory[i] ?? 0)) / MEGABYTE);
-      // A leaked runtime has 150 KiB or more: 15 MB after 100 cycles, 75 MB after 500. The growth of
-      // this process is garbage, and the growth of a sidecar is free memory of its allocator.
+      // A leaked runtime has 150 KiB or more: 15 MB after 100 cycles, 75 MB after 500. The growth
+      // of this process is garbage. The growth of a sidecar is free memory of its allocator.
       expect(own, 'growth of this process in megabytes').toBeLessThan(30);
       expect(Math.max(0, ...sidecars), 'growth of a sidecar in megabytes').toBeLessThan(8);
     }));

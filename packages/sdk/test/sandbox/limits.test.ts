@@ -1,6 +1,6 @@
-// Real programs that exceed each limit. They get the error that `docs/limits.md` names, their
-// runtime stays usable, and another runtime of the sidecar is not affected. `programs.test.ts`
-// tests time, memory and output; `sidecar-memory.test.ts` tests endless loops.
+// Runs real programs that exceed each limit. The programs get the error that `docs/limits.md`
+// names, their runtime stays usable, and another runtime of the sidecar is not affected.
+// `programs.test.ts` tests time, memory and output; `sidecar-memory.test.ts` tests endless loops.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ const children = (count: number, options: string) => `
   console.log(codes.join(' '));
   process.exit();`;
 
-const inside: [string, Limits, string, string | RegExp][] = [
+const EXCEEDING_PROGRAMS: [string, Limits, string, string | RegExp][] = [
   ['descriptors', { descriptors: 10 }, repeat(`import fs from 'node:fs'`, `fs.openSync('/etc/hosts')`), 'EMFILE 7\n'],
   ['processes', { processes: 3 }, children(4, `{ stdio: 'ignore' }`), 'EAGAIN EAGAIN\n'],
   ['pipes', { pipes: 7 }, children(3, `{ stdio: 'pipe' }`), 'ENFILE\n'],
@@ -116,7 +116,8 @@ afterAll(() => rm(folder, { recursive: true }));
 
 describe.each(MODES)('$name', (mode) => {
   /**
-   * Runs `work` in a runtime with limits, then checks that this runtime and another one still work.
+   * Runs `work` in a runtime with limits, then checks that this runtime and another runtime still
+   * work.
    */
   const limited = (limits: Limits, work: (runtime: NodeRuntime) => Promise<void>) =>
     withMode(mode, async (provisioning) => {
@@ -130,7 +131,7 @@ describe.each(MODES)('$name', (mode) => {
       await Promise.all([runtime.dispose(), other.dispose()]);
     });
 
-  test.each(inside)('fails with its own error beyond the limit: %s', (_name, limits, code, expected) =>
+  test.each(EXCEEDING_PROGRAMS)('fails with its own error beyond the limit: %s', (_name, limits, code, expected) =>
     limited(limits, async (runtime) => {
       const result = await runtime.exec(code, { timeout: 30_000 });
       expect(result, JSON.stringify(result)).toMatchObject({ exitCode: 0, stderr: '' });
@@ -139,7 +140,7 @@ describe.each(MODES)('$name', (mode) => {
     }),
   );
 
-  test('exceeding totalMemoryBytes ends programs and refuses new ones', () =>
+  test('exceeding totalMemoryBytes ends programs and refuses new programs', () =>
     limited({ totalMemoryBytes: 48 << 20 }, async (runtime) => {
       const grow = 'const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1));';
       const error = { code: 'ERR_MEMORY_LIMIT', limit: 'totalMemoryBytes', memoryBytes: 48 << 20 };

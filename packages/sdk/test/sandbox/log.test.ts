@@ -1,4 +1,5 @@
-// The log for developers: the variable COLDFRAME_LOG of the app's process chooses its topics.
+// Tests the log for developers. The variable COLDFRAME_LOG of the app's process chooses the topics
+// of the log.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -1,4 +1,5 @@
-// The limit of runtimes of a sidecar: one more is refused by name, and the others are not affected.
+// Tests the limit of runtimes of a sidecar. A further runtime is refused with an error that names
+// the limit, and the existing runtimes are not affected.
 
 import { describe, expect, test } from 'vitest';
 import { NodeRuntime, Sidecar, type SidecarOptions } from '../../src/index.js';
@@ -28,7 +29,7 @@ describe.each(SIDECARS)('$name', ({ open }) => {
     }
   });
 
-  test('refuses a wrong number', async () => {
+  test('refuses a wrong value of maxRuntimes', async () => {
     for (const maxRuntimes of [0, 1.5, 65_537]) {
       await expect(open({ maxRuntimes })).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
     }

@@ -1,4 +1,4 @@
-// The four modes of provisioning a runtime, behind one interface. Tests run in each mode.
+// Defines the four modes of provisioning a runtime behind one interface. Tests run in each mode.
 
 import { NodeRuntime, type NodeRuntimeOptions, Sidecar } from '../../src/index.js';
 
@@ -15,16 +15,16 @@ export interface Mode {
   open(): Promise<Provisioning>;
 }
 
-const over = async (sidecar: Sidecar): Promise<Provisioning> => ({
+const provisioningOf = async (sidecar: Sidecar): Promise<Provisioning> => ({
   create: (options) => NodeRuntime.create({ ...options, sidecar }),
   close: () => sidecar.dispose(),
 });
 
 export const MODES: Mode[] = [
   { name: 'owned', open: async () => ({ create: (options) => NodeRuntime.create(options), close: async () => {} }) },
-  { name: 'shared', open: async () => over(await Sidecar.spawn()) },
-  { name: 'embedded', open: async () => over(await Sidecar.embedded()) },
-  { name: 'embedded inline', open: async () => over(await Sidecar.embedded({ inlineBudgetMs: 5 })) },
+  { name: 'shared', open: async () => provisioningOf(await Sidecar.spawn()) },
+  { name: 'embedded', open: async () => provisioningOf(await Sidecar.embedded()) },
+  { name: 'embedded inline', open: async () => provisioningOf(await Sidecar.embedded({ inlineBudgetMs: 5 })) },
 ];
 
 /** Runs `work` with a provisioning of `mode`, and closes the provisioning. */

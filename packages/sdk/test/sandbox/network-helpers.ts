@@ -1,4 +1,4 @@
-// Guest servers for the tests of a runtime's network, and functions that these tests share.
+// Provides guest servers and functions for the tests of a runtime's network.
 
 import type { GuestProcess, NodeRuntime } from '../../src/index.js';
 

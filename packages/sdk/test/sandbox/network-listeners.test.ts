@@ -1,12 +1,12 @@
-// Waits for listening guests, in every mode: waits before and after the listener starts, timeouts,
-// signals, and the listening process.
+// Tests waits for listening guests in every mode: waits before and after the listener starts,
+// timeouts, signals, and the listening process.
 
 import { describe, expect, test } from 'vitest';
 import { MODES, withMode, withRuntime } from './modes.js';
 import { codeOf, PORT, serve, tcpServer } from './network-helpers.js';
 
 describe.each(MODES)('$name', (mode) => {
-  test('a wait ends when a guest starts to listen, and at once when it listens already', () =>
+  test('a wait ends when a guest starts to listen, and at once when the guest listens already', () =>
     withRuntime(mode, {}, async (runtime) => {
       const [first, again, other] = [1, 2, 3].map((n) => runtime.waitForListener({ port: n === 3 ? 4000 : PORT }));
       expect(await runtime.findListener({ port: PORT })).toBeUndefined();
@@ -39,7 +39,7 @@ describe.each(MODES)('$name', (mode) => {
       controller.abort('enough');
       await expect(aborted).rejects.toBe('enough');
       await expect(runtime.waitForListener({ port: 5 }, { signal: AbortSignal.abort('before') })).rejects.toBe('before');
-      // The aborted waits are removed. A later listener does not answer them.
+      // The aborted waits are removed, so a later listener does not resolve them.
       await serve(runtime, tcpServer('', 5), 5);
       const disposed = codeOf(runtime.waitForListener({ port: 6 }));
       await runtime.dispose();

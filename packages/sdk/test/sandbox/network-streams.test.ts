@@ -1,5 +1,5 @@
-// Connections into guests, in every mode: raw streams, half-closed and reset streams, large bodies
-// with bounded memory, WebSockets, and exposed ports.
+// Tests connections into guests in every mode: raw streams, half-closed and reset streams, large
+// bodies with bounded memory, WebSockets, and exposed ports.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
@@ -17,9 +17,9 @@ import { childrenOf, residentBytes, until } from './processes.js';
 const MEGABYTE = 1 << 20;
 const TOTAL = 50 * MEGABYTE;
 const CHUNK = 100_000;
-/** The whole repository, because packages of pnpm are links into it. */
+/** A mount of the whole repository, because packages of pnpm are links into the repository. */
 const REPOSITORY = { guestPath: '/repository', hostPath: fileURLToPath(new URL('../../../../', import.meta.url)) };
-/** Different blocks, made before memory is measured. */
+/** Different blocks of bytes, which are made before memory is measured. */
 const BLOCKS = Array.from({ length: 16 }, () => randomBytes(CHUNK));
 
 setFlagsFromString('--expose-gc');
@@ -102,8 +102,8 @@ describe.each(MODES)('$name', (mode) => {
       expect(bytes).toBe(TOTAL);
       expect(received.digest('hex')).toBe(sent.digest('hex'));
       const grown = peaks.map((peak, i) => Math.round((peak - (before[i] ?? 0)) / MEGABYTE));
-      // The windows are 256 KiB in each direction, and streams buffer some bytes. The guest's
-      // memory counts as the sidecar's.
+      // The windows are 256 KiB in each direction, and streams buffer some bytes. The sidecar's
+      // memory includes the guest's memory.
       expect(Math.max(...grown), `megabytes grown in buffers here and in the sidecar: ${grown}`).toBeLessThan(20);
     }));
 
@@ -117,7 +117,7 @@ describe.each(MODES)('$name', (mode) => {
       for (let i = 0; i < 4; i++) stream.write(block);
       await until(() => stream.bytesWritten > 0, 5_000, 'bytes are sent');
       expect((await runtime.exec('console.log("next door")')).stdout).toBe('next door\n');
-      // The window, and the buffers of the guest's socket and its stream.
+      // The sent bytes fill the window, and the buffers of the guest's socket and its stream.
       expect(stream.bytesWritten).toBeLessThan(MEGABYTE);
       stream.destroy();
       const flood = tcpServer(
@@ -169,7 +169,7 @@ describe.each(MODES)('$name', (mode) => {
       await new Promise((resolve) => socket.once('close', resolve));
     }));
 
-  test('an exposed port leads to a guest until it is closed or the runtime is disposed', () =>
+  test('an exposed port connects to a guest until the port is closed or the runtime is disposed', () =>
     withRuntime(mode, {}, async (runtime) => {
       expect(await codeOf(runtime.exposePort(PORT, { host: '0.0.0.0' }))).toBe('ERR_INVALID_OPTION');
       const exposed = await runtime.exposePort(PORT);

@@ -1,4 +1,4 @@
-// HTTP requests to guest servers, in every mode: single and concurrent requests, responses of
+// Tests HTTP requests to guest servers in every mode: single and concurrent requests, responses of
 // hostile servers, and the end of a server.
 
 import { finished } from 'node:stream/promises';
@@ -111,7 +111,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(() => runtime.connect({ port: PORT })).toThrow('disposed');
     }));
 
-  test('a guest that serves requests still has no outside network', () =>
+  test('a guest that serves requests has no network outside of its runtime', () =>
     withRuntime(mode, {}, async (runtime) => {
       await serve(
         runtime,

@@ -1,4 +1,4 @@
-// Packages of a pnpm workspace. The test uses the workspace of this repository.
+// Tests packages of a pnpm workspace, with the workspace of this repository.
 
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';

@@ -1,15 +1,15 @@
-// Paused runtimes: pending results keep waiting, calls are refused, and the resumed runtime has its
-// whole state.
+// Tests paused runtimes. Pending results keep waiting, calls are refused, and the resumed runtime
+// has its whole state.
 
 import { describe, expect, test } from 'vitest';
 import { type GuestStream, NodeRuntime, Sidecar } from '../../src/index.js';
 import { MODES, withMode, withRuntime } from './modes.js';
-import { ask, runnerOf, until, usePrivateStoreFolder } from './snapshot-helpers.js';
+import { evaluate, runnerOf, until, usePrivateStoreFolder } from './snapshot-helpers.js';
 
 usePrivateStoreFolder();
 const paused = { code: 'ERR_RUNTIME_PAUSED' };
 
-/** Reads to the end. All bytes must be of the first file. */
+/** Reads `items` to the end. All bytes must be of the first file. */
 async function rest(items: AsyncIterator<unknown>): Promise<void> {
   for (let item = await items.next(); !item.done; item = await items.next()) {
     if (item.value instanceof Uint8Array) expect(String(item.value)).toMatch(/^a+$/);
@@ -30,7 +30,7 @@ describe.each(MODES)('$name', (mode) => {
         expect(runtime.state).toBe('running');
         await snapshot.delete();
       }
-      expect(await ask(runner, 'n')).toBe('20');
+      expect(await evaluate(runner, 'n')).toBe('20');
       expect((await runtime.readDir('/workspace')).length).toBe(20);
     }));
 
@@ -54,7 +54,7 @@ describe.each(MODES)('$name', (mode) => {
       await snapshot.delete();
     }));
 
-  test('refuses calls while it is paused', () =>
+  test('a paused runtime refuses calls', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       const program = await runtime.spawn('process.stdin.resume()');
@@ -72,13 +72,13 @@ describe.each(MODES)('$name', (mode) => {
       await expect(program.writeStdin('x')).rejects.toMatchObject(paused);
       await Promise.all([runtime.resume(), runtime.resume()]);
       await runtime.resume();
-      expect(await ask(runner, '1')).toBe('1');
+      expect(await evaluate(runner, '1')).toBe('1');
       await program.closeStdin();
       expect(await program.wait()).toBe(0);
       await first.delete();
     }));
 
-  test('the last of concurrent pause() and resume() calls counts', () =>
+  test('the last of concurrent pause() and resume() calls decides the state', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec('globalThis.n = 1');
@@ -89,7 +89,7 @@ describe.each(MODES)('$name', (mode) => {
       await expect(runner.exec('1')).rejects.toMatchObject(paused);
       const steps = [runtime.resume(), runtime.pause(), runtime.resume()] as const;
       const [, third] = await Promise.all(steps);
-      expect([runtime.state, await ask(runner, 'n++')]).toEqual(['running', '1']);
+      expect([runtime.state, await evaluate(runner, 'n++')]).toEqual(['running', '1']);
       for (const snapshot of [first, second, third]) await snapshot.delete();
       const fourth = await runtime.pause();
       await fourth.delete();
@@ -149,14 +149,14 @@ describe.each(MODES)('$name', (mode) => {
       const elsewhere = await Sidecar.spawn();
       try {
         const copy = await NodeRuntime.create({ snapshot: id, sidecar: elsewhere });
-        expect(await ask(await runnerOf(copy), 'n')).toBe('42');
+        expect(await evaluate(await runnerOf(copy), 'n')).toBe('42');
         await elsewhere.snapshots.delete(id);
       } finally {
         await elsewhere.dispose();
       }
     }));
 
-  test('a pause ends connections and waits for listeners', () =>
+  test('a pause ends connections and pending waits for listeners', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec(`const net = await import('node:net');
@@ -180,7 +180,7 @@ describe.each(MODES)('$name', (mode) => {
       await snapshot.delete();
     }));
 
-  test('writes to a connection right after the pause fail with the pause', () =>
+  test('writes to a connection right after the pause fail with ERR_RUNTIME_PAUSED', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec(`const net = await import('node:net');
@@ -197,7 +197,7 @@ describe.each(MODES)('$name', (mode) => {
       written.write('x');
       ended.end();
       left.destroy();
-      // The destroyed stream may have received the error before.
+      // The destroyed stream may have received the error earlier.
       expect((await Promise.all(ends)).slice(0, 2)).toEqual(['ERR_RUNTIME_PAUSED', 'ERR_RUNTIME_PAUSED']);
       await runtime.resume();
       await snapshot.delete();
@@ -217,7 +217,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await change).toMatchObject({ value: { path: '/tmp/c' } });
       const snapshot = await runtime.pause();
       await runtime.resume();
-      await first; // the first change
+      await first; // the change before the pause
       const after = [runtime.createReadStream('/tmp/b'), runtime.createReadStream('/tmp/b')];
       const texts = Promise.all(after.map(async (stream) => new Set((await stream.toArray()).join('')).size));
       for (const reader of readers) await expect(rest(reader)).rejects.toMatchObject(paused);

@@ -1,5 +1,5 @@
-// Snapshots of paused runtimes in the store's folder: which snapshots another sidecar may evict,
-// and when.
+// Tests the snapshots of paused runtimes in the store's folder: which snapshots another sidecar may
+// evict, and when.
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,8 +22,8 @@ const files = () => readdirSync(directory).filter((name) => name.endsWith('.snap
 const untilPaused = (runtime: NodeRuntime) => until(() => runtime.state === 'paused' && files().length === 1);
 
 /**
- * Runs `work` beside a second sidecar on the folder, which has room for the paused runtime and for
- * nothing more. `write` imports a snapshot through the second sidecar.
+ * Runs `work` with a second sidecar on the folder. The folder has space for the paused runtime and
+ * for nothing more. `write` imports a snapshot through the second sidecar.
  */
 async function withFullFolder(work: (write: () => Promise<unknown>, other: Sidecar) => Promise<void>): Promise<void> {
   await using large = await Sidecar.spawn({ snapshots: { directory } });

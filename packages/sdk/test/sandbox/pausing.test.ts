@@ -1,17 +1,17 @@
-// Runtimes that are being paused: calls after `pause()` are refused, and programs that are ended
-// meanwhile stay ended.
+// Tests runtimes that are being paused. Calls after `pause()` are refused, and programs that are
+// ended meanwhile stay ended.
 
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { NodeRuntime, type PermissionEvent, Sidecar } from '../../src/index.js';
 import { MODES, withMode, withRuntime } from './modes.js';
-import { ask, until, usePrivateStoreFolder } from './snapshot-helpers.js';
+import { evaluate, until, usePrivateStoreFolder } from './snapshot-helpers.js';
 
 const folder = usePrivateStoreFolder();
 const paused = { code: 'ERR_RUNTIME_PAUSED' };
 
 describe.each(MODES)('$name', (mode) => {
-  test('refuses calls through every handle while it is pausing', () =>
+  test('a pausing runtime refuses calls through every handle', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec('globalThis.n = 1');
@@ -26,7 +26,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await failed).toMatchObject(paused);
       const snapshot = await pausing;
       await runtime.resume();
-      expect(await ask(runner, 'n')).toBe('1');
+      expect(await evaluate(runner, 'n')).toBe('1');
       expect(Buffer.from(await runtime.readFile('/tmp/file')).toString()).toBe('first');
       await program.writeStdin('kept');
       await program.closeStdin();
@@ -47,7 +47,7 @@ describe.each(MODES)('$name', (mode) => {
       await Promise.all([expect(running).rejects.toBe('one'), expect(evaluating).rejects.toBe('two'), ended.dispose()]);
       const snapshot = await pausing;
       await runtime.resume();
-      expect(await ask(kept, '"answers"')).toBe('answers');
+      expect(await evaluate(kept, '"answers"')).toBe('answers');
       await until(async () => (await runtime.processes()).length === 1);
       expect((await runtime.residentRunners()).map(({ pid }) => pid)).toEqual([kept.pid]);
       await snapshot.delete();
@@ -116,7 +116,7 @@ describe.each([
   ['process', (directory: string) => Sidecar.spawn({ snapshots: { directory } })],
   ['embedded', (directory: string) => Sidecar.embedded({ snapshots: { directory } })],
 ] as const)('%s', (_, open) => {
-  test('a runtime whose snapshot cannot be written kept running, and programs that were ended meanwhile end', async () => {
+  test('a runtime whose snapshot cannot be written keeps running, and programs that were ended meanwhile end', async () => {
     const file = `${folder.path()}/no-folder`;
     writeFileSync(file, '');
     const sidecar = await open(file);
@@ -135,7 +135,7 @@ describe.each([
         ended.dispose(),
       ]);
       expect(runtime.state).toBe('running');
-      expect(await ask(kept, 'n')).toBe('42');
+      expect(await evaluate(kept, 'n')).toBe('42');
       await until(async () => (await runtime.processes()).length === 1);
     } finally {
       await sidecar.dispose();

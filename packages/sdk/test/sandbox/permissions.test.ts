@@ -1,5 +1,5 @@
-// Permissions, in every mode: each operation of each scope, attempts to bypass rules, changes of
-// the policy while a program runs, and the decisions that a listener receives.
+// Tests permissions in every mode: each operation of each scope, attempts to bypass rules, and
+// changes of the policy while a program runs. Also tests the decisions that a listener receives.
 
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ async function printed(runtime: NodeRuntime, code: string): Promise<unknown> {
 const within = (mode: (typeof MODES)[number], permissions: PermissionsPolicy, work: (runtime: NodeRuntime) => Promise<void>) =>
   withRuntime(mode, { files: FILES, permissions }, work);
 
-// For each operation a call on /data/secret that needs it.
+// For each operation, a call on /data/secret that needs the operation.
 const FS_CALLS = {
   read: "fs.readFileSync('/data/secret/file')",
   write: "fs.writeFileSync('/data/secret/new', '')",
@@ -107,7 +107,7 @@ describe.each(MODES)('$name', (mode) => {
       const result = (await printed(runtime, attempts)) as string[][];
       // Node reports no code for a command that fails.
       expect(result.pop()).toEqual([null, null]);
-      for (const pair of result) for (const one of pair) expect(['EACCES', 'ENOTDIR']).toContain(one);
+      for (const pair of result) for (const code of pair) expect(['EACCES', 'ENOTDIR']).toContain(code);
     }).finally(() => rmSync(host, { recursive: true, force: true }));
   });
 
@@ -154,7 +154,7 @@ describe.each(MODES)('$name', (mode) => {
 
   test('allows the network inside the runtime unless the policy denies it', () =>
     within(mode, {}, async (runtime) => {
-      const ask = `
+      const program = `
         const server = net.createServer().listen(8080, '127.0.0.1');
         const listens = await outcomeOf(server, 'listening');
         const connects = await outcomeOf(net.connect(8080, '127.0.0.1'), 'connect');
@@ -166,34 +166,34 @@ describe.each(MODES)('$name', (mode) => {
         console.log(JSON.stringify({ listens, connects, udp, outside, name, unix }));
         process.exit();`;
       const inside = { listens: 'ok', connects: 'ok', udp: 'ok', outside: 'EACCES', name: 'ok', unix: 'ok' };
-      expect(await printed(runtime, ask)).toEqual(inside);
+      expect(await printed(runtime, program)).toEqual(inside);
       await runtime.setPermissions({ network: 'deny' });
       const denied = { listens: 'EACCES', connects: 'EACCES', udp: 'EACCES', outside: 'EACCES', name: 'EACCES', unix: 'ok' };
-      expect(await printed(runtime, ask)).toEqual(denied);
+      expect(await printed(runtime, program)).toEqual(denied);
       const rule = (operations: ('listen' | 'connect' | 'udp' | 'dns')[], patterns: string[]): PermissionsPolicy => ({
         network: { default: 'allow', rules: [{ mode: 'deny', operations, patterns }] },
       });
       await runtime.setPermissions(rule(['connect'], ['localhost:8080']));
-      expect(await printed(runtime, ask)).toEqual({ ...inside, connects: 'EACCES' });
+      expect(await printed(runtime, program)).toEqual({ ...inside, connects: 'EACCES' });
       await runtime.setPermissions(rule(['listen'], ['127.0.0.1:8000-8100']));
-      expect(await printed(runtime, ask)).toEqual({ ...inside, listens: 'EACCES', connects: 'ECONNREFUSED' });
+      expect(await printed(runtime, program)).toEqual({ ...inside, listens: 'EACCES', connects: 'ECONNREFUSED' });
       await runtime.setPermissions(rule(['udp', 'dns'], ['*']));
-      expect(await printed(runtime, ask)).toEqual({ ...inside, udp: 'EACCES', name: 'EACCES' });
+      expect(await printed(runtime, program)).toEqual({ ...inside, udp: 'EACCES', name: 'EACCES' });
       const anywhere =
         "console.log(JSON.stringify(await outcomeOf(net.createServer().listen(8080), 'listening'))); process.exit();";
       await runtime.setPermissions(rule(['listen'], ['127.0.0.1:8080']));
       expect(await printed(runtime, anywhere)).toBe('EACCES');
     }));
 
-  test('denies programs by file and by name, however they are started', () =>
+  test('denies programs by file and by name, for every way of starting them', () =>
     within(mode, { childProcess: { default: 'allow', rules: [{ mode: 'deny', patterns: ['node'] }] } }, async (runtime) => {
       await runtime.writeFile('/tmp/script', '#!/usr/bin/env node\n');
       const spawn = (file: string, args: string[] = []) => `cp.spawnSync('${file}', ${JSON.stringify(args)}).error?.code ?? 'ok'`;
-      const ask = `
+      const program = `
         fs.chmodSync('/tmp/script', 0o755); fs.copyFileSync('/usr/local/bin/node', '/tmp/copy'); fs.chmodSync('/tmp/copy', 0o755);
         fs.rmSync('/tmp/link', { force: true }); fs.symlinkSync('/usr/local/bin/node', '/tmp/link');
         console.log(JSON.stringify([${['node', '/tmp/copy', '/tmp/link', '/tmp/script', 'env'].map((file) => spawn(file, ['node', '-v'])).join()}, ${spawn('ls')}]));`;
-      expect(await printed(runtime, ask)).toEqual([...Array(5).fill('EACCES'), 'ok']);
+      expect(await printed(runtime, program)).toEqual([...Array(5).fill('EACCES'), 'ok']);
       expect((await runtime.execCommand('node', ['-p', '1'])).stdout).toBe('1\n');
       await runtime.setPermissions({ childProcess: 'deny' });
       expect(await printed(runtime, `console.log(JSON.stringify([${spawn('ls')}, ${spawn('node')}]))`)).toEqual([
@@ -208,51 +208,51 @@ describe.each(MODES)('$name', (mode) => {
 
   test('denies signals to other processes and changes of the working directory', () =>
     within(mode, {}, async (runtime) => {
-      const ask = `
+      const program = `
         const child = cp.spawn('sleep', ['100']);
         const result = [() => process.kill(child.pid, 'SIGTERM'), () => process.kill(child.pid, 0), () => child.kill('SIGUSR2'),
           () => process.kill(process.pid, 0), () => process.chdir('/tmp')].map(code);
         console.log(JSON.stringify(result)); process.exit();`;
-      expect(await printed(runtime, ask)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok']);
+      expect(await printed(runtime, program)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok']);
       await runtime.setPermissions({ process: 'deny' });
-      expect(await printed(runtime, ask)).toEqual(['EACCES', 'EACCES', 'EACCES', 'ok', 'EACCES']);
+      expect(await printed(runtime, program)).toEqual(['EACCES', 'EACCES', 'EACCES', 'ok', 'EACCES']);
       const rules = [
         { mode: 'deny', operations: ['signal'], patterns: ['SIGTERM:*'] },
         { mode: 'deny', operations: ['chdir'], patterns: ['/tmp*'] },
       ] as const;
       await runtime.setPermissions({ process: { default: 'allow', rules } });
-      expect(await printed(runtime, ask)).toEqual(['EACCES', 'ok', 'ok', 'ok', 'EACCES']);
+      expect(await printed(runtime, program)).toEqual(['EACCES', 'ok', 'ok', 'ok', 'EACCES']);
     }));
 
   test('filters the variables that a program gets and passes on', () =>
     withRuntime(mode, { env: { TOKEN: 't', HOME: '/x' } }, async (runtime) => {
-      const ask = `
+      const program = `
         const seen = (env) => JSON.parse(cp.execFileSync('node', ['-p', 'JSON.stringify([process.env.TOKEN, process.env.HOME, process.env.NEW])'], { env }));
         console.log(JSON.stringify([process.env.TOKEN, seen(process.env), seen({ ...process.env, TOKEN: 'other', NEW: '1' })]));`;
-      expect(await printed(runtime, ask)).toEqual(['t', ['t', '/x', null], ['other', '/x', '1']]);
+      expect(await printed(runtime, program)).toEqual(['t', ['t', '/x', null], ['other', '/x', '1']]);
       await runtime.setPermissions({ env: { default: 'allow', rules: [{ mode: 'deny', patterns: ['TOK*'] }] } });
-      expect(await printed(runtime, ask)).toEqual([null, [null, '/x', null], [null, '/x', '1']]);
+      expect(await printed(runtime, program)).toEqual([null, [null, '/x', null], [null, '/x', '1']]);
       await runtime.setPermissions({
         env: { default: 'allow', rules: [{ mode: 'deny', operations: ['write'], patterns: ['TOKEN', 'NEW'] }] },
       });
-      expect(await printed(runtime, ask)).toEqual(['t', ['t', '/x', null], [null, '/x', null]]);
+      expect(await printed(runtime, program)).toEqual(['t', ['t', '/x', null], [null, '/x', null]]);
       const viaEnv = await runtime.execCommand('sh', ['-c', 'env NEW=1 node -p process.env.NEW']);
       expect(viaEnv.stdout).toBe('undefined\n');
     }));
 
   test('denies bindings by name, and their commands too', () => {
-    const one = { description: 'one', inputSchema: { type: 'object' }, handler: () => 1 };
+    const binding = { description: 'one', inputSchema: { type: 'object' }, handler: () => 1 };
     const permissions = { binding: { default: 'allow', rules: [{ mode: 'deny', patterns: ['db.d*'] }] } } as const;
-    return withRuntime(mode, { bindings: { 'db.read': one, 'db.drop': one }, permissions }, async (runtime) => {
-      const ask = `
+    return withRuntime(mode, { bindings: { 'db.read': binding, 'db.drop': binding }, permissions }, async (runtime) => {
+      const program = `
         const ask = (name) => callBinding(name, {}).catch((error) => error.code);
         const run = (name) => cp.spawnSync(name, ['--json', '{}']).status;
         console.log(JSON.stringify([await ask('db.read'), await ask('db.drop'), run('db.read'), run('db.drop') === 0]));`;
-      expect(await printed(runtime, ask)).toEqual([1, 'EACCES', 0, false]);
+      expect(await printed(runtime, program)).toEqual([1, 'EACCES', 0, false]);
       await runtime.setPermissions({ binding: 'deny' });
-      expect(await printed(runtime, ask)).toEqual(['EACCES', 'EACCES', 1, false]);
+      expect(await printed(runtime, program)).toEqual(['EACCES', 'EACCES', 1, false]);
       await runtime.setPermissions({});
-      expect(await printed(runtime, ask)).toEqual([1, 1, 0, true]);
+      expect(await printed(runtime, program)).toEqual([1, 1, 0, true]);
     });
   });
 
@@ -263,11 +263,11 @@ describe.each(MODES)('$name', (mode) => {
         "fs.mkdirSync('/app/secret'); fs.writeFileSync('/app/secret/file', 'SECRET'); fs.symlinkSync('secret/file', '/app/to');";
       await runtime.exec(`${CODE} ${write}`);
       await runtime.setPermissions({ fs: { default: 'allow', rules: [{ mode: 'deny', paths: ['/app/secret'] }] } });
-      const ask = `
+      const program = `
         const attempts = [() => fs.readFileSync('/app/secret/file'), () => fs.readFileSync('/app/to'), () => fs.renameSync('/app/secret', '/app/x'),
           () => fs.writeFileSync('/app/own', 'own'), () => fs.statSync('/app/secret/none'), () => fs.readdirSync('/app')];
         console.log(JSON.stringify(attempts.map(code)));`;
-      expect(await printed(runtime, ask)).toEqual(['EACCES', 'EACCES', 'EACCES', 'ok', 'EACCES', 'ok']);
+      expect(await printed(runtime, program)).toEqual(['EACCES', 'EACCES', 'EACCES', 'ok', 'EACCES', 'ok']);
     });
   });
 
@@ -281,16 +281,16 @@ describe.each(MODES)('$name', (mode) => {
           console.log(code(() => fs.readFileSync('/data/secret/file')), String(bytes));
         });`);
       const output = child.stdout[Symbol.asyncIterator]();
-      const answer = async () => {
+      const readAgain = async () => {
         await child.writeStdin('?');
         return Buffer.from((await output.next()).value ?? []).toString();
       };
-      expect(await answer()).toBe('ok SECRET\n');
+      expect(await readAgain()).toBe('ok SECRET\n');
       await runtime.setPermissions({ fs: { default: 'allow', rules: [{ mode: 'deny', paths: ['/data/secret'] }] } });
-      expect(await answer()).toBe('EACCES SECRET\n');
+      expect(await readAgain()).toBe('EACCES SECRET\n');
       expect(Buffer.from(await runtime.readFile('/data/secret/file')).toString()).toBe('SECRET');
       await runtime.setPermissions({});
-      expect(await answer()).toBe('ok SECRET\n');
+      expect(await readAgain()).toBe('ok SECRET\n');
       await child.kill('SIGKILL');
     }));
 
@@ -340,12 +340,12 @@ describe.each(MODES)('$name', (mode) => {
 
   test('a program does not wait for a listener, and decisions beyond the buffer are counted as lost', () =>
     within(mode, {}, async (runtime) => {
-      let [heardOf, lost, last] = [0, 0, ''];
+      let [received, lost, last] = [0, 0, ''];
       const stop = await runtime.onPermission(
         ({ resource }) => {
           if (!resource.startsWith('/n/')) return;
-          if (lost === 0) expect(resource).toBe(`/n/${heardOf}`);
-          heardOf++;
+          if (lost === 0) expect(resource).toBe(`/n/${received}`);
+          received++;
           last = resource;
           const until = performance.now() + 0.2;
           while (performance.now() < until);
@@ -355,14 +355,14 @@ describe.each(MODES)('$name', (mode) => {
         },
       );
       await runtime.exec(`import * as fs from 'node:fs'; for (let n = 0; n < 30000; n++) fs.existsSync('/n/' + n);`);
-      // Once the buffered decisions are delivered, later decisions arrive again.
+      // After the buffered decisions are delivered, later decisions arrive again.
       for (let n = 0; last !== '/n/end' && n < 500; n++) {
         await runtime.exec(`import * as fs from 'node:fs'; fs.existsSync('/n/end');`);
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
       await stop();
       expect(last).toBe('/n/end');
-      expect(heardOf).toBeGreaterThan(1_000);
+      expect(received).toBeGreaterThan(1_000);
       expect(lost).toBeGreaterThan(0);
     }));
 });

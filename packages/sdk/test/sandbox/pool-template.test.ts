@@ -1,5 +1,5 @@
-// The template of a pool: a template that is evicted, that never becomes ready, or whose sidecar
-// exits.
+// Tests the template of a pool: a template that is evicted, a template that never becomes ready,
+// and a template whose sidecar exits.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// Unfinished work of a use whose slot is released. It does not reach the next use of the slot.
+// Tests unfinished work of a use whose slot is released. The work does not reach the next use of
+// the slot.
 
 import { describe, expect, test } from 'vitest';
 import { type GuestProcess, NodeRuntime, type ResidentRunner, RuntimePool, Sidecar } from '../../src/index.js';
@@ -28,7 +29,7 @@ async function withPool(
 }
 
 // Releases a slot by a failing use while `work` runs. Returns the files that the next use finds
-// once `work` has ended.
+// after `work` has ended.
 async function foundAfter(pool: RuntimePool, work: (runtime: NodeRuntime) => Promise<unknown>): Promise<string[]> {
   let left: Promise<unknown> | undefined;
   const use = pool.withRuntime((runtime) => {

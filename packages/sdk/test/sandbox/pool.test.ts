@@ -1,4 +1,4 @@
-// Pools of real runtimes: changes that a use leaves in a slot never reach another use.
+// Tests pools of real runtimes. Changes that a use leaves in a slot never reach another use.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -79,7 +79,7 @@ const changeEverything = async (runtime: NodeRuntime): Promise<void> => {
   await runtime.writeFile('/etc/secret', 'secret');
 };
 
-// Returns everything that the change could have affected.
+// Returns the state that the changes could have affected.
 const observe = async (runtime: NodeRuntime): Promise<unknown> => {
   const runner = await runnerOf(runtime);
   const { stdout } = await runner.exec(`
@@ -115,7 +115,7 @@ const CLEAN = {
 };
 
 describe.each(MODES)('$name', (mode) => {
-  test('the next use sees no changes of the use before, in the same tenant and in another', () =>
+  test('the next use sees no changes of the earlier use, in its tenant or in another tenant', () =>
     withPool(mode, { size: 1 }, async (pool) => {
       expect(await pool.withRuntime(observe, { tenant: 'a' })).toEqual(CLEAN);
       for (let round = 0; round < 3; round++) {
@@ -189,7 +189,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await pool.withRuntime(observe, { tenant: 'a' })).toEqual(CLEAN);
     }));
 
-  test('dispose() leaves no runtime, process or snapshot behind', () =>
+  test('dispose() removes every runtime, process and snapshot', () =>
     withPool(mode, { size: 4, min: 4, idleTimeoutMs: 100 }, async (pool, sidecar) => {
       const work = Array.from({ length: 20 }, (_, n) => pool.withRuntime(changeEverything, { tenant: `tenant-${n % 3}` }));
       const endless = pool.withRuntime((runtime) => runtime.exec('await new Promise(() => setInterval(() => {}, 1000))'));
@@ -208,7 +208,7 @@ describe.each(MODES)('$name', (mode) => {
     }));
 });
 
-test('uses a snapshot of the app as template after its runtime and its name are gone', async () => {
+test('uses a snapshot of the app as template after the runtime of the snapshot is disposed', async () => {
   const runtime = await NodeRuntime.create();
   await prepare(runtime);
   const snapshot = await runtime.snapshot({ name: 'template' });
@@ -256,7 +256,7 @@ test("a tenant cannot use another tenant's snapshots through a pool", async () =
   expect(await own.withRuntime(async (runtime) => (await runtime.snapshot({ name: 'mine' })).tenant)).toBe('a');
 });
 
-test('running calls fail after kill -9 of the pool’s own sidecar, and later calls get another', async () => {
+test('running calls fail after kill -9 of the pool’s own sidecar, and later calls get another sidecar', async () => {
   const before = childrenOf();
   await using pool = new RuntimePool({ size: 4, min: 2, prepare });
   expect(await pool.withRuntime(observe)).toEqual(CLEAN);
@@ -288,7 +288,7 @@ test('every call fails after kill -9 of the sidecar of the app, and dispose() wo
   await sidecar.dispose();
 });
 
-test('the constructor refuses faults of the pool, and calls refuse faults of the runtimes', async () => {
+test('the constructor refuses wrong options of the pool, and calls refuse wrong options of the runtimes', async () => {
   const wrong: [object, string][] = [
     [{}, 'size'],
     [{ size: 0 }, 'size'],

@@ -1,8 +1,8 @@
-// Facts of the operating system about processes: children, descriptors, memory.
+// Reads facts of the operating system about processes: children, descriptors, memory.
 
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** Pids of the children of `parent` that have not been reaped. */
+/** Returns the pids of the children of `parent` that have not been reaped. */
 export function childrenOf(parent = process.pid): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -19,10 +19,13 @@ function parentOf(pid: number): number | undefined {
   }
 }
 
-/** Whether a process with that pid exists, running or waiting to be reaped. */
+/** Returns whether a process with that pid exists, running or waiting to be reaped. */
 export const processExists = (pid: number): boolean => existsSync(`/proc/${pid}`);
 
-/** Whether a process runs. An ended process that waits to be reaped, as orphans do, does not. */
+/**
+ * Returns whether a process runs. An ended process that waits to be reaped, such as an orphan, does
+ * not run.
+ */
 export function isRunning(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -51,7 +54,7 @@ export function descriptorsOf(pid = process.pid): string[] {
 
 /**
  * Returns the memory of a process in bytes, without pages of files. File pages belong to the page
- * cache, and each slot that an image was mapped in counts them again.
+ * cache, and each slot that an image was mapped in counts these pages again.
  */
 export function residentBytes(pid = process.pid): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');

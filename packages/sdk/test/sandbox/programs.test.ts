@@ -1,4 +1,4 @@
-// Programs, in every mode: their results, and the end of programs that misbehave.
+// Tests programs in every mode: their results, and the end of programs that misbehave.
 
 import { describe, expect, test } from 'vitest';
 import { MODES, withMode, withRuntime } from './modes.js';
@@ -48,7 +48,7 @@ describe.each(MODES)('$name', (mode) => {
       const began = performance.now();
       const result = await runtime.exec(`console.log("begun"); ${code}`, { timeout: 100 });
       expect(result).toMatchObject({ exitCode: 124, stdout: 'begun\n', error: { code: 'ERR_TIMEOUT', timeoutMs: 100 } });
-      // The promise is 50 ms. The rest is for a busy machine.
+      // The promised bound is 50 ms. The rest is for a busy machine.
       expect(performance.now() - began).toBeLessThan(1_000);
       expect((await runtime.exec('console.log(1)')).stdout).toBe('1\n');
     }),
@@ -93,7 +93,7 @@ describe.each(MODES)('$name', (mode) => {
       const some = await runtime.exec('for (let n = 0; n < 1000; n++) console.error("x".repeat(99)); console.log("end")');
       expect(some).toMatchObject({ exitCode: 0, stdout: 'end\n', stderrTruncated: true });
       expect([some.stderr.length, some.error, some.stdoutTruncated]).toEqual([10_000, undefined, undefined]);
-      // Time limits an endless program.
+      // The limit of processor time ends an endless program.
       const endless = await runtime.exec('for (;;) console.log("x".repeat(99))');
       expect(endless).toMatchObject({ exitCode: 124, stdoutTruncated: true, error: { code: 'ERR_CPU_LIMIT' } });
       expect(endless.stdout.length).toBe(10_000);

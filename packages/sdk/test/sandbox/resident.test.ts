@@ -1,4 +1,4 @@
-// Resident runners: snippets run one after another in one process with one state.
+// Tests resident runners. Snippets run one after another in one process with one state.
 
 import { describe, expect, test } from 'vitest';
 import { MODES, withRuntime } from './modes.js';

@@ -1,5 +1,5 @@
-// The resource snapshot of a runtime before, during and after programs, and the warnings before a
-// limit.
+// Tests the resource snapshot of a runtime before, during and after programs, and the warnings
+// before a limit.
 
 import { describe, expect, test } from 'vitest';
 import type { LimitWarning, NodeRuntime } from '../../src/index.js';
@@ -31,7 +31,7 @@ const BUSY = `
   console.log('ready');`;
 
 describe.each(MODES)('$name', (mode) => {
-  test('a resource snapshot shows the use of programs while they run and afterwards', () =>
+  test('a resource snapshot shows the use of programs during and after their run', () =>
     withRuntime(mode, { limits: { sockets: 7 } }, async (runtime) => {
       const before = await runtime.getResourceSnapshot();
       const none = { processes: 0, descriptors: 0, pipes: 0, sockets: 0, watches: 0, operations: 0, timers: 0, bufferedBytes: 0 };

@@ -1,4 +1,4 @@
-// Files larger than one message, read and written during a rollback or a pause. No file mixes two
+// Reads and writes files larger than one message during a rollback or a pause. No file mixes two
 // states.
 
 import { describe, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ const BYTES = 40 * 1024 * 1024;
 const FILE = '/workspace/file';
 const full = (letter: string): Buffer => Buffer.alloc(BYTES, letter);
 
-/** Returns the letter that fills the file. */
+/** Returns the letter that fills the file, or a description of a mixed file. */
 function letterOf(bytes: Uint8Array): string {
   const letter = String.fromCharCode(bytes[0] ?? 0);
   return full(letter).equals(bytes) ? letter : `${bytes.length} bytes that begin with ${letter}`;

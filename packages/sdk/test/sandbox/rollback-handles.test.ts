@@ -1,15 +1,15 @@
-// Handles after a rollback, which reuses pids. A handle reaches the program that it was made for,
-// or nothing.
+// Tests handles after a rollback, which reuses pids. A handle reaches the program that the handle
+// was made for, or no program.
 
 import { describe, expect, test } from 'vitest';
 import type { GuestProcess, NodeRuntime, ResidentRunner } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
-import { ask, runnerOf, until, usePrivateStoreFolder } from './snapshot-helpers.js';
+import { evaluate, runnerOf, until, usePrivateStoreFolder } from './snapshot-helpers.js';
 
 usePrivateStoreFolder();
 
-const STAY = 'setInterval(() => {}, 1_000);';
-const ECHO = `process.on('SIGTERM', () => console.log('signal')); process.stdin.on('data', (data) => console.log('got ' + data)); console.log('up'); ${STAY}`;
+const KEEP_RUNNING = 'setInterval(() => {}, 1_000);';
+const ECHO = `process.on('SIGTERM', () => console.log('signal')); process.stdin.on('data', (data) => console.log('got ' + data)); console.log('up'); ${KEEP_RUNNING}`;
 
 /** Starts a program that prints its signals and its stdin. `output` returns its output so far. */
 async function startEcho(runtime: NodeRuntime): Promise<{ program: GuestProcess; output: () => string }> {
@@ -35,7 +35,7 @@ async function endOf(runner: ResidentRunner): Promise<string | undefined> {
 }
 
 /** Asserts that the handle reaches no program. */
-async function expectOver(program: GuestProcess): Promise<void> {
+async function expectEnded(program: GuestProcess): Promise<void> {
   const number = String(program.pid);
   await expect(program.writeStdin('secret')).rejects.toMatchObject({ code: 'EPIPE', syscall: 'write', path: number });
   expect([await program.kill(), await program.kill(0)]).toEqual([false, false]);
@@ -48,20 +48,20 @@ describe.each(MODES)('$name', (mode) => {
       const snapshot = await runtime.snapshot();
       // The result of the first program waits for its unread output. The second program is notified
       // late.
-      for (const code of [`console.log('unread'); ${STAY}`, 'for (;;);', STAY]) {
+      for (const code of [`console.log('unread'); ${KEEP_RUNNING}`, 'for (;;);', KEEP_RUNNING]) {
         const old = await runtime.spawn(code);
         await runtime.rollback(snapshot);
         const { program, output } = await startEcho(runtime);
         expect(program.pid).toBe(old.pid);
-        await expectOver(old);
+        await expectEnded(old);
         await program.writeStdin('mine');
         await until(() => output().includes('mine'));
         expect(output()).toBe('up\ngot mine\n');
         expect((await old.result).error).toMatchObject({ code: 'ERR_ROLLED_BACK' });
-        await expectOver(old);
+        await expectEnded(old);
         expect(await program.kill('SIGKILL')).toBe(true);
         await program.wait();
-        await expectOver(program);
+        await expectEnded(program);
         await runtime.rollback(snapshot);
       }
     }));
@@ -77,13 +77,13 @@ describe.each(MODES)('$name', (mode) => {
       await runtime.rollback(snapshot);
       const [entry] = await runtime.processes();
       expect([first.program.pid, before?.pid, entry?.pid]).toEqual(Array(3).fill(second.program.pid));
-      await expectOver(first.program);
-      await expectOver(second.program);
+      await expectEnded(first.program);
+      await expectEnded(second.program);
       await expect(before?.attach()).rejects.toMatchObject({ code: 'ESRCH', syscall: 'attach', path: String(entry?.pid) });
       const handle = (await entry?.attach()) as GuestProcess;
       await handle.kill('SIGKILL');
       expect((await handle.result).stdout).toBe('up\n');
-      await expectOver(handle);
+      await expectEnded(handle);
     }));
 
   test('a program that continues after the rollback keeps its handle', () =>
@@ -106,16 +106,16 @@ describe.each(MODES)('$name', (mode) => {
       await first.exec('globalThis.n = 1');
       const snapshot = await runtime.snapshot();
       await runtime.rollback(empty);
-      const program = await runtime.spawn(STAY);
+      const program = await runtime.spawn(KEEP_RUNNING);
       expect([program.pid, await runtime.residentRunners()]).toEqual([first.pid, []]);
       await runtime.rollback(empty);
       const second = await runtime.createResidentRunner();
       expect([second.pid, await runtime.residentRunners()]).toEqual([first.pid, [second]]);
-      await expectOver(program);
+      await expectEnded(program);
       await runtime.rollback(snapshot);
-      expect(await ask(await runnerOf(runtime), 'n')).toBe('1');
+      expect(await evaluate(await runnerOf(runtime), 'n')).toBe('1');
       for (const earlier of [second, first]) expect(await endOf(earlier)).toMatch(/ERR_RUNNER_EXITED|ERR_ROLLED_BACK/);
-      expect(await ask(await runnerOf(runtime), 'n')).toBe('1');
+      expect(await evaluate(await runnerOf(runtime), 'n')).toBe('1');
     }));
 
   test('a rollback restores a runner that has ended', () =>
@@ -125,7 +125,7 @@ describe.each(MODES)('$name', (mode) => {
       const template = await runtime.snapshot();
       for (let use = 0; use < 4; use++) {
         const runner = await runnerOf(runtime);
-        expect(await ask(runner, 'n')).toBe('7');
+        expect(await evaluate(runner, 'n')).toBe('7');
         await runner.exec('process.exit(3)');
         expect(await endOf(runner)).toBe('ERR_RUNNER_EXITED');
         await runtime.rollback(template);

@@ -1,5 +1,5 @@
-// HTTP requests to a guest before and after a rollback or a pause. Requests to the earlier state
-// never reach the later state, and later requests are answered.
+// Sends HTTP requests to a guest before and after a rollback or a pause. Requests to the earlier
+// state never reach the later state, and later requests get responses.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { until, usePrivateStoreFolder } from './snapshot-helpers.js';
 
 usePrivateStoreFolder();
 
-// Answers at once or never, and records the requests.
+// A server that responds at once or never, and records the requests.
 const SERVER = `import { appendFileSync } from 'node:fs';
   ${httpServer(`
     appendFileSync('/tmp/requests', request.url + '\\n');
@@ -37,7 +37,7 @@ async function fillConnections(runtime: NodeRuntime): Promise<Promise<string>[]>
 }
 
 describe.each(MODES)('$name', (mode) => {
-  test('responses requests right after a rollback and a resumption, although connections were kept alive', () =>
+  test('serves requests right after a rollback and a resumption, although connections were kept alive', () =>
     withRuntime(mode, {}, async (runtime) => {
       await serve(runtime, SERVER);
       const dispatcher = runtime.dispatcher(PORT);
@@ -61,7 +61,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(runtime.dispatcher(PORT)).toBe(dispatcher);
     }));
 
-  test('a rollback ends all pending requests, and none of them reaches the new state', () =>
+  test('a rollback ends all pending requests, and no request reaches the new state', () =>
     withRuntime(mode, {}, async (runtime) => {
       await serve(runtime, SERVER);
       const snapshot = await runtime.snapshot();
@@ -84,7 +84,7 @@ describe.each(MODES)('$name', (mode) => {
       expect((await response).body).toBe('fine');
     }));
 
-  test('a pause ends all pending requests, and none of them reaches the resumed runtime', () =>
+  test('a pause ends all pending requests, and no request reaches the resumed runtime', () =>
     withRuntime(mode, {}, async (runtime) => {
       await serve(runtime, SERVER);
       const before = await fillConnections(runtime);
@@ -117,7 +117,7 @@ describe.each(MODES)('$name', (mode) => {
     }));
 });
 
-test('closes idle connections in time although the guest asks for longer', async () => {
+test('closes idle connections in time although the guest requests a longer time', async () => {
   await using sidecar = await Sidecar.embedded();
   await using runtime = await NodeRuntime.create({ sidecar });
   const code = `import http from 'node:http'; import { writeFileSync } from 'node:fs';

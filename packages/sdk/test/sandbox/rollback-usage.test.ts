@@ -1,4 +1,4 @@
-// Processor time of a runtime across snapshots and rollbacks.
+// Tests the processor time of a runtime across snapshots and rollbacks.
 
 import { describe, expect, test } from 'vitest';
 import { MODES, withRuntime } from './modes.js';

@@ -1,4 +1,4 @@
-// Shells that the app starts, in every mode. The fixtures `shell-one-liners` and
+// Tests shells that the app starts, in every mode. The fixtures `shell-one-liners` and
 // `child-process-shell`, recorded from bash and Node, test the language of the shell.
 
 import { describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
-// Programs that make the sidecar allocate in a loop until a limit ends them. Each program gets an
-// error or nothing. The tests measure the private pages of the sidecar's process, which other
-// tenants share, while the programs run.
+// Runs programs that make the sidecar allocate in a loop until a limit ends the programs. A program
+// gets an error or nothing. The tests measure the private pages of the sidecar's process, which
+// other tenants share, while the programs run.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -8,16 +8,22 @@ import { NodeRuntime, Sidecar } from '../../src/index.js';
 import { repetitions } from '../repetitions.js';
 
 /**
- * Linear memory (64 MiB), files (32), kernel (16) and buffers of one hardened runtime, and room for
- * free memory of the allocator.
+ * The bound in MiB: linear memory (64), files (32), kernel (16) and buffers of one hardened
+ * runtime, and free memory of the allocator.
  */
 const MAX_MIB = 256;
 
-/** The time that each program may loop. Memory that grows does so from the first second on. */
+/**
+ * The processor time and the wall time of each program. Unbounded memory grows from the first
+ * second on.
+ */
 const CPU_MS = repetitions(1_500, 4_000);
 const WALL_MS = repetitions(2_500, 6_000);
 
-/** Repeats `step` and ignores its errors. `turns` lets the event loop run in between. */
+/**
+ * Returns a program that repeats `step` and ignores its errors. `turns` lets the event loop run
+ * between steps.
+ */
 const repeat = (prepare: string, step: string, loop: 'turns' | 'busy') =>
   `${prepare};
   for (let n = 0; ; n++) {
@@ -154,8 +160,8 @@ describe('the memory of the sidecar is bounded while a program repeats', () => {
       const result = await runtime.exec(code);
       ends = `${result.error?.code} ${result.exitCode} ${result.stderr.slice(0, 500)}`;
     });
-    expect(grown, `MiB; it ended with ${ends}`).toBeLessThan(MAX_MIB);
-    // Only a limit ends these programs, so this one ran until then.
+    expect(grown, `MiB; the program ended with ${ends}`).toBeLessThan(MAX_MIB);
+    // Only a limit ends these programs, so the program ran until its limit.
     expect(ends).toMatch(/^ERR_(CPU_LIMIT|TIMEOUT|MEMORY_LIMIT) /);
     expect((await runtime.exec('console.log(2)')).stdout).toBe('2\n');
     expect((await neighbour.exec('console.log(3)')).stdout).toBe('3\n');
@@ -176,7 +182,7 @@ describe('the memory of the sidecar is bounded while a program repeats', () => {
       await expect(runtime.exec('1', { stdin: long })).rejects.toMatchObject({ code: 'ERR_RESOURCE_EXHAUSTED', limit: 16 << 20 });
     });
     expect(written).toBe(16);
-    // At most twice 16 MiB while the queue grows, and the frames in flight.
+    // The growth is at most twice 16 MiB while the queue grows, and the frames in flight.
     expect(grown, 'MiB').toBeLessThan(128);
     await child.kill();
     await child.wait();

@@ -1,5 +1,5 @@
-// Snapshots that the SDK cannot have made: wrong labels, modified files with correct digests, lists
-// longer than a frame. The sidecar keeps working for every tenant.
+// Tests snapshots that the SDK cannot have made: wrong labels, modified files with correct digests,
+// lists longer than a frame. The sidecar keeps working for every tenant.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,8 +15,8 @@ const damaged = { code: 'ERR_SNAPSHOT_DAMAGED' };
 const page = (length: number) => Math.ceil(length / 4_096) * 4_096;
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest();
 
-// Replaces `from` with `to`, of the same length, in a file's info and state, except after a slash.
-// The digests are recomputed.
+// Replaces `from` with `to`, of equal length, in a file's info and state, except after a slash.
+// Recomputes the digests.
 function modify(path: string, from: string, to: string): void {
   const bytes = readFileSync(path);
   const head = page(96 + 48 * bytes.readUInt32LE(48) + bytes.readUInt32LE(52));

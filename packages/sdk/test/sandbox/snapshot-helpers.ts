@@ -1,4 +1,5 @@
-// Functions that the tests of snapshots share: a private store folder, and evaluations in runners.
+// Provides functions for the tests of snapshots: a private store folder, and evaluations in
+// runners.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import type { NodeRuntime, ResidentRunner } from '../../src/index.js';
 
-/** Gives the sidecars of a test file a private store folder, which is removed after the tests. */
+/**
+ * Sets a private store folder for the sidecars of a test file, and removes the folder after the
+ * tests.
+ */
 export function usePrivateStoreFolder(): { path(): string } {
   const before = process.env['XDG_DATA_HOME'];
   let folder = '';
@@ -23,7 +27,7 @@ export function usePrivateStoreFolder(): { path(): string } {
 }
 
 /** Evaluates `expression` in a runner and returns the result as text. */
-export async function ask(runner: ResidentRunner, expression: string): Promise<string> {
+export async function evaluate(runner: ResidentRunner, expression: string): Promise<string> {
   const { stdout, stderr } = await runner.exec(`console.log(${expression})`);
   if (stderr !== '') throw new Error(stderr);
   return stdout.trim();

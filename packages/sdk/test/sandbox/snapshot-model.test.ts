@@ -1,5 +1,5 @@
-// Random sequences of guest work, files, children, timers, snapshots, clones, rollbacks, pauses and
-// killed sidecars, compared with a plain model. For a failure, fast-check prints the shortest
+// Compares random sequences of guest work, files, children, timers, snapshots, clones, rollbacks,
+// pauses and killed sidecars with a plain model. For a failure, fast-check prints the shortest
 // failing sequence and the seed.
 
 import fc from 'fast-check';

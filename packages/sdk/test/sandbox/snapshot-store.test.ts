@@ -1,12 +1,12 @@
-// The store of snapshots: in memory and on disk, by tenant, in exported files, and after a killed
-// sidecar.
+// Tests the store of snapshots: in memory and on disk, by tenant, in exported files, and after a
+// killed sidecar.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { NodeRuntime, Sidecar } from '../../src/index.js';
 import { MODES, withMode, withRuntime } from './modes.js';
-import { ask, runnerOf, usePrivateStoreFolder } from './snapshot-helpers.js';
+import { evaluate, runnerOf, usePrivateStoreFolder } from './snapshot-helpers.js';
 
 const folder = usePrivateStoreFolder();
 const notFound = { code: 'ERR_SNAPSHOT_NOT_FOUND' };
@@ -17,7 +17,7 @@ describe.each(MODES)('$name', (mode) => {
       const runtime = await create({ tenant: `list ${mode.name}` });
       const other = await runtime.clone();
       const first = await runtime.snapshot({ name: 'a' });
-      // Gives the snapshots different times in milliseconds.
+      // The delay makes the times of the snapshots differ in milliseconds.
       await new Promise((resolve) => setTimeout(resolve, 5));
       const second = await runtime.snapshot({ name: 'a', labels: { at: '2' } });
       await runtime.dispose();
@@ -81,7 +81,7 @@ describe.each(MODES)('$name', (mode) => {
           [late.id, '41'],
         ] as const) {
           const copy = await NodeRuntime.create({ sidecar: second, snapshot });
-          expect(await ask(await runnerOf(copy), 'n')).toBe(n);
+          expect(await evaluate(await runnerOf(copy), 'n')).toBe(n);
           expect(Buffer.from(await copy.readFile('/workspace/a')).toString()).toBe('kept');
           await copy.dispose();
         }
@@ -109,7 +109,7 @@ describe.each(MODES)('$name', (mode) => {
         expect(imported).toMatchObject({ name: 'exported', labels: { a: 'b' }, tenant: 'importer' });
         expect(await imported.digest()).toBe(digest);
         const copy = await NodeRuntime.create({ snapshot: imported, sidecar: other });
-        expect(await ask(await runnerOf(copy), 'n')).toBe('42');
+        expect(await evaluate(await runnerOf(copy), 'n')).toBe('42');
         await copy.dispose();
         await imported.delete();
         const bytes = readFileSync(path);
@@ -143,7 +143,7 @@ test('snapshots on disk survive a killed sidecar', async () => {
   await expect(kept.digest()).rejects.toMatchObject({ code: 'ERR_SIDECAR_EXITED' });
   // The sidecar of the handle has exited, so the runtime starts its own.
   const copy = await NodeRuntime.create({ snapshot: kept });
-  expect(await ask(await runnerOf(copy), 'n')).toBe('42');
+  expect(await evaluate(await runnerOf(copy), 'n')).toBe('42');
   await expect(NodeRuntime.create({ snapshot: lost })).rejects.toMatchObject({
     code: 'ERR_SNAPSHOT_NOT_FOUND',
     message: expect.stringContaining('sidecar that has ended'),
@@ -152,7 +152,7 @@ test('snapshots on disk survive a killed sidecar', async () => {
   await copy.dispose();
 });
 
-test('the error of a lost snapshot names its place: memory, or another folder', async () => {
+test('the error of a lost snapshot names the store of the snapshot: memory, or another folder', async () => {
   const directory = join(folder.path(), 'of another');
   const open = () => Sidecar.spawn({ snapshots: { directory } });
   const [first, second, plain] = [await open(), await open(), await Sidecar.spawn()];

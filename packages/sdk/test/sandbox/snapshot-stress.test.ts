@@ -1,6 +1,6 @@
-// Failures that other snapshot systems had: state that leaks through a reused slot, clones with
-// equal random numbers, a paused runtime that cannot resume, a snapshot that cannot be deleted, a
-// disk that fills during a pause.
+// Tests failures that other snapshot systems had: state that leaks through a reused slot, and
+// clones with equal random numbers. Further tests cover a paused runtime that cannot resume, a
+// snapshot that cannot be deleted, and a disk that fills during a pause.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -109,7 +109,7 @@ describe('pause', () => {
     await runtime.dispose();
   });
 
-  test('a runtime whose guest computes is refused, and keeps running', async () => {
+  test('a snapshot of a runtime whose guest computes is refused, and the runtime keeps running', async () => {
     const { runtime, runner } = await withSecret('loops');
     let started = (): void => {};
     const begun = new Promise<void>((resolve) => {
@@ -198,7 +198,7 @@ test.skipIf(process.getuid?.() !== 0)('a disk that fills during a pause leaves t
       await expect(runtime.pause()).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_FILE', errno: 'ENOSPC' });
       expect(runtime.state).toBe('running');
       expect(await evaluate(runner, `n += 1; console.log(n, kept.length)`)).toBe(`${round + 2} 8388608`);
-      expect(bytesIn(small), 'bytes left behind').toBe(0);
+      expect(bytesIn(small), 'bytes that remain on disk').toBe(0);
     }
     await evaluate(runner, 'globalThis.kept = undefined; globalThis.gc?.()');
     await runtime.dispose();

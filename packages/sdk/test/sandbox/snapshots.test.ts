@@ -1,9 +1,9 @@
-// Snapshots of runtimes: take, restore, rollback, clone.
+// Tests snapshots of runtimes: take, restore, rollback, clone.
 
 import { describe, expect, test } from 'vitest';
 import { NodeRuntime, type NodeRuntimeOptions } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
-import { ask, disposeAll, runnerOf, until, usePrivateStoreFolder } from './snapshot-helpers.js';
+import { disposeAll, evaluate, runnerOf, until, usePrivateStoreFolder } from './snapshot-helpers.js';
 
 usePrivateStoreFolder();
 
@@ -36,10 +36,10 @@ describe.each(MODES)('$name', (mode) => {
       try {
         const copied = await runnerOf(copy);
         expect(copied.pid).toBe(runner.pid);
-        expect(await ask(copied, '++n, n, process.env.A, process.cwd()')).toBe('41 41 1 /tmp');
+        expect(await evaluate(copied, '++n, n, process.env.A, process.cwd()')).toBe('41 41 1 /tmp');
         expect(Buffer.from(await copy.readFile('/workspace/n')).toString()).toBe('40');
         expect((await copy.exec('console.log(process.cwd(), process.env.A)')).stdout).toBe('/tmp 1\n');
-        expect(await ask(runner, 'n')).toBe('0');
+        expect(await evaluate(runner, 'n')).toBe('0');
         await expect(runtime.readFile('/workspace/n')).rejects.toMatchObject({ code: 'ENOENT' });
         // A snapshot of the copy names its parent.
         const next = await copy.snapshot();
@@ -48,7 +48,7 @@ describe.each(MODES)('$name', (mode) => {
       } finally {
         await copy.dispose();
       }
-      expect(await ask(runner, 'n')).toBe('0');
+      expect(await evaluate(runner, 'n')).toBe('0');
     }));
 
   test('options of create() replace the options in the snapshot', () =>
@@ -97,7 +97,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await busy).toMatchObject({ exitCode: 137, error: { code: 'ERR_ROLLED_BACK' } });
       expect(await behind).toMatchObject({ exitCode: 137, stdout: '', error: { code: 'ERR_ROLLED_BACK' } });
       await expect(other.exec('1')).rejects.toMatchObject({ code: expect.stringMatching(/ERR_RUNNER_EXITED|ERR_ROLLED_BACK/) });
-      expect(await ask(runner, 'n')).toBe('1');
+      expect(await evaluate(runner, 'n')).toBe('1');
       expect(Buffer.from(await runtime.readFile('/workspace/a')).toString()).toBe('before');
       expect(await runtime.exists('/workspace/b')).toBe(false);
       expect(await within).toMatchObject({ exitCode: 0, stdout: 'within\n' });
@@ -113,11 +113,11 @@ describe.each(MODES)('$name', (mode) => {
       await runner.dispose();
       const second = await runtime.snapshot();
       await runtime.rollback(first);
-      expect(await ask(await runnerOf(runtime), 'n')).toBe('7');
+      expect(await evaluate(await runnerOf(runtime), 'n')).toBe('7');
       await runtime.rollback(second);
       expect(await runtime.residentRunners()).toEqual([]);
       await runtime.rollback(first.id);
-      expect(await ask(await runnerOf(runtime), 'n')).toBe('7');
+      expect(await evaluate(await runnerOf(runtime), 'n')).toBe('7');
     }));
 
   test('20 clones have a loaded package and data in memory, and different random numbers', () =>
@@ -136,13 +136,13 @@ describe.each(MODES)('$name', (mode) => {
           expect(copies).toHaveLength(20);
           const lines = await Promise.all(
             copies.map(async (copy) =>
-              ask(
+              evaluate(
                 await runnerOf(copy),
                 'lib.times(21), data.length, data[9_999], lib.loaded, Math.random(), crypto.randomUUID()',
               ),
             ),
           );
-          const loaded = await ask(runner, 'lib.loaded');
+          const loaded = await evaluate(runner, 'lib.loaded');
           const [same, drawn] = [new Set<string>(), new Set<string>()];
           for (const line of lines) {
             const words = line.split(' ');
@@ -157,7 +157,7 @@ describe.each(MODES)('$name', (mode) => {
       },
     ));
 
-  test('clone() returns a runtime, clone(n) a list, and clone with settle the results', () =>
+  test('clone() returns a runtime, clone(n) returns a list, and clone(n) with settle returns results', () =>
     withRuntime(mode, {}, async (runtime) => {
       const one = await runtime.clone();
       const none = await runtime.clone({ timeoutMs: 1_000 });
@@ -168,7 +168,7 @@ describe.each(MODES)('$name', (mode) => {
       await disposeAll([one, none, ...copies]);
     }));
 
-  test('an owned sidecar lives until the last clone is disposed', () =>
+  test('an owned sidecar runs until the last clone is disposed', () =>
     withRuntime(mode, {}, async (runtime) => {
       const [first, second] = (await runtime.clone(2)) as [NodeRuntime, NodeRuntime];
       await runtime.dispose();
@@ -197,11 +197,13 @@ describe.each(MODES)('$name', (mode) => {
       const copy = await NodeRuntime.create({ snapshot });
       try {
         const copied = await runnerOf(copy);
-        expect(await ask(copied, 'events.length, typeof events[0].asleepMs, events[0].asleepMs >= 500')).toBe('1 number true');
-        // The copy's clock stood still meanwhile, so the timer is due at its time.
+        expect(await evaluate(copied, 'events.length, typeof events[0].asleepMs, events[0].asleepMs >= 500')).toBe(
+          '1 number true',
+        );
+        // The copy's clock did not advance meanwhile, so the timer is due at its time.
         const due = '(await new Promise((r) => setTimeout(r, 400)), Math.abs((await fired) - left) < 200)';
-        expect(await ask(copied, due)).toBe('true');
-        expect(await ask(runner, 'events.length')).toBe('0');
+        expect(await evaluate(copied, due)).toBe('true');
+        expect(await evaluate(runner, 'events.length')).toBe('0');
       } finally {
         await copy.dispose();
       }

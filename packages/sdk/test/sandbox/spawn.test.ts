@@ -1,10 +1,10 @@
-// Handles of running programs, in every mode: pids, streams, signals, commands, the list of
+// Tests handles of running programs in every mode: pids, streams, signals, commands, the list of
 // processes.
 
 import { describe, expect, test } from 'vitest';
 import { MODES, withRuntime } from './modes.js';
 
-const STAY = 'setInterval(() => {}, 1000);';
+const KEEP_RUNNING = 'setInterval(() => {}, 1000);';
 const ECHO = 'process.stdin.on("data", (data) => process.stdout.write(String(data).toUpperCase()));';
 
 async function text(stream: AsyncIterable<Uint8Array>): Promise<string> {
@@ -46,7 +46,7 @@ describe.each(MODES)('$name', (mode) => {
       for (let i = 0; i < 20; i++) await child.writeStdin('x'.repeat(50_000));
       await child.closeStdin();
       expect(await all).toBe(`first ${'x'.repeat(1_000_000)}`);
-      const unreading = await runtime.spawn(STAY);
+      const unreading = await runtime.spawn(KEEP_RUNNING);
       const megabyte = new Uint8Array(1 << 20);
       for (let i = 0; i < 16; i++) await unreading.writeStdin(megabyte);
       expect(await codeOf(unreading.writeStdin(megabyte))).toBe('ENOBUFS');
@@ -54,18 +54,18 @@ describe.each(MODES)('$name', (mode) => {
       expect(await unreading.wait()).toBe(137);
     }));
 
-  test('signals reach a program, and its children are listed and end with it', () =>
+  test('signals reach a program, and its children are listed and end with the program', () =>
     withRuntime(mode, {}, async (runtime) => {
       const child = await runtime.spawn(`
         import { spawn } from 'node:child_process';
-        const inner = spawn('node', ['-e', '${STAY}', 'inner'], { stdio: 'ignore' });
+        const inner = spawn('node', ['-e', '${KEEP_RUNNING}', 'inner'], { stdio: 'ignore' });
         process.on('SIGUSR2', () => console.log('sizes'));
-        console.log('ready'); ${STAY}`);
+        console.log('ready'); ${KEEP_RUNNING}`);
       const output = child.stdout[Symbol.asyncIterator]();
       await output.next();
       const [own, inner] = await runtime.processes();
       expect(own).toMatchObject({ pid: child.pid, ppid: 1, group: child.pid });
-      expect(inner).toMatchObject({ ppid: child.pid, group: child.pid, command: `node -e ${STAY} inner` });
+      expect(inner).toMatchObject({ ppid: child.pid, group: child.pid, command: `node -e ${KEEP_RUNNING} inner` });
       expect(await child.kill('SIGUSR2')).toBe(true);
       expect(Buffer.from((await output.next()).value ?? []).toString()).toBe('sizes\n');
       expect(await child.kill()).toBe(true);
@@ -107,7 +107,7 @@ describe.each(MODES)('$name', (mode) => {
       const result = await child.result;
       expect([result.exitCode, result.stdout.length, result.stdoutTruncated]).toEqual([0, 1_000, true]);
       const controller = new AbortController();
-      const stopped = await runtime.spawn(STAY, { signal: controller.signal });
+      const stopped = await runtime.spawn(KEEP_RUNNING, { signal: controller.signal });
       controller.abort(new Error('enough'));
       await expect(stopped.wait()).rejects.toThrow('enough');
     }));

@@ -1,5 +1,5 @@
-// 100 MB of stdout with a slow reader: every byte arrives in order, and both sides buffer at most
-// the window.
+// Streams 100 MB of stdout to a slow reader. Every byte arrives in order, and both sides buffer at
+// most the window.
 
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
@@ -65,7 +65,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(hash.digest('hex')).toBe(expectedHash());
       const grown = peaks.map((peak, i) => Math.round((peak - (before[i] ?? 0)) / MEGABYTE));
       // The window is 256 KiB. Further growth is garbage that is not collected yet.
-      expect(Math.max(...grown), `megabytes grown in host and sidecar: ${grown}`).toBeLessThan(50);
+      expect(Math.max(...grown), `megabytes grown in this process and the sidecar: ${grown}`).toBeLessThan(50);
     }));
 
   test('a reader that never continues does not block the sidecar', () =>

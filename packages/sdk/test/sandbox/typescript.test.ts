@@ -1,4 +1,4 @@
-// Programs that are not ES modules of JavaScript: TypeScript as text, and `--input-type`.
+// Tests programs that are not ES modules of JavaScript: TypeScript as text, and `--input-type`.
 
 import { expect, test } from 'vitest';
 import { NodeRuntime } from '../../src/index.js';

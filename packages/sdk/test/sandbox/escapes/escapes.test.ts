@@ -1,12 +1,12 @@
-// The escape suite: hostile programs, which must not affect or observe anything outside of their
-// runtime. README.md describes how to add a case.
+// Runs the escape suite: hostile programs, which must not affect or observe anything outside of
+// their runtime. README.md describes how to add a case.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { THEMES } from './cases/index.js';
 import { run } from './harness/run.js';
 import { closeSuite, openSuite, type Suite } from './harness/suite.js';
 
-/** The suite may grow and must not shrink. */
+/** The smallest number of cases. The suite may grow and must not shrink. */
 const MIN_CASES = 150;
 
 let suite: Suite;

@@ -1,4 +1,4 @@
-// The harness detects each kind of problem in cases that leak on purpose.
+// Tests that the harness detects each kind of problem. The cases leak on purpose.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ test('a case that holds has no problems', async () => {
 test('reports an unmet expectation with the actual result', async () => {
   expect(await problemsOf({ program: `say('b');`, expected: 'a' })).toMatch('"b\\n" instead of a');
   expect(await problemsOf({ program: `process.exit(3);`, expected: '' })).toMatch('exit code 3 instead of 0');
-  expect(await problemsOf({ program: `for (;;);`, how: { timeout: 50 }, expected: { error: 'none' } })).toMatch(
+  expect(await problemsOf({ program: `for (;;);`, execOptions: { timeout: 50 }, expected: { error: 'none' } })).toMatch(
     'error ERR_TIMEOUT',
   );
 });

@@ -1,4 +1,4 @@
-// The actions of the property test, as plain data. fast-check makes sequences of actions and
+// Defines the actions of the property test as plain data. fast-check makes sequences of actions and
 // shortens a failing sequence.
 
 import fc from 'fast-check';
@@ -42,5 +42,5 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 2, arbitrary: of({ do: fc.constant('check') }) as fc.Arbitrary<Action> },
 );
 
-/** Sequences of actions. */
+/** An arbitrary sequence of actions. */
 export const actions: fc.Arbitrary<Action[]> = fc.array(action, { minLength: 3, maxLength: 14, size: 'max' });

@@ -1,5 +1,5 @@
-// The snippets that the property test runs in a resident runner. The guest has state of every kind
-// that a snapshot contains: values in memory, files, children behind pipes, timers.
+// Defines the snippets that the property test runs in a resident runner. The guest has state of
+// every kind that a snapshot contains: values in memory, files, children behind pipes, timers.
 
 import type { ResidentRunner } from '../../../src/index.js';
 

@@ -20,7 +20,7 @@ interface TakenSnapshot {
   disk: boolean;
 }
 
-/** How a sidecar is opened and killed. An embedded sidecar cannot be killed. */
+/** Opens and kills a sidecar. An embedded sidecar cannot be killed. */
 export interface SidecarKind {
   open(directory: string): Promise<Sidecar>;
   kill?(sidecar: Sidecar): Promise<void>;
@@ -237,8 +237,8 @@ class Sequence {
   }
 
   /**
-   * Continues in the copy or in the original. Changes the other runtime first, which must not be
-   * visible.
+   * Continues in the copy or in the original. Changes the other runtime first. The changes must not
+   * be visible in the runtime that continues.
    */
   async #choose(copy: NodeRuntime, move: boolean): Promise<void> {
     const runner = await onlyRunner(copy);

@@ -1,4 +1,5 @@
-// All cases, by theme. A new theme is a folder here and a line below; see ../README.md.
+// Lists all cases by theme. A new theme is a folder here and a line below, as ../README.md
+// describes.
 
 import type { Theme } from '../harness/case.js';
 import { app } from './app/index.js';

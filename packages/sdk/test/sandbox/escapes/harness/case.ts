@@ -1,5 +1,5 @@
-// The type of a case: an action of hostile code, and the expected result. Next: `run.ts`, which
-// runs cases.
+// Defines the type of a case: an action of hostile code, and the expected result. Next: `run.ts`,
+// which runs cases.
 
 import type { NodeRuntime, NodeRuntimeOptions, RunOptions } from '../../../../src/index.js';
 import type { CaseFolders } from './folders.js';
@@ -16,25 +16,26 @@ export interface EscapeCase {
   /** Whether the program runs without the prelude. */
   bare?: boolean;
   /** Options of `exec()`. The default timeout is 20 seconds. */
-  how?: RunOptions;
+  execOptions?: RunOptions;
   /**
-   * Calls of the app that replace the program. The returned text is compared like a program's
-   * output.
+   * Calls of the app that replace the program. The harness compares the returned text like a
+   * program's output.
    */
   attack?: (runtime: NodeRuntime, folders: CaseFolders) => Promise<string>;
   /** The expected result. */
   expected: Expected;
-  /** Checks the host machine afterwards. Returns a sentence about a problem, or nothing. */
+  /** Checks the host machine afterwards. Returns a sentence about a problem, or `undefined`. */
   after?: (folders: CaseFolders) => string | undefined;
   /**
-   * The reason why a known hole is still open. The case must fail then, and reports when it passes.
+   * The reason why a known hole is still open. The case must fail, and the suite reports when the
+   * case passes.
    */
   fails?: string;
 }
 
 /**
- * Text or an expression: the trimmed stdout of a program that succeeds. An object: only the named
- * properties are compared.
+ * The expected end of a program. Text or a regular expression is compared with the trimmed stdout
+ * of a program that succeeds. An object is compared in its named properties only.
  */
 export type Expected = string | RegExp | Ending;
 
@@ -45,9 +46,6 @@ export interface Ending {
   /** The code of `result.error`. */
   error?: string | RegExp;
 }
-
-/** Accepts every end except a fault of the engine. The checks of the harness decide. */
-export const CONTAINED: Ending = { error: /^(?!ERR_ENGINE_FAULT)/ };
 
 /** The cases of a theme, in their order. */
 export interface Theme {

@@ -1,9 +1,13 @@
-// Text that no output may contain: secrets of other runtimes, and facts of the host machine.
+// Collects text that no output may contain: secrets of other runtimes, and facts of the host
+// machine.
 
 import { cpus, homedir, hostname, networkInterfaces, release, userInfo } from 'node:os';
 import type { HostFolders } from './folders.js';
 
-/** Shorter facts, and common names, would be found by chance. */
+/**
+ * The smallest length of a forbidden text. Shorter facts, and common names, would be found by
+ * chance.
+ */
 const MIN_LENGTH = 7;
 
 /** Returns the forbidden texts with their descriptions. */
@@ -27,7 +31,7 @@ export function forbidden(folders: HostFolders, neighbourSecret: string): Map<st
   return new Map(facts.flatMap(([name, text]) => (text && text.length >= MIN_LENGTH ? [[text, name]] : [])));
 }
 
-/** Returns a sentence about forbidden text in `text`, or nothing. */
+/** Returns a sentence about forbidden text in `text`, or `undefined`. */
 export function leaked(text: string, facts: Map<string, string>): string | undefined {
   for (const [fact, name] of facts) if (text.includes(fact)) return `${name} is in the output`;
   return undefined;

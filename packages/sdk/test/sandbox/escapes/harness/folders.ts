@@ -1,5 +1,5 @@
-// The folders of a case on the host machine: a folder to mount, and a folder beside it that no
-// guest may reach.
+// Makes the folders of a case on the host machine: a folder to mount, and a neighbouring folder
+// that no guest may reach.
 //
 // The canary is a file outside of every mount. Its times are long ago, so the host machine records
 // a read even if the file system records only the first read (`relatime`).
@@ -21,7 +21,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const LONG_AGO = new Date('2001-01-01');
-/** Later than the last read, so the next read is recorded. */
+/** A time later than the last read, so that the next read is recorded. */
 const LATER = new Date('2002-01-01');
 
 /** The folder of the suite. Each case has its own folder inside. */
@@ -41,7 +41,7 @@ export class HostFolders {
     return new CaseFolders(join(this.root, String(++this.#count)), this);
   }
 
-  /** Returns a sentence about a read or a change of the canary, or nothing. */
+  /** Returns a sentence about a read or a change of the canary, or `undefined`. */
   canaryProblem(): string | undefined {
     const { atimeMs, mtimeMs, size, nlink } = statSync(this.canary);
     if (atimeMs !== LONG_AGO.getTime()) return 'the canary was read';
@@ -58,7 +58,7 @@ export class HostFolders {
 export class CaseFolders {
   /** The folder that a case may mount. */
   readonly inside: string;
-  /** The folder beside it, with a file `protected`. */
+  /** The folder beside `inside`, with a file `protected`. */
   readonly outside: string;
 
   readonly root: string;

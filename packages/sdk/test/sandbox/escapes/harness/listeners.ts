@@ -1,5 +1,5 @@
-// Listeners of the host machine that guests try to reach: TCP, a Unix socket, UDP. They count
-// arrivals.
+// Opens listeners on the host machine that guests try to reach: TCP, a Unix socket, UDP. The
+// listeners count arrivals.
 
 import { createSocket } from 'node:dgram';
 import { type AddressInfo, createServer } from 'node:net';
@@ -9,7 +9,7 @@ export interface Listeners {
   tcp: number;
   udp: number;
   path: string;
-  /** Connections and messages so far. */
+  /** Returns the number of connections and messages so far. */
   arrivals: () => number;
   close: () => Promise<void>;
 }

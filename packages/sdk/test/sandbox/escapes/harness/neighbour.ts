@@ -1,8 +1,8 @@
-// The neighbour: another tenant's runtime on the same sidecar, with everything that a hostile
+// Runs the neighbour: another tenant's runtime on the same sidecar, with everything that a hostile
 // program could attack.
 //
 // The neighbour has a secret in its memory, in a file and in its environment, a resident runner, an
-// open descriptor, and servers. The harness checks all of them after each case.
+// open descriptor, and servers. The harness checks these objects after each case.
 
 import { randomUUID } from 'node:crypto';
 import { NodeRuntime, type ResidentRunner, type Sidecar } from '../../../../src/index.js';
@@ -66,7 +66,7 @@ export class Neighbour {
     return this.#runtime as NodeRuntime;
   }
 
-  /** Returns a sentence about damage, or nothing. */
+  /** Returns a sentence about damage, or `undefined`. */
   async check(): Promise<string | undefined> {
     try {
       const result = await (this.#runner as ResidentRunner).exec(REPORT, { timeout: 10_000 });
@@ -81,7 +81,7 @@ export class Neighbour {
       const file = Buffer.from(await this.runtime.readFile(SECRET_FILE)).toString();
       return file === this.secret ? undefined : "the neighbour's file has changed";
     } catch (error) {
-      return `the neighbour does not answer: ${error}`;
+      return `the neighbour does not respond: ${error}`;
     }
   }
 

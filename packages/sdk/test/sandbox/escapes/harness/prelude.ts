@@ -1,4 +1,5 @@
-// Code that runs before every hostile program: names for modules, and functions that catch errors.
+// Defines the code that runs before every hostile program: names for modules, and functions that
+// catch errors.
 
 export const PRELUDE = `
 import fs from 'node:fs';

@@ -1,5 +1,5 @@
-// Runs one case and returns all problems: of its expectation, its output, the neighbour, the
-// sidecar and the canary. An empty list means that the sandbox held.
+// Runs one case and returns all problems of its expectation, its output, the neighbour, the sidecar
+// and the canary. An empty list means that the sandbox held.
 
 import { type ExecResult, NodeRuntime } from '../../../../src/index.js';
 import type { Ending, EscapeCase, Expected } from './case.js';
@@ -42,7 +42,7 @@ async function execute(suite: Suite, attempt: EscapeCase, folders: CaseFolders):
     if (attempt.attack) return { stdout: await attempt.attack(runtime, folders), stderr: '', exitCode: 0 };
     const program = typeof attempt.program === 'function' ? attempt.program(folders) : (attempt.program ?? '');
     const code = attempt.bare ? program : `${PRELUDE}\n${program}`;
-    return await runtime.exec(code, { timeout: TIMEOUT_MS, ...attempt.how });
+    return await runtime.exec(code, { timeout: TIMEOUT_MS, ...attempt.execOptions });
   } finally {
     await runtime.dispose();
   }

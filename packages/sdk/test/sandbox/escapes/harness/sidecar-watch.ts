@@ -14,11 +14,12 @@ const SLACK_THREADS = 10;
 /** Free memory that the allocator may keep. */
 const SLACK_BYTES = 512 << 20;
 /**
- * A guest's growth beyond 1 MiB has its own file, and the neighbour may have such a file by now.
+ * The allowed files beyond the first state. A guest's growth beyond 1 MiB has its own file, and the
+ * neighbour may have such a file by now.
  */
 const SLACK_GROWN = 1;
 const isGrowth = (name: string): boolean => name.startsWith('/memfd:coldframe');
-/** The longest time until ended programs are taken down. */
+/** The longest time until the sidecar has taken down ended programs. */
 const TAKEDOWN_MS = 3_000;
 
 interface ProcessState {
@@ -37,7 +38,7 @@ function stateOf(pid: number): ProcessState {
   };
 }
 
-/** Watches one sidecar. */
+/** Compares one sidecar with its first state. */
 export class SidecarWatch {
   readonly #first: ProcessState;
 
@@ -48,7 +49,7 @@ export class SidecarWatch {
     this.#first = stateOf(sidecar.pid);
   }
 
-  /** Returns a sentence about a problem, or nothing. Only the neighbour's runtime may exist. */
+  /** Returns a sentence about a problem, or `undefined`. Only the neighbour's runtime may exist. */
   async check(): Promise<string | undefined> {
     const end = performance.now() + TAKEDOWN_MS;
     for (;;) {

@@ -1,5 +1,5 @@
-// The objects that all cases share: one sidecar, the neighbour on it, the folders on the host
-// machine. Next: `run.ts`.
+// Opens the objects that all cases share: one sidecar, the neighbour on the sidecar, the folders on
+// the host machine. Next: `run.ts`.
 
 import { randomUUID } from 'node:crypto';
 import { NodeRuntime, Sidecar } from '../../../../src/index.js';
@@ -10,7 +10,8 @@ import { Neighbour } from './neighbour.js';
 import { SidecarWatch } from './sidecar-watch.js';
 
 /**
- * Concurrent programs before the sidecar is measured first, so that it has its objects for reuse.
+ * The number of concurrent programs before the first measurement of the sidecar. The sidecar keeps
+ * their objects for reuse.
  */
 const WARM_UP = 24;
 
@@ -40,7 +41,7 @@ async function warmUp(sidecar: Sidecar, folders: HostFolders): Promise<void> {
   await runtime.exec(`import fs from 'node:fs'; fs.chmodSync('/m/dir', 0o755); fs.utimesSync('/m/dir', 1, 1);`);
   await runtime.execCommand('sh', ['-c', 'echo x | cat']);
   await runtime.dispose();
-  // The folder is closed when the last program has been taken down.
+  // The sidecar closes the folder after the last program was taken down.
   while ((await sidecar.getResourceSnapshot()).runtimes > 1 || descriptorsOf(sidecar.pid).includes(folder)) await sleep(5);
 }
 

@@ -1,9 +1,8 @@
-// A thread that swaps the target of a name as fast as possible until it is stopped, and counts the
-// swaps.
+// Swaps the target of a name as fast as possible until the thread is stopped, and counts the swaps.
 //
-// Kinds: `directory` (a folder and an outward link), `file` (a file and an outward link), `away` (a
-// folder that is moved out and back), `chain` (an inward and an outward link), `absolute` (like
-// `directory`, with an absolute link).
+// `directory` swaps a folder and an outward link, `file` a file and an outward link, `chain` an
+// inward and an outward link. `away` moves a folder out and back. `absolute` is like `directory`,
+// with an absolute link.
 
 import { renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,8 +44,8 @@ while (Atomics.load(flags, STOP) === 0) {
     SWAPS[kind]();
     Atomics.add(flags, COUNT, 1);
   } catch {
-    // The guest has made an entry with the name. Removes the entry and restores the first state.
-    // The guest may be faster here too.
+    // The guest has made an entry with the name. The entry is removed and the first state is
+    // restored. The guest may make an entry again meanwhile.
     try {
       rmSync(name, { recursive: true, force: true });
       if (kind === 'chain') symlinkSync('dir', name);

@@ -1,5 +1,5 @@
-// Calls of the app on files and values that a hostile program has prepared: links, deep folders,
-// devices, returned values.
+// Attacks calls of the app through files and values that a hostile program has prepared: links,
+// deep folders, devices, returned values.
 
 import type { NodeRuntime } from '../../../../../src/index.js';
 import type { EscapeCase, Theme } from '../../harness/case.js';
@@ -124,7 +124,7 @@ export const app: Theme = {
       expected: 'true',
     },
     {
-      name: 'output is passed as bytes, whatever it imitates',
+      name: 'output that imitates a message is passed as bytes',
       attack: async (runtime) => {
         const bytes = [...Array(256).keys()].map((byte) => byte);
         const { stdoutBytes, error } = await runtime.exec(

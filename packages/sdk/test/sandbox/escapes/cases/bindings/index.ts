@@ -1,4 +1,4 @@
-// Bindings. Inputs of programs stay data, and programs reach only registered bindings.
+// Attacks bindings. Inputs of programs stay data, and programs reach only registered bindings.
 
 import type { NodeRuntimeOptions } from '../../../../../src/index.js';
 import type { EscapeCase, Theme } from '../../harness/case.js';

@@ -1,5 +1,5 @@
-// Cryptography, which runs in the sidecar outside of the guest's memory. The cases pass wrong keys,
-// lengths and encodings.
+// Attacks cryptography, which runs in the sidecar outside of the guest's memory. The cases pass
+// wrong keys, lengths and encodings.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 
@@ -41,13 +41,13 @@ const own = crypto.generateKeyPairSync('x25519').privateKey; for (const point of
       name: 'wrong groups and exponents are refused',
       program: `const crypto = require('crypto'); const codes = []; for (const prime of [Buffer.alloc(0), Buffer.from([0]), Buffer.from([1]), Buffer.from([2]), Buffer.from([4]), Buffer.alloc(32), Buffer.alloc(64, 255), Buffer.alloc(2_048, 254)]) for (const generator of [0, 1, 2, -1, Buffer.alloc(0), Buffer.alloc(100, 255)]) codes.push(tried(() => { const dh = crypto.createDiffieHellman(prime, generator); dh.generateKeys(); dh.computeSecret(Buffer.alloc(9_000, 255)); dh.setPrivateKey(Buffer.alloc(0)); return 'made'; }));
 for (const size of [1, 63, 4_097]) codes.push(tried(() => crypto.checkPrimeSync(Buffer.alloc(size, 255), { checks: 3 }))); codes.push(tried(() => crypto.checkPrimeSync(-5n)), tried(() => crypto.checkPrimeSync(3n, { checks: 2 ** 31 }))); say(codes.length);`,
-      how: { timeout: 15_000 },
+      execOptions: { timeout: 15_000 },
       options: { limits: { cpuMs: 8_000 } },
       expected: { error: /^(none|ERR_CPU_LIMIT|ERR_TIMEOUT)$/ },
     },
     {
       name: 'random arguments to the jobs of the binding are contained',
-      how: { execArgv: ['--expose-internals', '--no-warnings'], timeout: 5_000 },
+      execOptions: { execArgv: ['--expose-internals', '--no-warnings'], timeout: 5_000 },
       program: `${RANDOM} const { internalBinding } = require('internal/test/binding'); const binding = internalBinding('crypto'); const values = () => [undefined, null, -1, 0, 1, 2 ** 31, 2 ** 32, NaN, '', 'sha256', noise(random(100)), new ArrayBuffer(8), {}, [], () => {}, 1n << 70n, true][random(17)]; let ran = 0;
 for (const name of Object.keys(binding).filter((name) => /Job$/.test(name))) for (let i = 0; i < 40; i++) tried(() => { const job = new binding[name](...Array.from({ length: random(12) }, values)); ran++; job.ondone = () => {}; job.run(); }); say(ran >= 0); process.exit();`,
       expected: { error: /^(none|ERR_TIMEOUT|ERR_MEMORY_LIMIT)$/ },

@@ -1,4 +1,4 @@
-// Descriptors: numbers that are closed, unused, out of range, or belong to another program.
+// Uses descriptors that are closed, unused, out of range, or belong to another program.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 
@@ -75,7 +75,7 @@ say(distinct([3, 50, 999, -1, 2147483647].flatMap(make)));`,
     },
     {
       name: 'handles with forged numbers fail',
-      how: { execArgv: ['--expose-internals', '--no-warnings'] },
+      execOptions: { execArgv: ['--expose-internals', '--no-warnings'] },
       program: `
 const { internalBinding } = require('internal/test/binding');
 const results = [];

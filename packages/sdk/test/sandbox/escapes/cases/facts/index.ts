@@ -1,5 +1,5 @@
-// Facts about the machine, and contents of memory that earlier programs used. The harness searches
-// every output for forbidden text: names, addresses, folders, secrets.
+// Looks for facts about the machine, and for contents of memory that earlier programs used. The
+// harness searches every output for forbidden text: names, addresses, folders, secrets.
 
 import { cpus, totalmem, uptime } from 'node:os';
 import { NodeRuntime } from '../../../../../src/index.js';

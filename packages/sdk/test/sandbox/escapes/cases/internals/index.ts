@@ -1,8 +1,8 @@
-// Objects that the bootstrap left reachable: internal modules, internal bindings, functions in
-// stack frames, the shim's natives.
+// Attacks objects that the bootstrap left reachable: internal modules, internal bindings, functions
+// in stack frames, natives of the shim.
 //
-// The kernel behind them is the same for every program. The cases assert that natives are not
-// reachable, and that reachable functions with hostile arguments do not break the engine.
+// The kernel behind these objects treats every program equally. The cases assert that natives are
+// not reachable, and that reachable functions with hostile arguments do not break the engine.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 
@@ -63,7 +63,7 @@ const BINDINGS = [
   'zlib',
 ];
 
-/** Functions whose purpose is to end or to block the program. */
+/** The functions whose purpose is to end or to block the program. */
 const NOT_CALLED = [
   'reallyExit',
   'abort',
@@ -103,7 +103,7 @@ const attack = (name, f, self) => {
 
 const binding = (name: string): EscapeCase => ({
   name: `binding ${name}: every function survives hostile arguments`,
-  how: { execArgv: ['--expose-internals', '--no-warnings'], timeout: 5_000 },
+  execOptions: { execArgv: ['--expose-internals', '--no-warnings'], timeout: 5_000 },
   program: `${HOSTILE_CALLS.replace('SEED', String(name.length * 7_919))}
 process.on('uncaughtException', () => {}); process.on('unhandledRejection', () => {});
 const exit = process.reallyExit.bind(process); const write = fs.writeSync;
@@ -154,7 +154,7 @@ say([...held].every((value) => value === undefined || value === null || value ==
   },
   {
     name: 'no native is reachable from any object of a program',
-    how: { execArgv: ['--no-warnings'], timeout: 20_000 },
+    execOptions: { execArgv: ['--no-warnings'], timeout: 20_000 },
     program: `
 process.on('uncaughtException', () => {}); process.on('unhandledRejection', () => {});
 const { builtinModules } = require('module');
@@ -179,7 +179,7 @@ say(found || 'nothing', seen.size > 5_000);`,
   },
   {
     name: 'internal modules expose no natives with --expose-internals',
-    how: { execArgv: ['--expose-internals', '--no-warnings'], timeout: 20_000 },
+    execOptions: { execArgv: ['--expose-internals', '--no-warnings'], timeout: 20_000 },
     program: `
 const { internalBinding } = require('internal/test/binding');
 const names = internalBinding('builtins').builtinIds;
@@ -199,7 +199,7 @@ say((await Promise.all(globals.map((value) => (typeof value === 'function' ? val
     expected: 'true ReferenceError ReferenceError ReferenceError undefined',
   },
   {
-    name: 'the globals are those of Node and callBinding',
+    name: 'a program has only the globals of Node and callBinding',
     program: `
 const known = new Set('Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise RegExp Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError globalThis JSON Math Intl ArrayBuffer Atomics Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array Float16Array Float32Array Float64Array Uint8ClampedArray BigUint64Array BigInt64Array DataView Map BigInt Set WeakMap WeakSet WeakRef Proxy Reflect FinalizationRegistry SharedArrayBuffer Iterator decodeURI decodeURIComponent encodeURI encodeURIComponent escape unescape eval isFinite isNaN console WebAssembly SuppressedError DisposableStack AsyncDisposableStack InternalError'.split(' '));
 const extra = Object.getOwnPropertyNames(globalThis).filter((name) => !known.has(name));

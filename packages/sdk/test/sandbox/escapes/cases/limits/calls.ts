@@ -1,4 +1,4 @@
-// Limits between a program and the app: output, stdin, arguments, environment.
+// Exceeds limits between a program and the app: output, stdin, arguments, environment.
 
 import type { EscapeCase } from '../../harness/case.js';
 

@@ -1,5 +1,5 @@
-// Limits of a program: memory, processor time, wall clock, the stack, queues of the event loop,
-// loops in native code.
+// Exceeds limits of a program: memory, processor time, wall clock, the stack, queues of the event
+// loop, loops in native code.
 
 import type { EscapeCase } from '../../harness/case.js';
 
@@ -8,7 +8,7 @@ const MEMORY = {
   expected: { error: 'ERR_MEMORY_LIMIT', exitCode: 134 },
 } as const;
 const CPU = { options: { limits: { cpuMs: 200 } }, expected: { error: 'ERR_CPU_LIMIT', exitCode: 124 } } as const;
-const WALL = { how: { timeout: 150 }, expected: { error: 'ERR_TIMEOUT', exitCode: 124 } } as const;
+const WALL = { execOptions: { timeout: 150 }, expected: { error: 'ERR_TIMEOUT', exitCode: 124 } } as const;
 
 const memory: Record<string, string> = {
   'small objects': `const all = []; for (;;) all.push({ a: all.length });`,
@@ -95,7 +95,7 @@ const stack: EscapeCase[] = [
     `const texts = ['('.repeat(50_000) + ')'.repeat(50_000), '(?:'.repeat(50_000) + ')'.repeat(50_000), '(?=' .repeat(20_000) + ')'.repeat(20_000), '[' .repeat(50_000)]; say(distinct(texts.map((text) => tried(() => new RegExp(text, 'v')).replace(/^\\/.*/s, 'made'))));`,
   ],
 ].map(([name, program]) => ({
-  name: `the stack: ${name}`,
+  name: `the stack is bounded: ${name}`,
   program: program as string,
   expected: /^(?=.*(RangeError|SyntaxError|InternalError|made|n))[\w ]+$/,
 }));
@@ -103,12 +103,17 @@ const stack: EscapeCase[] = [
 const named = (
   limit: string,
   programs: Record<string, string>,
-  rest: Pick<EscapeCase, 'options' | 'expected' | 'how'>,
-): EscapeCase[] => Object.entries(programs).map(([name, program]) => ({ name: `${limit}: ${name}`, program, ...rest }));
+  rest: Pick<EscapeCase, 'options' | 'expected' | 'execOptions'>,
+): EscapeCase[] =>
+  Object.entries(programs).map(([name, program]) => ({
+    name: `the limit of ${limit} ends a program: ${name}`,
+    program,
+    ...rest,
+  }));
 
 /** The engine reaches the limit inside its parser, so the program may get a plain error. */
 const parser: EscapeCase = {
-  name: 'memory: functions from text',
+  name: 'the limit of memory ends a program: functions from text',
   program: `const all = []; for (let i = 0; ; i++) all.push(new Function('return ' + i));`,
   options: MEMORY.options,
   expected: { error: /^(ERR_MEMORY_LIMIT|none)$/ },
@@ -118,6 +123,6 @@ export const engine: EscapeCase[] = [
   parser,
   ...named('memory', memory, MEMORY),
   ...named('processor time', cpu, CPU),
-  ...named('wall clock', wall, WALL),
+  ...named('wall time', wall, WALL),
   ...stack,
 ];

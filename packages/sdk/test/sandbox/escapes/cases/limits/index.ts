@@ -1,5 +1,5 @@
-// Programs that exceed each limit. The outcome is a typed error for the app, or Linux's error
-// number for the program.
+// Collects the programs that exceed each limit. The outcome is a typed error for the app, or
+// Linux's error number for the program.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 import { calls } from './calls.js';

@@ -1,4 +1,5 @@
-// Limits of the kernel's objects: files, descriptors, processes, pipes, sockets, watches, contexts.
+// Exceeds limits of the kernel's objects: files, descriptors, processes, pipes, sockets, watches,
+// contexts.
 
 import type { EscapeCase } from '../../harness/case.js';
 

@@ -1,5 +1,5 @@
-// Modules: addresses, packages, hooks and caches that try to lead the loader out of the guest's
-// tree.
+// Tries to lead the module loader out of the guest's tree with addresses, packages, hooks and
+// caches.
 
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -80,7 +80,7 @@ say(codes.every((code) => /^(ERR_|MODULE_NOT_FOUND|[A-Z][a-z]+Error|E[A-Z]|\\[ob
     },
     {
       name: 'hooks of the loader reach no file of the host machine',
-      how: { execArgv: ['--no-warnings'] },
+      execOptions: { execArgv: ['--no-warnings'] },
       program: `
 const module = require('module'); module.registerHooks({ resolve: (name, context, next) => (name.startsWith('evil:') ? { url: name.slice(5), format: context.format ?? 'commonjs', shortCircuit: true } : next(name, context)), load: (url, context, next) => (url.startsWith('lie:') ? { format: 'builtin', source: null, shortCircuit: true } : next(url, context)) });
 const names = ['evil:file:///etc/shadow', 'evil:node:internal/bootstrap/realm', 'evil:lie:fs', 'evil:http://x/', 'evil:file://host/x', 'evil:wasm:x', 'evil:'];
@@ -114,7 +114,7 @@ for (const hex of ['ff0f', 'ff0f41ffffffff7f', 'ff0f42ffffffff0f', 'ff0f5affffff
       expected: 'true',
     },
     {
-      name: 'WebAssembly gives no second way into the sidecar',
+      name: 'WebAssembly opens no second path into the sidecar',
       program: `say(typeof WebAssembly === 'undefined' || tried(() => { const module = new WebAssembly.Module(Buffer.from('0061736d01000000', 'hex')); return new WebAssembly.Instance(module) && 'instance'; }));`,
       expected: /^(true|instance|[A-Za-z_]+)$/,
     },

@@ -1,4 +1,4 @@
-// Changes of a guest in a mounted folder, and links that would mislead programs of the host
+// Changes mounted folders from a guest, and makes links that would mislead programs of the host
 // machine.
 
 import { existsSync, lstatSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
@@ -15,7 +15,10 @@ const calls = [
   () => fs.mkdtempSync('/m/t'), () => fs.cpSync('/m/dir', '/m/dir2', { recursive: true }), () => fs.lutimesSync('/m/dir', 1, 1), () => fs.chownSync('/m/dir', 1_000, 1_000),
 ];`;
 
-/** Whether a link leads out of the folder when the host machine follows it. Opens nothing. */
+/**
+ * Returns whether a link leads out of the folder when the host machine follows the link. Opens no
+ * file.
+ */
 function leavesFolder(folder: string, link: string): boolean {
   let at = resolve(link, '..');
   for (const part of readlinkSync(link).split('/')) {
@@ -122,14 +125,14 @@ say(distinct([tried(() => fs.renameSync('/m/dir/file', '/tmp/x')), tried(() => f
     `tried(() => fs.symlinkSync('dir/deep/../../file', '/m/l')); tried(() => fs.rmSync('/m/dir', { recursive: true })); tried(() => fs.symlinkSync('.', '/m/dir')); tried(() => fs.mkdirSync('/m/deep'));`,
   ),
   {
-    // A hole of three gigabytes: large enough to outlast the timeout, and small enough for the disk
-    // if the timeout fails.
+    // The file is a hole of three gigabytes: large enough to outlast the timeout, and small enough
+    // for the disk if the timeout fails.
     name: 'writable: a copy of a large file ends at the timeout',
     options: mounted('writable'),
     program: `
 fs.writeFileSync('/m/large', 'x'); fs.truncateSync('/m/large', 3 * 2 ** 30);
 fs.copyFileSync('/m/large', '/m/copy');`,
-    how: { timeout: 300 },
+    execOptions: { timeout: 300 },
     expected: { error: 'ERR_TIMEOUT' },
     after: ({ inside }) => {
       const copied = existsSync(join(inside, 'copy')) ? statSync(join(inside, 'copy')).size : 0;

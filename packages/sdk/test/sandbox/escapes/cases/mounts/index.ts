@@ -1,4 +1,4 @@
-// Mounted folders, and attempts to leave them.
+// Collects the cases of mounted folders: links that lead out, changes, and folders that move.
 
 import type { Theme } from '../../harness/case.js';
 import { changes } from './changes.js';

@@ -1,4 +1,4 @@
-// The three kinds of mount. Cases with links and races run in each kind.
+// Defines the three kinds of mount. Cases with links and races run in each kind.
 
 import type { NodeRuntimeOptions } from '../../../../../src/index.js';
 import type { CaseFolders } from '../../harness/folders.js';

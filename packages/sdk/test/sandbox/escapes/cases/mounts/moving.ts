@@ -1,4 +1,4 @@
-// The host machine moves and removes folders that the guest uses.
+// Moves and removes folders on the host machine while the guest uses the folders.
 
 import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ process.exit();`;
 
 const moving = (kind: Kind): EscapeCase[] => [
   {
-    name: `${kind}: a working directory that the host machine moves out leads nowhere`,
+    name: `${kind}: a working directory that the host machine moves out does not lead out`,
     options: mounted(kind),
     attack: meanwhile(
       `process.chdir('/m/dir/deep');`,
@@ -39,7 +39,7 @@ const moving = (kind: Kind): EscapeCase[] => [
     expected: 'ENOENT',
   },
   {
-    name: `${kind}: an open directory that the host machine replaces with an outward link leads nowhere`,
+    name: `${kind}: an open directory that the host machine replaces with an outward link does not lead out`,
     options: mounted(kind),
     attack: meanwhile(
       `const fd = fs.openSync('/m/dir', 'r'); const listing = fs.opendirSync('/m/dir'); process.chdir('/m/dir');`,
@@ -67,7 +67,7 @@ console.log(names.includes('protected'), [...new Set(['protected', '/proc/self/f
     expected: 'false',
   },
   {
-    name: `${kind}: a used folder that the host machine removes is gone for the guest`,
+    name: `${kind}: a used folder that the host machine removes is missing for the guest`,
     options: mounted(kind),
     attack: meanwhile(
       `process.chdir('/m/dir/deep'); const fd = fs.openSync('/m/dir/file');`,

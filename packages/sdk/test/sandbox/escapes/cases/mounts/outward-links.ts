@@ -1,5 +1,5 @@
-// Links of the host machine that lead out of a mounted folder, and special files, in each kind of
-// mount.
+// Follows links of the host machine that lead out of a mounted folder, and opens special files, in
+// each kind of mount.
 
 import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Paths that try to climb above the root, or to be used as another path than the checked one.
+// Uses paths that climb above the root, or that name another path than the checked path.
 
 import type { EscapeCase } from '../../harness/case.js';
 
@@ -52,7 +52,7 @@ say([4_094, 4_095, 4_096, 65_536, 1 << 20].map((length) => tried(() => fs.statSy
     program: `
 for (let i = 0; i < 3_000; i++) { fs.mkdirSync('d'); process.chdir('d'); }
 say(tried(() => fs.readdirSync('../'.repeat(1_300) + '.').join()), tried(() => process.chdir('/')), tried(() => fs.rmSync('/workspace/d', { recursive: true, maxRetries: 0 })));`,
-    how: { timeout: 15_000 },
+    execOptions: { timeout: 15_000 },
     expected: /^d done (done|ENAMETOOLONG|RangeError)$/,
   },
   {

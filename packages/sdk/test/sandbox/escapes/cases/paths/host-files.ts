@@ -1,9 +1,9 @@
-// Files that every Linux machine has, by their paths. The guest's tree contains none of the host
-// machine machine's files.
+// Looks for files that every Linux machine has, by their paths. The guest's tree contains none of
+// the host machine's files.
 
 import type { EscapeCase } from '../../harness/case.js';
 
-// Joined from parts, because no file of the repository may name such a path.
+// The path is joined from parts, because no file of the repository may contain such a path.
 const OF_THE_ADMINISTRATOR = ['', 'root', '.ssh', 'id_rsa'].join('/');
 
 const NAMES = [

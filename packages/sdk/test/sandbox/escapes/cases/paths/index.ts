@@ -1,4 +1,4 @@
-// Paths: names that try to lead out of the guest's tree.
+// Collects the cases of paths that try to lead out of the guest's tree.
 
 import type { Theme } from '../../harness/case.js';
 import { dots } from './dots.js';

@@ -1,4 +1,4 @@
-// Links in the guest's tree, and changes of its system files.
+// Follows links in the guest's tree, and tries to change system files of the guest.
 
 import type { EscapeCase } from '../../harness/case.js';
 
@@ -34,7 +34,7 @@ say(distinct([
     expected: 'EACCES EPERM',
   },
   {
-    name: 'no file gives the rights of the administrator',
+    name: 'no file grants the rights of the administrator',
     program: `
 fs.writeFileSync('mine', '#!/bin/sh\\nid -u\\n'); fs.chmodSync('mine', 0o6755);
 say(tried(() => fs.chownSync('mine', 0, 0)), tried(() => require('child_process').execFileSync('./mine')).trim(), tried(() => fs.linkSync('/bin/sh', 'shell')), tried(() => fs.writeFileSync('shell', 'x')));`,

@@ -1,4 +1,5 @@
-// `/proc` and `/dev`: facts of the guest, and none of the host machine or of other runtimes.
+// Reads `/proc` and `/dev`, which contain facts of the guest, and none of the host machine or of
+// other runtimes.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 

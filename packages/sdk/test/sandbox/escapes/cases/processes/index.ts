@@ -1,4 +1,4 @@
-// Processes: signals to other processes, malformed programs, rights.
+// Attacks processes: signals to other processes, malformed programs, changes of the user.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 
@@ -81,7 +81,7 @@ child.on('message', () => {}); child.on('error', () => {}); process.on('uncaught
       name: 'addons, workers, inspectors, clusters and reports reach no host',
       program: `const answers = [tried(() => require('inspector').open(9_229, '0.0.0.0')), tried(() => process._debugProcess(1)), tried(() => require('cluster').fork().kill()), tried(() => new (require('worker_threads').Worker)('1', { eval: true })), tried(() => process.report.writeReport('/etc/report.json')), tried(() => require('v8').writeHeapSnapshot('/etc/heap')), tried(() => process.permission?.has('fs.read')), tried(() => require('wasi') && 'wasi'), tried(() => require('node:sqlite') && 'sqlite')];
 say(answers.length, fs.existsSync('/etc/report.json') || fs.existsSync('/etc/heap')); process.exit();`,
-      how: { execArgv: ['--no-warnings'] },
+      execOptions: { execArgv: ['--no-warnings'] },
       expected: '9 false',
     },
     {

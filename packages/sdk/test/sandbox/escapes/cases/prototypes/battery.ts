@@ -1,5 +1,5 @@
-// The calls of every poisoned program: some of each part of Node's library, so that the poison
-// reaches every part.
+// Defines the calls that every poisoned program makes. The calls use each part of Node's library,
+// so that the poison reaches every part.
 
 export const BATTERY = `
 const battery = async () => {

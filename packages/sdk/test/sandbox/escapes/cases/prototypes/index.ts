@@ -1,13 +1,15 @@
-// Modified prototypes: a program changes reachable objects, then calls each part of Node's library.
+// Modifies reachable prototypes in a program, then calls each part of Node's library.
 //
-// A modified library may break its own program. It must not break the engine, hang, or do what the
-// kernel forbids.
+// A modified library may break its own program. The library must not break the engine, hang, or do
+// what the kernel forbids.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 import { BATTERY } from './battery.js';
 import { POISONS } from './poisons.js';
 
-/** Prints its results without the library, which may not work any more. */
+/**
+ * Returns a program that prints its results without the library, which the poison may have broken.
+ */
 const program = (poison: string): string => `
 import fs from 'node:fs';
 const { writeSync, readFileSync } = fs;
@@ -25,7 +27,7 @@ if (shadow !== 'kept') writeSync(1, stolen, 0, 6);
 writeSync(1, done, 0, 9);
 exit.call(process, 0);`;
 
-/** Poison in a parent or in an evaluation does not reach other programs. */
+/** Cases in which poison in a parent or in an evaluation does not reach other programs. */
 const elsewhere: EscapeCase[] = [
   {
     name: 'a poisoned parent does not poison its child',
@@ -60,10 +62,10 @@ export const prototypes: Theme = {
   cases: [
     ...Object.entries(POISONS).map(
       ([name, poison]): EscapeCase => ({
-        name,
+        name: `the engine survives ${name}`,
         program: program(poison),
         bare: true,
-        how: { timeout: 3_000 },
+        execOptions: { timeout: 3_000 },
         expected: { stdout: /^(survived)?$/, error: /^(none|ERR_TIMEOUT)$/ },
       }),
     ),

@@ -1,6 +1,6 @@
-// Poisons: changes of the objects that Node's library depends on.
+// Defines poisons: changes of the objects that Node's library depends on.
 
-/** Pieces of programs by name. */
+/** The code of each poison by name. */
 export const POISONS: Record<string, string> = {
   'Object.prototype with every option that a call may look for': `
 for (const name of ['fd', 'flag', 'flags', 'mode', 'encoding', 'recursive', 'signal', 'cwd', 'env', 'shell', 'uid', 'gid', 'stdio', 'detached', 'path', 'host', 'port', 'offset', 'length', 'position', 'bigint', 'withFileTypes', 'highWaterMark', 'start', 'end', 'timeout', 'value', 'writable', 'get', 'then'])

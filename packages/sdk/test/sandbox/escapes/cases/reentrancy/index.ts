@@ -1,5 +1,5 @@
-// Re-entrancy: code of the program that runs inside a call and removes the memory, descriptor or
-// object that the call uses.
+// Runs code of the program inside a call. The code removes the memory, descriptor or object that
+// the call uses.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 
@@ -14,7 +14,7 @@ const turning = (value, act) => ({ valueOf() { act(); return value; }, toString(
 `;
 
 const attempt = (name: string, program: string, expected: EscapeCase['expected'] = /tried$/): EscapeCase => ({
-  name,
+  name: `the engine survives ${name}`,
   program: `${SETTING}${program}\nsay('tried');`,
   expected,
 });

@@ -1,8 +1,8 @@
-// The shell and its commands.
+// Attacks the shell and its commands.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 
-/** A line for `sh -c`. Endless lines must end by their timeout. */
+/** Makes a case that runs a line with `bash -c`. Endless lines must end by their timeout. */
 const line = (name: string, text: string, expected: RegExp, timeout = 1_500): EscapeCase => ({
   name,
   attack: async (runtime) => {

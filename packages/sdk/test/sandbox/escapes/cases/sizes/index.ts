@@ -1,15 +1,16 @@
-// Giant sizes and negative lengths: numbers that become an allocation, a copy or a loop.
+// Passes giant sizes and negative lengths, which become an allocation, a copy or a loop.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 
 /**
- * Each call ends with an error of the program, or with the end of the program by its memory limit.
+ * Makes a case of calls. Each call ends with an error of the program, or with the end of the
+ * program by its memory limit.
  */
 const refused = (name: string, ...calls: string[]): EscapeCase => ({
   name,
   program: `for (const call of [${calls.map((call) => `async () => ${call}`).join(',\n')}]) say(await later(call));`,
   options: { limits: { memoryBytes: 64 << 20 } },
-  how: { timeout: 1_500 },
+  execOptions: { timeout: 1_500 },
   expected: {
     error: /^(none|ERR_MEMORY_LIMIT|ERR_TIMEOUT)$/,
     stdout: /^(([A-Z][A-Za-z]*Error|Error|E[A-Z0-9]+|ERR_|Z_|refused|undefined|null|\d{1,3}$|-1|done)\w*\n?)*$/m,

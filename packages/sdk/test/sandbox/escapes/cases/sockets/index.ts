@@ -1,5 +1,4 @@
-// Sockets: no address of the host machine, of the network or of the neighbour is reachable in any
-// form.
+// Connects to the host machine, the network and the neighbour. No address is reachable in any form.
 
 import { connect } from 'node:net';
 import type { NodeRuntime } from '../../../../../src/index.js';
@@ -19,7 +18,7 @@ const tryListeners =
     try {
       const result = await runtime.exec(`${PRELUDE}\n${program(listeners)}\nprocess.exit();`, { timeout: 10_000 });
       await new Promise((resolve) => setTimeout(resolve, 20));
-      return `${result.stdout.trim()}${result.stderr} came: ${listeners.arrivals()}`;
+      return `${result.stdout.trim()}${result.stderr} arrivals: ${listeners.arrivals()}`;
     } finally {
       await listeners.close();
     }
@@ -27,7 +26,7 @@ const tryListeners =
 
 const CONNECT = `const net = require('net'); const reach = (...to) => { try { const socket = net.connect(...to); setTimeout(() => socket.destroy(new Error('late')), 1_000).unref(); return event(socket, 'connect', 'error'); } catch (error) { return nameOf(error); } };`;
 
-/** Addresses of networks and clouds, each in the forms that parsers treat differently. */
+/** Addresses of networks and clouds, in forms that parsers treat differently. */
 const ADDRESSES = [
   '169.254.169.254',
   '10.0.0.1',
@@ -58,7 +57,7 @@ export const sockets: Theme = {
         ({ tcp }) =>
           `${CONNECT} const codes = []; for (const host of ['127.0.0.1', 'localhost', '::1', '0.0.0.0', '::', '::ffff:127.0.0.1', '127.1', '127.0.0.2', '2130706433', '0x7f.1', '0177.0.0.1', 'coldframe']) codes.push(await reach(${tcp}, host)); say(distinct(codes));`,
       ),
-      expected: /^(?!.*connect)[A-Z_ ]+ came: 0$/,
+      expected: /^(?!.*connect)[A-Z_ ]+ arrivals: 0$/,
     },
     {
       name: "the host machine's Unix sockets are not reachable by path, descriptor or abstract name",
@@ -66,7 +65,7 @@ export const sockets: Theme = {
         ({ path }) =>
           `${CONNECT} say(distinct(await Promise.all([reach(${JSON.stringify(path)}), reach('/proc/self/root' + ${JSON.stringify(path)}), reach('\\0' + ${JSON.stringify(path)}), reach('\\0/tmp/.X11-unix/X0'), reach('\\0/org/freedesktop/systemd1/notify'), reach('/var/run/docker.sock'), reach('/run/dbus/system_bus_socket')])));`,
       ),
-      expected: /^(ECONNREFUSED|ENOENT|EINVAL| )+ came: 0$/,
+      expected: /^(ECONNREFUSED|ENOENT|EINVAL| )+ arrivals: 0$/,
     },
     {
       name: 'a Unix socket of the host machine in a mounted folder is not reachable',
@@ -75,7 +74,7 @@ export const sockets: Theme = {
         () =>
           `${CONNECT} say(await reach('/m/host.sock'), await event(net.createServer().listen('/m/own.sock'), 'listening', 'error'), tried(() => fs.openSync('/m/host.sock', 'r+')), tried(() => fs.linkSync('/m/host.sock', '/tmp/host.sock')));`,
       ),
-      expected: /^(EACCES|ECONNREFUSED) EACCES EACCES EXDEV came: 0$/,
+      expected: /^(EACCES|ECONNREFUSED) EACCES EACCES EXDEV arrivals: 0$/,
     },
     {
       name: 'UDP messages do not reach the host machine',
@@ -85,7 +84,7 @@ export const sockets: Theme = {
         }) => `const socket = require('dgram').createSocket('udp4'); const send = (host) => new Promise((resolve) => { try { socket.send('x', ${udp}, host, (error) => resolve(error ? error.code : 'sent')); } catch (error) { resolve(error.code); } });
 const codes = []; for (const host of ['127.0.0.1', '0.0.0.0', '255.255.255.255', '224.0.0.1', '8.8.8.8', '169.254.169.254']) codes.push(await send(host)); say(codes.slice(2).filter((code) => code === 'sent').length);`,
       ),
-      expected: '0 came: 0',
+      expected: '0 arrivals: 0',
     },
     {
       name: 'addresses of networks and clouds are refused at once',
@@ -118,7 +117,7 @@ say(answers.some((answer) => /status|response/.test(answer)), typeof WebSocket =
       name: "only the runtime's own listener answers among thousands of loopback ports",
       program: `${CONNECT} const server = net.createServer((socket) => socket.end()); await new Promise((resolve) => server.listen(30_000, resolve)); const found = [];
 for (let from = 1; from < 65_536; from += 50) await Promise.all(Array.from({ length: 50 }, (_, i) => from + i).filter((port) => port < 65_536 && (port < 1_500 || port % 53 === 0 || port === 30_000)).map(async (port) => { if ((await reach(port, '127.0.0.1')) === 'connect') found.push(port); })); say(found.join()); process.exit();`,
-      how: { timeout: 18_000 },
+      execOptions: { timeout: 18_000 },
       expected: '30000',
     },
     {
@@ -152,7 +151,7 @@ say(distinct([() => socket.addMembership('224.0.0.251'), () => socket.setMultica
     },
     {
       name: 'handles refuse wrong addresses and flags',
-      how: { execArgv: ['--expose-internals', '--no-warnings'] },
+      execOptions: { execArgv: ['--expose-internals', '--no-warnings'] },
       program: `
 const { internalBinding } = require('internal/test/binding'); const { TCP, TCPConnectWrap } = internalBinding('tcp_wrap'); const { UDP, SendWrap } = internalBinding('udp_wrap'); const { Pipe, PipeConnectWrap } = internalBinding('pipe_wrap'); let calls = 0;
 for (const address of ['', '127.0.0.1\\0', '256.1.1.1', '127.0.0.1/8', '::1%lo', '::1%0', ' 127.0.0.1', '1', '::ffff:8.8.8.8%1', 'x'.repeat(10_000), null, {}]) for (const port of [-1, 0, 65_536, 2 ** 31, NaN]) for (const flags of [0, 1, 2, 0xffffffff]) {
