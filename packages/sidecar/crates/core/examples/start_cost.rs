@@ -1,7 +1,7 @@
-//! What a start costs inside the process, without any SDK: `cargo run --release --example start_cost -- IMAGE_DIR [FILE [ROUNDS]]`.
-//!
-//! Runs FILE (an ES module; `console.log('x')` unless given) ROUNDS times inline and on a worker and prints medians. The figures
-//! that people compare come from `packages/benchmarks`; this is for finding out where they go.
+//! Prints the cost of a start inside the process, without an SDK: `cargo run --release --example
+//! start_cost -- IMAGE_DIR [FILE [ROUNDS]]`. Runs FILE (an ES module; `console.log('x')` by
+//! default) ROUNDS times inline and on a worker and prints medians. Published figures come from
+//! `packages/benchmarks`. This example shows where the time goes.
 
 #![expect(clippy::expect_used, reason = "a tool for developers")]
 
@@ -10,9 +10,9 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-struct Ear(Mutex<Sender<Outcome>>);
+struct TestSink(Mutex<Sender<Outcome>>);
 
-impl Sink for Ear {
+impl Sink for TestSink {
     fn output(&self, _eval: u32, _fd: u8, _data: Vec<u8>) {}
     fn evaluated(&self, _eval: u32, outcome: Outcome) {
         self.exited(outcome);
@@ -44,8 +44,8 @@ fn main() {
         let (mut total, mut parts) = (Vec::new(), [const { Vec::new() }; 4]);
         let mut shown = false;
         for round in 0..rounds {
-            let (tell, told) = channel();
-            let ear = Arc::new(Ear(Mutex::new(tell)));
+            let (sender, events) = channel();
+            let sink = Arc::new(TestSink(Mutex::new(sender)));
             let options = ProcessOptions {
                 mode: Mode::Exec,
                 code: code.clone(),
@@ -59,8 +59,8 @@ fn main() {
                 live: false,
             };
             let began = Instant::now();
-            runtime.start(options, ear, dispatch).expect("start");
-            let outcome = told.recv().expect("an outcome");
+            runtime.start(options, sink, dispatch).expect("start");
+            let outcome = events.recv().expect("an outcome");
             let took = began.elapsed().as_secs_f64() * 1e6;
             if round == 0 {
                 println!("{name} first {took:.0} µs");

@@ -1,52 +1,51 @@
 //! The sandbox core: runtimes whose guest is one frozen memory image, mapped copy-on-write.
 //!
-//! [`Core`] holds what all runtimes of a process share: the precompiled engine, the image, the pool of memory slots and the
-//! worker threads. A [`Runtime`] is one sandbox; it costs a few kilobytes until something runs in it. [`Runtime::start`] makes a
-//! [`Process`]: one guest instance, mapped from the image, that runs one program. What happens to it is told to its [`Sink`].
+//! [`Core`] has what all runtimes of a process share: the installation's image, the pool of memory
+//! slots, the worker threads. A [`Runtime`] is one sandbox and costs a few kilobytes until a program
+//! starts. [`Runtime::start`] makes a [`Process`]: one VM, mapped from the image, that runs one
+//! program. A [`Sink`] receives the program's output and end.
 //!
-//! This crate knows nothing of sockets to the SDK, of JSON or of Node-API: `crates/sidecar` and `crates/node` are its two shells.
+//! The core knows the kernel, memories and VMs. It knows no sockets to the SDK, no JSON and no
+//! Node-API: `crates/sidecar` and `crates/node` are its shells. Each module may use the modules that
+//! are listed before it:
+//!
+//! ```text
+//! options, outcome, checks ─► installation ─► sched ─► program ─► snapshot ─► runtime ─► core ─► store
+//! ```
+//! `scripts/test/rust-modules.test.mjs` checks that no two modules use each other.
 
+mod checks;
 mod core;
-mod digest;
-mod error;
-mod host;
-mod image;
-mod images;
-mod kernel;
-mod limits;
-mod memory;
-mod network;
+mod installation;
 mod options;
 mod outcome;
-mod policy;
 mod program;
 mod runtime;
 mod sched;
+mod snapshot;
 mod store;
-mod sys;
-mod vm;
 
 #[cfg(test)]
 mod tests;
 
+pub use coldframe_error::{Error, Fact};
+pub use coldframe_ids::{ConnectionId, Digest, HostCallId, Pid};
+pub use coldframe_kernel::usage::WarningListener;
+pub use coldframe_kernel::usage::reports::{LimitUse, LimitWarning, RuntimeResources};
+pub use coldframe_kernel::{
+    BindingOptions, ChangeKind, Changes, Decision, Decisions, DirectoryEntry, Embedder, FileChange, FileStat, FileSystemOptions,
+    FileType, HostAnswer, HostCall, HostFailure, Limits, ListenerEntry, MountOptions, NetworkEvent, OpenOptions,
+    PermissionListener, PermissionPolicy, PermissionRule, STREAM_WINDOW, Scope, ScopePolicy, Target, Verdict,
+};
+pub use coldframe_memory::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
+pub use coldframe_vm::{CPU_FEATURES, engine_config};
 pub use core::Core;
-pub use error::{Error, Fact};
-pub use host::{BindingOptions, Host, HostAnswer, HostCall, HostFailure};
-pub use image::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
-pub use limits::Limits;
-pub use network::{ListenerEntry, NetworkEvent, STREAM_WINDOW, Target};
-pub use options::{
-    CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, FileSystemOptions, Mode, MountOptions, OpenOptions, ProcessOptions,
-    RuntimeOptions, Streams, WarningListener,
-};
-pub use outcome::{
-    ChangeKind, Changes, Entry, FileChange, FileStat, FileType, LimitUse, LimitWarning, Outcome, ProcessEntry, Resources,
-    RuntimeResources, Sink, Timings,
-};
-pub use policy::{Decision, Decisions, PermissionListener, PermissionPolicy, PermissionRule, Scope, ScopePolicy, Verdict};
+pub use options::{CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};
+pub use outcome::{Outcome, ProcessEntry, Resources, Sink, Timings};
+pub use program::ProgramInfo;
 pub use runtime::{
-    ArchiveUse, Bygone, Cast, Files, Held, Network, Permissions, Process, Processes, ProgramInfo, RestoreOptions,
-    RestoredRuntime, Runtime, Snapshot, SnapshotInfo, SnapshotOptions, Starting,
+    ArchiveUse, AssignSinks, Carryover, Files, Held, Network, Permissions, Process, Processes, RestoreOptions, RestoredRuntime,
+    Runtime, SnapshotOptions, Starting,
 };
-pub use store::{DamagedSnapshot, Stay, Store, StoreOptions, Stored};
-pub use vm::{CPU_FEATURES, engine_config};
+pub use snapshot::{Snapshot, SnapshotInfo};
+pub use store::{DamagedSnapshot, Retention, Store, StoreOptions, Stored};

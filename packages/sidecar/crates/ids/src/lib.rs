@@ -1,74 +1,88 @@
 //! Ids that cross a boundary: between SDK and sidecar, and between guest and kernel.
 //!
 //! Each id has a type of its own, so that the compiler refuses a runner's id where a runtime's is
-//! needed. A [`NonZeroU32`] id is allotted by this side of the boundary and is never 0, so that
-//! `Option` costs nothing and no number means "none". Ids that stay inside one crate live there.
+//! needed. A non-zero id is allotted by this side of the boundary and is never 0, so that
+//! `Option` costs nothing and no number means "none". Ids of one crate alone are defined there,
+//! with the macros of this crate.
 //! On the wire and in snapshots every id is a plain number.
 
-use std::fmt;
-use std::num::NonZeroU32;
+mod digest;
 
-use serde::{Deserialize, Serialize};
+pub use digest::Digest;
 
-/// Defines an id that may be any number of 32 bits.
+/// Defines an id that may be any number of 32 bits, or of 64 bits with `Name: u64`.
+#[macro_export]
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
+        $crate::id! { $(#[$doc])* $name: u32 }
+    };
+    ($(#[$doc:meta])* $name:ident: $number:ty) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, ::serde::Serialize, ::serde::Deserialize)]
         #[serde(transparent)]
-        pub struct $name(u32);
+        pub struct $name($number);
 
         impl $name {
-            /// The id with this number.
-            pub const fn new(number: u32) -> Self {
+            /// Makes the id with this number.
+            pub const fn new(number: $number) -> Self {
                 Self(number)
             }
 
-            /// The number, for a boundary.
-            pub const fn get(self) -> u32 {
+            /// Returns the number, for a boundary.
+            pub const fn get(self) -> $number {
                 self.0
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 self.0.fmt(f)
             }
         }
     };
 }
 
-/// Defines an id that is never 0.
+/// Defines an id of 32 bits that is never 0.
+#[macro_export]
 macro_rules! non_zero_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, ::serde::Serialize, ::serde::Deserialize)]
         #[serde(transparent)]
-        pub struct $name(NonZeroU32);
+        pub struct $name(::std::num::NonZeroU32);
 
         impl $name {
-            /// The id with this number. `None` for 0.
+            /// Makes the id with this number. `None` for 0.
             pub const fn new(number: u32) -> Option<Self> {
-                match NonZeroU32::new(number) {
+                match ::std::num::NonZeroU32::new(number) {
                     Some(number) => Some(Self(number)),
                     None => None,
                 }
             }
 
-            /// The number, for a boundary.
+            /// Returns the number, for a boundary.
             pub const fn get(self) -> u32 {
                 self.0.get()
             }
+
+            /// Returns the id that follows `last`, from 1 to `highest` and then from 1 again.
+            pub const fn following(last: Option<Self>, highest: u32) -> Self {
+                let next = match last {
+                    Some(last) if last.get() < highest => ::std::num::NonZeroU32::MIN.saturating_add(last.get()),
+                    _ => ::std::num::NonZeroU32::MIN,
+                };
+                Self(next)
+            }
         }
 
-        impl From<NonZeroU32> for $name {
-            fn from(number: NonZeroU32) -> Self {
+        impl From<::std::num::NonZeroU32> for $name {
+            fn from(number: ::std::num::NonZeroU32) -> Self {
                 Self(number)
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 self.0.fmt(f)
             }
         }

@@ -54,7 +54,7 @@ pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str) -> Result<
     let pages = initial.memory.len() as u64 / rewrite::WASM_PAGE;
     let stripped = rewrite::without_data(wasm, pages).map_err(Failure::Module)?;
     let code = engine(OptLevel::Speed).and_then(|engine| engine.precompile_module(&stripped)).map_err(module)?;
-    let hash: [u8; 32] = Sha256::digest(&initial.memory).into();
+    let hash = coldframe_core::Digest::new(Sha256::digest(&initial.memory).into());
     let code_hash: String = Sha256::digest(&code)[..8].iter().map(|byte| format!("{byte:02x}")).collect();
     let data = data_range(&initial.memory);
     let header = Header {
@@ -94,7 +94,7 @@ pub fn fingerprint() -> Result<String, Failure> {
         inbox_ptr: 5,
         inbox_len: 6,
         frozen_end: 7,
-        hash: [8; 32],
+        hash: coldframe_core::Digest::new([8; 32]),
         module_file: "module".to_owned(),
     };
     let format = Sha256::digest(sample.encode().map_err(Failure::Module)?);

@@ -1,50 +1,53 @@
-//! Limits of time: of a program, of an evaluation. They are of the monotonic clock, and what remains of one is part of a program's value. Next: `saved.rs`.
+//! Limits of wall-clock time, of a program and of an evaluation.
+//!
+//! A deadline is a time of the monotonic clock. The remaining time is part of a program's snapshot.
+//! Next: `snapshot.rs`.
 
-use super::saved::Remaining;
+use super::snapshot::Remaining;
 use super::{Program, nanos};
-use crate::error::Error;
 use crate::sched::Alarm;
-use crate::sys;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 use std::time::Duration;
 
-/// How often a limit is looked at again that has passed while its program was held.
+/// The delay of a deadline that passes while its program is held.
 const HELD: Duration = Duration::from_millis(50);
 
-/// An end of time: of a program, or of an evaluation.
+/// The deadline of a program or of an evaluation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deadline {
     /// Nanoseconds of the monotonic clock.
     pub(super) at: u64,
-    /// What was allowed.
+    /// The time allowed.
     pub(super) timeout: Duration,
 }
 
 impl Deadline {
-    /// After so long from now.
+    /// The deadline `timeout` from now.
     pub(super) fn after(timeout: Duration) -> Self {
         Self { at: sys::monotonic_ns().saturating_add(nanos(timeout)), timeout }
     }
 
-    /// Why something ends that was allowed so long.
+    /// The error of a program or an evaluation that exceeded `timeout`.
     pub(super) fn error(timeout: Duration) -> Error {
         Error::Timeout { timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX) }
     }
 
-    /// What is left of it.
+    /// Returns the remaining time.
     pub(super) fn remaining(self) -> Remaining {
         Remaining { left_ns: self.at.saturating_sub(sys::monotonic_ns()), of_ns: nanos(self.timeout) }
     }
 }
 
 impl Remaining {
-    /// Its end, if it goes on now.
+    /// Returns the deadline if the time continues now.
     pub(super) fn deadline(self) -> Deadline {
         Deadline { at: sys::monotonic_ns().saturating_add(self.left_ns), timeout: Duration::from_nanos(self.of_ns) }
     }
 }
 
 impl Program {
-    /// Ends the program after `timeout` from now.
+    /// Ends the program `timeout` from now.
     pub(crate) fn end_after(&self, timeout: Duration) {
         self.end_at(Deadline::after(timeout));
     }
@@ -56,12 +59,13 @@ impl Program {
         control.deadline = Some(deadline);
     }
 
-    /// A limit of time. It goes off later when the program is held then, on its way to sleep: its copy has what remained.
+    /// Sets an alarm for a limit of time. If the program is held when the alarm goes off, because its
+    /// runtime is being paused, the alarm goes off later: the copy has the remaining time.
     pub(super) fn alarm(&self, at: u64, then: impl FnOnce(&Self) + Send + 'static) -> Alarm {
         let this = self.this.clone();
         self.scheduler.timers().set(at, move || {
             let Some(program) = this.upgrade() else { return };
-            if program.process.kernel.moment.holds() {
+            if program.quiesce.is_holding() {
                 let again = program.alarm(sys::monotonic_ns() + nanos(HELD), then);
                 program.control.lock().alarms.push(again);
             } else {

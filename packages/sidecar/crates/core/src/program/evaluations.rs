@@ -1,73 +1,76 @@
-//! The snippets of a resident program: one at a time, in the order in which they came.
+//! The evaluations of a resident program: one at a time, in the order of their requests.
 //!
-//! An evaluation that takes too long is interrupted: the guest unwinds it and lives on. One that does not get to a poll in time takes
-//! the program with it. The time that its caller gives it runs while it waits for its turn as well: whoever gives one wants an answer by then. Next: `run.rs`.
+//! An evaluation that takes too long is interrupted: the guest unwinds the snippet and lives on. An
+//! evaluation that does not reach a poll in time ends the program. The timeout of a request also
+//! covers the time in the queue, because the embedder wants a reply by then. Next: `run.rs`.
 
 use super::deadline::Deadline;
 use super::{INTERRUPT_GRACE, Program, nanos};
-use crate::error::Error;
 use crate::options::Streams;
 use crate::outcome::{Outcome, Sink, Timings};
 use crate::sched::Alarm;
-use crate::sys;
+use coldframe_error::Error;
+use coldframe_sys as sys;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::Duration;
 
-/// A snippet.
+/// A request to evaluate a snippet.
 pub(crate) struct Request {
     pub(crate) id: u32,
     pub(crate) code: String,
     pub(crate) streams: Streams,
 }
 
-/// One that waits for its turn.
+/// An evaluation that waits for its turn.
 pub(super) struct Queued {
     pub(super) request: Request,
-    /// The caller's; without one the runtime's limit counts from when it begins.
+    /// The request's deadline. Without a deadline, the runtime's limit counts from the start of the
+    /// evaluation.
     pub(super) deadline: Option<Deadline>,
     alarm: Option<Alarm>,
 }
 
-/// The one under way.
+/// The evaluation under way.
 pub(crate) struct Current {
     id: u32,
     began: u64,
-    /// It was under way in the program that this one is a copy of: who asked for it hears of it there.
-    unheard: bool,
+    /// Whether the request waits at the original program: this program is a copy, and nothing waits
+    /// for the outcome here.
+    is_detached: bool,
     deadline: Option<Deadline>,
-    /// Why it must end.
+    /// The reason to end.
     failure: Option<Error>,
     alarms: Vec<Alarm>,
 }
 
-/// All of them.
+/// The evaluations of a program.
 #[derive(Default)]
 pub(crate) struct Evaluations {
     queue: VecDeque<Queued>,
     current: Option<Current>,
 }
 
-/// Those that a program leaves behind when it ends.
+/// The evaluations that have not ended when their program ends.
 pub(crate) struct Unfinished {
     current: Option<Current>,
     queue: VecDeque<Queued>,
 }
 
 impl Evaluations {
-    /// The id of the one under way, or 0.
+    /// The id of the evaluation under way, or 0.
     pub(crate) fn current_id(&self) -> u32 {
         self.current.as_ref().map_or(0, |current| current.id)
     }
 
-    /// The same, 0 for one of which nobody hears.
-    pub(crate) fn heard_id(&self) -> u32 {
-        self.current.as_ref().filter(|current| !current.unheard).map_or(0, |current| current.id)
+    /// The id of the evaluation under way, or 0. A detached evaluation counts as none.
+    pub(crate) fn attached_id(&self) -> u32 {
+        self.current.as_ref().filter(|current| !current.is_detached).map_or(0, |current| current.id)
     }
 
-    /// The one under way and when its time is over.
+    /// The id and the deadline of the evaluation under way.
     pub(super) fn current(&self) -> Option<(u32, Option<Deadline>)> {
         self.current.as_ref().map(|current| (current.id, current.deadline))
     }
@@ -76,7 +79,7 @@ impl Evaluations {
         self.current = Some(current);
     }
 
-    /// Those that wait.
+    /// The evaluations that wait.
     pub(super) fn queue(&self) -> impl Iterator<Item = &Queued> {
         self.queue.iter()
     }
@@ -85,24 +88,24 @@ impl Evaluations {
         self.queue.extend(queued);
     }
 
-    /// Whether one could begin.
-    pub(crate) fn has_news(&self) -> bool {
+    /// Whether a waiting evaluation could start.
+    pub(crate) fn can_start(&self) -> bool {
         self.current.is_none() && !self.queue.is_empty()
     }
 
-    /// The program ends.
+    /// Removes all evaluations, because the program ends.
     pub(crate) fn close(&mut self) -> Unfinished {
         Unfinished { current: self.current.take(), queue: std::mem::take(&mut self.queue) }
     }
 }
 
 impl Program {
-    /// Queues a snippet. If the program waits for something to do, what wakes it: the caller must, for this is also what keeps
-    /// its task alive.
+    /// Queues a snippet. Returns the waker of a program that has nothing to do: the caller must wake
+    /// the program, because the waker also keeps the program's task alive.
     pub(crate) fn evaluate(&self, request: Request, timeout: Option<Duration>) -> Result<Option<Waker>, Error> {
         let mut control = self.control.lock();
-        if control.silent {
-            // Another program has taken its place, and the caller holds on to this one.
+        if control.sink_taken {
+            // Another program has replaced this program, and the embedder still holds this program.
             return Err(Error::RolledBack);
         }
         if let Some(exit_code) = control.exited {
@@ -113,7 +116,7 @@ impl Program {
         Ok(control.waiting.take())
     }
 
-    /// The next snippet, if none is under way; it is from now on.
+    /// Starts the next evaluation, unless an evaluation is under way.
     pub(super) fn next_evaluation(&self) -> Option<(u32, String)> {
         let mut control = self.control.lock();
         if control.evaluations.current.is_some() {
@@ -122,7 +125,9 @@ impl Program {
         let Queued { request, deadline, alarm } = control.evaluations.queue.pop_front()?;
         let began = sys::monotonic_ns();
         control.evaluations.current = Some(match deadline {
-            Some(_) => Current { id: request.id, began, unheard: false, deadline, failure: None, alarms: Vec::from_iter(alarm) },
+            Some(_) => {
+                Current { id: request.id, began, is_detached: false, deadline, failure: None, alarms: Vec::from_iter(alarm) }
+            }
             None => self.evaluation(request.id, began, self.limits().wall().map(Deadline::after), false),
         });
         drop(control);
@@ -131,17 +136,17 @@ impl Program {
         Some((request.id, request.code))
     }
 
-    /// One that is under way from now on, with its alarm.
-    pub(super) fn evaluation(&self, id: u32, began: u64, deadline: Option<Deadline>, unheard: bool) -> Current {
+    /// Makes the evaluation under way, with its alarm.
+    pub(super) fn evaluation(&self, id: u32, began: u64, deadline: Option<Deadline>, is_detached: bool) -> Current {
         let alarm = deadline.map(|Deadline { at, timeout }| {
             self.alarm(at, move |program| {
                 program.interrupt(id, &Deadline::error(timeout));
             })
         });
-        Current { id, began, unheard, deadline, failure: None, alarms: alarm.into_iter().collect() }
+        Current { id, began, is_detached, deadline, failure: None, alarms: alarm.into_iter().collect() }
     }
 
-    /// One that waits from now on, with its alarm.
+    /// Makes a waiting evaluation, with its alarm.
     pub(super) fn queued(&self, request: Request, deadline: Option<Deadline>) -> Queued {
         let id = request.id;
         let alarm = deadline
@@ -149,36 +154,35 @@ impl Program {
         Queued { request, deadline, alarm }
     }
 
-    /// Ends the evaluation `id`, because its caller wants no more of it.
+    /// Ends the evaluation `id`, because the embedder has cancelled the request.
     pub(crate) fn cancel_evaluation(&self, id: u32) {
         self.end_evaluation(id, &Error::Canceled);
     }
 
-    /// Ends the evaluation `id`: at once if it waits for its turn, at the guest's next poll if it is under way.
+    /// Ends the evaluation `id`: at once in the queue, at the guest's next poll when under way.
     fn end_evaluation(&self, id: u32, reason: &Error) {
-        let _held = self.voice.hold();
+        let _held = self.sink.hold();
         let mut control = self.control.lock();
         let at = control.evaluations.queue.iter().position(|queued| queued.request.id == id);
         if let Some(queued) = at.and_then(|at| control.evaluations.queue.remove(at)) {
             drop(control);
-            self.forget(queued.alarm);
-            self.voice.tell(|sink| sink.evaluated(id, Outcome::never_ran(reason.clone())));
+            self.cancel_alarms(queued.alarm);
+            self.sink.send(|sink| sink.evaluated(id, Outcome::never_ran(reason.clone())));
             return;
         }
-        // One of which nobody hears only happens to have that number.
-        let is_meant = control.evaluations.heard_id() == id;
+        // A detached evaluation has this number only by chance.
+        let is_meant = control.evaluations.attached_id() == id;
         drop(control);
         if is_meant {
             self.interrupt(id, reason);
         }
     }
 
-    /// These alarms are not needed any more.
-    fn forget(&self, alarms: impl IntoIterator<Item = Alarm>) {
+    fn cancel_alarms(&self, alarms: impl IntoIterator<Item = Alarm>) {
         alarms.into_iter().for_each(|alarm| self.scheduler.timers().cancel(alarm));
     }
 
-    /// As [`Program::interrupt`], for whichever evaluation is under way. Says whether there was one.
+    /// Interrupts the evaluation under way. Returns whether an evaluation was under way.
     pub(super) fn interrupt_current(&self, reason: &Error) -> bool {
         let id = self.control.lock().evaluations.current_id();
         id != 0 && self.interrupt(id, reason)
@@ -207,72 +211,75 @@ impl Program {
         true
     }
 
-    /// Whether the evaluation under way must end although no guest code runs: it waits for something.
+    /// Whether the evaluation under way must end while no guest code runs.
     pub(super) fn is_interrupted(&self) -> bool {
         self.must_interrupt.load(Ordering::Acquire)
     }
 
-    /// The evaluation under way has ended.
+    /// Reports the end of the evaluation under way.
     pub(super) fn finish_evaluation(&self, exit_code: i32, failure: Option<Error>) {
-        // Whoever takes the sink away meanwhile would find no evaluation, and tell nobody.
-        let held = self.voice.hold();
+        // A thread that takes the sink in between would find no evaluation and report no end.
+        let held = self.sink.hold();
         let Some(current) = self.control.lock().evaluations.current.take() else { return };
         self.must_interrupt.store(false, Ordering::Release);
-        self.forget(current.alarms);
+        self.cancel_alarms(current.alarms);
         let failure = current.failure.or(failure);
         let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
         let timings = Timings { guest_run_ns: sys::monotonic_ns() - current.began, ..Timings::default() };
         let outcome = self.outcome(exit_code, None, failure, timings);
-        if !current.unheard {
-            self.voice.tell(|sink| sink.evaluated(current.id, outcome));
+        if !current.is_detached {
+            self.sink.send(|sink| sink.evaluated(current.id, outcome));
         }
         drop(held);
         log::debug!(target: "program", "{} evaluated {}: {exit_code}", self.in_log(), current.id);
     }
 
-    /// Others speak to its sink from now on: it tells nothing more, and its evaluations end for this reason, if there is one. None when it has ended.
-    pub(crate) fn hand_over(&self, reason: Option<&Error>) -> Option<Arc<dyn Sink>> {
+    /// Takes the sink for another program: this program reports nothing more. With a reason, the
+    /// evaluations end for that reason. `None` if the program has ended.
+    pub(crate) fn take_sink(&self, reason: Option<&Error>) -> Option<Arc<dyn Sink>> {
         let unfinished = {
             let mut control = self.control.lock();
-            if control.exited.is_some() || std::mem::replace(&mut control.silent, true) {
+            if control.exited.is_some() || std::mem::replace(&mut control.sink_taken, true) {
                 return None;
             }
             reason.map(|reason| (control.evaluations.close(), reason))
         };
         if let Some((Unfinished { current, queue }, reason)) = unfinished {
-            let heard = current.iter().filter(|current| !current.unheard).map(|current| current.id);
-            let ids: Vec<u32> = heard.chain(queue.iter().map(|queued| queued.request.id)).collect();
-            self.forget(current.into_iter().flat_map(|current| current.alarms));
-            self.forget(queue.into_iter().filter_map(|queued| queued.alarm));
+            let attached = current.iter().filter(|current| !current.is_detached).map(|current| current.id);
+            let ids: Vec<u32> = attached.chain(queue.iter().map(|queued| queued.request.id)).collect();
+            self.cancel_alarms(current.into_iter().flat_map(|current| current.alarms));
+            self.cancel_alarms(queue.into_iter().filter_map(|queued| queued.alarm));
             for id in ids {
-                self.voice.tell(|sink| sink.evaluated(id, Outcome::never_ran(reason.clone())));
+                self.sink.send(|sink| sink.evaluated(id, Outcome::never_ran(reason.clone())));
             }
         }
-        self.voice.take()
+        self.sink.take()
     }
 
-    /// The program has ended: the evaluation under way ends with it, those behind it never run.
-    pub(super) fn tell_unfinished(&self, unfinished: Unfinished, exit_code: i32, failure: Option<&Error>) {
+    /// Reports the evaluations of a program that has ended: the evaluation under way ends with the
+    /// program, and the waiting evaluations never run.
+    pub(super) fn report_unfinished(&self, unfinished: Unfinished, exit_code: i32, failure: Option<&Error>) {
         if let Some(current) = unfinished.current {
-            self.forget(current.alarms);
+            self.cancel_alarms(current.alarms);
             let failure = current.failure.or_else(|| failure.cloned());
             let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
             let timings = Timings { guest_run_ns: sys::monotonic_ns() - current.began, ..Timings::default() };
             let outcome = self.outcome(exit_code, None, failure, timings);
-            if !current.unheard {
-                self.voice.tell(|sink| sink.evaluated(current.id, outcome));
+            if !current.is_detached {
+                self.sink.send(|sink| sink.evaluated(current.id, outcome));
             }
         }
-        let never = failure.filter(|error| says_why(error)).cloned().unwrap_or(Error::RunnerExited { exit_code });
+        let never = failure.filter(|error| explains_end(error)).cloned().unwrap_or(Error::RunnerExited { exit_code });
         for queued in unfinished.queue {
-            self.forget(queued.alarm);
-            self.voice.tell(|sink| sink.evaluated(queued.request.id, Outcome::never_ran(never.clone())));
+            self.cancel_alarms(queued.alarm);
+            self.sink.send(|sink| sink.evaluated(queued.request.id, Outcome::never_ran(never.clone())));
         }
     }
 }
 
-/// Whether it says why a program is not there: it never was, or never has been in the state that was gone back to. Who asks something of it wants to know
-/// that, and not with which code it ended.
-pub(super) fn says_why(error: &Error) -> bool {
+/// Whether an error explains why a program does not exist: the program could not start, or a
+/// rollback removed the program. A later request then fails with this error and not with the exit
+/// code.
+pub(super) fn explains_end(error: &Error) -> bool {
     matches!(error, Error::ResourceExhausted { .. } | Error::RolledBack)
 }

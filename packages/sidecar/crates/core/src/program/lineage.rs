@@ -1,23 +1,27 @@
-//! Numbers that tell which programs are copies of one another: given at a start, kept by every copy. Random, so that those of different
-//! processes of the host do not meet; nobody is kept out by not knowing one.
+//! Lineages: the numbers that all copies of one program share.
+//!
+//! A number is allotted at a start and kept by every copy. The numbers are random, so that two
+//! sidecars do not allot equal numbers. A lineage is no secret.
 
-use crate::sys;
+use coldframe_sys as sys;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One that nobody has had.
+/// Returns a lineage that no program has had.
 pub(super) fn fresh() -> u64 {
     static FIRST: OnceLock<u64> = OnceLock::new();
     static SERIAL: AtomicU64 = AtomicU64::new(0);
     let first = *FIRST.get_or_init(|| {
         let mut bytes = [0; 8];
-        // Without entropy, which a guest would not get either, the clock must do: it only has to differ between two processes.
+        // Without entropy no guest runs either. The clock suffices, because the number must only
+        // differ between two sidecars.
         if sys::entropy(&mut bytes).is_err() { sys::wall_ns() } else { u64::from_le_bytes(bytes) }
     });
     scatter(first.wrapping_add(SERIAL.fetch_add(1, Ordering::Relaxed)))
 }
 
-/// A bijection (the finishing step of splitmix64): neighbours lie far apart, and different numbers stay different.
+/// A bijection, the finishing step of splitmix64: neighbours map to distant numbers, and different
+/// numbers stay different.
 fn scatter(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -30,7 +34,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn none_is_given_twice() {
+    fn allots_no_lineage_twice() {
         let given: HashSet<_> = (0..10_000).map(|_| fresh()).collect();
         assert_eq!(given.len(), 10_000);
     }

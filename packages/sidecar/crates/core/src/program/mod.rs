@@ -1,77 +1,82 @@
-//! One program: what its VM, its task, its callers and the alarms share about it.
+//! One program: the state that its VM, its task, its callers and its alarms share.
 //!
-//! A program is started once and ends once: by the caller outside, or as the child of another. Whoever wants it ended says why ([`Program::end`], the first reason counts); its
-//! task notices at the guest's next poll, or before it would run it again, and after [`KILL_GRACE`] its memory is taken away. `run.rs` is
-//! the program's life, `evaluations.rs` the snippets of a resident one, `deadline.rs` the limits of its time, `output.rs` what it writes, `usage.rs` what it uses, `moment.rs` and `rest.rs` how
-//! the programs of a runtime are saved at one moment, `saved.rs` a program as a value.
+//! A program starts once, from the embedder or as the child of another program, and ends once. The
+//! first reason given to [`Program::end`] counts. The program's task notices the reason at the
+//! guest's next poll, or before it would run the guest again. After [`KILL_GRACE`] the program's
+//! memory is taken away.
+//!
+//! `run.rs` runs a program from start to end, `evaluations.rs` has the snippets of a resident
+//! program, `deadline.rs` the limits of time, `output.rs` the output, `usage.rs` the use of limits.
+//! `quiesce.rs` and `rest.rs` bring the programs of a runtime to rest, `snapshot.rs` saves a program.
+//! `caller.rs` and `home.rs` are the two sides of a program: down to the kernel, up to the runtime.
 
+mod caller;
 mod deadline;
 mod evaluations;
+mod home;
+mod info;
 mod lineage;
-mod moment;
+mod membership;
 mod output;
+mod owner;
+mod program_sink;
+mod quiesce;
 mod rest;
 mod run;
-mod saved;
+mod scheduled;
+mod snapshot;
 mod usage;
-mod voice;
 
 pub(crate) use evaluations::Request;
-pub(crate) use moment::{Gathered, Moment, Wanted};
-pub(crate) use output::{SavedOutput, Written};
-pub(crate) use run::{Beginning, Copy, Launch, run};
-pub(crate) use saved::{Place, Remaining, SavedEvaluation, SavedProgram, SavedVm};
+pub(crate) use home::Home;
+pub use info::ProgramInfo;
+pub(crate) use membership::Membership;
+pub(crate) use output::OutputSnapshot;
+pub(crate) use quiesce::{Quiesce, QuiesceRequest, Quiesced};
+pub(crate) use run::{Launch, Origin, RestoredVm, run};
+pub(crate) use snapshot::{EvaluationSnapshot, ProgramSnapshot, Remaining, RestoreTarget, VmState};
 
-use crate::error::Error;
-use crate::kernel::{self, Errno, Status};
-use crate::limits::Limits;
-use crate::memory::Gate;
 use crate::options::{Mode, Streams};
 use crate::outcome::Sink;
-use crate::runtime::Inner;
-use crate::sched::{Alarm, Meter, Scheduler, Task, Timers};
-use crate::sys;
+use crate::sched::{Alarm, Scheduler, Task, Timers};
+use coldframe_error::Error;
+use coldframe_ids::Pid;
+use coldframe_kernel::{self as kernel, Limits, Status};
+use coldframe_memory::{Gate, Meter};
+use coldframe_sys as sys;
 use deadline::Deadline;
 use evaluations::Evaluations;
-use output::{Effect, Output};
+use output::{Effect, Output, Written};
 use parking_lot::Mutex;
-use std::future::poll_fn;
+use program_sink::ProgramSink;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::task::{Poll, Waker};
+use std::task::Waker;
 use std::time::Duration;
-use voice::Voice;
 
-/// How long a program that must end may take to get to its next poll: then its memory is taken away.
+/// The time in which a program that must end may reach its next poll. Then its memory is taken away.
 const KILL_GRACE: Duration = Duration::from_millis(20);
-/// The same for an evaluation that is interrupted. Longer, because the program with all its state is lost when it is not enough.
+/// The time in which an interrupted evaluation may reach its next poll. Longer than [`KILL_GRACE`],
+/// because the program loses all state when the time does not suffice.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(30);
 
-/// What the guest does at its next poll.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Checkpoint {
-    /// Go on.
-    Continue,
-    /// Unwind to the end of the evaluation; the VM lives on.
-    Interrupt,
-    /// The VM is discarded.
-    End,
-}
-
-/// See the module.
+/// One run of guest code, from start to exit.
 pub(crate) struct Program {
-    /// Its number in the runtime's process table.
-    pub(crate) pid: u32,
-    /// Given when it was started, and shared by all its copies.
+    /// The number in the runtime's process table.
+    pub(crate) pid: Pid,
+    /// Allotted at the start, and shared by all copies of the program.
     pub(crate) lineage: u64,
-    /// What it was started as, for those who look.
+    /// The command line, for lists of processes.
     pub(crate) command: String,
-    /// Its parent when it began; 1 for one that the caller outside started.
-    ppid: u32,
+    /// The parent at the start. [`Pid::INIT`] for a root program.
+    ppid: Pid,
     mode: Mode,
     scheduler: Arc<Scheduler>,
-    pub(crate) voice: Voice,
-    home: Weak<Inner>,
+    pub(crate) sink: ProgramSink,
+    home: Weak<dyn Home>,
+    /// The root program above a child, once the program has joined its runtime.
+    root: OnceLock<Weak<Program>>,
+    pub(crate) quiesce: Arc<Quiesce>,
     pub(crate) process: kernel::Process,
     gate: Arc<Gate>,
     meter: Arc<Meter>,
@@ -85,54 +90,66 @@ pub(crate) struct Program {
     yielded: AtomicBool,
     /// Nanoseconds of the monotonic clock.
     slice_end: AtomicU64,
-    /// CPU time when the current evaluation began.
+    /// CPU time at the start of the current evaluation.
     cpu_baseline: AtomicU64,
-    /// CPU time that its root has been charged for.
+    /// CPU time that the root program has been charged for.
     charged: AtomicU64,
-    /// Whether it has been warned of its CPU time.
+    /// Whether a warning of the CPU limit was sent.
     warned_cpu: AtomicBool,
-    /// Whether it waits for a timer.
+    /// Whether the program waits for a timer.
     waits_for_timer: AtomicBool,
     this: Weak<Program>,
-    /// What polls it. Set once, when the task is made.
+    /// The task that polls the program. Set once.
     task: OnceLock<Weak<Task>>,
 }
 
 #[derive(Default)]
 struct Control {
-    /// Why the program must end. The first reason counts.
+    /// The reason to end. The first reason counts.
     failure: Option<Error>,
-    /// It has ended and its sink was told.
+    /// The exit code, after the outcome was sent.
     exited: Option<i32>,
-    /// Why it is not there, if that says more than its exit code.
+    /// The reason of the end, if it explains more than the exit code.
     why: Option<Error>,
-    /// Its sink is another program's now.
-    silent: bool,
+    /// Another program has taken the sink.
+    sink_taken: bool,
     evaluations: Evaluations,
-    /// The task, while it waits for something to do.
+    /// Wakes the task while the program has nothing to do.
     waiting: Option<Waker>,
     alarms: Vec<Alarm>,
-    /// When its time is over.
+    /// The limit of the program's wall-clock time.
     deadline: Option<Deadline>,
 }
 
+/// The standard input that was given at the start.
 #[derive(Default)]
 struct Input {
     bytes: Vec<u8>,
     read: usize,
 }
 
-/// What a program is made with.
+impl Input {
+    /// Reads into `buffer`. Returns 0 at the end.
+    fn read(&mut self, buffer: &mut [u8]) -> usize {
+        let rest = &self.bytes[self.read..];
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        self.read += count;
+        count
+    }
+}
+
+/// The parts of a new program.
 pub(crate) struct Parts {
     pub(crate) command: String,
-    pub(crate) ppid: u32,
+    pub(crate) ppid: Pid,
     pub(crate) mode: Mode,
     pub(crate) streams: Streams,
     pub(crate) stdin: Vec<u8>,
     pub(crate) scheduler: Arc<Scheduler>,
     pub(crate) sink: Arc<dyn Sink>,
-    /// The runtime.
-    pub(crate) home: Weak<Inner>,
+    pub(crate) home: Weak<dyn Home>,
+    pub(crate) quiesce: Arc<Quiesce>,
     pub(crate) process: kernel::Process,
 }
 
@@ -149,8 +166,10 @@ impl Program {
             ppid: parts.ppid,
             mode: parts.mode,
             scheduler: parts.scheduler,
-            voice: Voice::new(Some(parts.sink)),
+            sink: ProgramSink::new(Some(parts.sink)),
             home: parts.home,
+            root: OnceLock::new(),
+            quiesce: parts.quiesce,
             output: Mutex::new(Output::new(parts.streams, parts.process.kernel.usage.limits.output_bytes)),
             process: parts.process,
             gate: Arc::default(),
@@ -182,14 +201,30 @@ impl Program {
         self.mode
     }
 
-    /// Whether the caller outside started it.
+    /// Whether the embedder started the program.
     pub(crate) fn is_root(&self) -> bool {
-        self.ppid == kernel::INIT
+        self.ppid == Pid::INIT
     }
 
     /// The runtime, while it lives.
-    pub(crate) fn home(&self) -> Option<Arc<Inner>> {
+    pub(crate) fn home(&self) -> Option<Arc<dyn Home>> {
         self.home.upgrade()
+    }
+
+    /// Whether this is a program of `home`.
+    pub(crate) fn is_of(&self, home: &Arc<impl Home>) -> bool {
+        std::ptr::addr_eq(self.home.as_ptr(), Arc::as_ptr(home))
+    }
+
+    fn set_root(&self, root: &Arc<Self>) {
+        // A program joins one runtime; a second call would be a defect and is ignored.
+        let _ = self.root.set(Arc::downgrade(root));
+    }
+
+    /// The root program above a child, until the root program has ended.
+    fn root(&self) -> Option<Arc<Self>> {
+        let root = self.root.get()?.upgrade()?;
+        self.process.kernel.processes.is_live(root.pid).then_some(root)
     }
 
     pub(crate) fn timers(&self) -> &Timers {
@@ -200,94 +235,33 @@ impl Program {
         &self.process.kernel.usage.limits
     }
 
-    pub(crate) fn gate(&self) -> &Arc<Gate> {
-        &self.gate
-    }
-
-    pub(crate) fn meter(&self) -> &Arc<Meter> {
-        &self.meter
-    }
-
-    /// Bytes of output held for readers.
+    /// Returns the bytes of output held for readers.
     pub(crate) fn buffered(&self) -> u64 {
         self.output.lock().buffered()
     }
 
-    // What its task tells it.
+    // Calls of the program's task.
 
-    pub(crate) fn belongs_to(&self, task: &Arc<Task>) {
+    pub(crate) fn set_task(&self, task: &Arc<Task>) {
         // A program has one task; a second call would be a defect and is ignored.
         let _ = self.task.set(Arc::downgrade(task));
     }
 
-    /// Its task, while it lives.
+    /// The program's task, while it lives.
     pub(crate) fn task(&self) -> Option<Arc<Task>> {
         self.task.get().and_then(Weak::upgrade)
     }
 
-    /// A poll of its task begins; the guest makes way after `slice`.
-    pub(crate) fn begin_slice(&self, slice: Duration) {
-        self.slice_end.store(sys::monotonic_ns() + nanos(slice), Ordering::Relaxed);
-        self.meter.begin();
-        self.scheduler.begins(&self.this);
-    }
-
-    /// Whether the poll ended because the slice was over.
-    pub(crate) fn has_yielded(&self) -> bool {
-        self.yielded.swap(false, Ordering::Relaxed)
-    }
-
-    /// Its task panicked: the VM is gone. This is a defect of the host, reported like an engine fault.
-    pub(crate) fn broke(&self) {
-        let reason = Error::EngineFault { reason: "the host failed while it ran the program".to_owned() };
-        self.must_end.store(true, Ordering::Release);
-        self.control.lock().failure.get_or_insert(reason);
-        self.process.close();
-        self.tell_exit(137, None, crate::outcome::Timings::default());
-    }
-
-    /// Whether it has been told to end.
+    /// Whether the program must end.
     pub(crate) fn is_ending(&self) -> bool {
         self.must_end.load(Ordering::Acquire)
     }
 
-    /// Whether what it does now has been told to end: all of it, or the evaluation under way.
-    pub(crate) fn must_stop(&self) -> bool {
-        self.stop_now().is_some()
-    }
+    // Calls of the guest.
 
-    // What its guest asks for.
-
-    /// The guest polls: it makes way when its slice is over.
-    pub(crate) async fn checkpoint(&self) -> Checkpoint {
-        if let Some(stop) = self.stop_now() {
-            return stop;
-        }
-        if sys::monotonic_ns() < self.slice_end.load(Ordering::Relaxed) {
-            return Checkpoint::Continue;
-        }
-        self.flush();
-        let mut made_way = false;
-        poll_fn(|_context| {
-            if std::mem::replace(&mut made_way, true) {
-                return Poll::Ready(());
-            }
-            self.yielded.store(true, Ordering::Relaxed);
-            Poll::Pending
-        })
-        .await;
-        self.stop_now().unwrap_or(Checkpoint::Continue)
-    }
-
-    fn stop_now(&self) -> Option<Checkpoint> {
-        if self.must_end.load(Ordering::Acquire) {
-            return Some(Checkpoint::End);
-        }
-        self.must_interrupt.load(Ordering::Acquire).then_some(Checkpoint::Interrupt)
-    }
-
-    /// Something is written to the stream 1 or 2 of the caller outside: by the program, or by a child that has inherited it.
-    pub(crate) fn write(&self, fd: u8, bytes: &[u8]) -> Written {
+    /// Writes to stream 1 or 2, which the embedder reads: for the program, or for a child that has
+    /// inherited the stream.
+    fn write(&self, fd: u8, bytes: &[u8]) -> Written {
         let (written, effect) = self.output.lock().write(fd, bytes);
         let Effect { piece, near } = effect;
         if let Some((fd, data)) = piece {
@@ -302,62 +276,22 @@ impl Program {
         written
     }
 
-    /// Writes all that can be taken, for whoever writes without asking what a descriptor is.
-    pub(crate) fn write_stream(&self, fd: u8, bytes: &[u8]) -> kernel::Answer {
-        match self.write(fd, bytes) {
-            Written::Taken(taken) => i64::try_from(taken).map_err(|_| Errno::EINVAL),
-            Written::Full => Err(Errno::EAGAIN),
-        }
-    }
-
-    /// Waits until a write to a streamed descriptor of `owner` would be taken.
-    pub(crate) async fn writable(&self, owner: &Self) -> Result<(), Errno> {
-        let mut blocked = None;
-        poll_fn(|context| {
-            if self.must_end.load(Ordering::Acquire) {
-                return Poll::Ready(Err(Errno::EINTR));
-            }
-            {
-                let mut output = owner.output.lock();
-                if output.has_room() || owner.is_ending() || self.must_interrupt.load(Ordering::Acquire) {
-                    return Poll::Ready(Ok(()));
-                }
-                output.wait(context.waker());
-            }
-            blocked.get_or_insert_with(|| self.block());
-            Poll::Pending
-        })
-        .await
-    }
-
-    /// The guest reads from descriptor 0; 0 at the end.
-    pub(crate) fn read(&self, buffer: &mut [u8]) -> usize {
-        let mut input = self.input.lock();
-        let Input { bytes, read } = &mut *input;
-        let rest = &bytes[*read..];
-        let count = rest.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&rest[..count]);
-        *read += count;
-        count
-    }
-
-    /// A turn is over, or the program waits: sends on what was gathered, of what it wrote to its root's streams too.
+    /// Sends the gathered output, of the program and of its root program: after a turn, and before
+    /// the program waits.
     pub(crate) fn flush_all(&self) {
         self.flush();
-        if !self.is_root()
-            && let Some(root) = self.process.kernel.processes.root_of(self.pid)
-        {
+        if let Some(root) = self.root() {
             root.flush();
         }
     }
 
-    /// Sends these streams on from now on, with what was captured of them so far.
+    /// Starts to stream these descriptors, with the output captured so far.
     pub(crate) fn stream(&self, streams: Streams) {
         self.output.lock().stream(streams);
         self.flush();
     }
 
-    /// Sends on what was gathered.
+    /// Sends the gathered output.
     fn flush(&self) {
         let pieces = self.output.lock().flush();
         for (fd, data) in pieces {
@@ -366,11 +300,11 @@ impl Program {
     }
 
     fn send(&self, fd: u8, data: Vec<u8>) {
-        let evaluation = self.control.lock().evaluations.heard_id();
-        self.voice.tell(|sink| sink.output(evaluation, fd, data));
+        let evaluation = self.control.lock().evaluations.attached_id();
+        self.sink.send(|sink| sink.output(evaluation, fd, data));
     }
 
-    // What its callers ask for.
+    // Requests of the embedder.
 
     /// The reader has consumed `bytes` of streamed output.
     pub(crate) fn credit(&self, bytes: u64) {
@@ -378,7 +312,7 @@ impl Program {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Ends the program, within [`KILL_GRACE`] and a little whatever its guest does.
+    /// Ends the program, little later than [`KILL_GRACE`] whatever the guest does.
     pub(crate) fn end(&self, reason: Error) {
         let mut control = self.control.lock();
         if control.exited.is_some() || control.failure.is_some() {
@@ -395,8 +329,8 @@ impl Program {
         self.wake(waiting);
     }
 
-    /// Ends what is under way: the evaluation in a resident program, else the program.
-    fn give_up_on(&self, reason: Error) {
+    /// Ends the work under way: the evaluation in a resident program, else the program.
+    fn end_work(&self, reason: Error) {
         if self.mode != Mode::Resident || !self.interrupt_current(&reason) {
             self.end(reason);
         }
@@ -404,17 +338,16 @@ impl Program {
 
     fn wake(&self, waiting: Option<Waker>) {
         let writing = std::mem::take(&mut self.output.lock().waiting);
-        self.process.crypto.jobs.wake();
-        self.process.operations.wake();
+        self.process.wake_blocked();
         writing.into_iter().chain(waiting).for_each(Waker::wake);
-        // It may wait for someone else's stream.
+        // The program may wait for the stream of another program.
         if let Some(task) = self.task() {
             Waker::from(task).wake();
         }
     }
 
-    /// Marks the program as ended and tells its sink, once.
-    fn tell_exit(&self, exit_code: i32, value: Option<String>, timings: crate::outcome::Timings) {
+    /// Marks the program as ended and sends its outcome, once.
+    fn report_exit(&self, exit_code: i32, value: Option<String>, timings: crate::outcome::Timings) {
         let mut control = self.control.lock();
         if control.exited.is_some() {
             return;
@@ -423,8 +356,8 @@ impl Program {
         let status = Status::of(exit_code, failure.as_ref());
         let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
         control.exited = Some(exit_code);
-        control.why = failure.clone().filter(evaluations::says_why);
-        let silent = control.silent;
+        control.why = failure.clone().filter(evaluations::explains_end);
+        let sink_taken = control.sink_taken;
         let alarms = std::mem::take(&mut control.alarms);
         let evaluations = control.evaluations.close();
         control.waiting = None;
@@ -433,24 +366,24 @@ impl Program {
             target: "program",
             "{} exited: {exit_code} ({})", self.in_log(), failure.as_ref().map_or("no failure", Error::code)
         );
-        // Tasks hold their programs: one that waited for these streams must not be held by them for ever.
+        // Tasks hold their programs: these streams must not keep a waiting task for ever.
         let writing = std::mem::take(&mut self.output.lock().waiting);
         writing.into_iter().for_each(Waker::wake);
-        // A signal is the program's own affair; the caller outside sees it as an exit code.
+        // The embedder sees a signal as an exit code.
         let failure = failure.filter(|reason| !matches!(reason, Error::Signal { .. }));
         for alarm in alarms {
             self.scheduler.timers().cancel(alarm);
         }
         self.process.leave_peaks();
         self.process.kernel.processes.exited(self.pid, status, failure.is_some());
-        self.tell_unfinished(evaluations, exit_code, failure.as_ref());
+        self.report_unfinished(evaluations, exit_code, failure.as_ref());
         let outcome = self.outcome(exit_code, value, failure, timings);
-        if !silent {
-            self.voice.tell(|sink| sink.exited(outcome));
+        if !sink_taken {
+            self.sink.send(|sink| sink.exited(outcome));
         }
     }
 
-    /// Takes the captured output into an outcome.
+    /// Makes an outcome with the captured output.
     fn outcome(
         &self,
         exit_code: i32,
@@ -459,8 +392,8 @@ impl Program {
         timings: crate::outcome::Timings,
     ) -> crate::Outcome {
         self.flush();
-        // Before the end is told: a warning of it would come too late.
-        self.process.kernel.usage.warnings.tell();
+        // Warnings of the program must precede its outcome.
+        self.process.kernel.usage.warnings.send();
         let [(stdout, stdout_truncated), (stderr, stderr_truncated)] = {
             let mut output = self.output.lock();
             self.process.kernel.usage.peaks.output_bytes.saw(output.look().1);
@@ -470,7 +403,7 @@ impl Program {
     }
 }
 
-/// A duration in nanoseconds.
+/// Returns a duration in nanoseconds.
 fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -1,32 +1,33 @@
-//! A program's output: captured for its outcome, and sent on piece by piece where the caller reads along.
+//! A program's output: captured for the outcome, and streamed in pieces to a reader.
 //!
-//! What is captured is bounded by the limit, and cut off there; what is sent on is bounded by the window: bytes that the reader has not given
-//! credit for. A guest that writes into a full window waits; one that has filled the capture goes on, and its output is marked as truncated.
+//! The capture is bounded by the limit and cut off there. A stream is bounded by the window: the
+//! bytes without credit of the reader. A guest that writes into a full window waits. A guest that
+//! has filled the capture continues, and its output is marked as truncated.
 
-use crate::kernel::usage::Mark;
 use crate::options::Streams;
+use coldframe_kernel::usage::Mark;
 use std::task::Waker;
 
-/// Bytes of streamed output that may be on their way to a reader (`docs/internals/protocol.md`).
+/// Bytes of streamed output without credit (`docs/internals/protocol.md`).
 const WINDOW: u64 = 256 << 10;
-/// Bytes gathered before they are sent on.
+/// Bytes gathered before a piece is sent.
 const PIECE: usize = 64 << 10;
 
-/// Answer to a guest's `write`.
+/// The result of a guest's `write`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// That many bytes, at least one unless none were given.
+    /// The number of bytes taken: at least one, unless none were given.
     Taken(usize),
-    /// The window is full: wait until the reader has caught up.
+    /// The window is full: the guest must wait for the reader.
     Full,
 }
 
-/// What else a write has caused.
+/// The consequences of a write.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Effect {
-    /// A piece that must be sent on now.
+    /// A piece that must be sent now.
     pub(crate) piece: Option<(u8, Vec<u8>)>,
-    /// The capture of a descriptor that nobody reads along has come near its limit: how much it holds.
+    /// The captured bytes of a descriptor without a reader, if they have come near the limit.
     pub(crate) near: Option<u64>,
 }
 
@@ -35,30 +36,30 @@ struct Descriptor {
     captured: Vec<u8>,
     truncated: bool,
     mark: Mark,
-    /// Streamed, but not sent yet.
+    /// Bytes to be streamed that were not sent yet.
     gathered: Vec<u8>,
 }
 
-/// What a program's standard streams have captured, and whether there was more.
+/// The captured bytes of the standard streams, each with whether more were cut off.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct SavedOutput {
+pub(crate) struct OutputSnapshot {
     pub(crate) stdout: (Vec<u8>, bool),
     pub(crate) stderr: (Vec<u8>, bool),
 }
 
-impl SavedOutput {
-    /// Bytes of the fuller one.
+impl OutputSnapshot {
+    /// Returns the bytes of the fuller stream.
     pub(crate) fn most(&self) -> u64 {
         self.stdout.0.len().max(self.stderr.0.len()) as u64
     }
 
-    /// Bytes of both.
+    /// Returns the bytes of both streams.
     pub(super) fn own_bytes(&self) -> u64 {
         (self.stdout.0.len() + self.stderr.0.len()) as u64
     }
 }
 
-/// Output of one program, or of one evaluation.
+/// The output of one program or of one evaluation.
 #[derive(Debug)]
 pub(crate) struct Output {
     descriptors: [Descriptor; 2],
@@ -66,7 +67,7 @@ pub(crate) struct Output {
     limit: u64,
     /// Streamed bytes without credit, gathered ones included.
     unread: u64,
-    /// Tasks that wait for the window.
+    /// Tasks that wait for room in the window.
     pub(crate) waiting: Vec<Waker>,
 }
 
@@ -75,7 +76,8 @@ impl Output {
         Self { descriptors: Default::default(), streams, limit, unread: 0, waiting: Vec::new() }
     }
 
-    /// From now on these descriptors are sent on: another evaluation begins. What was captured since the last one stays.
+    /// Streams these descriptors from now on, because another evaluation starts. Keeps the bytes
+    /// captured since the last evaluation.
     pub(crate) fn set_streams(&mut self, streams: Streams) {
         self.streams = streams;
         self.unread = 0;
@@ -85,10 +87,11 @@ impl Output {
         self.streams
     }
 
-    /// The same, and what was captured so far is sent on first where nothing was sent on before. More than the window, perhaps: it is there.
+    /// Streams these descriptors from now on. Newly streamed descriptors begin with the captured
+    /// bytes, which may exceed the window.
     pub(crate) fn stream(&mut self, streams: Streams) {
-        let news = [streams.stdout && !self.streams.stdout, streams.stderr && !self.streams.stderr];
-        for (descriptor, is_new) in self.descriptors.iter_mut().zip(news) {
+        let newly = [streams.stdout && !self.streams.stdout, streams.stderr && !self.streams.stderr];
+        for (descriptor, is_new) in self.descriptors.iter_mut().zip(newly) {
             if is_new {
                 self.unread += descriptor.captured.len() as u64;
                 descriptor.gathered = descriptor.captured.clone();
@@ -97,18 +100,18 @@ impl Output {
         self.streams = streams;
     }
 
-    /// What is captured, as a value.
-    pub(super) fn save(&self) -> SavedOutput {
+    /// Returns the captured output.
+    pub(super) fn snapshot(&self) -> OutputSnapshot {
         let [stdout, stderr] = self.descriptors.each_ref().map(|descriptor| (descriptor.captured.clone(), descriptor.truncated));
-        SavedOutput { stdout, stderr }
+        OutputSnapshot { stdout, stderr }
     }
 
-    /// What was captured by the program that this one is a copy of.
-    pub(super) fn revive(&mut self, saved: &SavedOutput) {
+    /// Restores the captured output of the original program.
+    pub(super) fn restore(&mut self, saved: &OutputSnapshot) {
         for (descriptor, (captured, truncated)) in self.descriptors.iter_mut().zip([&saved.stdout, &saved.stderr]) {
             descriptor.captured.clone_from(captured);
             descriptor.truncated = *truncated;
-            // Whoever was warned of it was the original's caller.
+            // The warning was sent to the original's embedder.
             descriptor.mark.rose(captured.len() as u64, u64::MAX);
         }
     }
@@ -117,7 +120,7 @@ impl Output {
         if fd == 1 { self.streams.stdout } else { self.streams.stderr }
     }
 
-    /// Takes as much of `bytes` as may be taken now. `fd` is 1 or 2.
+    /// Takes as many of `bytes` as possible now. `fd` is 1 or 2.
     pub(crate) fn write(&mut self, fd: u8, bytes: &[u8]) -> (Written, Effect) {
         let streamed = self.streamed(fd);
         let window = WINDOW.saturating_sub(self.unread) as usize;
@@ -143,18 +146,18 @@ impl Output {
         (Written::Taken(taken), effect)
     }
 
-    /// Whether a write to a streamed descriptor would be taken.
+    /// Returns whether a write to a streamed descriptor would be taken.
     pub(crate) fn has_room(&self) -> bool {
         self.unread < WINDOW
     }
 
-    /// The reader has caught up by `bytes`; the tasks that can go on now.
+    /// Adds credit for `bytes`. Returns the tasks that can continue.
     pub(crate) fn credit(&mut self, bytes: u64) -> Vec<Waker> {
         self.unread = self.unread.saturating_sub(bytes);
         if self.has_room() { std::mem::take(&mut self.waiting) } else { Vec::new() }
     }
 
-    /// What was gathered and must be sent on, because the guest pauses or ends.
+    /// Takes the gathered pieces, because the guest waits or ends.
     pub(crate) fn flush(&mut self) -> Vec<(u8, Vec<u8>)> {
         let mut pieces = Vec::new();
         for (fd, descriptor) in [1, 2].into_iter().zip(&mut self.descriptors) {
@@ -165,7 +168,7 @@ impl Output {
         pieces
     }
 
-    /// Captured bytes and whether there was more, for descriptors 1 and 2.
+    /// Takes the captured bytes of descriptors 1 and 2, each with whether more were cut off.
     pub(crate) fn take(&mut self) -> [(Vec<u8>, bool); 2] {
         self.descriptors.each_mut().map(|descriptor| {
             descriptor.mark.fell(0, u64::MAX);
@@ -173,20 +176,20 @@ impl Output {
         })
     }
 
-    /// The most that one descriptor has captured now, and has at most.
+    /// Returns the captured bytes of the fuller descriptor, now and at most.
     pub(crate) fn look(&self) -> (u64, u64) {
         let most = |of: fn(&Descriptor) -> u64| self.descriptors.iter().map(of).max().unwrap_or(0);
         (most(|descriptor| descriptor.captured.len() as u64), most(|descriptor| descriptor.mark.high()))
     }
 
-    /// Has `waker` called when there is room.
+    /// Calls `waker` when there is room.
     pub(crate) fn wait(&mut self, waker: &Waker) {
         if !self.waiting.iter().any(|waiting| waiting.will_wake(waker)) {
             self.waiting.push(waker.clone());
         }
     }
 
-    /// Bytes held for readers.
+    /// Returns the bytes held for readers.
     pub(crate) fn buffered(&self) -> u64 {
         self.descriptors.iter().map(|descriptor| (descriptor.captured.len() + descriptor.gathered.len()) as u64).sum()
     }
@@ -199,28 +202,28 @@ mod tests {
     const BOTH: Streams = Streams { stdout: true, stderr: true };
 
     #[test]
-    fn captures_up_to_the_limit_and_says_so() {
+    fn captures_up_to_the_limit_and_marks_the_rest_as_truncated() {
         let mut output = Output::new(Streams::default(), 5);
         assert_eq!(output.write(1, b"abc"), (Written::Taken(3), Effect::default()));
         assert_eq!(output.write(1, b"defg"), (Written::Taken(4), Effect { piece: None, near: Some(5) }));
-        assert_eq!(output.write(1, &[0; 1_000]), (Written::Taken(1_000), Effect::default()), "it goes on, and is not kept");
+        assert_eq!(output.write(1, &[0; 1_000]), (Written::Taken(1_000), Effect::default()), "the write is taken and not kept");
         assert_eq!(output.write(2, b"x").1, Effect::default(), "each descriptor has its own limit");
         assert_eq!(output.take(), [(b"abcde".to_vec(), true), (b"x".to_vec(), false)]);
-        assert_eq!(output.write(1, b"abcd").1.near, Some(4), "what comes after is counted anew");
+        assert_eq!(output.write(1, b"abcd").1.near, Some(4), "later output is counted anew");
     }
 
     #[test]
-    fn a_full_window_stops_the_guest_and_credit_lets_it_go_on() {
+    fn a_full_window_stops_writes_until_credit_arrives() {
         let mut output = Output::new(BOTH, 10);
         let block = vec![7_u8; PIECE];
         for _ in 0..WINDOW as usize / PIECE {
             let (written, effect) = output.write(1, &block);
             assert_eq!(written, Written::Taken(PIECE));
             assert_eq!(effect.piece.map(|(fd, piece)| (fd, piece.len())), Some((1, PIECE)));
-            assert_eq!(effect.near, None, "a reader is there");
+            assert_eq!(effect.near, None, "a reader exists");
         }
         assert_eq!(output.write(1, b"more").0, Written::Full);
-        assert_eq!(output.write(2, b"more").0, Written::Full, "the window is one for both");
+        assert_eq!(output.write(2, b"more").0, Written::Full, "both streams share one window");
         assert!(output.credit(3).is_empty());
         assert_eq!(output.write(1, b"more").0, Written::Taken(3));
         assert_eq!(output.flush(), [(1, b"mor".to_vec())]);

@@ -1,31 +1,31 @@
-//! The life of a program: make its VM, start it, give it turns until it ends, tell its sink.
+//! The run of a program: makes the VM, starts the guest, gives it turns until the program ends, and
+//! reports the outcome.
 //!
-//! This is an async function that `sched/task.rs` polls: it waits at the marked places and nowhere else, and it is dropped, with
-//! whatever the guest is in the middle of, when the program must end.
+//! [`run`] is an async function that `sched/task.rs` polls. It waits at `await` only. When the
+//! program must end, the future is dropped together with the guest's unfinished turn.
 
+use super::Membership;
 use super::Program;
 use super::rest::rest;
-use crate::core::Shared;
-use crate::error::Error;
-use crate::kernel;
-use crate::kernel::processes::{Command, Image};
-use crate::kernel::usage::Charge;
-use crate::memory::Remains;
+use crate::installation::Installation;
 use crate::options::Mode;
 use crate::outcome::Timings;
-use crate::runtime::Membership;
-use crate::sys;
-use crate::vm::abi::{Event, REASON_MEMORY, Start, State};
-use crate::vm::{Refusal, StartCost, Vm};
+use coldframe_error::Error;
+use coldframe_kernel as kernel;
+use coldframe_kernel::processes::{Command, ProgramKind};
+use coldframe_kernel::usage::Charge;
+use coldframe_memory::VacatedSlot;
+use coldframe_sys as sys;
+use coldframe_vm::abi::{Event, REASON_MEMORY, Start, State};
+use coldframe_vm::{MemoryRefusal, StartCost, Vm, checkpoint};
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 
-/// What a program starts with.
+/// The parameters of a program's start.
 pub(crate) struct Launch {
-    /// What it is an instance of.
-    pub(crate) image: Image,
+    pub(crate) kind: ProgramKind,
     pub(crate) code: String,
     pub(crate) argv: Vec<String>,
     pub(crate) exec_argv: Vec<String>,
@@ -34,74 +34,74 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    /// A command with its own command line, which the guest reads itself: therefore the empty path. The shell is told which of its commands it is,
-    /// a binding's command which binding it calls.
+    /// Makes the start of a command. The guest reads the command line itself, so the code is empty.
+    /// The options name the shell's command, or the binding of a binding's command.
     pub(crate) fn of(command: Command, cwd: String) -> Self {
-        let exec_argv = match &command.image {
-            Image::Shell(name) => vec![name.clone()],
-            Image::Binding(name) => vec!["binding".to_owned(), name.clone()],
-            Image::Node | Image::Env => Vec::new(),
+        let exec_argv = match &command.kind {
+            ProgramKind::Shell(name) => vec![name.clone()],
+            ProgramKind::Binding(name) => vec!["binding".to_owned(), name.clone()],
+            ProgramKind::Node | ProgramKind::Env => Vec::new(),
         };
-        Self { image: command.image, code: String::new(), argv: command.argv, exec_argv, env: command.env, cwd }
+        Self { kind: command.kind, code: String::new(), argv: command.argv, exec_argv, env: command.env, cwd }
     }
 }
 
-/// Why the program got the worker again.
+/// The next work of a program that had nothing to do.
 enum Step {
     Timer,
     Complete(Vec<kernel::Event>),
     Evaluate(u32, String),
-    /// The evaluation under way must end, and no guest code runs that could be interrupted.
+    /// The evaluation under way must end, and no guest code runs.
     Abandon,
     End,
 }
 
-/// How the guest came to its end.
+/// The end of the guest.
 enum Exit {
     Normal(State),
     Failed(Option<wasmtime::Error>),
 }
 
-/// What a life begins with.
-pub(crate) enum Beginning {
-    /// The image, and the memory that pays for it.
+/// The origin of a program's VM.
+pub(crate) enum Origin {
+    /// The installation's image. The charge pays for the memory.
     Launch(Launch, Charge),
-    /// A saved program's memory, with the news that it lives again.
-    Copy(Box<Copy>),
+    /// A snapshot. The VM's first event is RESTORE.
+    Restored(Box<RestoredVm>),
 }
 
-/// A VM that was restored.
-pub(crate) struct Copy {
+/// A VM that was restored from a snapshot.
+pub(crate) struct RestoredVm {
     pub(crate) vm: Vm,
     pub(crate) cost: StartCost,
-    /// Which image it is of.
+    /// Whether the VM's image is the shell's.
     pub(crate) is_shell: bool,
 }
 
-impl Beginning {
-    /// The VM, which image it is of, and what it begins with unless it goes on.
-    async fn make(self, program: &Arc<Program>, core: &Shared) -> Result<(Copy, Option<Launch>), Error> {
+impl Origin {
+    /// Makes the VM. Returns the parameters of a start unless the VM was restored.
+    async fn make(self, program: &Arc<Program>, installation: &Installation) -> Result<(RestoredVm, Option<Launch>), Error> {
         let (launch, memory) = match self {
             Self::Launch(launch, memory) => (launch, memory),
-            Self::Copy(copy) => return Ok((*copy, None)),
+            Self::Restored(vm) => return Ok((*vm, None)),
         };
-        let (vm, cost) = Vm::instantiate(&*core.factory(&launch.image)?, program, memory).await?;
-        let is_shell = matches!(launch.image, Image::Shell(_));
-        Ok((Copy { vm, cost, is_shell }, Some(launch)))
+        let (vm, cost) = Vm::instantiate(&*installation.factory(&launch.kind)?, program.clone(), memory).await?;
+        let is_shell = matches!(launch.kind, ProgramKind::Shell(_));
+        Ok((RestoredVm { vm, cost, is_shell }, Some(launch)))
     }
 }
 
-/// Runs `program` to its end. `place` is its place in the runtime: it leaves before its memory is given back.
-pub(crate) async fn run(program: Arc<Program>, core: Arc<Shared>, beginning: Beginning, mut place: Membership) {
-    let made = beginning.make(&program, &core).await;
-    drop(core);
-    let (Copy { mut vm, cost, is_shell }, launch) = match made {
+/// Runs `program` to its end. The program leaves its runtime before its memory is freed.
+pub(crate) async fn run(program: Arc<Program>, installation: Arc<Installation>, origin: Origin, mut membership: Membership) {
+    let made = origin.make(&program, &installation).await;
+    drop(installation);
+    let (RestoredVm { mut vm, cost, is_shell }, launch) = match made {
         Ok(made) => made,
         Err(error) => {
             program.control.lock().failure.get_or_insert(error);
             program.process.close();
-            place.leave();
-            program.tell_exit(137, None, Timings::default());
+            membership.leave();
+            program.report_exit(137, None, Timings::default());
             return;
         }
     };
@@ -112,11 +112,11 @@ pub(crate) async fn run(program: Arc<Program>, core: Arc<Shared>, beginning: Beg
         start(&program, &mut vm, launch);
     }
     let ready = (is_new && program.mode == Mode::Resident).then_some(|vm: &Vm| {
-        timings.guest_start_ns = vm.host().program_began.unwrap_or_else(sys::monotonic_ns).saturating_sub(began);
+        timings.guest_start_ns = vm.data().program_began.unwrap_or_else(sys::monotonic_ns).saturating_sub(began);
         timings
     });
-    let exit = live(&program, &mut vm, is_shell, ready).await;
-    let program_began = vm.host().program_began.unwrap_or(began);
+    let exit = give_turns(&program, &mut vm, is_shell, ready).await;
+    let program_began = vm.data().program_began.unwrap_or(began);
     timings.guest_start_ns = program_began.saturating_sub(began);
     timings.guest_run_ns = sys::monotonic_ns().saturating_sub(program_began);
     let (exit_code, value) = match exit {
@@ -127,20 +127,20 @@ pub(crate) async fn run(program: Arc<Program>, core: Arc<Shared>, beginning: Beg
         }
     };
     program.process.close();
-    place.leave();
-    vm.pay_back();
-    program.tell_exit(exit_code, value, timings);
-    drop(place);
-    if let Some(remains) = vm.leave().filter(Remains::is_large) {
-        program.scheduler.later(move || drop(remains));
+    membership.leave();
+    vm.return_charge();
+    program.report_exit(exit_code, value, timings);
+    drop(membership);
+    if let Some(slot) = vm.vacate().filter(VacatedSlot::is_large) {
+        program.scheduler.in_background(move || drop(slot));
     }
 }
 
-/// Queues what a new program begins with.
+/// Queues the START event of a new program.
 fn start(program: &Program, vm: &mut Vm, launch: Launch) {
     let block = Start {
-        pid: program.pid,
-        ppid: program.ppid,
+        pid: program.pid.get(),
+        ppid: program.ppid.get(),
         cwd: &launch.cwd,
         url: &entry_url(&launch.cwd),
         source: &launch.code,
@@ -158,8 +158,8 @@ fn start(program: &Program, vm: &mut Vm, launch: Launch) {
     vm.deliver(Event::Start { mode, block: &block });
 }
 
-/// Gives the guest turns until it exits or must end. The first thing that it hears is in its queue.
-async fn live(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut ready: Option<impl FnOnce(&Vm) -> Timings>) -> Exit {
+/// Gives the guest turns until the program exits or must end. The first event is already queued.
+async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut ready: Option<impl FnOnce(&Vm) -> Timings>) -> Exit {
     loop {
         let state = match turn(program, vm).await {
             Ok(state) => state,
@@ -167,7 +167,7 @@ async fn live(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut ready: Op
         };
         if let Some(ready) = ready.take() {
             let timings = ready(vm);
-            program.voice.tell(|sink| sink.ready(timings));
+            program.sink.send(|sink| sink.ready(timings));
         }
         program.flush_all();
         if state.eval_done != 0 && state.eval_done == program.control.lock().evaluations.current_id() {
@@ -177,8 +177,8 @@ async fn live(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut ready: Op
         if state.exited {
             return Exit::Normal(state);
         }
-        // A guest that ends its turns without polling must make way as any other.
-        program.checkpoint().await;
+        // A guest that ends its turns without a poll must yield like every other guest.
+        checkpoint(&**program).await;
         let step = loop {
             match next_step(program, vm.due(&state)).await {
                 Some(step) => break step,
@@ -189,7 +189,7 @@ async fn live(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut ready: Op
             Step::Timer => vm.deliver(Event::Timer),
             Step::Complete(events) => {
                 for kernel::Event { operation, result, bytes } in events {
-                    vm.deliver(Event::Complete { operation, result, bytes: &bytes });
+                    vm.deliver(Event::Complete { operation: operation.get(), result, bytes: &bytes });
                 }
             }
             Step::Evaluate(id, source) => vm.deliver(Event::Eval { id, source: &source }),
@@ -199,7 +199,7 @@ async fn live(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut ready: Op
     }
 }
 
-/// One turn; cut short, without running the guest again, once the program must end.
+/// Runs one turn. Once the program must end, the turn is dropped and the guest does not run again.
 async fn turn(program: &Program, vm: &mut Vm) -> Result<State, Option<wasmtime::Error>> {
     let mut turn = std::pin::pin!(vm.turn());
     poll_fn(|context| {
@@ -211,10 +211,10 @@ async fn turn(program: &Program, vm: &mut Vm) -> Result<State, Option<wasmtime::
     .await
 }
 
-/// Waits for something to do; none when a value of the runtime is wanted, for which nothing may happen.
+/// Waits for work. `None` if the program must rest for a snapshot.
 async fn next_step(program: &Program, due: Option<u64>) -> Option<Step> {
     if due.is_none() && program.mode != Mode::Resident && !program.process.operations.are_under_way() {
-        // The guest says it waits, but for nothing that could ever come.
+        // The guest waits without a timer and without an operation.
         program.end(Error::EngineFault { reason: "the program waits for nothing".to_owned() });
     }
     let mut alarm = None;
@@ -225,7 +225,7 @@ async fn next_step(program: &Program, due: Option<u64>) -> Option<Step> {
         if program.is_interrupted() {
             return Poll::Ready(Some(Step::Abandon));
         }
-        if program.moment().calls() {
+        if program.quiesce.must_rest() {
             return Poll::Ready(None);
         }
         if let Some((id, code)) = program.next_evaluation() {
@@ -239,8 +239,8 @@ async fn next_step(program: &Program, due: Option<u64>) -> Option<Step> {
             return Poll::Ready(Some(Step::Timer));
         }
         let mut control = program.control.lock();
-        if control.failure.is_some() || control.evaluations.has_news() || program.is_interrupted() {
-            // It came between the looks above and the lock.
+        if control.failure.is_some() || control.evaluations.can_start() || program.is_interrupted() {
+            // The work arrived between the looks above and the lock.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -262,15 +262,15 @@ async fn next_step(program: &Program, due: Option<u64>) -> Option<Step> {
     step
 }
 
-/// What `import.meta.url` and stacks show: the same as for `node --input-type=module -e`.
+/// Returns the URL in `import.meta.url` and stacks, as with `node --input-type=module -e`.
 fn entry_url(cwd: &str) -> String {
     let slash = if cwd.ends_with('/') { "" } else { "/" };
     format!("file://{cwd}{slash}[eval1]")
 }
 
-/// The limit that the guest's memory has come up against.
+/// The error of the limit that refused memory to the guest.
 fn memory_limit(program: &Program, vm: &Vm) -> Error {
-    vm.host().refused_memory.unwrap_or(Refusal::Own).error(program.limits())
+    vm.data().refused_memory.unwrap_or(MemoryRefusal::Process).error(program.limits())
 }
 
 fn finish_normally(program: &Program, vm: &mut Vm, state: &State) -> (i32, Option<String>) {
@@ -292,13 +292,13 @@ fn finish_normally(program: &Program, vm: &mut Vm, state: &State) -> (i32, Optio
     }
 }
 
-/// Finds the reason of a failure, if nobody has given one.
+/// Records the reason of a failure, unless the program already has a reason to end.
 fn explain(program: &Program, vm: &Vm, error: Option<wasmtime::Error>) {
-    let host = vm.host();
-    let reason = match (&host.fatal, error) {
+    let data = vm.data();
+    let reason = match (&data.fatal, error) {
         (Some(fatal), _) if fatal.out_of_memory => memory_limit(program, vm),
         (Some(fatal), _) => Error::EngineFault { reason: fatal.message.clone() },
-        (None, _) if host.refused_memory.is_some() => memory_limit(program, vm),
+        (None, _) if data.refused_memory.is_some() => memory_limit(program, vm),
         (None, Some(error)) => Error::EngineFault { reason: format!("{error:#}") },
         (None, None) => Error::Canceled,
     };

@@ -1,20 +1,21 @@
-//! A runtime's loopback, for its owner: connections to who listens there, and waiting for somebody who will.
+//! A runtime's loopback for the embedder: inbound connections, and waiting for a listener.
 //!
-//! The owner gives each connection and each wait a number of its own; what happens to it is told to the [`crate::Host`] by that number. A number
-//! that means nothing (any more) is no error: it crossed an end.
+//! The embedder numbers its connections and its waits. Events arrive at the [`crate::Embedder`] under
+//! those numbers. An unknown number is no error: the request crossed the end of the connection.
 
 use super::{Inner, Runtime};
-use crate::error::Error;
-use crate::network::{ListenerEntry, Target};
+use coldframe_error::Error;
+use coldframe_ids::ConnectionId;
+use coldframe_kernel::{ListenerEntry, Target};
 use std::sync::Arc;
 
-/// See the module.
+/// A runtime's loopback for the embedder.
 pub struct Network {
     inner: Arc<Inner>,
 }
 
 impl Runtime {
-    /// Its loopback.
+    /// Returns the runtime's loopback.
     pub fn network(&self) -> Network {
         Network { inner: self.inner.clone() }
     }
@@ -25,33 +26,34 @@ impl Network {
         if self.inner.programs.lock().disposed { Err(Error::RuntimeDisposed) } else { Ok(()) }
     }
 
-    /// Connects to a listener. A code such as `ECONNREFUSED` says why not.
-    pub fn connect(&self, number: u32, target: &Target) -> Result<(), Error> {
+    /// Connects to a listener. Fails with a code such as `ECONNREFUSED`.
+    pub fn connect(&self, id: ConnectionId, target: &Target) -> Result<(), Error> {
         self.alive()?;
-        self.inner.kernel().visit(number, target)
+        self.inner.kernel().connect_inbound(id, target)
     }
 
-    /// Writes to a connection. What exceeds the credit loses it.
-    pub fn write(&self, number: u32, bytes: &[u8]) {
-        self.inner.kernel().sockets.visitor_writes(number, bytes, false);
+    /// Writes to a connection. A write beyond the credit breaks the connection.
+    pub fn write(&self, id: ConnectionId, bytes: &[u8]) {
+        self.inner.kernel().sockets.inbound_write(id, bytes, false);
     }
 
-    /// Writes no more.
-    pub fn end(&self, number: u32) {
-        self.inner.kernel().sockets.visitor_writes(number, &[], true);
+    /// Ends the embedder's direction of a connection.
+    pub fn end(&self, id: ConnectionId) {
+        self.inner.kernel().sockets.inbound_write(id, &[], true);
     }
 
-    /// Has read so many bytes.
-    pub fn credit(&self, number: u32, bytes: u64) {
-        self.inner.kernel().sockets.visitor_has_read(number, bytes);
+    /// Adds credit: the embedder has read `bytes`.
+    pub fn credit(&self, id: ConnectionId, bytes: u64) {
+        self.inner.kernel().sockets.inbound_credit(id, bytes);
     }
 
-    /// Leaves a connection, of which nothing more is told. `reset`: the guest sees a reset and not the end.
-    pub fn close(&self, number: u32, reset: bool) {
-        self.inner.kernel().sockets.visitor_leaves(number, reset);
+    /// Closes a connection. No further events of the connection arrive. `reset`: the guest sees a
+    /// reset and not the end.
+    pub fn close(&self, id: ConnectionId, reset: bool) {
+        self.inner.kernel().sockets.inbound_close(id, reset);
     }
 
-    /// Who listens; with a target, who would be connected to there.
+    /// Returns the listeners. With a target, the listener that a connection would reach.
     pub fn listeners(&self, target: Option<&Target>) -> Result<Vec<ListenerEntry>, Error> {
         self.alive()?;
         match target {
@@ -60,14 +62,15 @@ impl Network {
         }
     }
 
-    /// Waits for somebody who listens; told as [`crate::NetworkEvent::Listener`], within this call when there is one.
-    pub fn wait(&self, number: u32, target: &Target) -> Result<(), Error> {
+    /// Waits for a listener. The result arrives as [`crate::NetworkEvent::Listener`], within this call
+    /// if a listener exists.
+    pub fn wait(&self, id: ConnectionId, target: &Target) -> Result<(), Error> {
         self.alive()?;
-        self.inner.kernel().await_listener(number, target)
+        self.inner.kernel().await_listener(id, target)
     }
 
-    /// Waits no more: the wait is answered with `ERR_CANCELED`, unless it has been answered.
-    pub fn stop_waiting(&self, number: u32) {
-        self.inner.kernel().sockets.stop_waiting(number);
+    /// Cancels a wait: it ends with `ERR_CANCELED`, unless it has ended.
+    pub fn stop_waiting(&self, id: ConnectionId) {
+        self.inner.kernel().sockets.stop_waiting(id);
     }
 }

@@ -1,36 +1,38 @@
-//! What the caller outside does about permissions: another policy, and hearing of decisions.
+//! A runtime's permissions for the embedder: the policy, and the decisions.
 
 use super::{Inner, Runtime};
-use crate::error::Error;
-use crate::policy::{Decisions, PermissionListener, PermissionPolicy};
+use coldframe_error::Error;
+use coldframe_kernel::{Decisions, PermissionListener, PermissionPolicy};
 use std::sync::Arc;
 
-/// A runtime's permissions, for its owner.
+/// A runtime's permissions for the embedder.
 #[derive(Clone)]
 pub struct Permissions {
     inner: Arc<Inner>,
 }
 
 impl Runtime {
-    /// Its permissions.
+    /// Returns the runtime's permissions.
     pub fn permissions(&self) -> Permissions {
         Permissions { inner: self.inner.clone() }
     }
 }
 
 impl Permissions {
-    /// Replaces the policy for all its programs, those that run included, from their next system call on. What is open stays open. A policy with
-    /// a mistake changes nothing.
+    /// Replaces the policy of all programs from their next system call on. Open files stay open. An
+    /// invalid policy changes nothing.
     pub fn set(&self, policy: &PermissionPolicy) -> Result<(), Error> {
         self.inner.kernel().permissions.set(policy)
     }
 
-    /// From now on `listener` hears of every decision, instead of who did before; with none nobody does. What waited is forgotten.
+    /// Replaces the listener for permission decisions, or removes the listener. Waiting decisions are
+    /// dropped.
     pub fn listen(&self, listener: Option<Arc<dyn PermissionListener>>) {
         self.inner.kernel().permissions.listen(listener);
     }
 
-    /// At most `most` decisions that wait for the listener, in order. When there are none it hears of the next one again.
+    /// Takes at most `most` waiting decisions, in order. After an empty result the listener is notified
+    /// of the next decision again.
     pub fn take(&self, most: usize) -> Decisions {
         self.inner.kernel().permissions.take(most)
     }

@@ -1,14 +1,15 @@
-//! A guest program, for its caller.
+//! One guest program for the embedder.
 
-use super::checks::invalid;
-use crate::error::Error;
+use crate::checks::invalid;
 use crate::options::{Dispatch, Mode, Streams};
-use crate::program::{Program, Request};
+use crate::program::{Program, ProgramInfo, Request};
 use crate::runtime::Runtime;
+use coldframe_error::Error;
+use coldframe_ids::Pid;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One guest program. Cheap to clone; dropping all clones does not end it.
+/// One guest program. Cheap to clone. Dropping all clones does not end the program.
 #[derive(Clone)]
 pub struct Process {
     pub(super) program: Arc<Program>,
@@ -20,39 +21,24 @@ impl std::fmt::Debug for Process {
     }
 }
 
-/// What is known of a program, and of all copies of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProgramInfo {
-    /// Its number in the runtime; a copy has the same.
-    pub pid: u32,
-    /// Given when it was started, and kept by every copy.
-    pub lineage: u64,
-    /// What it was started for.
-    pub mode: Mode,
-    /// What it was started as, cut off when that is long.
-    pub command: String,
-    /// Whether the caller outside started it, and not another program.
-    pub is_root: bool,
-}
-
 impl Process {
-    /// Its number in the runtime.
-    pub fn pid(&self) -> u32 {
+    /// The number in the runtime's process table.
+    pub fn pid(&self) -> Pid {
         self.program.pid
     }
 
-    /// Whether it is one of this runtime's.
+    /// Returns whether the process belongs to `runtime`.
     pub fn is_of(&self, runtime: &Runtime) -> bool {
-        self.program.home().is_some_and(|home| Arc::ptr_eq(&home, &runtime.inner))
+        self.program.is_of(&runtime.inner)
     }
 
-    /// Whether it has been told to end.
+    /// Returns whether the program must end.
     #[cfg(test)]
     pub(crate) fn is_ending(&self) -> bool {
         self.program.is_ending()
     }
 
-    /// What is known of it.
+    /// Returns the facts about the program.
     pub fn info(&self) -> ProgramInfo {
         let program = &self.program;
         ProgramInfo {
@@ -64,8 +50,9 @@ impl Process {
         }
     }
 
-    /// Evaluates a snippet in a resident process; evaluations run one after the other. `eval` is the caller's number for it,
-    /// not 0. `timeout` counts from now, and not from when it begins. Fails at once with `ERR_RUNNER_EXITED` when the process has ended.
+    /// Evaluates a snippet in a resident process. Evaluations run one after the other. `eval` is the
+    /// embedder's number for the evaluation, not 0. `timeout` counts from now and not from the start
+    /// of the evaluation. Fails at once with `ERR_RUNNER_EXITED` if the process has ended.
     pub fn evaluate(
         &self,
         eval: u32,
@@ -86,22 +73,23 @@ impl Process {
         Ok(())
     }
 
-    /// Ends the program (`ERR_CANCELED`), within 50 ms whatever it does.
+    /// Ends the program (`ERR_CANCELED`), within 50 ms whatever the guest does.
     pub fn cancel(&self) {
         self.program.end(Error::Canceled);
     }
 
-    /// Ends one evaluation of a resident process, or takes it out of the queue.
+    /// Ends one evaluation of a resident process, under way or in the queue.
     pub fn cancel_evaluation(&self, eval: u32) {
         self.program.cancel_evaluation(eval);
     }
 
-    /// The reader has consumed `bytes` of streamed output.
+    /// Adds credit: the reader has consumed `bytes` of streamed output.
     pub fn credit(&self, bytes: u64) {
         self.program.credit(bytes);
     }
 
-    /// From now on these descriptors are sent on. What was captured of one that was not sent on comes first.
+    /// Streams these descriptors from now on. Newly streamed descriptors begin with the captured
+    /// output.
     pub fn stream(&self, streams: Streams) {
         self.program.stream(streams);
     }

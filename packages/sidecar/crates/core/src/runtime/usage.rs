@@ -1,27 +1,28 @@
-//! What a runtime uses of its limits, for its owner.
+//! A runtime's use of its limits, for the embedder.
 
 use super::{Inner, Runtime};
-use crate::kernel::usage::gather;
-use crate::outcome::RuntimeResources;
-use crate::program::Program;
-use std::sync::Arc;
+use crate::program::Home;
+use coldframe_kernel::gather;
+use coldframe_kernel::usage::reports::RuntimeResources;
 
 impl Runtime {
-    /// What it has in use at this moment, and had at most.
+    /// Returns the present and the highest use.
     pub fn resources(&self) -> RuntimeResources {
         self.inner.resources()
     }
 }
 
 impl Inner {
-    /// Tells the listener of warnings that its owner's own call has led to. Those of programs are told when they make way.
-    pub(super) fn tell_warnings(&self) {
-        self.kernel().usage.warnings.tell();
+    /// Sends the warnings that a call of the embedder has caused. Warnings of programs are sent when
+    /// the programs yield.
+    pub(super) fn send_warnings(&self) {
+        self.kernel().usage.warnings.send();
     }
 
     fn resources(&self) -> RuntimeResources {
-        let programs: Vec<Arc<Program>> = self.live();
+        let programs = self.programs();
         let buffered = programs.iter().map(|program| program.buffered()).sum();
-        gather(&self.kernel(), &programs, buffered)
+        let uses: Vec<_> = programs.iter().map(|program| program.usage()).collect();
+        gather(&self.kernel(), &uses, buffered)
     }
 }

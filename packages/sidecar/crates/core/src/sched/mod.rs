@@ -1,39 +1,38 @@
-//! Threads that run guests: a queue of tasks, workers, and a clock for alarms.
+//! Threads that run guests: a queue of tasks, workers, and a timer thread for alarms.
 //!
-//! A task is one program's future. It is polled by one thread at a time: a worker, or the caller's own thread for its first steps
-//! ([`Scheduler::run_inline`]). The guest stops itself when its time slice is over and goes to the end of the queue, so a guest that spins
-//! neither starves its neighbours nor delays its own end. Nothing here waits for a guest. `task.rs` is a task, `queue.rs` the order in which
-//! they run, `timers.rs` the alarms, `meter.rs` what they have used, `watch.rs` looks at those that run, `later.rs`
-//! what nobody waits for.
+//! A task is one program's future. One thread at a time polls a task: a worker, or the caller's own
+//! thread for the first steps ([`Scheduler::run_inline`]). The guest stops itself when its time slice
+//! is over and goes to the end of the queue. So a guest that spins neither starves its neighbours nor
+//! delays its own end. No code here waits for a guest.
+//!
+//! `task.rs` is a task, `queue.rs` the order in which tasks run, `timers.rs` the alarms,
+//! `running.rs` checks programs that run, `background.rs` runs jobs whose result no caller waits for. This module knows programs as [`Scheduled`] only.
 
-mod later;
-mod meter;
+mod background;
 mod queue;
+mod running;
 mod task;
 mod timers;
-mod watch;
 
-pub(crate) use meter::Meter;
-pub(crate) use task::Task;
+pub(crate) use task::{Scheduled, Task};
 pub(crate) use timers::{Alarm, Timers};
 
-use crate::program::Program;
-use crate::sys;
-use later::Later;
+use background::Background;
+use coldframe_sys as sys;
 use queue::Queue;
+use running::Running;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use watch::Watch;
 
-/// How long a guest runs before it makes way for the next one.
+/// The time that a guest runs before it yields the worker to the next guest.
 const SLICE: Duration = Duration::from_micros(1_500);
 
-/// See the module.
+/// Runs the programs of all runtimes.
 pub(crate) struct Scheduler {
     queue: Arc<Queue>,
     timers: Timers,
-    watch: Watch,
-    later: Later,
+    running: Running,
+    background: Background,
 }
 
 impl Scheduler {
@@ -41,8 +40,8 @@ impl Scheduler {
         Arc::new(Self {
             queue: Queue::new(workers, spin),
             timers: Timers::default(),
-            watch: Watch::default(),
-            later: Later::default(),
+            running: Running::default(),
+            background: Background::default(),
         })
     }
 
@@ -50,51 +49,51 @@ impl Scheduler {
         &self.timers
     }
 
-    /// Has something done that nobody waits for.
-    pub(crate) fn later(&self, job: impl FnOnce() + Send + 'static) {
-        self.later.run(job);
+    /// Runs a job whose result no caller waits for.
+    pub(crate) fn in_background(&self, job: impl FnOnce() + Send + 'static) {
+        self.background.run(job);
     }
 
-    /// Has a worker run `task`.
+    /// Queues `task` for a worker.
     pub(crate) fn enqueue(&self, task: Arc<Task>) {
         self.queue.push_ready(task);
     }
 
-    /// Runs `task` on this thread for about `budget`, then leaves the rest to the workers.
+    /// Runs `task` on this thread for about `budget`. Workers run the rest.
     pub(crate) fn run_inline(&self, task: &Arc<Task>, budget: Duration) {
         task.run(budget);
     }
 
-    /// A thread runs `program` from now on.
-    pub(crate) fn begins(self: &Arc<Self>, program: &Weak<Program>) {
-        if self.watch.begins(program) {
-            self.look_later();
+    /// A thread starts to run `program`.
+    pub(crate) fn starts(self: &Arc<Self>, program: Weak<dyn Scheduled>) {
+        if self.running.starts(program) {
+            self.check_later();
         }
     }
 
-    /// No thread runs `program` any more.
-    pub(crate) fn made_way(&self, program: &Program) {
-        self.watch.made_way(program);
+    /// A thread no longer runs `program`.
+    pub(crate) fn stops<P: Scheduled>(&self, program: &P) {
+        self.running.stops(program);
     }
 
-    /// See `watch.rs`.
-    fn look_later(self: &Arc<Self>) {
+    /// Sets the alarm for the next check of running programs (`running.rs`).
+    fn check_later(self: &Arc<Self>) {
         let this = Arc::downgrade(self);
-        let at = sys::monotonic_ns() + watch::OFTEN.as_nanos() as u64;
+        let at = sys::monotonic_ns() + running::INTERVAL.as_nanos() as u64;
         self.timers.set(at, move || {
             if let Some(scheduler) = this.upgrade()
-                && scheduler.watch.look()
+                && scheduler.running.check()
             {
-                scheduler.look_later();
+                scheduler.check_later();
             }
         });
     }
 
-    /// Ends the threads when they have run what is queued. No alarm goes off any more.
+    /// Ends the threads after the queued tasks. No alarm goes off any more.
     pub(crate) fn shutdown(&self) {
         self.queue.close();
         self.timers.close();
-        self.later.close();
+        self.background.close();
     }
 }
 

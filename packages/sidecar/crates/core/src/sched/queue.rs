@@ -1,9 +1,11 @@
 //! The run queue and its workers.
 //!
-//! Two lines: tasks that have something new to do, and tasks that used up their slice. The first goes first, so that a fresh start does not
-//! wait behind guests that spin; after [`MAX_READY_STREAK`] of those the second gets a turn, so that it is never starved. Workers
-//! are started when there is work and none is free. A worker that has just run something looks for more for a while before it sleeps:
-//! waking a thread costs more than a warm evaluation.
+//! There are two lines: ready tasks, which have new work, and preempted tasks, which used up their
+//! slice. Ready tasks go first, so that a fresh start does not wait behind guests that spin. After
+//! [`MAX_READY_STREAK`] ready tasks a preempted task runs, so that no task starves.
+//!
+//! A worker starts when there is work and no worker is free. A worker that has run a task spins for a
+//! while before it sleeps, because waking a thread costs more than a warm evaluation.
 
 use super::SLICE;
 use super::task::Task;
@@ -13,14 +15,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How many ready tasks may pass a preempted one.
+/// Ready tasks that may pass a preempted task.
 const MAX_READY_STREAK: u32 = 8;
 
-/// See the module.
+/// The run queue and its workers.
 pub(crate) struct Queue {
     state: Mutex<State>,
     work: Condvar,
-    /// Number of queued tasks, for a look without the lock.
+    /// The number of queued tasks, for a look without the lock.
     waiting: AtomicUsize,
     spinning: AtomicBool,
     max_workers: usize,
@@ -66,7 +68,7 @@ impl Queue {
         })
     }
 
-    /// Queues a task that has something new to do.
+    /// Queues a task that has new work.
     pub(crate) fn push_ready(self: &Arc<Self>, task: Arc<Task>) {
         self.push(|state| state.ready.push_back(task));
     }
@@ -84,7 +86,7 @@ impl Queue {
         add(&mut state);
         let others = self.waiting.fetch_add(1, Ordering::Release);
         if state.sleeping > 0 {
-            // A thread that spins will see one task; for more, one that sleeps must be woken.
+            // A spinning worker takes one task; further tasks need a worker that is woken.
             if others > 0 || !self.spinning.load(Ordering::Relaxed) {
                 self.work.notify_one();
             }
@@ -96,7 +98,7 @@ impl Queue {
     fn start_worker(self: &Arc<Self>, state: &mut State) {
         let queue = self.clone();
         let thread = std::thread::Builder::new().name("coldframe-worker".to_owned());
-        // Without threads of its own the process still serves what runs inline; the task waits for the next attempt.
+        // Without workers the process still runs inline tasks. This task waits for the next attempt.
         if thread.spawn(move || queue.work()).is_ok() {
             state.workers += 1;
         }
@@ -109,7 +111,7 @@ impl Queue {
         self.state.lock().workers -= 1;
     }
 
-    /// The next task; waits for one. `None` when the queue is closed.
+    /// Waits for the next task. `None` when the queue is closed.
     fn next(&self) -> Option<Arc<Task>> {
         self.spin_for_work();
         let mut state = self.state.lock();
@@ -138,7 +140,7 @@ impl Queue {
         self.spinning.store(false, Ordering::Relaxed);
     }
 
-    /// Takes no more tasks; the workers end when they have run what is queued.
+    /// Takes no more tasks. The workers end after the queued tasks.
     pub(crate) fn close(&self) {
         self.state.lock().closed = true;
         self.work.notify_all();

@@ -1,13 +1,12 @@
-//! A task: a program's future and where it is in its life.
+//! A task: a program's future and its scheduling state.
 //!
 //! ```text
-//! idle ──wake──► queued ──a thread takes it──► running ──nothing to do──► idle
+//! idle ──wake──► queued ──a thread takes it──► running ──no work──► idle
 //!                  ▲                              │ ├─ woken meanwhile, or slice used up ─► queued
 //!                  └──────────────────────────────┘ └─ finished ─► done
 //! ```
 
 use super::queue::Queue;
-use crate::program::Program;
 use parking_lot::Mutex;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,26 +22,43 @@ const RUNNING: u8 = 2;
 const WOKEN: u8 = 3;
 const DONE: u8 = 4;
 
-type Life = Pin<Box<dyn Future<Output = ()> + Send>>;
+type ProgramFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// See the module.
+/// A program, as the scheduler sees it.
+pub(crate) trait Scheduled: Send + Sync + 'static {
+    /// A poll starts. The guest yields after `slice`.
+    fn begin_slice(&self, slice: Duration);
+
+    /// The poll has ended.
+    fn end_slice(&self);
+
+    /// Whether the poll ended because the slice was over.
+    fn has_yielded(&self) -> bool;
+
+    /// Checks the limits of a program that runs, from another thread.
+    fn check_running(&self);
+
+    /// The poll panicked, and the program's VM has been dropped.
+    fn panicked(&self);
+}
+
+/// A program's future and its scheduling state.
 pub(crate) struct Task {
     state: AtomicU8,
-    life: Mutex<Option<Life>>,
-    program: Arc<Program>,
+    future: Mutex<Option<ProgramFuture>>,
+    program: Arc<dyn Scheduled>,
     queue: Arc<Queue>,
 }
 
 impl Task {
-    /// A task that must be run or enqueued next.
-    pub(crate) fn new(program: Arc<Program>, life: Life, scheduler: &super::Scheduler) -> Arc<Self> {
+    /// Makes a task, which the caller must run or enqueue next.
+    pub(crate) fn new(program: Arc<dyn Scheduled>, future: ProgramFuture, scheduler: &super::Scheduler) -> Arc<Self> {
         let queue = scheduler.queue.clone();
-        let task = Arc::new(Self { state: AtomicU8::new(QUEUED), life: Mutex::new(Some(life)), program, queue });
-        task.program.belongs_to(&task);
-        task
+        Arc::new(Self { state: AtomicU8::new(QUEUED), future: Mutex::new(Some(future)), program, queue })
     }
 
-    /// Wakes the task and runs it on this thread for about `budget`; on a worker if a thread has it already.
+    /// Wakes the task and runs the task on this thread for about `budget`. If another thread has the
+    /// task already, that thread or a worker runs the task.
     pub(crate) fn wake_inline(self: &Arc<Self>, budget: Duration) {
         if self.state.compare_exchange(IDLE, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
             self.run(budget);
@@ -54,28 +70,28 @@ impl Task {
     /// Polls the future on this thread. The guest yields when `slice` is over.
     pub(crate) fn run(self: &Arc<Self>, slice: Duration) {
         self.state.store(RUNNING, Ordering::Release);
-        let mut life = self.life.lock();
-        let Some(future) = life.as_mut() else { return };
+        let mut slot = self.future.lock();
+        let Some(future) = slot.as_mut() else { return };
         let waker = Waker::from(self.clone());
         self.program.begin_slice(slice);
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(&waker))));
         self.program.end_slice();
         match polled {
             Ok(Poll::Pending) => {
-                drop(life);
+                drop(slot);
                 self.park();
             }
-            Ok(Poll::Ready(())) => self.finish(life.take()),
+            Ok(Poll::Ready(())) => self.finish(slot.take()),
             Err(_panic) => {
-                self.finish(life.take());
-                self.program.broke();
+                self.finish(slot.take());
+                self.program.panicked();
             }
         }
     }
 
-    fn finish(&self, life: Option<Life>) {
+    fn finish(&self, future: Option<ProgramFuture>) {
         self.state.store(DONE, Ordering::Release);
-        drop(life);
+        drop(future);
     }
 
     fn park(self: &Arc<Self>) {

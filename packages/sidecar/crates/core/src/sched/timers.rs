@@ -1,6 +1,8 @@
-//! Alarms: guests' timers, time limits, the last resort of a kill. One thread, started with the first alarm, sleeps until the next.
+//! Alarms: guests' timers, limits of time, the last step of a kill.
+//!
+//! One thread, started with the first alarm, sleeps until the next alarm.
 
-use crate::sys::monotonic_ns;
+use coldframe_sys::monotonic_ns;
 use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +10,7 @@ use std::time::Duration;
 
 type Action = Box<dyn FnOnce() + Send>;
 
-/// Names an alarm, to cancel it.
+/// Names an alarm, for cancelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Alarm {
     /// Nanoseconds of the monotonic clock.
@@ -16,19 +18,19 @@ pub(crate) struct Alarm {
     serial: u64,
 }
 
-/// An alarm that is forgotten with this: for futures, which may be dropped before it goes off.
-pub(crate) struct Pending<'a> {
+/// Cancels an alarm when dropped: for futures, which may be dropped before the alarm goes off.
+pub(crate) struct AlarmGuard<'a> {
     timers: &'a Timers,
     alarm: Alarm,
 }
 
-impl Drop for Pending<'_> {
+impl Drop for AlarmGuard<'_> {
     fn drop(&mut self) {
         self.timers.cancel(self.alarm);
     }
 }
 
-/// See the module.
+/// The alarms of all programs.
 #[derive(Default)]
 pub(crate) struct Timers {
     shared: Arc<Shared>,
@@ -49,7 +51,8 @@ struct State {
 }
 
 impl Timers {
-    /// Runs `action` at `at` (nanoseconds of the monotonic clock), on the timer thread: it must be short.
+    /// Runs `action` at `at` (nanoseconds of the monotonic clock) on the timer thread. The action must
+    /// be short.
     pub(crate) fn set(&self, at: u64, action: impl FnOnce() + Send + 'static) -> Alarm {
         let mut state = self.shared.state.lock();
         state.serial += 1;
@@ -68,12 +71,12 @@ impl Timers {
         alarm
     }
 
-    /// The same, for as long as somebody waits for it.
-    pub(crate) fn wait(&self, at: u64, action: impl FnOnce() + Send + 'static) -> Pending<'_> {
-        Pending { timers: self, alarm: self.set(at, action) }
+    /// Sets an alarm that is cancelled when the guard is dropped.
+    pub(crate) fn wait(&self, at: u64, action: impl FnOnce() + Send + 'static) -> AlarmGuard<'_> {
+        AlarmGuard { timers: self, alarm: self.set(at, action) }
     }
 
-    /// Forgets an alarm; nothing happens if it has gone off.
+    /// Cancels an alarm. An alarm that has gone off is ignored.
     pub(crate) fn cancel(&self, alarm: Alarm) {
         let action = self.shared.state.lock().alarms.remove(&alarm);
         drop(action);
@@ -116,22 +119,22 @@ mod tests {
     use std::sync::mpsc;
 
     #[test]
-    fn alarms_go_off_in_order_of_time_and_cancelled_ones_do_not() {
+    fn alarms_go_off_in_order_of_time_unless_cancelled() {
         let timers = Timers::default();
-        let (tell, told) = mpsc::channel();
+        let (send, receive) = mpsc::channel();
         let now = monotonic_ns();
-        let say = |text: &'static str| {
-            let tell = tell.clone();
+        let action = |text: &'static str| {
+            let send = send.clone();
             move || {
-                let _ = tell.send(text);
+                let _ = send.send(text);
             }
         };
-        timers.set(now + 20_000_000, say("third"));
-        let second = timers.set(now + 10_000_000, say("cancelled"));
-        timers.set(now, say("first"));
+        timers.set(now + 20_000_000, action("third"));
+        let second = timers.set(now + 10_000_000, action("cancelled"));
+        timers.set(now, action("first"));
         timers.cancel(second);
-        drop(tell);
-        let heard: Vec<_> = told.iter().take(2).collect();
-        assert_eq!(heard, ["first", "third"]);
+        drop(send);
+        let received: Vec<_> = receive.iter().take(2).collect();
+        assert_eq!(received, ["first", "third"]);
     }
 }

@@ -1,13 +1,17 @@
-//! A snapshot as the bytes of a file, and back. The digest of every part is checked before anything is made of it; the file is mapped, and what is
-//! restored from it shares its pages. Next: `format.rs`, what the bytes mean; `folder.rs`, where files lie.
+//! Writing a snapshot to a file, and reading it.
+//!
+//! The digest of every part is checked before the part is used. The file is mapped, and restores
+//! share its pages. Next: `format.rs`, the layout of the bytes; `folder.rs`, the files on disk.
 
 use super::SnapshotInfo;
-use super::format::{Entry, FIXED, Head, head_len, padded};
-use super::subject::{Memory, Subject};
-use crate::core::Core;
-use crate::error::Error;
-use crate::image::Piece;
-use crate::vm::saved::{LaidOut, Saved};
+use super::format::{FIXED, Head, MemoryEntry, head_len, padded};
+use super::storable::Storable;
+use crate::installation::Installation;
+use crate::snapshot::StoredMemory;
+use coldframe_error::Error;
+use coldframe_ids::Digest;
+use coldframe_memory::Piece;
+use coldframe_vm::{LaidOut, VmSnapshot};
 use sha2::{Digest as _, Sha256};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -15,7 +19,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A snapshot that is to be written.
+/// The content of a file to be written.
 pub(super) struct Content {
     head: Head,
     state: Vec<u8>,
@@ -23,20 +27,20 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// Reads and hashes all of it.
-    pub(super) fn of<S: Subject>(core: &Core, subject: &S) -> Result<Self, Error> {
-        let state = subject.state_bytes()?;
+    /// Reads and hashes a whole snapshot.
+    pub(super) fn of<S: Storable>(installation: &Installation, snapshot: &S) -> Result<Self, Error> {
+        let state = snapshot.state_bytes()?;
         let mut memories = Vec::new();
         let mut entries = Vec::new();
-        for Memory { pid, is_shell, saved } in subject.memories() {
-            let laid = saved.lay_out(&*core.shared().factory_of(is_shell)?, None, Vec::new())?;
-            entries.push(Entry { pid, is_shell, len: laid.len(), name: laid.name });
+        for StoredMemory { pid, is_shell, snapshot } in snapshot.memories() {
+            let laid = snapshot.lay_out(&*installation.factory_of(is_shell)?, None, Vec::new())?;
+            entries.push(MemoryEntry { pid, is_shell, len: laid.len(), name: laid.name });
             memories.push(laid);
         }
         let head = Head {
-            info: subject.info().clone(),
+            info: snapshot.info().clone(),
             state_len: state.len() as u64,
-            state: Sha256::digest(&state).into(),
+            state: Digest::new(Sha256::digest(&state).into()),
             memories: entries,
         };
         Ok(Self { head, state, memories })
@@ -46,18 +50,18 @@ impl Content {
         &self.head
     }
 
-    /// The same for a file that does not say whose it is.
-    pub(super) fn of_nobody(mut self) -> Self {
+    /// Returns the content of a file that does not name the tenant.
+    pub(super) fn without_tenant(mut self) -> Self {
         self.head.info.tenant.clear();
         self
     }
 
-    /// How long the file is without its head.
+    /// Returns the length of the file without its head.
     pub(super) fn body_len(&self) -> u64 {
         body_len(&self.head)
     }
 
-    /// What follows the head.
+    /// Writes everything behind the head.
     pub(super) fn write_body(&self, file: &mut File) -> io::Result<()> {
         file.write_all(&self.state)?;
         let padding = padded(self.state.len() as u64) - self.state.len() as u64;
@@ -70,12 +74,12 @@ impl Content {
     }
 }
 
-/// How long what follows a head is.
+/// Returns the length of everything behind a head.
 pub(super) fn body_len(head: &Head) -> u64 {
     padded(head.state_len) + head.memories.iter().map(|memory| memory.len).sum::<u64>()
 }
 
-/// A file whose head has been read and is right.
+/// A file whose head has been read and checked.
 pub(super) struct Source {
     pub(super) file: File,
     pub(super) meta: Metadata,
@@ -92,7 +96,7 @@ impl Source {
     fn open_with(path: &Path, flags: i32) -> Result<Self, Error> {
         let failed = |error: io::Error| Error::snapshot_file(path, &error);
         let damaged = |reason: &str| Error::SnapshotDamaged { path: path.display().to_string(), reason: reason.to_owned() };
-        // What waits for a writer, as a pipe does, is opened and refused.
+        // O_NONBLOCK: opening a pipe must not wait for a writer. The pipe is then refused.
         let mut file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | flags).open(path).map_err(failed)?;
         let meta = file.metadata().map_err(failed)?;
         if !meta.is_file() {
@@ -106,7 +110,8 @@ impl Source {
         Ok(Self { file, meta, head, body_at: body_at as u64 })
     }
 
-    /// The same for a file of the store's folder: `tenant` owns it, and nobody else could have written it.
+    /// Opens a file of the store's folder. Checks that the file belongs to `tenant`, and that no other
+    /// user could have written it.
     pub(super) fn open_own(path: &Path, tenant: &str, id: &str) -> Result<Self, Error> {
         let found = Self::open_with(path, libc::O_NOFOLLOW)?;
         let damaged = |reason: &str| Error::SnapshotDamaged { path: path.display().to_string(), reason: reason.to_owned() };
@@ -122,48 +127,48 @@ impl Source {
         Ok(found)
     }
 
-    /// Whether the installation can run it, as far as the head says.
-    pub(super) fn check_image(&self, core: &Core) -> Result<(), Error> {
-        let (needed, found) = (&self.head.info.image, core.image_id());
+    /// Checks that the snapshot was taken with the installation's image.
+    pub(super) fn check_image(&self, installation: &Installation) -> Result<(), Error> {
+        let (needed, found) = (&self.head.info.image, installation.image_id());
         if needed != found {
             return Err(Error::SnapshotForeign { what: "the image", needed: needed.clone(), found: found.to_owned() });
         }
         Ok(())
     }
 
-    /// Checks everything and makes the snapshot. `path` is for errors.
-    pub(super) fn assemble<S: Subject>(self, core: &Core, path: &Path) -> Result<Arc<S>, Error> {
-        self.check_image(core)?;
+    /// Checks the whole file and makes the snapshot. `path` is for errors.
+    pub(super) fn assemble<S: Storable>(self, installation: &Installation, path: &Path) -> Result<Arc<S>, Error> {
+        self.check_image(installation)?;
         let damaged = |reason: &str| Error::SnapshotDamaged { path: path.display().to_string(), reason: reason.to_owned() };
         let Self { file, meta, head, body_at } = self;
-        let budget = core.shared().factory_of(false)?.image().budget().clone();
+        let budget = installation.factory_of(false)?.image().budget().clone();
         let piece = Piece::new(file, meta.len(), &budget)?;
-        // Want of room is no damage: later there may be some.
+        // Too little address space is no damage of the file: later there may be enough.
         piece.make_readable()?;
         let state_len = usize::try_from(head.state_len).map_err(|_| damaged("its state is too long"))?;
         let all = piece.bytes(body_at, padded(head.state_len) as usize).ok_or_else(|| damaged("it cannot be mapped"))?;
         let (state, padding) = all.split_at(state_len);
-        if Sha256::digest(state)[..] != head.state || padding.iter().any(|byte| *byte != 0) {
+        if Sha256::digest(state)[..] != *head.state.as_bytes() || padding.iter().any(|byte| *byte != 0) {
             return Err(damaged("its state is not what was written"));
         }
         let mut at = body_at + all.len() as u64;
         let mut memories = Vec::with_capacity(head.memories.len());
-        for Entry { pid, is_shell, len, name } in head.memories {
-            let opened = Saved::read(&*core.shared().factory_of(is_shell)?, &piece, (at, len), path)?;
+        for MemoryEntry { pid, is_shell, len, name } in head.memories {
+            let opened = VmSnapshot::read(&*installation.factory_of(is_shell)?, &piece, (at, len), path)?;
             if opened.name != name {
                 return Err(damaged("a memory is not the one that its head names"));
             }
-            memories.push(Memory { pid, is_shell, saved: opened.saved });
+            memories.push(StoredMemory { pid, is_shell, snapshot: opened.snapshot });
             at += len;
         }
-        S::assemble(core, head.info, state, memories).map_err(|error| match error {
-            // The state knows no path.
+        S::assemble(installation, head.info, state, memories).map_err(|error| match error {
+            // The state's error has no path.
             Error::SnapshotDamaged { reason, .. } => Error::SnapshotDamaged { path: path.display().to_string(), reason },
             error => error,
         })
     }
 
-    /// Writes it to `file` with another head before it.
+    /// Copies the body to `file`, behind another head.
     pub(super) fn copy(&mut self, head: &[u8], file: &mut File) -> io::Result<()> {
         file.write_all(head)?;
         self.file.seek(SeekFrom::Start(self.body_at))?;
@@ -173,12 +178,12 @@ impl Source {
     }
 }
 
-/// The head of a file, as bytes.
+/// Returns the head of a file as bytes.
 pub(super) fn encoded(head: &Head) -> Result<Vec<u8>, Error> {
     head.encode().map_err(|reason| Error::Snapshot { reason })
 }
 
-/// The head of the same content, told of otherwise.
-pub(super) fn retold(head: &Head, info: SnapshotInfo) -> Result<Vec<u8>, Error> {
+/// Returns the head of equal content with other facts.
+pub(super) fn with_info(head: &Head, info: SnapshotInfo) -> Result<Vec<u8>, Error> {
     encoded(&Head { info, ..head.clone() })
 }

@@ -1,4 +1,5 @@
-//! Where a test can make the disk fail or the machine stop in the middle of a write. Outside tests there is nothing of it.
+//! Fault injection: a test can make the disk fail, or the machine stop, in the middle of a write. In
+//! other builds the functions do nothing.
 
 use std::fs::File;
 use std::io;
@@ -11,21 +12,21 @@ pub(super) enum Step {
     Sync,
     Rename,
     SyncFolder,
-    /// Of a folder that was made, or of one above it.
+    /// Flushing the parent of a new folder.
     SyncAbove,
 }
 
-/// What goes wrong.
+/// An injected fault.
 #[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The system says this.
+    /// The system returns this error number.
     Errno(i32),
-    /// Nothing happens any more.
+    /// The machine stops.
     Death,
 }
 
-/// See the module.
+/// The planned fault.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     #[cfg(test)]
@@ -50,7 +51,7 @@ impl Faults {
 
 #[cfg(test)]
 impl Faults {
-    /// The next time that `step` is reached, `fault` happens.
+    /// Makes `fault` happen at the next `step`.
     pub(super) fn plan(&self, step: Step, fault: Fault) {
         *self.next.lock() = Some((step, fault));
     }
@@ -66,7 +67,7 @@ impl Faults {
         }
     }
 
-    /// Half of it has not been written.
+    /// Cuts a file to half its length, as an interrupted write does.
     pub(super) fn tear(&self, file: &File) {
         let _ = file.set_len(file.metadata().map_or(0, |meta| meta.len() / 2));
     }

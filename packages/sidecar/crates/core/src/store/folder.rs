@@ -1,22 +1,26 @@
-//! Snapshots on disk: one file each, in one folder, whole or not there at all.
+//! Snapshots on disk: one file each, in one folder, complete or absent.
 //!
 //! ```text
-//! lock                                      who holds it may make, rename and remove files
-//! TENANT.snap-ID.snapshot                   a snapshot; TENANT is a hash. Its modification time is when it was last used; mode 0400: it must stay
-//! sleepers                                  a byte of it is locked for each file that must stay while a process lives (`sleepers.rs`)
-//! snap-ID.TIME-SERIAL.part                  is being written by whoever holds its lock; nobody does: of one that died
+//! lock                            its lock is needed to make, rename and remove files
+//! TENANT.snap-ID.snapshot         a snapshot; TENANT is a hash. The modification time is the last use. Mode 0400: it must stay
+//! needed                          a byte is locked for each file that a living process needs (`needed_files.rs`)
+//! snap-ID.TIME-SERIAL.part        is being written by the holder of its lock; without a lock its writer has died
 //! ```
-//! A file and not a folder for each, because a flush costs milliseconds and a file needs two: its bytes before it gets its name, then the folder. All
-//! tenants are in one folder because a new one would cost another. Several sidecars may share it: files appear by rename, are never written in place,
-//! and vanish by being removed, which harms nobody who has mapped them. Readers take no lock and expect files to vanish. The locks are `flock`s, which the system
-//! releases when a process dies, however it dies. Next: `shares.rs`, which files make room; `content.rs`, what is in them.
+//! Each snapshot is a file and not a folder, because a flush costs milliseconds and a file needs two:
+//! its bytes before it gets its name, then the folder. All tenants share one folder, because a new
+//! folder would cost a further flush.
+//!
+//! Several sidecars may share the folder. Files appear by rename, are never written in place, and
+//! disappear by removal, which does not harm processes that have mapped them. Readers take no lock and
+//! expect files to disappear. The locks are `flock`s, which the system releases when a process dies in
+//! any way. Next: `shares.rs`, which files make room; `content.rs`, the bytes of a file.
 
-use super::Stay;
+use super::Retention;
 use super::faults::{Faults, Step};
 use super::names::{self, PART};
+use super::needed_files::NeededFiles;
 use super::shares::{Holding, victims};
-use super::sleepers::Sleepers;
-use crate::error::Error;
+use coldframe_error::Error;
 use parking_lot::Mutex;
 use rustix::fs::{FlockOperation, Timespec, Timestamps, flock, futimens};
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions};
@@ -27,30 +31,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How long another process may hold the lock: it removes and renames meanwhile, and flushes nothing.
-const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+/// The time that another process may hold the lock: it removes and renames files, and flushes
+/// nothing.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 const LOCK: &str = "lock";
 const WRITABLE: u32 = 0o600;
 const PROTECTED: u32 = 0o400;
 
-/// See the module.
+/// The folder of snapshots.
 pub(super) struct Folder {
     path: PathBuf,
     room: u64,
-    inside: Mutex<Option<Inside>>,
+    opened: Mutex<Option<OpenFolder>>,
     is_swept: AtomicBool,
-    sleepers: Sleepers,
+    needed: NeededFiles,
     pub(super) faults: Faults,
 }
 
-struct Inside {
+struct OpenFolder {
     lock: File,
     folder: Arc<File>,
-    /// Bytes in all snapshots, and the folder's time when that was so: another process that changes something changes it.
-    total: Option<(Changed, u64)>,
+    /// The bytes of all snapshots, and the folder's modification time at that count. A change by another
+    /// process changes the time.
+    total: Option<(FolderTime, u64)>,
 }
 
-type Changed = (i64, i64);
+type FolderTime = (i64, i64);
 
 /// A file that may be a snapshot.
 #[derive(Debug, Clone)]
@@ -60,7 +66,7 @@ pub(super) struct Found {
     pub(super) stamp: Stamp,
 }
 
-/// What is different when a file is another one, or was used.
+/// Changes when a file is replaced or used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     pub(super) inode: u64,
@@ -75,30 +81,31 @@ impl Stamp {
 }
 
 impl Folder {
-    /// Nothing is touched.
+    /// Makes the value. Touches nothing on disk.
     pub(super) fn new(path: PathBuf, room: u64) -> Self {
-        let sleepers = Sleepers::new(&path);
-        Self { path, room, inside: Mutex::default(), is_swept: AtomicBool::new(false), sleepers, faults: Faults::default() }
+        let needed = NeededFiles::new(&path);
+        Self { path, room, opened: Mutex::default(), is_swept: AtomicBool::new(false), needed, faults: Faults::default() }
     }
 
-    /// Where it is.
+    /// The folder's path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where the file of a snapshot is or would be. `None`: that is no id.
+    /// Returns the path of a snapshot's file, which need not exist. `None` if `id` has not the form of
+    /// an id.
     pub(super) fn file(&self, tenant: &str, id: &str) -> Option<PathBuf> {
         names::of_file(tenant, id).map(|name| self.path.join(name))
     }
 
-    /// The files of a tenant.
+    /// Lists the files of a tenant.
     pub(super) fn list(&self, tenant: &str) -> Result<Vec<Found>, Error> {
         self.sweep();
-        let whose = names::of_tenant(tenant);
+        let owner = names::of_tenant(tenant);
         let mut found = Vec::new();
         self.scan(|name, entry| {
-            if let Some((_, id)) = names::parse(name).filter(|(tenant, _)| *tenant == whose) {
-                // One that has vanished meanwhile is not listed.
+            if let Some((_, id)) = names::parse(name).filter(|(tenant, _)| *tenant == owner) {
+                // A file that was removed meanwhile is not listed.
                 let meta = std::fs::symlink_metadata(entry.path());
                 found.extend(meta.map(|meta| Found { id: id.to_owned(), path: entry.path(), stamp: Stamp::of(&meta) }));
             }
@@ -107,48 +114,49 @@ impl Folder {
         Ok(found)
     }
 
-    /// Writes a file of `len` bytes, if it fits. `fill` writes and checks them; when it fails, or anything else, nothing is left behind.
+    /// Writes a file of `len` bytes, if the file fits. `fill` writes and checks the bytes. After any
+    /// failure nothing is left behind.
     pub(super) fn write(
         &self,
         (tenant, id): (&str, &str),
         len: u64,
-        stay: Stay,
+        retention: Retention,
         fill: impl FnOnce(&mut File, &Path) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let path = self.file(tenant, id).ok_or_else(|| Error::SnapshotNotFound { snapshot: id.to_owned() })?;
         if len > self.room {
             return Err(self.full());
         }
-        let (part, mut file) = self.locked(|inside| self.begin(inside, id))?;
+        let (part, mut file) = self.locked(|opened| self.begin(opened, id))?;
         let failed = |error: io::Error| Error::snapshot_file(&part, &error);
         let write = || {
             fill(&mut file, &part)?;
             self.faults.at(Step::Write).inspect_err(|_| self.faults.tear(&file)).map_err(failed)?;
-            if stay == Stay::Always {
+            if retention == Retention::Always {
                 file.set_permissions(Permissions::from_mode(PROTECTED)).map_err(failed)?;
             }
             self.faults.at(Step::Sync).and_then(|()| file.sync_data()).map_err(failed)?;
-            let folder = self.locked(|inside| {
-                self.make_room(inside, tenant, len, &path)?;
-                if stay == Stay::WhileOpen {
-                    self.sleepers.hold(&path).map_err(|error| Error::snapshot_file(&path, &error))?;
+            let folder = self.locked(|opened| {
+                self.make_room(opened, tenant, len, &path)?;
+                if retention == Retention::WhileOpen {
+                    self.needed.hold(&path).map_err(|error| Error::snapshot_file(&path, &error))?;
                 } else {
-                    self.sleepers.let_go(&path);
+                    self.needed.release(&path);
                 }
-                self.changing(inside, len, || {
+                self.changing(opened, len, || {
                     self.faults.at(Step::Rename)?;
                     std::fs::rename(&part, &path)
                 })?;
-                Ok(inside.folder.clone())
+                Ok(opened.folder.clone())
             })?;
-            // The name must be on disk too.
+            // The file's name must be on disk too.
             self.faults
                 .at(Step::SyncFolder)
                 .and_then(|()| folder.sync_all())
                 .map_err(|error| Error::snapshot_file(&self.path, &error))
         };
         write().inspect_err(|_| {
-            self.sleepers.let_go(&path);
+            self.needed.release(&path);
             if !self.faults.is_dead() {
                 let _ = std::fs::remove_file(&part);
                 let is_it = std::fs::symlink_metadata(&path).and_then(|meta| Ok(meta.ino() == file.metadata()?.ino()));
@@ -159,67 +167,67 @@ impl Folder {
         })
     }
 
-    /// Removes a file. Whether there was one.
+    /// Removes a file. Returns whether the file existed.
     pub(super) fn remove(&self, path: &Path) -> Result<bool, Error> {
         if let Err(error) = std::fs::symlink_metadata(path) {
             if !is_absent(&error) {
                 return Err(Error::snapshot_file(path, &error));
             }
-            self.sleepers.let_go(path);
+            self.needed.release(path);
             return Ok(false);
         }
-        let removed = self.locked(|inside| {
-            inside.total = None;
+        let removed = self.locked(|opened| {
+            opened.total = None;
             let removed = match std::fs::remove_file(path) {
                 Err(error) if error.kind() == io::ErrorKind::IsADirectory => std::fs::remove_dir_all(path),
                 removed => removed,
             };
             match removed {
-                Ok(()) => Ok(Some(inside.folder.clone())),
+                Ok(()) => Ok(Some(opened.folder.clone())),
                 Err(error) if is_absent(&error) => Ok(None),
                 Err(error) => Err(Error::snapshot_file(path, &error)),
             }
         })?;
-        // What could not be removed is needed as before.
-        self.sleepers.let_go(path);
+        // A file that could not be removed stays needed.
+        self.needed.release(path);
         let Some(folder) = removed else { return Ok(false) };
-        // What was deleted must not come back.
+        // A deleted file must not reappear after a crash.
         folder.sync_all().map_err(|error| Error::snapshot_file(&self.path, &error))?;
         Ok(true)
     }
 
-    /// Records that a file was used now. A folder that cannot be written to is read all the same.
+    /// Records the use of a file. Fails silently, because a read-only folder can be read too.
     pub(super) fn touch(&self, file: &File) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = Timespec { tv_sec: now.as_secs() as i64, tv_nsec: i64::from(now.subsec_nanos()) };
         let _ = futimens(file, &Timestamps { last_access: now, last_modification: now });
     }
 
-    /// Says for how long a file must stay when room is needed. What held it before does so until that is settled.
-    pub(super) fn protect(&self, path: &Path, file: &File, stay: Stay) -> Result<(), Error> {
-        let change = || match stay {
-            Stay::Always => {
+    /// Sets the retention of a file. The earlier retention holds until the new one is in force.
+    pub(super) fn protect(&self, path: &Path, file: &File, retention: Retention) -> Result<(), Error> {
+        let change = || match retention {
+            Retention::Always => {
                 file.set_permissions(Permissions::from_mode(PROTECTED))?;
                 file.sync_all()?;
-                self.sleepers.let_go(path);
+                self.needed.release(path);
                 Ok(())
             }
-            Stay::WhileOpen => {
-                self.sleepers.hold(path)?;
+            Retention::WhileOpen => {
+                self.needed.hold(path)?;
                 file.set_permissions(Permissions::from_mode(WRITABLE))
             }
-            Stay::No => {
-                self.sleepers.let_go(path);
+            Retention::No => {
+                self.needed.release(path);
                 file.set_permissions(Permissions::from_mode(WRITABLE))
             }
         };
         change().map_err(|error| Error::snapshot_file(path, &error))
     }
 
-    /// At the first use of all: removes what writers left that have died.
+    /// Removes the part files of dead writers, at the first use of the folder.
     pub(super) fn sweep(&self) {
         if !self.is_swept.swap(true, Ordering::Relaxed) && self.path.is_dir() {
-            // It may be a folder that nobody can write to.
+            // Fails for a read-only folder, which can still be read.
             let _ = self.locked(|_| Ok(()));
         }
     }
@@ -229,24 +237,25 @@ impl Folder {
     }
 
     /// Calls `work` while no other thread or process changes the folder.
-    fn locked<T>(&self, work: impl FnOnce(&mut Inside) -> Result<T, Error>) -> Result<T, Error> {
-        let mut inside = self.inside.lock();
-        let found = match inside.take() {
+    fn locked<T>(&self, work: impl FnOnce(&mut OpenFolder) -> Result<T, Error>) -> Result<T, Error> {
+        let mut opened = self.opened.lock();
+        let found = match opened.take() {
             Some(found) => {
                 self.acquire(&found.lock)?;
-                // The folder may have been removed, or moved away and made anew: others hold another lock there.
-                if lies_at(&self.path.join(LOCK), &found.lock) { found } else { self.enter()? }
+                // The folder may have been removed or replaced: other processes then use another lock.
+                if is_file_at(&self.path.join(LOCK), &found.lock) { found } else { self.open()? }
             }
-            None => self.enter()?,
+            None => self.open()?,
         };
-        let found = inside.insert(found);
+        let found = opened.insert(found);
         let done = work(found);
         let _ = flock(&found.lock, FlockOperation::Unlock);
         done
     }
 
-    /// Opens the folder, makes it if need be, takes the lock, and removes what dead writers left.
-    fn enter(&self) -> Result<Inside, Error> {
+    /// Opens the folder, makes a missing folder, takes the lock, and removes the part files of dead
+    /// writers.
+    fn open(&self) -> Result<OpenFolder, Error> {
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |error: io::Error| Error::snapshot_file(&path, &error)
@@ -269,10 +278,11 @@ impl Folder {
                 remove_if_dead(&entry.path());
             }
         })?;
-        Ok(Inside { lock, folder: Arc::new(folder), total: None })
+        Ok(OpenFolder { lock, folder: Arc::new(folder), total: None })
     }
 
-    /// Makes the folder, and those above it, if need be. Their names must be on disk before anything is in them.
+    /// Makes the folder and its missing parents. Their names must be on disk before the folder has
+    /// files.
     fn make(&self) -> Result<(), Error> {
         let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
         let missing: Vec<&Path> = self.path.ancestors().take_while(is_missing).collect();
@@ -289,7 +299,7 @@ impl Folder {
     }
 
     fn acquire(&self, lock: &File) -> Result<(), Error> {
-        let until = Instant::now() + LOCK_PATIENCE;
+        let until = Instant::now() + LOCK_TIMEOUT;
         let mut pause = Duration::from_micros(100);
         loop {
             match flock(lock, FlockOperation::NonBlockingLockExclusive) {
@@ -302,14 +312,14 @@ impl Folder {
         }
     }
 
-    /// A new file to write to, locked.
-    fn begin(&self, inside: &mut Inside, id: &str) -> Result<(PathBuf, File), Error> {
+    /// Makes a locked part file.
+    fn begin(&self, opened: &mut OpenFolder, id: &str) -> Result<(PathBuf, File), Error> {
         static SERIAL: AtomicU64 = AtomicU64::new(0);
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let part = self.path.join(format!("{id}.{time:x}-{}{PART}", SERIAL.fetch_add(1, Ordering::Relaxed)));
         let mut made = None;
         let failed = |error: io::Error| Error::snapshot_file(&part, &error);
-        self.changing(inside, 0, || {
+        self.changing(opened, 0, || {
             self.faults.at(Step::Create)?;
             let file = OpenOptions::new().read(true).write(true).create_new(true).mode(WRITABLE).open(&part)?;
             flock(&file, FlockOperation::NonBlockingLockExclusive).inspect_err(|_| {
@@ -321,44 +331,44 @@ impl Folder {
         made.map(|file| (part.clone(), file)).ok_or_else(|| failed(io::ErrorKind::NotFound.into()))
     }
 
-    /// Changes the folder by `change`, by which its snapshots grow by `len` bytes, and keeps the sum up to date.
-    fn changing(&self, inside: &mut Inside, len: u64, change: impl FnOnce() -> io::Result<()>) -> Result<(), Error> {
-        let time = |inside: &Inside| inside.folder.metadata().map(|meta| (meta.mtime(), meta.mtime_nsec()));
-        let total = inside.total.take().filter(|(at, _)| time(inside).is_ok_and(|now| now == *at));
+    /// Runs a change that adds `len` bytes of snapshots, and updates the counted bytes.
+    fn changing(&self, opened: &mut OpenFolder, len: u64, change: impl FnOnce() -> io::Result<()>) -> Result<(), Error> {
+        let time = |opened: &OpenFolder| opened.folder.metadata().map(|meta| (meta.mtime(), meta.mtime_nsec()));
+        let total = opened.total.take().filter(|(at, _)| time(opened).is_ok_and(|now| now == *at));
         change().map_err(|error| Error::snapshot_file(&self.path, &error))?;
-        inside.total = total.and_then(|(_, total)| Some((time(inside).ok()?, total.saturating_add(len))));
+        opened.total = total.and_then(|(_, total)| Some((time(opened).ok()?, total.saturating_add(len))));
         Ok(())
     }
 
-    /// Removes what must go so that `len` bytes of `tenant` fit. `path` is about to be replaced, if it is there.
-    fn make_room(&self, inside: &mut Inside, tenant: &str, len: u64, path: &Path) -> Result<(), Error> {
-        let time = inside.folder.metadata().map(|meta| (meta.mtime(), meta.mtime_nsec())).ok();
-        if inside.total.is_some_and(|(at, total)| Some(at) == time && total.saturating_add(len) <= self.room) {
+    /// Removes files so that `len` bytes of `tenant` fit. `path` is about to be replaced, if it exists.
+    fn make_room(&self, opened: &mut OpenFolder, tenant: &str, len: u64, path: &Path) -> Result<(), Error> {
+        let time = opened.folder.metadata().map(|meta| (meta.mtime(), meta.mtime_nsec())).ok();
+        if opened.total.is_some_and(|(at, total)| Some(at) == time && total.saturating_add(len) <= self.room) {
             return Ok(());
         }
         let (mut holdings, mut paths) = (Vec::new(), Vec::new());
         self.scan(|name, entry| {
-            let Some((whose, _)) = names::parse(name).filter(|_| entry.path() != path) else { return };
+            let Some((owner, _)) = names::parse(name).filter(|_| entry.path() != path) else { return };
             let Ok(meta) = std::fs::symlink_metadata(entry.path()) else { return };
             let (used, protected) = ((meta.mtime(), meta.mtime_nsec()), meta.mode() & 0o200 == 0);
-            holdings.push(Holding { whose: whose.to_owned(), bytes: meta.len(), used, protected });
+            holdings.push(Holding { owner: owner.to_owned(), bytes: meta.len(), used, protected });
             paths.push(entry.path());
         })?;
-        let whose = names::of_tenant(tenant);
-        let is_needed = self.sleepers.look().map_err(|error| Error::snapshot_file(&self.path, &error))?;
-        // Where nobody can say whether it is needed, it is.
+        let owner = names::of_tenant(tenant);
+        let is_needed = self.needed.check().map_err(|error| Error::snapshot_file(&self.path, &error))?;
+        // A file counts as needed if the check fails.
         let can_go = |index: usize| !is_needed(&paths[index]).unwrap_or(true);
-        let gone = victims(&holdings, (&whose, len), self.room, can_go).ok_or_else(|| self.full())?;
+        let victims = victims(&holdings, (&owner, len), self.room, can_go).ok_or_else(|| self.full())?;
         let mut total = holdings.iter().map(|one| one.bytes).sum::<u64>();
-        for index in gone {
+        for index in victims {
             match std::fs::remove_file(&paths[index]) {
                 Ok(()) => total -= holdings[index].bytes,
                 Err(error) if is_absent(&error) => total -= holdings[index].bytes,
                 Err(error) => return Err(Error::snapshot_file(&paths[index], &error)),
             }
         }
-        let time = inside.folder.metadata().map(|meta| (meta.mtime(), meta.mtime_nsec())).ok();
-        inside.total = time.map(|time| (time, total));
+        let time = opened.folder.metadata().map(|meta| (meta.mtime(), meta.mtime_nsec())).ok();
+        opened.total = time.map(|time| (time, total));
         Ok(())
     }
 
@@ -378,7 +388,7 @@ impl Folder {
     }
 }
 
-/// Removes a part that nobody holds the lock of.
+/// Removes a part file whose lock is free.
 fn remove_if_dead(path: &Path) {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path);
     if file.is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()) {
@@ -386,11 +396,11 @@ fn remove_if_dead(path: &Path) {
     }
 }
 
-/// Whether an open file is the one that lies at `path` now.
-pub(super) fn lies_at(path: &Path, file: &File) -> bool {
+/// Returns whether `file` is the file at `path` now.
+pub(super) fn is_file_at(path: &Path, file: &File) -> bool {
     let of = |meta: Metadata| (meta.dev(), meta.ino());
-    let there = std::fs::symlink_metadata(path).map(of);
-    matches!((file.metadata().map(of), there), (Ok(own), Ok(there)) if own == there)
+    let present = std::fs::symlink_metadata(path).map(of);
+    matches!((file.metadata().map(of), present), (Ok(own), Ok(present)) if own == present)
 }
 
 fn is_absent(error: &io::Error) -> bool {

@@ -1,4 +1,5 @@
-//! The file of a snapshot: a head, the kernel's state, and the saved VMs, each as `vm/saved/format.rs` draws it.
+//! The layout of a snapshot's file: a head, the state of the runtime, and the VM snapshots, each laid
+//! out as in `snapshot/format.rs` of the crate `vm`.
 //!
 //! ```text
 //! 0     magic "COLDRUN1"                                8 bytes
@@ -12,15 +13,16 @@
 //! ...   the state, zeros up to a whole page
 //! ...   the memories, back to back, whole pages each
 //! ```
-//! The head is all that `list` reads. It says whose the snapshot is; what follows it does not, so an export and an import write a new head and copy the rest.
-//! The digest of a snapshot is made of the state's and of the memories' names, which cover every byte behind the head: equal digests are equal contents,
-//! whatever they are called.
+//! `list` reads heads only. The head names the owner, and the body does not: an export and an import
+//! write a new head and copy the body. A snapshot's digest covers the digests of the state and of the
+//! memories, which cover every byte behind the head. So equal digests mean equal contents.
 
 use super::SnapshotInfo;
-use crate::digest::Digest;
-use crate::image::ABI_VERSION;
-use crate::sys::PAGE;
-use crate::vm::saved::Refusal;
+use coldframe_ids::Digest;
+use coldframe_ids::Pid;
+use coldframe_memory::ABI_VERSION;
+use coldframe_sys::PAGE;
+use coldframe_vm::FormatError;
 use sha2::{Digest as _, Sha256};
 
 /// The version of this format.
@@ -29,37 +31,37 @@ const MAGIC: &[u8; 8] = b"COLDRUN1";
 const HASH: std::ops::Range<usize> = 16..48;
 pub(super) const FIXED: usize = 96;
 const ENTRY: usize = 48;
-/// More than a runtime may have processes.
+/// More than the processes that a runtime may have.
 const MAX_MEMORIES: u32 = 16_384;
 const MAX_INFO: u32 = 1 << 20;
-/// Files in memory are part of the state. Whoever reads it has it in memory as well.
+/// The state includes the files in memory, and a reader needs as much memory.
 const MAX_STATE: u64 = 2 << 30;
 
-/// A memory in the file.
+/// A VM snapshot in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) pid: u32,
+pub(super) struct MemoryEntry {
+    pub(super) pid: Pid,
     pub(super) is_shell: bool,
     pub(super) len: u64,
     pub(super) name: Digest,
 }
 
-/// See the module.
+/// The head of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) info: SnapshotInfo,
     pub(super) state_len: u64,
     pub(super) state: Digest,
-    pub(super) memories: Vec<Entry>,
+    pub(super) memories: Vec<MemoryEntry>,
 }
 
-/// A length with what fills its last page.
+/// Returns a length rounded up to whole pages.
 pub(super) fn padded(len: u64) -> u64 {
     len.next_multiple_of(PAGE as u64)
 }
 
-/// The length of a head, from its fixed part.
-pub(super) fn head_len(fixed: &[u8]) -> Result<usize, Refusal> {
+/// Returns the length of a head, from its fixed part.
+pub(super) fn head_len(fixed: &[u8]) -> Result<usize, FormatError> {
     let fixed = fixed.get(..FIXED).ok_or("it is shorter than its head")?;
     if fixed[..8] != MAGIC[..] {
         return Err("it is not a snapshot".into());
@@ -67,11 +69,11 @@ pub(super) fn head_len(fixed: &[u8]) -> Result<usize, Refusal> {
     let versions = (u32_at(fixed, 8), u32_at(fixed, 12));
     if versions != (VERSION, ABI_VERSION) {
         let text = |(format, abi)| format!("{format} with ABI {abi}");
-        return Err(Refusal::Foreign { what: "format", needed: text(versions), found: text((VERSION, ABI_VERSION)) });
+        return Err(FormatError::Foreign { what: "format", needed: text(versions), found: text((VERSION, ABI_VERSION)) });
     }
     let (memories, info) = (u32_at(fixed, 48), u32_at(fixed, 52));
     if memories > MAX_MEMORIES || info > MAX_INFO {
-        return Err(Refusal::Damaged(format!("it names {memories} memories and {info} bytes of info")));
+        return Err(FormatError::Damaged(format!("it names {memories} memories and {info} bytes of info")));
     }
     Ok((FIXED + memories as usize * ENTRY + info as usize).next_multiple_of(PAGE))
 }
@@ -92,26 +94,26 @@ impl Head {
         out.extend_from_slice(MAGIC);
         out.extend_from_slice(&VERSION.to_le_bytes());
         out.extend_from_slice(&ABI_VERSION.to_le_bytes());
-        out.extend_from_slice(&[0; 32]);
+        out.extend_from_slice(&[0; Digest::LEN]);
         out.extend_from_slice(&memories.to_le_bytes());
         out.extend_from_slice(&info_len.to_le_bytes());
         out.extend_from_slice(&self.state_len.to_le_bytes());
-        out.extend_from_slice(&self.state);
+        out.extend_from_slice(self.state.as_bytes());
         for memory in &self.memories {
-            out.extend_from_slice(&memory.pid.to_le_bytes());
+            out.extend_from_slice(&memory.pid.get().to_le_bytes());
             out.extend_from_slice(&u32::from(memory.is_shell).to_le_bytes());
             out.extend_from_slice(&memory.len.to_le_bytes());
-            out.extend_from_slice(&memory.name);
+            out.extend_from_slice(memory.name.as_bytes());
         }
         out.extend_from_slice(&info);
         out.resize(out.len().next_multiple_of(PAGE), 0);
-        let hash: Digest = Sha256::digest(&out).into();
+        let hash = Sha256::digest(&out);
         out[HASH].copy_from_slice(&hash);
         Ok(out)
     }
 
-    /// Reads what `encode` wrote; `head` has [`head_len`] bytes, the whole file `file_len`.
-    pub(super) fn decode(head: &[u8], file_len: u64) -> Result<Self, Refusal> {
+    /// Reads an encoded head. `head` has [`head_len`] bytes, and the whole file has `file_len` bytes.
+    pub(super) fn decode(head: &[u8], file_len: u64) -> Result<Self, FormatError> {
         let len = head_len(head)?;
         let head = head.get(..len).ok_or("it is shorter than its head")?;
         let mut hash = Sha256::new();
@@ -128,8 +130,8 @@ impl Head {
             return Err("its info is longer than it should be".into());
         }
         info.check()?;
-        let entry = |bytes: &[u8]| Entry {
-            pid: u32_at(bytes, 0),
+        let entry = |bytes: &[u8]| MemoryEntry {
+            pid: Pid::new(u32_at(bytes, 0)),
             is_shell: u32_at(bytes, 4) == 1,
             len: u64_at(bytes, 8),
             name: digest_at(bytes, 16),
@@ -140,37 +142,37 @@ impl Head {
         Ok(found)
     }
 
-    fn check(&self, head_len: u64, file_len: u64) -> Result<(), Refusal> {
+    fn check(&self, head_len: u64, file_len: u64) -> Result<(), FormatError> {
         if self.state_len > MAX_STATE {
-            return Err(Refusal::Damaged(format!("its state has {} bytes", self.state_len)));
+            return Err(FormatError::Damaged(format!("its state has {} bytes", self.state_len)));
         }
         let mut end = head_len + padded(self.state_len);
         let mut before = None;
         for memory in &self.memories {
             if memory.len == 0 || !memory.len.is_multiple_of(PAGE as u64) || before >= Some(memory.pid) {
-                return Err(Refusal::Damaged(format!("a memory of {} bytes of process {}", memory.len, memory.pid)));
+                return Err(FormatError::Damaged(format!("a memory of {} bytes of process {}", memory.len, memory.pid)));
             }
             before = Some(memory.pid);
             end = end.checked_add(memory.len).ok_or("its memories are longer than any file")?;
         }
         if end != file_len {
-            return Err(Refusal::Damaged(format!("it has {file_len} bytes; its head says {end}")));
+            return Err(FormatError::Damaged(format!("it has {file_len} bytes; its head says {end}")));
         }
         Ok(())
     }
 
-    /// The digest of what it holds: see the module.
+    /// Returns the digest of the file's content.
     pub(super) fn digest(&self) -> Digest {
         let mut hash = Sha256::new();
         hash.update(MAGIC);
         hash.update(self.state_len.to_le_bytes());
         hash.update(self.state);
         for memory in &self.memories {
-            hash.update(memory.pid.to_le_bytes());
+            hash.update(memory.pid.get().to_le_bytes());
             hash.update(u32::from(memory.is_shell).to_le_bytes());
             hash.update(memory.name);
         }
-        hash.finalize().into()
+        Digest::new(hash.finalize().into())
     }
 }
 
@@ -183,5 +185,5 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 fn digest_at(bytes: &[u8], at: usize) -> Digest {
-    bytes[at..at + 32].try_into().unwrap_or_default()
+    Digest::read(&bytes[at..]).unwrap_or_default()
 }

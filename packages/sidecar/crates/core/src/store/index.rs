@@ -1,65 +1,66 @@
-//! What the heads of files say, remembered for as long as the files are the same ones. A list of a thousand snapshots reads no file twice.
+//! The heads of files, remembered while the files are unchanged. A list of a thousand snapshots
+//! reads no file twice.
 
 use super::SnapshotInfo;
 use super::content::Source;
 use super::folder::{Found, Stamp};
-use crate::core::Core;
-use crate::digest::Digest;
-use crate::error::Error;
+use crate::installation::Installation;
+use coldframe_error::Error;
+use coldframe_ids::Digest;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// See the module.
+/// The remembered heads.
 #[derive(Default)]
 pub(super) struct Index {
-    seen: Mutex<HashMap<PathBuf, (Stamp, Look)>>,
+    seen: Mutex<HashMap<PathBuf, (Stamp, Head)>>,
 }
 
-/// What a file is: a snapshot, or why it is none.
-pub(super) type Look = Result<Arc<Known>, Error>;
+/// The facts in a file, or the error of a file that is no snapshot.
+pub(super) type Head = Result<Arc<Indexed>, Error>;
 
-/// What a head says.
+/// The facts in a file's head.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct Indexed {
     pub(super) info: SnapshotInfo,
     pub(super) digest: Digest,
 }
 
 impl Index {
-    /// What a file of `tenant` is. `None`: it has vanished.
-    pub(super) fn look(&self, core: &Core, tenant: &str, found: &Found) -> Option<Look> {
-        if let Some((_, look)) = self.seen.lock().get(&found.path).filter(|(stamp, _)| *stamp == found.stamp) {
-            return Some(look.clone());
+    /// Reads the head of a file of `tenant`. `None` if the file was removed.
+    pub(super) fn read(&self, installation: &Installation, tenant: &str, found: &Found) -> Option<Head> {
+        if let Some((_, head)) = self.seen.lock().get(&found.path).filter(|(stamp, _)| *stamp == found.stamp) {
+            return Some(head.clone());
         }
-        let look = Source::open_own(&found.path, tenant, &found.id).and_then(|source| {
-            source.check_image(core)?;
-            Ok(Arc::new(Known { digest: source.head.digest(), info: source.head.info }))
+        let head = Source::open_own(&found.path, tenant, &found.id).and_then(|source| {
+            source.check_image(installation)?;
+            Ok(Arc::new(Indexed { digest: source.head.digest(), info: source.head.info }))
         });
-        if is_absent(&look) {
+        if is_absent(&head) {
             return None;
         }
-        // What could not be read now may be read later.
-        if !matches!(look, Err(Error::SnapshotFile { .. } | Error::ResourceExhausted { .. })) {
-            self.seen.lock().insert(found.path.clone(), (found.stamp, look.clone()));
+        // A file that cannot be read now may be readable later.
+        if !matches!(head, Err(Error::SnapshotFile { .. } | Error::ResourceExhausted { .. })) {
+            self.seen.lock().insert(found.path.clone(), (found.stamp, head.clone()));
         }
-        Some(look)
+        Some(head)
     }
 
-    /// Remembers that a file turned out to be no good when all of it was read.
+    /// Remembers the error of a file whose body was read and is damaged.
     pub(super) fn mark(&self, path: &Path, stamp: Stamp, error: &Error) {
         self.seen.lock().insert(path.to_owned(), (stamp, Err(error.clone())));
     }
 
-    /// Forgets files of a tenant that are not there any more. `is_its`: whether a file is one of the tenant's.
-    pub(super) fn prune(&self, found: &[Found], is_its: impl Fn(&Path) -> bool) {
-        let there: HashSet<&Path> = found.iter().map(|found| found.path.as_path()).collect();
-        self.seen.lock().retain(|path, _| !is_its(path) || there.contains(path.as_path()));
+    /// Forgets the removed files of a tenant. `is_own`: whether a file belongs to the tenant.
+    pub(super) fn prune(&self, found: &[Found], is_own: impl Fn(&Path) -> bool) {
+        let present: HashSet<&Path> = found.iter().map(|found| found.path.as_path()).collect();
+        self.seen.lock().retain(|path, _| !is_own(path) || present.contains(path.as_path()));
     }
 }
 
-/// Whether the file was gone when it was opened.
+/// Returns whether the file did not exist when it was opened.
 pub(super) fn is_absent<T>(result: &Result<T, Error>) -> bool {
     matches!(result, Err(Error::SnapshotFile { errno: "ENOENT", .. }))
 }

@@ -1,32 +1,34 @@
-//! What files are called. No path is made of what a caller says: a tenant goes through a hash, an id must look like one, and names are nowhere.
+//! The names of the store's files. No path contains text of an embedder: a tenant is hashed, an id is
+//! checked, and a snapshot's name is in no path.
 
-pub(super) use crate::runtime::is_id;
+pub(super) use crate::snapshot::is_id;
 
-use crate::digest::{Digest, hex};
+use coldframe_ids::Digest;
 use sha2::{Digest as _, Sha256};
 
-/// How the name of a snapshot's file ends.
+/// The ending of a snapshot file's name.
 const ENDING: &str = ".snapshot";
-/// How the name of a file ends that is being written.
+/// The ending of a part file's name.
 pub(super) const PART: &str = ".part";
-/// Digits of the tenant's hash.
+/// The number of digits of a tenant's hash.
 const TENANT: usize = 32;
 
-/// What stands for a tenant in the names of its files.
+/// Returns the hash of a tenant, which begins the names of its files.
 pub(super) fn of_tenant(tenant: &str) -> String {
     let mut hash = Sha256::new();
     hash.update(b"coldframe tenant\0");
     hash.update(tenant);
-    let hash: Digest = hash.finalize().into();
-    hex(&hash)[..TENANT].to_owned()
+    let mut digits = Digest::new(hash.finalize().into()).to_string();
+    digits.truncate(TENANT);
+    digits
 }
 
-/// The file of a snapshot. `None`: that is no id, so it has no file.
+/// Returns the name of a snapshot's file. `None` if `id` has not the form of an id.
 pub(super) fn of_file(tenant: &str, id: &str) -> Option<String> {
     is_id(id).then(|| format!("{}.{id}{ENDING}", of_tenant(tenant)))
 }
 
-/// Tenant's hash and id, if it is the name of a snapshot's file.
+/// Returns the tenant's hash and the id in the name of a snapshot's file.
 pub(super) fn parse(name: &str) -> Option<(&str, &str)> {
     let (tenant, id) = name.strip_suffix(ENDING)?.split_once('.')?;
     let is_hash = tenant.len() == TENANT && tenant.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -38,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_ids_have_files() {
+    fn only_ids_have_file_names() {
         let id = format!("snap-{}", "0a".repeat(13));
         let name = of_file("../../etc", &id).expect("a name");
         assert!(!name.contains('/') && name.ends_with(&format!(".{id}.snapshot")), "{name}");

@@ -1,18 +1,18 @@
-//! Where the store is, and how much it may hold.
+//! The options of a store: its folder and its room.
 
 use std::path::PathBuf;
 
-/// Bytes on disk, unless told otherwise.
+/// The default of [`StoreOptions::max_bytes`].
 const MAX_BYTES: u64 = 16 << 30;
 
 /// Options of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreOptions {
-    /// The folder. `None`: `coldframe/snapshots` in `$XDG_DATA_HOME` or `~/.local/share`.
+    /// The folder. `None` means `coldframe/snapshots` in `$XDG_DATA_HOME` or `~/.local/share`.
     pub directory: Option<PathBuf>,
-    /// Bytes that all files together may have.
+    /// The most bytes of all files together.
     pub max_bytes: u64,
-    /// Bytes that all snapshots in memory may hold beyond the image.
+    /// The most bytes of all snapshots in memory beyond the image.
     pub memory_bytes: u64,
 }
 
@@ -24,15 +24,15 @@ impl Default for StoreOptions {
 }
 
 impl StoreOptions {
-    /// The folder that is meant.
+    /// Returns the folder.
     pub(super) fn folder(&self) -> PathBuf {
         let data = || {
-            // A path that depends on where the process was started would be another one tomorrow.
+            // A relative path would name another folder after a start elsewhere.
             let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
             absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")))
         };
         let chosen = self.directory.clone().or_else(|| data().map(|data| data.join("coldframe/snapshots")));
-        // Nobody's home: as a daemon has it. Using it fails with this path.
+        // A daemon may have no home. Every use of this folder fails, and the error names it.
         chosen.unwrap_or_else(|| PathBuf::from("/nonexistent/coldframe/snapshots"))
     }
 }

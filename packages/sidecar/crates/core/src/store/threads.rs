@@ -1,19 +1,20 @@
-//! Threads for what waits for the disk: made when there is work, gone when there was none for a while.
+//! Threads for work that waits for the disk. They start when there is work and end when they were idle
+//! for a while.
 //!
-//! Eight and not two, as they mostly wait: flushes that are under way at the same time share the disk's work (ten writes at once: 51 ms on two threads,
-//! 10 ms on eight).
+//! Eight threads and not two, because they mostly wait: concurrent flushes share the disk's work (ten
+//! writes at once take 51 ms on two threads and 10 ms on eight).
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-const MOST: usize = 8;
-const IDLE: Duration = Duration::from_secs(5);
+const MAX_THREADS: usize = 8;
+const IDLE_TIME: Duration = Duration::from_secs(5);
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// See the module.
+/// The threads and their queue.
 #[derive(Default)]
 pub(super) struct Threads {
     work: Mutex<Work>,
@@ -28,11 +29,11 @@ struct Work {
 }
 
 impl Threads {
-    /// Runs `job` on a thread. When the system allows none at all, on this one.
+    /// Runs `job` on a thread. If the system allows no thread, runs `job` on the calling thread.
     pub(super) fn run(self: &Arc<Self>, job: impl FnOnce() + Send + 'static) {
         let mut work = self.work.lock();
         work.waiting.push_back(Box::new(job));
-        if work.idle >= work.waiting.len() || work.threads == MOST {
+        if work.idle >= work.waiting.len() || work.threads == MAX_THREADS {
             self.wake.notify_one();
             return;
         }
@@ -54,7 +55,7 @@ impl Threads {
             let mut work = self.work.lock();
             while work.waiting.is_empty() {
                 work.idle += 1;
-                let timed_out = self.wake.wait_for(&mut work, IDLE).timed_out();
+                let timed_out = self.wake.wait_for(&mut work, IDLE_TIME).timed_out();
                 work.idle -= 1;
                 if timed_out && work.waiting.is_empty() {
                     work.threads -= 1;
@@ -63,7 +64,7 @@ impl Threads {
             }
             let job = work.waiting.pop_front();
             drop(work);
-            // A job that panics has answered nobody; the others must be answered.
+            // A job that panics sends no reply. The other jobs must run all the same.
             if let Some(job) = job {
                 let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
             }
@@ -77,22 +78,22 @@ mod tests {
     use std::sync::mpsc;
 
     #[test]
-    fn every_job_runs_and_many_at_once() {
+    fn runs_every_job_and_many_at_once() {
         let threads = Arc::new(Threads::default());
         let (send, receive) = mpsc::channel();
-        let barrier = Arc::new(std::sync::Barrier::new(MOST));
-        for number in 0..MOST * 5 {
+        let barrier = Arc::new(std::sync::Barrier::new(MAX_THREADS));
+        for number in 0..MAX_THREADS * 5 {
             let (send, barrier) = (send.clone(), barrier.clone());
             threads.run(move || {
-                // Passes only if as many are under way.
+                // The barrier opens only if all threads run a job.
                 barrier.wait();
                 send.send(number).expect("sent");
             });
         }
-        threads.run(|| panic!("one that panics takes no thread along"));
-        let mut seen: Vec<usize> = receive.iter().take(MOST * 5).collect();
+        threads.run(|| panic!("a panic ends no thread"));
+        let mut seen: Vec<usize> = receive.iter().take(MAX_THREADS * 5).collect();
         seen.sort_unstable();
-        assert_eq!(seen, (0..MOST * 5).collect::<Vec<_>>());
-        assert!(threads.work.lock().threads <= MOST);
+        assert_eq!(seen, (0..MAX_THREADS * 5).collect::<Vec<_>>());
+        assert!(threads.work.lock().threads <= MAX_THREADS);
     }
 }

@@ -1,78 +1,80 @@
-//! What programs ask of the caller outside, with this test as the caller.
+//! Host calls of programs to bindings. The test is the embedder.
 
-use super::{PATIENCE, code, core, exec, exited, outcome, runtime, start, text};
-use crate::{BindingOptions, Dispatch, Error, Host, HostCall, HostFailure, Runtime};
+use super::{STEP_TIMEOUT, code, core, exec, exited, outcome, runtime, start, text};
+use crate::{BindingOptions, Dispatch, Embedder, HostCall, HostFailure, Runtime};
+use coldframe_error::Error;
+use coldframe_ids::HostCallId;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, mpsc::RecvTimeoutError};
 use std::time::Duration;
 
 #[derive(Debug, PartialEq, Eq)]
-enum Asked {
+enum EmbedderEvent {
     Call(HostCall),
-    Cancel(u32),
+    Cancel(HostCallId),
 }
 
-struct Caller(Mutex<Sender<Asked>>);
+struct TestEmbedder(Mutex<Sender<EmbedderEvent>>);
 
-impl Host for Caller {
+impl Embedder for TestEmbedder {
     fn call(&self, call: HostCall) {
-        let _ = self.0.lock().expect("no panic").send(Asked::Call(call));
+        let _ = self.0.lock().expect("no panic").send(EmbedderEvent::Call(call));
     }
-    fn cancel(&self, number: u32) {
-        let _ = self.0.lock().expect("no panic").send(Asked::Cancel(number));
+    fn cancel(&self, id: HostCallId) {
+        let _ = self.0.lock().expect("no panic").send(EmbedderEvent::Cancel(id));
     }
 }
 
-fn listen(runtime: &Runtime, names: &[&str]) -> Receiver<Asked> {
-    let (tell, asked) = channel();
-    runtime.attach(Arc::new(Caller(Mutex::new(tell))));
+fn listen(runtime: &Runtime, names: &[&str]) -> Receiver<EmbedderEvent> {
+    let (sender, asked) = channel();
+    runtime.attach(Arc::new(TestEmbedder(Mutex::new(sender))));
     let binding = |name: &&str| BindingOptions { name: (*name).to_owned(), commands: vec![], input_bytes: 100 };
     runtime.set_bindings(names.iter().map(binding).collect()).expect("free names");
     asked
 }
 
-fn call(asked: &Receiver<Asked>) -> HostCall {
-    match asked.recv_timeout(PATIENCE).expect("a call") {
-        Asked::Call(call) => call,
-        Asked::Cancel(number) => panic!("{number} is cancelled"),
+fn call(asked: &Receiver<EmbedderEvent>) -> HostCall {
+    match asked.recv_timeout(STEP_TIMEOUT).expect("a call") {
+        EmbedderEvent::Call(call) => call,
+        EmbedderEvent::Cancel(number) => panic!("{number} is cancelled"),
     }
 }
 
 #[test]
-fn answers_reach_their_calls_in_any_order_and_forged_ones_nobody() {
+fn answers_reach_their_calls_in_any_order_and_forged_answers_are_refused() {
     let core = core();
     let runtime = runtime(&core);
     let asked = listen(&runtime, &["a"]);
     let program = "console.log(await Promise.all([1, 2, 3].map((n) => callBinding('a', n).catch((e) => e.code + e.message))))";
-    let (process, told) = start(&runtime, exec(program), Dispatch::Worker);
+    let (process, events) = start(&runtime, exec(program), Dispatch::Worker);
     let calls = [call(&asked), call(&asked), call(&asked)];
     assert_eq!(calls.each_ref().map(|call| text(&call.input)), ["1", "2", "3"]);
     assert!(calls.iter().all(|call| (call.service, &*call.name, call.pid) == ("binding", "a", process.pid())));
-    for forged in [0, calls[2].number + 1, u32::MAX] {
-        runtime.answer(forged, Ok(b"=\"forged\"".to_vec()));
+    for forged in [0, calls[2].number.get() + 1, u32::MAX] {
+        runtime.answer(HostCallId::new(forged), Ok(b"=\"forged\"".to_vec()));
     }
     runtime.answer(calls[2].number, Ok(b"={\"x\":3}".to_vec()));
     runtime.answer(calls[2].number, Ok(b"=\"twice\"".to_vec()));
     runtime.answer(calls[1].number, Err(HostFailure { code: "EACCES".to_owned(), message: "no".to_owned() }));
     runtime.answer(calls[0].number, Ok(b"!{\"name\":\"Error\",\"message\":\"m\",\"code\":\"C\"}".to_vec()));
-    let outcome = exited(&told);
+    let outcome = exited(&events);
     assert_eq!(text(&outcome.stdout), "[ 'Cm', \"EACCESEACCES: permission denied, binding.call 'a'\", { x: 3 } ]\n");
-    assert_eq!(runtime.inner().asked(), (0, 0));
+    assert_eq!(runtime.inner().host_calls(), (0, 0));
 }
 
 #[test]
-fn what_is_no_answer_of_ours_rejects() {
+fn a_malformed_answer_rejects_the_call() {
     let core = core();
     let runtime = runtime(&core);
     let asked = listen(&runtime, &["a"]);
-    let (_, told) = start(&runtime, exec("await callBinding('a').catch((e) => console.log(e.name))"), Dispatch::Worker);
+    let (_, events) = start(&runtime, exec("await callBinding('a').catch((e) => console.log(e.name))"), Dispatch::Worker);
     runtime.answer(call(&asked).number, Ok(b"\xff\0{".to_vec()));
-    assert_eq!(text(&exited(&told).stdout), "SyntaxError\n");
+    assert_eq!(text(&exited(&events).stdout), "SyntaxError\n");
 }
 
 #[test]
-fn a_call_of_no_binding_or_of_too_much_does_not_leave_the_box() {
+fn an_unknown_binding_or_too_much_input_fails_inside_the_guest() {
     let core = core();
     let runtime = runtime(&core);
     let code_of = |name: &str, input: &str| {
@@ -91,54 +93,54 @@ fn a_call_of_no_binding_or_of_too_much_does_not_leave_the_box() {
 }
 
 #[test]
-fn what_a_program_leaves_behind_is_cancelled_and_counts_until_it_is_answered() {
+fn calls_of_an_ended_program_are_cancelled_and_count_until_they_are_answered() {
     let core = core();
     let runtime = runtime(&core);
     let asked = listen(&runtime, &["a"]);
     let outcome = outcome(&runtime, exec("callBinding('a', 'xy'); setTimeout(() => process.exit(3), 1)"));
     assert_eq!(outcome.exit_code, 3);
     let number = call(&asked).number;
-    assert_eq!(asked.recv_timeout(PATIENCE), Ok(Asked::Cancel(number)));
-    assert_eq!(runtime.inner().asked(), (1, 5));
+    assert_eq!(asked.recv_timeout(STEP_TIMEOUT), Ok(EmbedderEvent::Cancel(number)));
+    assert_eq!(runtime.inner().host_calls(), (1, 5));
     runtime.answer(number, Ok(b"=1".to_vec()));
-    assert_eq!(runtime.inner().asked(), (0, 0));
+    assert_eq!(runtime.inner().host_calls(), (0, 0));
 }
 
 #[test]
-fn giving_up_is_told_once_and_the_answer_goes_nowhere() {
+fn an_abandoned_call_is_cancelled_once_and_its_answer_is_dropped() {
     let core = core();
     let runtime = runtime(&core);
     let asked = listen(&runtime, &["a"]);
     let program = "const c = new AbortController(); const p = callBinding('a', 1, c); c.abort(new Error('mine')); c.abort();
         await p.catch((e) => console.log(e.message)); await callBinding('a', 2).then(console.log)";
-    let (_, told) = start(&runtime, exec(program), Dispatch::Worker);
+    let (_, events) = start(&runtime, exec(program), Dispatch::Worker);
     let first = call(&asked).number;
-    assert_eq!(asked.recv_timeout(PATIENCE), Ok(Asked::Cancel(first)));
+    assert_eq!(asked.recv_timeout(STEP_TIMEOUT), Ok(EmbedderEvent::Cancel(first)));
     runtime.answer(first, Ok(b"=\"late\"".to_vec()));
     runtime.answer(call(&asked).number, Ok(b"=\"second\"".to_vec()));
-    assert_eq!(text(&exited(&told).stdout), "mine\nsecond\n");
+    assert_eq!(text(&exited(&events).stdout), "mine\nsecond\n");
     assert_eq!(asked.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout));
 }
 
 #[test]
-fn a_program_that_waits_can_be_ended_and_a_runtime_disposed() {
+fn a_program_that_waits_for_an_answer_can_be_killed_and_its_runtime_disposed() {
     let core = core();
     let runtime = runtime(&core);
     let asked = listen(&runtime, &["a"]);
-    let (process, told) = start(&runtime, exec("await callBinding('a', 1)"), Dispatch::Worker);
+    let (process, events) = start(&runtime, exec("await callBinding('a', 1)"), Dispatch::Worker);
     let first = call(&asked).number;
     process.cancel();
-    assert_eq!(code(&exited(&told)), Some("ERR_CANCELED"));
-    assert_eq!(asked.recv_timeout(PATIENCE), Ok(Asked::Cancel(first)));
-    let (_, told) = start(&runtime, exec("await callBinding('a', 1)"), Dispatch::Worker);
+    assert_eq!(code(&exited(&events)), Some("ERR_CANCELED"));
+    assert_eq!(asked.recv_timeout(STEP_TIMEOUT), Ok(EmbedderEvent::Cancel(first)));
+    let (_, events) = start(&runtime, exec("await callBinding('a', 1)"), Dispatch::Worker);
     let second = call(&asked).number;
     runtime.dispose();
-    assert_eq!(exited(&told).failure, Some(Error::RuntimeDisposed));
-    assert_eq!(asked.recv_timeout(PATIENCE), Ok(Asked::Cancel(second)));
+    assert_eq!(exited(&events).failure, Some(Error::RuntimeDisposed));
+    assert_eq!(asked.recv_timeout(STEP_TIMEOUT), Ok(EmbedderEvent::Cancel(second)));
 }
 
 #[test]
-fn calls_that_are_given_up_in_a_loop_come_to_an_end() {
+fn a_loop_of_abandoned_calls_reaches_the_limit() {
     let core = core();
     let runtime = runtime(&core);
     let asked = listen(&runtime, &["a"]);

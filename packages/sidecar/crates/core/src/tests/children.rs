@@ -1,10 +1,10 @@
-//! Children of programs: ends, orphans, limits, what is left behind, and what the hostile can reach.
+//! Children of programs: ends, orphans, limits, leaks, and attempts to reach other runtimes.
 
 use super::*;
 use crate::Limits;
 use std::time::Instant;
 
-/// Programs find `spawn` and `once` ready.
+/// Makes a program for which `spawn` and `once` are defined.
 fn parent(code: &str) -> ProcessOptions {
     let prelude = "import { spawn, spawnSync } from 'node:child_process'; import { once } from 'node:events';\n";
     exec(&format!("{prelude}{code}"))
@@ -14,15 +14,15 @@ fn limited(core: &Core, limits: Limits) -> Runtime {
     core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime")
 }
 
-/// Processes in the table, programs, sockets.
-fn left(runtime: &Runtime) -> (usize, usize, usize) {
+/// Returns the counts of processes in the table, programs and sockets.
+fn counts(runtime: &Runtime) -> (usize, usize, usize) {
     runtime.inner().counts()
 }
 
 fn until_empty(runtime: &Runtime) {
     let began = Instant::now();
-    while left(runtime) != (0, 0, 0) {
-        assert!(began.elapsed() < PATIENCE, "{:?} are left", left(runtime));
+    while counts(runtime) != (0, 0, 0) {
+        assert!(began.elapsed() < STEP_TIMEOUT, "{:?} are left", counts(runtime));
         std::thread::sleep(Duration::from_millis(1));
     }
 }
@@ -43,27 +43,27 @@ fn a_thousand_children_leave_nothing_behind() {
 }
 
 #[test]
-fn a_fork_bomb_meets_the_limit_and_the_neighbour_lives() {
+fn a_fork_bomb_reaches_the_limit_and_another_runtime_continues() {
     let core = core();
     let bombed = limited(&core, Limits { processes: 20, cpu_ms: 2_000, ..Limits::default() });
     let bomb = "const code = `const { spawn } = require('child_process'); for (;;) spawn(process.execPath, ['-e', process.argv[1], process.argv[1]], { stdio: 'ignore' }).on('error', () => {})`;
         for (;;) spawn(process.execPath, ['-e', code, code], { stdio: 'ignore' }).on('error', () => {});";
     let mut bomb = parent(bomb);
     bomb.timeout = Some(Duration::from_secs(3));
-    let (_process, told) = start(&bombed, bomb, Dispatch::Worker);
+    let (_process, events) = start(&bombed, bomb, Dispatch::Worker);
     let neighbour = runtime(&core);
     for _ in 0..5 {
         let other = outcome(&neighbour, parent("console.log(spawnSync('node', ['-p', '6*7']).stdout.toString())"));
         assert_eq!(text(&other.stdout), "42\n\n");
-        assert!(left(&bombed).0 <= 20);
+        assert!(counts(&bombed).0 <= 20);
     }
-    let failure = exited(&told);
+    let failure = exited(&events);
     assert!(matches!(code(&failure), Some("ERR_CPU_LIMIT" | "ERR_TIMEOUT" | "ERR_MEMORY_LIMIT")), "{:?}", code(&failure));
     until_empty(&bombed);
 }
 
 #[test]
-fn too_many_processes_are_eagain_and_too_long_arguments_e2big() {
+fn too_many_processes_fail_with_eagain_and_long_arguments_with_e2big() {
     let core = core();
     let runtime = limited(&core, Limits { processes: 3, ..Limits::default() });
     let code = "const made = [1, 2, 3].map(() => spawn('node', ['-e', 'setInterval(() => {}, 1000)']));
@@ -79,7 +79,7 @@ fn too_many_processes_are_eagain_and_too_long_arguments_e2big() {
 }
 
 #[test]
-fn the_end_of_a_program_ends_its_children_and_leaves_detached_ones() {
+fn the_end_of_a_program_ends_its_children_except_detached_ones() {
     let core = core();
     let runtime = runtime(&core);
     let spin = "['-e', 'setInterval(() => {}, 1000)']";
@@ -88,22 +88,22 @@ fn the_end_of_a_program_ends_its_children_and_leaves_detached_ones() {
     until_empty(&runtime);
     let leaves = format!("spawn('node', {spin}, {{ detached: true, stdio: 'ignore' }}).unref()");
     assert_eq!(outcome(&runtime, parent(&leaves)).exit_code, 0);
-    assert_eq!(left(&runtime).0, 1, "a detached process lives on");
+    assert_eq!(counts(&runtime).0, 1, "a detached process continues");
     let finds = "for (let pid = 2; pid < 100; pid++) try { if (pid !== process.pid) process.kill(pid); } catch {}";
     assert_eq!(outcome(&runtime, parent(finds)).exit_code, 0);
     until_empty(&runtime);
-    let (process, told) =
+    let (process, events) =
         start(&runtime, parent(&format!("{leaves}; console.log(1); setInterval(() => {{}}, 1000)")), Dispatch::Worker);
-    while left(&runtime).0 < 2 {
+    while counts(&runtime).0 < 2 {
         std::thread::sleep(Duration::from_millis(1));
     }
     process.cancel();
-    assert_eq!(code(&exited(&told)), Some("ERR_CANCELED"));
+    assert_eq!(code(&exited(&events)), Some("ERR_CANCELED"));
     until_empty(&runtime);
 }
 
 #[test]
-fn what_children_compute_counts_for_the_program_that_started_them() {
+fn cpu_time_of_children_counts_for_the_program_that_started_them() {
     let core = core();
     let runtime = limited(&core, Limits { cpu_ms: 300, ..Limits::default() });
     let began = Instant::now();
@@ -125,32 +125,32 @@ fn a_limit_that_a_child_reaches_ends_the_child_with_a_signal() {
 }
 
 #[test]
-fn nobody_of_another_runtime_can_be_reached() {
+fn processes_of_another_runtime_cannot_be_reached() {
     let core = core();
     let (one, other) = (runtime(&core), runtime(&core));
-    let (_process, told) = start(&one, parent("setInterval(() => {}, 1000)"), Dispatch::Worker);
+    let (_process, events) = start(&one, parent("setInterval(() => {}, 1000)"), Dispatch::Worker);
     let code = "const found = []; for (let pid = -300; pid < 300; pid++) try { process.kill(pid, 0); found.push(pid); } catch {}
         console.log(found.includes(process.pid), found.filter((pid) => ![process.pid, -process.pid, 0].includes(pid)).length)";
     assert_eq!(text(&outcome(&other, parent(code)).stdout), "true 0\n");
     one.dispose();
-    assert_eq!(super::code(&exited(&told)), Some("ERR_RUNTIME_DISPOSED"));
+    assert_eq!(super::code(&exited(&events)), Some("ERR_RUNTIME_DISPOSED"));
 }
 
 #[test]
-fn streamed_output_of_children_comes_with_that_of_their_parent() {
+fn streamed_output_of_children_is_sent_with_their_parents_output() {
     let core = core();
     let runtime = runtime(&core);
     let mut options = parent("await once(spawn('node', ['-e', 'console.log(\"x\".repeat(3e5))'], { stdio: 'inherit' }), 'exit')");
     options.streams.stdout = true;
-    let (process, told) = start(&runtime, options, Dispatch::Worker);
+    let (process, events) = start(&runtime, options, Dispatch::Worker);
     let mut received = 0;
     loop {
-        match told.recv_timeout(PATIENCE).expect("the program must go on") {
-            Told::Output(0, 1, data) => {
+        match events.recv_timeout(STEP_TIMEOUT).expect("the program continues") {
+            SinkEvent::Output(0, 1, data) => {
                 received += data.len();
                 process.credit(data.len() as u64);
             }
-            Told::Exited(outcome) => {
+            SinkEvent::Exited(outcome) => {
                 assert_eq!((outcome.exit_code, received), (0, 300_001));
                 break;
             }

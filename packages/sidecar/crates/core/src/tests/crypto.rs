@@ -1,4 +1,5 @@
-//! Long computations belong to their program: they end with it, and their time is its time.
+//! Long computations belong to their program: they stop when the program ends, and their CPU time
+//! counts as the program's.
 
 use super::{code, core, exec, exited, outcome, runtime, start, text};
 use crate::{Core, Dispatch, Limits, ProcessOptions, Runtime, RuntimeOptions};
@@ -10,18 +11,18 @@ const ENDLESS_PILE: &str = "import c from 'node:crypto';
     for (let i = 0; i < 20; i++) c.generatePrime(4096, { safe: true }, () => {});";
 const SHORT: &str = "import c from 'node:crypto'; console.log(c.pbkdf2Sync('p', 's', 1000, 4, 'sha256').toString('hex'));";
 
-/// Runs `source` for a tenth of a second and kills it; how long the kill took.
+/// Runs `source` for a tenth of a second and kills the program. Returns how long the kill took.
 fn killed(runtime: &Runtime, source: &str) -> Duration {
-    let (process, told) = start(runtime, exec(source), Dispatch::Worker);
+    let (process, events) = start(runtime, exec(source), Dispatch::Worker);
     std::thread::sleep(Duration::from_millis(100));
     let begin = Instant::now();
     process.cancel();
-    assert_eq!(code(&exited(&told)), Some("ERR_CANCELED"));
+    assert_eq!(code(&exited(&events)), Some("ERR_CANCELED"));
     begin.elapsed()
 }
 
-/// Whether a short computation gets a thread soon.
-fn threads_are_free(core: &Core) {
+/// Asserts that a short computation gets a thread soon.
+fn assert_threads_are_free(core: &Core) {
     let begin = Instant::now();
     let other = outcome(&runtime(core), exec(SHORT));
     assert_eq!(text(&other.stdout).trim(), "07f5f5e2");
@@ -29,18 +30,18 @@ fn threads_are_free(core: &Core) {
 }
 
 #[test]
-fn a_killed_program_takes_its_computations_with_it() {
+fn a_kill_stops_the_computations_of_the_program() {
     let core = core();
     let runtime = runtime(&core);
     let sources = [ENDLESS, ENDLESS_PILE, ENDLESS, ENDLESS_PILE, ENDLESS, ENDLESS_PILE, ENDLESS];
     let mut took = sources.map(|source| killed(&runtime, source));
     took.sort();
     assert!(took[sources.len() / 2] < Duration::from_millis(50), "{took:?}");
-    threads_are_free(&core);
+    assert_threads_are_free(&core);
 }
 
 #[test]
-fn computations_count_as_cpu_time_whether_the_program_waits_or_not() {
+fn computations_count_as_cpu_time_whether_or_not_the_program_waits() {
     let core = core();
     let limits = Limits { cpu_ms: 200, ..Limits::default() };
     let runtime = core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime");
@@ -52,7 +53,7 @@ fn computations_count_as_cpu_time_whether_the_program_waits_or_not() {
 }
 
 #[test]
-fn a_computation_cannot_have_more_memory_than_its_program() {
+fn a_computation_is_bounded_by_its_programs_memory() {
     let core = core();
     let source = "import c from 'node:crypto';
         const tries = [() => c.scryptSync('p', 's', 8, { N: 2 ** 22, r: 8, maxmem: 2 ** 40 }), () => c.pbkdf2Sync('p', 's', 1, 2 ** 31 - 1, 'sha1')];
@@ -62,7 +63,7 @@ fn a_computation_cannot_have_more_memory_than_its_program() {
 }
 
 #[test]
-fn garbage_makes_room_when_a_program_has_too_many_digests() {
+fn garbage_collection_frees_digests_when_a_program_has_too_many() {
     let core = core();
     let source = "import c from 'node:crypto';
         for (let i = 0; i < 20_000; i++) c.createHash('md5').update('a').update('b');

@@ -1,7 +1,7 @@
-//! After hostile programs every slot is the image again, byte for byte (DESIGN.md, rule 4).
+//! After hostile programs every slot equals its image, byte for byte (`docs/threat-model.md`).
 
 use super::*;
-use crate::kernel::processes::Image;
+use coldframe_kernel::processes::ProgramKind;
 
 const HOSTILE: &[&str] = &[
     "Object.prototype.polluted = 1; Array.prototype.push = () => 'mine'; console.log('x')",
@@ -15,40 +15,40 @@ const HOSTILE: &[&str] = &[
 ];
 
 fn assert_all_slots_pristine(core: &Core) {
-    assert_slots_pristine(core, &Image::Node);
+    assert_slots_pristine(core, &ProgramKind::Node);
 }
 
-fn assert_slots_pristine(core: &Core, image: &Image) {
-    let factory = core.shared().factory(image).expect("its image");
+fn assert_slots_pristine(core: &Core, image: &ProgramKind) {
+    let factory = core.installation().factory(image).expect("its image");
     let image = factory.image();
     let waiting = image.pool().waiting();
-    assert!(waiting > 0, "there must be slots to look at");
+    assert!(waiting > 0, "clean slots exist");
     let slots: Vec<_> = (0..waiting).map(|_| image.pool().take(image).expect("a slot")).collect();
     for slot in slots {
-        // SAFETY: the slot is mapped and no guest lives in it.
+        // SAFETY: the slot is mapped, and no guest runs in it.
         let bytes = unsafe { std::slice::from_raw_parts(slot.base() as *const u8, image.len()) };
-        let differing = bytes.iter().zip(&image.memory()).position(|(slot, image)| slot != image);
+        let differing = bytes.iter().zip(&image.memory().expect("a view")).position(|(slot, image)| slot != image);
         assert_eq!(differing, None, "offset of the first byte that is not the image's");
         image.pool().give_back(image, slot, image.len(), false);
     }
 }
 
 #[test]
-fn every_slot_is_the_image_again_after_hostile_programs() {
+fn every_slot_equals_its_image_after_hostile_programs() {
     let core = core();
     let runtime = runtime(&core);
     for round in 0..4 {
         for dispatch in [Dispatch::Worker, Dispatch::Inline(Duration::from_millis(1))] {
             let running: Vec<_> = HOSTILE.iter().map(|code| start(&runtime, exec(code), dispatch)).collect();
-            for (_process, told) in &running {
-                exited(told);
+            for (_process, events) in &running {
+                exited(events);
             }
         }
         let mut spin = exec("for (;;) {}");
         spin.timeout = Some(Duration::from_millis(5));
         assert_eq!(code(&outcome(&runtime, spin)), Some("ERR_TIMEOUT"), "round {round}");
     }
-    // A program's end is told before its memory is given back.
+    // A program's end is reported before its memory is given back.
     while core.resources().warm_slots == 0 {
         std::thread::yield_now();
     }
@@ -57,7 +57,7 @@ fn every_slot_is_the_image_again_after_hostile_programs() {
 }
 
 #[test]
-fn a_program_sees_nothing_of_the_one_before() {
+fn a_program_sees_no_state_of_an_earlier_program() {
     let core = core();
     let runtime = runtime(&core);
     for _ in 0..20 {
@@ -77,7 +77,7 @@ fn fresh_programs_share_no_random_numbers() {
 }
 
 #[test]
-fn slots_of_the_shell_are_its_image_again() {
+fn slots_of_the_shell_equal_the_shells_image_after_use() {
     let core = core();
     let runtime = runtime(&core);
     let lines =
@@ -90,9 +90,9 @@ fn slots_of_the_shell_are_its_image_again() {
         options.timeout = Some(Duration::from_millis(500));
         outcome(&runtime, options);
     }
-    let bash = Image::Shell("bash".to_owned());
-    // A program's end is told before its memory is given back.
-    while core.shared().factory(&bash).expect("its image").image().pool().waiting() == 0 {
+    let bash = ProgramKind::Shell("bash".to_owned());
+    // A program's end is reported before its memory is given back.
+    while core.installation().factory(&bash).expect("its image").image().pool().waiting() == 0 {
         std::thread::yield_now();
     }
     assert_slots_pristine(&core, &bash);

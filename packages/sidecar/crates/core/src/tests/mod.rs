@@ -1,4 +1,4 @@
-//! Tests with the real guest image: it must have been built (`npx --yes pnpm@10 build`).
+//! Tests with the real guest image, which `npx --yes pnpm@10 build` builds.
 
 mod bindings;
 mod children;
@@ -9,15 +9,16 @@ mod residents;
 mod snapshots;
 
 use crate::{
-    Core, CoreOptions, Dispatch, Error, Mode, Outcome, Process, ProcessOptions, Runtime, RuntimeOptions, Sink, Streams, Timings,
+    Core, CoreOptions, Dispatch, Mode, Outcome, Process, ProcessOptions, Runtime, RuntimeOptions, Sink, Streams, Timings,
 };
+use coldframe_error::Error;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Longer than any test may take; reaching it is a hang.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Longer than any step of a test takes. A test that reaches this bound hangs.
+const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(super) fn options() -> CoreOptions {
     let image_dir = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../runner/dist"));
@@ -43,59 +44,59 @@ pub(super) fn exec(code: &str) -> ProcessOptions {
     }
 }
 
-/// What a sink was told.
+/// A call of a sink.
 #[derive(Debug)]
-pub(super) enum Told {
+pub(super) enum SinkEvent {
     Output(u32, u8, Vec<u8>),
     Evaluated(u32, Outcome),
     Ready,
     Exited(Outcome),
 }
 
-/// A sink that passes everything on.
-pub(super) struct Ear {
-    tell: Mutex<Sender<Told>>,
+/// A sink that sends every call to a channel.
+pub(super) struct TestSink {
+    sender: Mutex<Sender<SinkEvent>>,
 }
 
-impl Ear {
-    pub(super) fn new() -> (Arc<Self>, Receiver<Told>) {
-        let (tell, told) = channel();
-        (Arc::new(Self { tell: Mutex::new(tell) }), told)
+impl TestSink {
+    pub(super) fn new() -> (Arc<Self>, Receiver<SinkEvent>) {
+        let (sender, events) = channel();
+        (Arc::new(Self { sender: Mutex::new(sender) }), events)
     }
 
-    fn pass(&self, told: Told) {
-        let _ = self.tell.lock().expect("no test panics while it tells").send(told);
+    fn send(&self, event: SinkEvent) {
+        let _ = self.sender.lock().expect("no test panics while it sends").send(event);
     }
 }
 
-impl Sink for Ear {
+impl Sink for TestSink {
     fn output(&self, eval: u32, fd: u8, data: Vec<u8>) {
-        self.pass(Told::Output(eval, fd, data));
+        self.send(SinkEvent::Output(eval, fd, data));
     }
     fn evaluated(&self, eval: u32, outcome: Outcome) {
-        self.pass(Told::Evaluated(eval, outcome));
+        self.send(SinkEvent::Evaluated(eval, outcome));
     }
     fn ready(&self, _timings: Timings) {
-        self.pass(Told::Ready);
+        self.send(SinkEvent::Ready);
     }
     fn exited(&self, outcome: Outcome) {
-        self.pass(Told::Exited(outcome));
+        self.send(SinkEvent::Exited(outcome));
     }
 }
 
-pub(super) fn exited(told: &Receiver<Told>) -> Outcome {
+pub(super) fn exited(events: &Receiver<SinkEvent>) -> Outcome {
     loop {
-        match told.recv_timeout(PATIENCE).expect("the program must end") {
-            Told::Exited(outcome) => return outcome,
-            Told::Output(..) | Told::Evaluated(..) | Told::Ready => {}
+        match events.recv_timeout(STEP_TIMEOUT).expect("the program must end") {
+            SinkEvent::Exited(outcome) => return outcome,
+            SinkEvent::Output(..) | SinkEvent::Evaluated(..) | SinkEvent::Ready => {}
         }
     }
 }
 
-pub(super) fn start(runtime: &Runtime, options: ProcessOptions, dispatch: Dispatch) -> (Process, Receiver<Told>) {
-    let (ear, told) = Ear::new();
-    let process = runtime.start(options, ear, dispatch).expect("start");
-    (process, told)
+pub(super) fn start(runtime: &Runtime, options: ProcessOptions, dispatch: Dispatch) -> (Process, Receiver<SinkEvent>) {
+    let (sink, events) = TestSink::new();
+    let process = runtime.start(options, sink, dispatch).expect("start");
+    (process, events)
 }
 
 /// Runs a program to its end on a worker.

@@ -1,11 +1,11 @@
-//! Programs from their start to their end: output, input, exit codes, limits, fairness, kills.
+//! Programs from start to end: output, input, exit codes, limits, fairness, kills.
 
 use super::*;
 use crate::Limits;
 use std::time::Instant;
 
 #[test]
-fn output_exit_code_arguments_environment_and_input_arrive() {
+fn a_program_gets_its_arguments_environment_and_input_and_returns_output_and_exit_code() {
     let core = core();
     let options = RuntimeOptions { env: vec![("A".into(), "1".into()), ("B".into(), "1".into())], ..RuntimeOptions::default() };
     let runtime = core.create_runtime(options).expect("a runtime");
@@ -23,19 +23,19 @@ fn output_exit_code_arguments_environment_and_input_arrive() {
 }
 
 #[test]
-fn a_program_that_runs_inline_longer_than_its_budget_goes_on_on_a_worker() {
+fn an_inline_program_moves_to_a_worker_after_its_budget() {
     let core = core();
     let runtime = runtime(&core);
     let program = exec("let n = 0; for (let i = 0; i < 3e6; i++) n += i; console.log(n)");
     let began = Instant::now();
-    let (_process, told) = start(&runtime, program, Dispatch::Inline(Duration::from_micros(100)));
+    let (_process, events) = start(&runtime, program, Dispatch::Inline(Duration::from_micros(100)));
     let returned = began.elapsed();
-    assert_eq!(text(&exited(&told).stdout), "4499998500000\n");
-    assert!(returned < began.elapsed(), "the rest ran elsewhere");
+    assert_eq!(text(&exited(&events).stdout), "4499998500000\n");
+    assert!(returned < began.elapsed(), "the rest ran on a worker");
 }
 
 #[test]
-fn time_cpu_memory_and_output_have_limits_with_codes() {
+fn time_cpu_memory_and_output_limits_end_a_program_with_their_codes() {
     let core = core();
     let limits = Limits { memory_bytes: 32 << 20, cpu_ms: 200, output_bytes: 1_000, ..Limits::default() };
     let runtime = core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime");
@@ -51,7 +51,7 @@ fn time_cpu_memory_and_output_have_limits_with_codes() {
     assert_eq!((code(&full), full.exit_code), (Some("ERR_MEMORY_LIMIT"), 134));
     let loud = outcome(&runtime, exec("for (let n = 0; n < 100; n++) console.log('x'.repeat(100)); console.error('end')"));
     assert_eq!((code(&loud), loud.exit_code, loud.stdout.len(), loud.stdout_truncated), (None, 0, 1_000, true));
-    assert_eq!((text(&loud.stderr), loud.stderr_truncated), ("end\n".to_owned(), false), "it went on to its end");
+    assert_eq!((text(&loud.stderr), loud.stderr_truncated), ("end\n".to_owned(), false), "the program ran to its end");
     let endless = outcome(&runtime, exec("for (;;) console.log('x'.repeat(100))"));
     assert_eq!((code(&endless), endless.stdout_truncated), (Some("ERR_CPU_LIMIT"), true));
     assert_eq!(text(&outcome(&runtime, exec("console.log('alive')")).stdout), "alive\n");
@@ -63,11 +63,11 @@ fn a_streamed_program_waits_for_its_reader_and_ends_when_cancelled() {
     let runtime = runtime(&core);
     let mut options = exec("for (let i = 0; i < 3e4; i++) console.log('0123456789'.repeat(10))");
     options.streams.stdout = true;
-    let (process, told) = start(&runtime, options.clone(), Dispatch::Worker);
+    let (process, events) = start(&runtime, options.clone(), Dispatch::Worker);
     let (mut received, mut unread) = (0_u64, 0_u64);
     loop {
-        match told.recv_timeout(PATIENCE).expect("the program must go on") {
-            Told::Output(0, 1, data) => {
+        match events.recv_timeout(STEP_TIMEOUT).expect("the program continues") {
+            SinkEvent::Output(0, 1, data) => {
                 received += data.len() as u64;
                 unread += data.len() as u64;
                 assert!(unread <= 256 << 10, "the window is {unread} bytes wide");
@@ -75,21 +75,21 @@ fn a_streamed_program_waits_for_its_reader_and_ends_when_cancelled() {
                     process.credit(std::mem::take(&mut unread));
                 }
             }
-            Told::Exited(outcome) => {
+            SinkEvent::Exited(outcome) => {
                 assert_eq!((outcome.exit_code, received), (0, 3_030_000));
                 break;
             }
             other => panic!("unexpected {other:?}"),
         }
     }
-    let (process, told) = start(&runtime, options, Dispatch::Worker);
-    while !matches!(told.recv_timeout(PATIENCE), Ok(Told::Output(..))) {}
+    let (process, events) = start(&runtime, options, Dispatch::Worker);
+    while !matches!(events.recv_timeout(STEP_TIMEOUT), Ok(SinkEvent::Output(..))) {}
     process.cancel();
-    assert_eq!(code(&exited(&told)), Some("ERR_CANCELED"), "a program that waits for its reader can be ended");
+    assert_eq!(code(&exited(&events)), Some("ERR_CANCELED"), "a program that waits for its reader can be cancelled");
 }
 
 #[test]
-fn spinning_guests_do_not_keep_others_waiting_and_can_be_ended() {
+fn spinning_guests_do_not_delay_others_and_can_be_killed() {
     let core = core();
     let spinners: Vec<_> = (0..8).map(|_| runtime(&core)).collect();
     let running: Vec<_> = spinners.iter().map(|runtime| start(runtime, exec("for (;;) {}"), Dispatch::Worker)).collect();
@@ -106,13 +106,13 @@ fn spinning_guests_do_not_keep_others_waiting_and_can_be_ended() {
     for spinner in &spinners {
         spinner.dispose();
     }
-    for (_process, told) in running {
-        assert_eq!(code(&exited(&told)), Some("ERR_RUNTIME_DISPOSED"));
+    for (_process, events) in running {
+        assert_eq!(code(&exited(&events)), Some("ERR_RUNTIME_DISPOSED"));
     }
 }
 
 #[test]
-fn native_loops_can_be_ended() {
+fn native_loops_can_be_killed() {
     let core = core();
     let runtime = runtime(&core);
     let loops = [
@@ -126,16 +126,16 @@ fn native_loops_can_be_ended() {
     for code_text in loops {
         let mut program = exec(code_text);
         program.timeout = Some(Duration::from_millis(20));
-        let (_process, told) = start(&runtime, program, Dispatch::Worker);
+        let (_process, events) = start(&runtime, program, Dispatch::Worker);
         let began = Instant::now();
-        let outcome = exited(&told);
+        let outcome = exited(&events);
         assert_eq!(code(&outcome), Some("ERR_TIMEOUT"), "{code_text}: {}", text(&outcome.stderr));
         assert!(began.elapsed() < Duration::from_millis(500), "{code_text} took {:?}", began.elapsed());
     }
 }
 
 #[test]
-fn wrong_options_name_themselves() {
+fn an_invalid_option_is_refused_by_name() {
     let core = core();
     let refused = |options: RuntimeOptions| match core.create_runtime(options) {
         Err(Error::InvalidRequest { what, .. }) => what,
@@ -148,56 +148,56 @@ fn wrong_options_name_themselves() {
     assert_eq!(refused(with_limits(Limits { cpu_ms: 0, ..Limits::default() })), "limits.cpuMs");
     let runtime = runtime(&core);
     runtime.dispose();
-    let (ear, _told) = Ear::new();
-    let refused = runtime.start(exec(""), ear, Dispatch::Worker).map(|_| ());
+    let (sink, _told) = TestSink::new();
+    let refused = runtime.start(exec(""), sink, Dispatch::Worker).map(|_| ());
     assert_eq!(refused, Err(Error::RuntimeDisposed));
 }
 
 #[test]
-fn shutdown_ends_whatever_runs() {
+fn shutdown_ends_every_running_program() {
     let core = core();
     let runtime = runtime(&core);
-    let (_process, told) = start(&runtime, exec("for (;;) {}"), Dispatch::Worker);
+    let (_process, events) = start(&runtime, exec("for (;;) {}"), Dispatch::Worker);
     core.shutdown();
-    assert_eq!(code(&exited(&told)), Some("ERR_RUNTIME_DISPOSED"));
+    assert_eq!(code(&exited(&events)), Some("ERR_RUNTIME_DISPOSED"));
     assert_eq!(core.resources().processes, 0);
 }
 
-/// Computes on the guest's thread, in its slice, until the guest is told to end.
+/// A sink that computes on the guest's thread, inside its slice, until the guest must end.
 struct Stubborn {
-    ear: Arc<Ear>,
+    sink: Arc<TestSink>,
     process: std::sync::OnceLock<Process>,
-    was_told: std::sync::atomic::AtomicBool,
+    had_to_end: std::sync::atomic::AtomicBool,
 }
 
 impl Sink for Stubborn {
     fn output(&self, _eval: u32, _fd: u8, _data: Vec<u8>) {
         let began = std::time::Instant::now();
         let is_ending = || self.process.get().is_some_and(Process::is_ending);
-        while !is_ending() && began.elapsed() < PATIENCE / 2 {
+        while !is_ending() && began.elapsed() < STEP_TIMEOUT / 2 {
             std::hint::spin_loop();
         }
-        self.was_told.store(is_ending(), std::sync::atomic::Ordering::Relaxed);
+        self.had_to_end.store(is_ending(), std::sync::atomic::Ordering::Relaxed);
     }
     fn evaluated(&self, eval: u32, outcome: Outcome) {
-        self.ear.evaluated(eval, outcome);
+        self.sink.evaluated(eval, outcome);
     }
     fn ready(&self, timings: Timings) {
-        self.ear.ready(timings);
+        self.sink.ready(timings);
     }
     fn exited(&self, outcome: Outcome) {
-        self.ear.exited(outcome);
+        self.sink.exited(outcome);
     }
 }
 
 #[test]
-fn cpu_time_ends_a_program_that_never_makes_way() {
+fn the_cpu_limit_ends_a_program_that_never_yields() {
     let core = core();
     let limits = Limits { cpu_ms: 100, ..Limits::default() };
     let runtime = core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime");
     for mode in [Mode::Exec, Mode::Resident] {
-        let (ear, told) = Ear::new();
-        let stubborn = Arc::new(Stubborn { ear, process: Default::default(), was_told: Default::default() });
+        let (sink, events) = TestSink::new();
+        let stubborn = Arc::new(Stubborn { sink, process: Default::default(), had_to_end: Default::default() });
         let code = "process.stdout.write('x'); await new Promise((done) => setTimeout(done, 60_000))";
         let streams = Streams { stdout: true, stderr: false };
         let options = ProcessOptions { mode, streams, ..exec(if mode == Mode::Exec { code } else { "" }) };
@@ -206,7 +206,7 @@ fn cpu_time_ends_a_program_that_never_makes_way() {
             process.evaluate(1, code.to_owned(), None, streams, Dispatch::Worker).expect("evaluate");
         }
         assert!(stubborn.process.set(process).is_ok());
-        assert_eq!(super::code(&exited(&told)), Some("ERR_CPU_LIMIT"), "{mode:?}");
-        assert!(stubborn.was_told.load(std::sync::atomic::Ordering::Relaxed), "{mode:?}: while it computed");
+        assert_eq!(super::code(&exited(&events)), Some("ERR_CPU_LIMIT"), "{mode:?}");
+        assert!(stubborn.had_to_end.load(std::sync::atomic::Ordering::Relaxed), "{mode:?}: while the sink computed");
     }
 }

@@ -1,37 +1,45 @@
-//! Resident programs: state is kept, one snippet runs at a time, one that must end leaves the program alive.
+//! Resident programs: state is kept, one snippet runs at a time, and a snippet that must end leaves
+//! the program running.
 
 use super::*;
 
-fn resident(runtime: &Runtime) -> (Process, Receiver<Told>) {
-    let (process, told) = start(runtime, ProcessOptions { mode: Mode::Resident, ..exec("") }, Dispatch::Worker);
-    assert!(matches!(told.recv_timeout(PATIENCE), Ok(Told::Ready)), "a resident program says when it is ready");
-    (process, told)
+fn resident(runtime: &Runtime) -> (Process, Receiver<SinkEvent>) {
+    let (process, events) = start(runtime, ProcessOptions { mode: Mode::Resident, ..exec("") }, Dispatch::Worker);
+    assert!(matches!(events.recv_timeout(STEP_TIMEOUT), Ok(SinkEvent::Ready)), "a runner reports that it is ready");
+    (process, events)
 }
 
-fn evaluated(told: &Receiver<Told>, id: u32) -> Outcome {
-    match told.recv_timeout(PATIENCE).expect("the evaluation must end") {
-        Told::Evaluated(done, outcome) if done == id => outcome,
+fn evaluated(events: &Receiver<SinkEvent>, id: u32) -> Outcome {
+    match events.recv_timeout(STEP_TIMEOUT).expect("the evaluation must end") {
+        SinkEvent::Evaluated(done, outcome) if done == id => outcome,
         other => panic!("waited for evaluation {id}, heard {other:?}"),
     }
 }
 
-fn evaluate(process: &Process, told: &Receiver<Told>, id: u32, code: &str, timeout: Option<u64>, dispatch: Dispatch) -> Outcome {
+fn evaluate(
+    process: &Process,
+    events: &Receiver<SinkEvent>,
+    id: u32,
+    code: &str,
+    timeout: Option<u64>,
+    dispatch: Dispatch,
+) -> Outcome {
     let timeout = timeout.map(Duration::from_millis);
     process.evaluate(id, code.to_owned(), timeout, Streams::default(), dispatch).expect("evaluate");
-    evaluated(told, id)
+    evaluated(events, id)
 }
 
 #[test]
-fn state_is_kept_and_failures_are_survived() {
+fn a_runner_keeps_its_state_and_survives_failures() {
     let core = core();
-    let (process, told) = resident(&runtime(&core));
+    let (process, events) = resident(&runtime(&core));
     let mut id = 0;
-    let never = evaluate(&process, &told, 100, "await new Promise(() => {})", None, Dispatch::Worker);
-    assert_eq!(never.exit_code, 13, "what can never settle ends as in Node");
+    let never = evaluate(&process, &events, 100, "await new Promise(() => {})", None, Dispatch::Worker);
+    assert_eq!(never.exit_code, 13, "a promise that can never settle ends as in Node");
     for dispatch in [Dispatch::Worker, Dispatch::Inline(Duration::from_secs(1))] {
         let mut run = |code: &str, timeout| {
             id += 1;
-            evaluate(&process, &told, id, code, timeout, dispatch)
+            evaluate(&process, &events, id, code, timeout, dispatch)
         };
         assert_eq!(run("globalThis.n = 1", None).exit_code, 0);
         assert_eq!(text(&run("await null; console.log(++n)", None).stdout), "2\n");
@@ -46,9 +54,9 @@ fn state_is_kept_and_failures_are_survived() {
 }
 
 #[test]
-fn snippets_run_in_order_and_can_be_taken_back() {
+fn snippets_run_in_order_and_can_be_cancelled() {
     let core = core();
-    let (process, told) = resident(&runtime(&core));
+    let (process, events) = resident(&runtime(&core));
     let ask = |id: u32, code: &str| {
         process.evaluate(id, code.to_owned(), None, Streams::default(), Dispatch::Worker).expect("evaluate")
     };
@@ -56,17 +64,17 @@ fn snippets_run_in_order_and_can_be_taken_back() {
     ask(2, "console.log(2)");
     ask(3, "console.log(3)");
     process.cancel_evaluation(2);
-    assert_eq!(code(&evaluated(&told, 2)), Some("ERR_CANCELED"));
-    assert_eq!(text(&evaluated(&told, 1).stdout), "1\n");
-    assert_eq!(text(&evaluated(&told, 3).stdout), "3\n");
+    assert_eq!(code(&evaluated(&events, 2)), Some("ERR_CANCELED"));
+    assert_eq!(text(&evaluated(&events, 1).stdout), "1\n");
+    assert_eq!(text(&evaluated(&events, 3).stdout), "3\n");
 }
 
 #[test]
-fn a_time_that_its_caller_gives_runs_while_a_snippet_waits_for_its_turn() {
+fn a_given_timeout_runs_while_a_snippet_is_queued() {
     let core = core();
     let limits = crate::Limits { wall_ms: 60_000, ..crate::Limits::default() };
     let runtime = core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime");
-    let (process, told) = resident(&runtime);
+    let (process, events) = resident(&runtime);
     let ask = |id: u32, code: &str, timeout: Option<u64>| {
         let timeout = timeout.map(Duration::from_millis);
         process.evaluate(id, code.to_owned(), timeout, Streams::default(), Dispatch::Worker).expect("evaluate")
@@ -75,25 +83,25 @@ fn a_time_that_its_caller_gives_runs_while_a_snippet_waits_for_its_turn() {
     ask(2, "console.log('never')", Some(20));
     ask(3, "console.log(3)", None);
     ask(4, "console.log(4); await new Promise((done) => setTimeout(done, 60_000))", Some(1_000));
-    let late = evaluated(&told, 2);
+    let late = evaluated(&events, 2);
     assert_eq!((code(&late), late.exit_code, text(&late.stdout)), (Some("ERR_TIMEOUT"), 124, String::new()));
     process.cancel_evaluation(1);
-    assert_eq!(code(&evaluated(&told, 1)), Some("ERR_CANCELED"));
-    assert_eq!(text(&evaluated(&told, 3).stdout), "3\n", "without a time of its own it has the limit's when it begins");
-    let interrupted = evaluated(&told, 4);
+    assert_eq!(code(&evaluated(&events, 1)), Some("ERR_CANCELED"));
+    assert_eq!(text(&evaluated(&events, 3).stdout), "3\n", "without a timeout, the limit starts with the snippet");
+    let interrupted = evaluated(&events, 4);
     assert_eq!((code(&interrupted), text(&interrupted.stdout)), (Some("ERR_TIMEOUT"), "4\n".to_owned()));
-    assert_eq!(text(&evaluate(&process, &told, 5, "console.log(5)", None, Dispatch::Worker).stdout), "5\n");
+    assert_eq!(text(&evaluate(&process, &events, 5, "console.log(5)", None, Dispatch::Worker).stdout), "5\n");
 }
 
 #[test]
-fn exit_ends_the_program_and_everything_behind_it() {
+fn exit_ends_the_program_and_the_queued_snippets() {
     let core = core();
-    let (process, told) = resident(&runtime(&core));
+    let (process, events) = resident(&runtime(&core));
     let ask = |id: u32, code: &str| process.evaluate(id, code.to_owned(), None, Streams::default(), Dispatch::Worker);
     ask(1, "await new Promise((done) => setTimeout(done, 30)); process.exit(7)").expect("evaluate");
     ask(2, "console.log('never')").expect("evaluate");
-    assert_eq!(evaluated(&told, 1).exit_code, 7);
-    assert_eq!(code(&evaluated(&told, 2)), Some("ERR_RUNNER_EXITED"));
-    assert_eq!(exited(&told).exit_code, 7);
+    assert_eq!(evaluated(&events, 1).exit_code, 7);
+    assert_eq!(code(&evaluated(&events, 2)), Some("ERR_RUNNER_EXITED"));
+    assert_eq!(exited(&events).exit_code, 7);
     assert_eq!(ask(3, ""), Err(Error::RunnerExited { exit_code: 7 }));
 }

@@ -1,19 +1,22 @@
-//! A runtime that rests on after its snapshot was taken, until its caller knows what is to become of it.
+//! A runtime whose programs stay at rest after its snapshot was taken, until the embedder resumes
+//! them or ends the runtime.
 
-use crate::error::Error;
-use crate::kernel::Kernel;
 use crate::outcome::Sink;
-use crate::policy::PermissionListener;
-use crate::runtime::Inner;
+use crate::program::Home;
+use crate::runtime::{Generation, Inner};
+use coldframe_error::Error;
+use coldframe_ids::HostCallId;
+use coldframe_kernel::Kernel;
+use coldframe_kernel::PermissionListener;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// See the module. Dropping it lets all programs go on.
-#[must_use = "dropping it lets all programs go on"]
+/// A runtime whose programs are held at rest. Dropping this value resumes all programs.
+#[must_use = "dropping it resumes all programs"]
 pub struct Held {
     home: Arc<Inner>,
-    kernel: Arc<Kernel>,
-    /// Of the moment since which they rest.
+    generation: Generation,
+    /// The request to quiesce.
     number: u64,
 }
 
@@ -23,33 +26,35 @@ impl std::fmt::Debug for Held {
     }
 }
 
-/// What a runtime that sleeps leaves to the one that takes its place, and is no part of its value: numbers that the caller outside knows go on, so that an old one
-/// means nothing in place of something new, and who hears of permissions goes on hearing.
+/// What a paused runtime keeps beside its snapshot.
+///
+/// Handles and host calls continue with the next number, so that an old number never names a new
+/// object. The listener for permission decisions stays.
 #[derive(Clone, Default)]
-pub struct Bygone {
-    /// The last number of what the caller has opened.
-    opened: u32,
-    /// The last number of a call of the caller.
-    called: u32,
-    /// CPU time of all programs so far.
+pub struct Carryover {
+    /// The last handle that was allotted.
+    last_handle: u32,
+    /// The last host call.
+    last_host_call: Option<HostCallId>,
+    /// CPU time of all programs so far, in nanoseconds.
     cpu_ns: u64,
     audit: Option<Arc<dyn PermissionListener>>,
 }
 
-impl Bygone {
+impl Carryover {
     fn of(home: &Inner, kernel: &Kernel) -> Self {
         Self {
-            opened: home.last_opened(),
-            called: kernel.host_calls.last(),
+            last_handle: home.last_handle(),
+            last_host_call: kernel.host_calls.last(),
             cpu_ns: kernel.usage.cpu_ns(),
             audit: kernel.permissions.listener(),
         }
     }
 
-    /// `home` takes the place.
-    pub(super) fn give(self, home: &Inner, kernel: &Kernel) {
-        home.opened_before(self.opened);
-        kernel.host_calls.go_on_from(self.called);
+    /// Hands everything to the runtime that replaces the paused runtime.
+    pub(super) fn apply(self, home: &Inner, kernel: &Kernel) {
+        home.continue_handles(self.last_handle);
+        kernel.host_calls.continue_from(self.last_host_call);
         kernel.usage.computed(self.cpu_ns);
         if self.audit.is_some() {
             kernel.permissions.listen(self.audit);
@@ -58,23 +63,25 @@ impl Bygone {
 }
 
 impl Held {
-    pub(super) fn new(home: Arc<Inner>, kernel: Arc<Kernel>, number: u64) -> Self {
-        Self { home, kernel, number }
+    pub(super) fn new(home: Arc<Inner>, generation: Generation, number: u64) -> Self {
+        Self { home, generation, number }
     }
 
-    /// Ends all programs and disposes of the runtime, without a word to their sinks: these are given back, by the lineage of their programs, for the
-    /// copies that take their places when the snapshot is restored. Connections of the caller outside end with [`Error::RuntimePaused`].
-    pub fn vanish(self) -> (HashMap<u64, Arc<dyn Sink>>, Bygone) {
-        let roots = self.home.live().into_iter().filter(|program| program.is_root());
-        let sinks = roots.filter_map(|program| Some((program.lineage, program.hand_over(None)?))).collect();
-        let bygone = Bygone::of(&self.home, &self.kernel);
+    /// Ends all programs and disposes of the runtime without a report to the sinks.
+    ///
+    /// Returns the sinks by the lineage of their programs, for the copies that replace the programs
+    /// when the snapshot is restored. Inbound connections end with [`Error::RuntimePaused`].
+    pub fn into_sinks(self) -> (HashMap<u64, Arc<dyn Sink>>, Carryover) {
+        let roots = self.home.programs().into_iter().filter(|program| program.is_root());
+        let sinks = roots.filter_map(|program| Some((program.lineage, program.take_sink(None)?))).collect();
+        let carryover = Carryover::of(&self.home, &self.generation.kernel);
         self.home.end(&Error::RuntimePaused);
-        (sinks, bygone)
+        (sinks, carryover)
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.kernel.moment.let_go(self.number);
+        self.generation.quiesce.release(self.number);
     }
 }

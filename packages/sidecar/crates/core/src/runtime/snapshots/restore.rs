@@ -1,91 +1,102 @@
-//! A runtime out of a snapshot: all of it or nothing. The kernel first, then every program's VM, and only then does anything of it run. The first thing
-//! that a program hears is that it lives again. Whoever makes many copies lets all of them begin at the end ([`Starting`]): what is being made and what
-//! runs would else wait for each other's mappings. Next: `rollback.rs`.
+//! Restoring a runtime from a snapshot: the whole runtime or nothing.
+//!
+//! The kernel is restored first, then the VM of every program, and only then does a program run. The
+//! first event of each program is RESTORE. An embedder that makes many copies starts all of them at
+//! the end ([`Starting`]): restores and running programs would otherwise wait for each other's
+//! mappings. Next: `rollback.rs`.
 
-use super::{Bygone, Snapshot};
-use crate::core::{Core, Shared};
-use crate::error::Error;
-use crate::host::{BindingOptions, Host};
-use crate::kernel::Process as KernelProcess;
-use crate::kernel::saved::{Reattach, Revived};
-use crate::kernel::usage::{Charge, Resource};
-use crate::limits::Limits;
-use crate::options::{Dispatch, FileSystemOptions, MountOptions, WarningListener};
+use super::Carryover;
+use crate::checks::{check_cwd, check_env, check_size, env_bytes, lay_over};
+use crate::options::Dispatch;
 use crate::outcome::Sink;
-use crate::policy::PermissionPolicy;
-use crate::program::{Beginning, Copy, Place, Program, SavedProgram};
-use crate::runtime::checks::{check_cwd, check_env, check_size, env_bytes, lay_over};
-use crate::runtime::{Inner, Nobody, Process, ProgramInfo, Runtime};
-use crate::vm::Vm;
-use crate::vm::abi::Restore;
+use crate::program::{Membership, Origin, Program, ProgramInfo, ProgramSnapshot, Quiesce, RestoreTarget, RestoredVm};
+use crate::runtime::{ChildSink, Inner, LatestSnapshot, Process, Registry, Runtime};
+use crate::snapshot::Snapshot;
+use coldframe_error::Error;
+use coldframe_kernel::snapshot::{Reattach, RestoredKernel};
+use coldframe_kernel::usage::WarningListener;
+use coldframe_kernel::usage::{Charge, Resource};
+use coldframe_kernel::{
+    BindingOptions, Embedder, FileSystemOptions, Kernel, Limits, MountOptions, PermissionPolicy, Process as KernelProcess,
+};
+use coldframe_vm::abi::Restore;
+use coldframe_vm::{Owner, Vm};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// What the caller brings to a restored runtime.
+/// What the embedder brings to a restored runtime.
 #[derive(Clone, Default)]
 pub struct RestoreOptions {
-    /// Instead of the snapshot's. What does not fit into narrower ones is an error that names the limit.
+    /// Replaces the snapshot's limits. State that exceeds narrower limits is an error that names the
+    /// limit.
     pub limits: Option<Limits>,
-    /// Instead of the snapshot's.
+    /// Replaces the snapshot's permissions.
     pub permissions: Option<PermissionPolicy>,
-    /// Laid over the snapshot's: for new programs, and in those that are restored.
+    /// Variables laid over the snapshot's environment, for new programs and restored programs.
     pub env: Option<Vec<(String, String)>>,
-    /// Where new programs start.
+    /// Replaces the default working directory.
     pub cwd: Option<String>,
-    /// The folders that its tree has, by their guest paths, and more.
+    /// The mounted folders: those of the snapshot, by their guest paths, and further folders.
     pub mounts: Vec<MountOptions>,
-    /// The same of the caller's own file systems.
+    /// The app file systems: those of the snapshot, by their guest paths, and further ones.
     pub file_systems: Vec<FileSystemOptions>,
-    /// The functions that its programs can call. None: those of the snapshot, by their names.
+    /// The bindings. `None` keeps the names of the snapshot's bindings.
     pub bindings: Option<Vec<BindingOptions>>,
-    /// Told when the use of a limit passes 80 %; must not block.
+    /// Called when the use of a limit passes 80 %. Must not block.
     pub warnings: Option<WarningListener>,
-    /// Takes what the sandbox asks of the caller.
-    pub host: Option<Arc<dyn Host>>,
-    /// The copies take the places of programs that vanished: their evaluations, under way and queued, are told to the sinks.
-    pub resume: Option<Bygone>,
+    /// Receives host calls and network events.
+    pub embedder: Option<Arc<dyn Embedder>>,
+    /// The carryover of a paused runtime that this runtime resumes. The outcomes of its evaluations,
+    /// under way and queued, are sent to the sinks.
+    pub resume: Option<Carryover>,
 }
 
-/// Whom a copy speaks to. The second argument is the sink of the program whose place it takes.
-pub type Cast<'a> = dyn FnMut(&ProgramInfo, Option<Arc<dyn Sink>>) -> Arc<dyn Sink> + 'a;
+/// Assigns a sink to a restored program. The second argument is the sink of the program that the
+/// restored program replaces.
+pub type AssignSinks<'a> = dyn FnMut(&ProgramInfo, Option<Arc<dyn Sink>>) -> Arc<dyn Sink> + 'a;
 
 /// A restored runtime, and its programs with their handles.
 pub type RestoredRuntime = (Runtime, Vec<(ProgramInfo, Process)>);
 
-/// The programs of a restored runtime, which have not begun. They do when this is dropped.
-#[must_use = "they begin when it is dropped"]
+/// The programs of a restored runtime, which start when this value is dropped.
+#[must_use = "the programs start when it is dropped"]
 pub struct Starting {
     home: Arc<Inner>,
     snapshot: Arc<Snapshot>,
     built: Vec<Built>,
-    awake: bool,
+    time_runs: bool,
 }
 
 impl Drop for Starting {
     fn drop(&mut self) {
-        begin(&self.home, &self.snapshot, std::mem::take(&mut self.built), self.awake);
+        begin(&self.home, &self.snapshot, std::mem::take(&mut self.built), self.time_runs);
     }
 }
 
-/// A program that can begin.
+/// A restored program that can start.
 pub(super) struct Built {
     pub(super) program: Arc<Program>,
-    copy: Box<Copy>,
+    vm: Box<RestoredVm>,
 }
 
-impl Core {
-    /// Makes a runtime out of a snapshot. `cast` is asked for each program that the caller outside had started; the list has all of them, and
-    /// `ready` is told of none. They begin when the [`Starting`] is dropped. On an error nothing is left of it.
-    pub fn restore(
-        &self,
+impl LatestSnapshot {
+    /// The state of a runtime that was just restored from `snapshot`.
+    pub(super) fn of(snapshot: &Snapshot) -> Self {
+        Self { id: Some(snapshot.info.id.clone()), restored_from: Some(snapshot.users.clone()) }
+    }
+}
+
+impl Runtime {
+    /// See [`crate::Core::restore`].
+    pub(crate) fn restore(
+        registry: &Arc<Registry>,
         snapshot: &Arc<Snapshot>,
         options: RestoreOptions,
-        cast: &mut Cast<'_>,
+        assign: &mut AssignSinks<'_>,
     ) -> Result<(RestoredRuntime, Starting), Error> {
-        let shared = self.shared();
-        let seat = shared.seat()?;
+        let charge = registry.charge()?;
         let limits = options.limits.unwrap_or(snapshot.limits);
         let cwd = options.cwd.unwrap_or_else(|| snapshot.cwd.clone());
         let over = options.env.unwrap_or_default();
@@ -93,9 +104,9 @@ impl Core {
         check_cwd(&cwd)?;
         check_env(&over)?;
         lay_over(&mut env, &over);
-        limits.check(shared.image_len())?;
+        limits.check(registry.installation().image_len())?;
         check_size("env", env_bytes(&env), limits.env_bytes)?;
-        let Revived { kernel, processes } = crate::kernel::Kernel::revive(
+        let RestoredKernel { kernel, processes } = Kernel::restore(
             &snapshot.kernel,
             Reattach {
                 limits,
@@ -108,46 +119,46 @@ impl Core {
         if let Some(bindings) = options.bindings {
             kernel.set_bindings(bindings)?;
         }
-        let inner = Inner::new(shared.clone(), seat, kernel, env, cwd);
+        let inner = Inner::new(registry.clone(), charge, kernel, env, cwd);
         let resume = options.resume.is_some();
-        if let Some(bygone) = options.resume {
-            bygone.give(&inner, &inner.kernel());
+        if let Some(carryover) = options.resume {
+            carryover.apply(&inner, &inner.kernel());
         }
-        let runtime = Runtime { inner: inner.clone() };
-        if let Some(host) = options.host {
-            runtime.attach(host);
+        let runtime = Self { inner: inner.clone() };
+        if let Some(embedder) = options.embedder {
+            runtime.attach(embedder);
         }
-        let built = build(shared, &inner, snapshot, processes, &over)?;
-        *inner.ancestor.lock() = Some(snapshot.info.id.clone());
-        *inner.heir.lock() = Some(snapshot.heirs.clone());
+        let built = build(&inner, &inner.generation().quiesce, snapshot, processes, &over)?;
+        *inner.latest.lock() = LatestSnapshot::of(snapshot);
         inner.programs.lock().live.extend(built.iter().map(|built| (built.program.pid, built.program.clone())));
         for (Built { program, .. }, saved) in built.iter().zip(&snapshot.programs) {
             if saved.is_root() {
-                program.voice.give(cast(&saved.info(), None));
+                program.sink.replace(assign(&saved.info(), None));
             }
         }
         if resume {
-            // Who waits for an evaluation may end it before the copy begins.
-            built.iter().zip(&snapshot.programs).for_each(|(built, saved)| built.program.awaken(saved, true));
+            // The embedder may cancel an evaluation before the program starts.
+            built.iter().zip(&snapshot.programs).for_each(|(built, saved)| built.program.start_time(saved, true));
         }
         log::debug!(target: "snapshot", "{} restored as {}: {} programs", snapshot.info.id, inner.ordinal, built.len());
         let programs = handles(snapshot, &built);
-        Ok(((runtime, programs), Starting { home: inner, snapshot: snapshot.clone(), built, awake: resume }))
+        Ok(((runtime, programs), Starting { home: inner, snapshot: snapshot.clone(), built, time_runs: resume }))
     }
 }
 
-/// Makes the programs of a snapshot, which do not run yet. When one of them cannot be made, none is.
+/// Makes the programs of a snapshot, which do not run yet. If one program cannot be made, no program
+/// is made.
 pub(super) fn build(
-    core: &Shared,
     home: &Arc<Inner>,
+    quiesce: &Arc<Quiesce>,
     snapshot: &Snapshot,
     processes: Vec<KernelProcess>,
     env: &[(String, String)],
 ) -> Result<Vec<Built>, Error> {
     let mut built = Vec::with_capacity(processes.len());
     for (saved, process) in snapshot.programs.iter().zip(processes) {
-        debug_assert_eq!(saved.pid, process.pid, "both are in the order of their numbers");
-        match build_one(core, home, saved, process, env) {
+        debug_assert_eq!(saved.pid, process.pid, "both lists are in the order of the pids");
+        match build_one(home, quiesce, saved, process, env) {
             Ok(one) => built.push(one),
             Err(error) => {
                 built.iter().for_each(|Built { program, .. }| program.process.close());
@@ -159,55 +170,63 @@ pub(super) fn build(
 }
 
 fn build_one(
-    core: &Shared,
     home: &Arc<Inner>,
-    saved: &SavedProgram,
+    quiesce: &Arc<Quiesce>,
+    saved: &ProgramSnapshot,
     process: KernelProcess,
     env: &[(String, String)],
 ) -> Result<Built, Error> {
-    let factory = core.factory_of(saved.vm.is_shell)?;
-    let (scheduler, home) = (core.scheduler().clone(), Arc::downgrade(home));
-    let program = saved.revive(Place { scheduler, home, process, sink: Arc::new(Nobody) })?;
+    let installation = home.registry.installation();
+    let factory = installation.factory_of(saved.vm.is_shell)?;
+    let program = saved.restore(RestoreTarget {
+        scheduler: home.registry.scheduler().clone(),
+        home: home.downgrade(),
+        quiesce: quiesce.clone(),
+        process,
+        sink: Arc::new(ChildSink),
+    })?;
     let usage = &program.process.kernel.usage;
     let limit = usage.limits.total_memory_bytes;
-    let memory = Charge::of(usage, Resource::Memory, core.image_len());
+    let memory = Charge::of(usage, Resource::Memory, installation.image_len());
     let memory = memory.ok_or(Error::ResourceExhausted { resource: "memory bytes in the runtime", limit });
     let restore = Restore {
-        pid: saved.pid,
-        ppid: saved.ppid,
+        pid: saved.pid.get(),
+        ppid: saved.ppid.get(),
         env: env.iter().map(|(key, value)| (key.clone(), Some(value.clone()))).collect(),
         ..Restore::default()
     };
     let made = memory.and_then(|memory| {
-        // Faults on this thread count as its own, as when a worker makes it.
+        // Faults on this thread count for the program, as when a worker makes the VM.
         program.meter().begin();
-        let made = at_once(Vm::restore(&factory, &saved.vm.saved, &program, memory, restore));
+        let made = at_once(Vm::restore(&factory, &saved.vm.snapshot, program.clone(), memory, restore));
         program.meter().end();
-        program.go_on_from(saved.cpu_ns);
+        program.continue_cpu(saved.cpu_ns);
         made
     });
     let (vm, cost) = made.inspect_err(|_| program.process.close())?;
-    Ok(Built { program, copy: Box::new(Copy { vm, cost, is_shell: saved.vm.is_shell }) })
+    Ok(Built { program, vm: Box::new(RestoredVm { vm, cost, is_shell: saved.vm.is_shell }) })
 }
 
-/// What the caller gets of them.
+/// Returns the embedder's handles of the programs.
 pub(super) fn handles(snapshot: &Snapshot, built: &[Built]) -> Vec<(ProgramInfo, Process)> {
-    let handle = |(saved, built): (&SavedProgram, &Built)| (saved.info(), Process { program: built.program.clone() });
+    let handle = |(saved, built): (&ProgramSnapshot, &Built)| (saved.info(), Process { program: built.program.clone() });
     snapshot.programs.iter().zip(built).map(handle).collect()
 }
 
-/// Has all of them begin. They are among those that live already. `awake`: their time runs already.
-pub(super) fn begin(home: &Arc<Inner>, snapshot: &Snapshot, built: Vec<Built>, awake: bool) {
-    let places: Vec<_> = built.iter().map(|built| home.admit(&built.program)).collect();
-    for (built, saved) in built.iter().zip(&snapshot.programs).filter(|_| !awake) {
-        built.program.awaken(saved, false);
+/// Starts all programs, which are already among the programs that live. `time_runs`: whether their
+/// time already runs.
+pub(super) fn begin(home: &Arc<Inner>, snapshot: &Snapshot, built: Vec<Built>, time_runs: bool) {
+    let membership = |built: &Built| Membership::new(home.clone(), built.program.clone());
+    let memberships: Vec<_> = built.iter().map(membership).collect();
+    for (built, saved) in built.iter().zip(&snapshot.programs).filter(|_| !time_runs) {
+        built.program.start_time(saved, false);
     }
-    for (Built { program, copy }, place) in built.into_iter().zip(places) {
-        home.begin(&program, Beginning::Copy(copy), place, Dispatch::Worker);
+    for (Built { program, vm }, membership) in built.into_iter().zip(memberships) {
+        home.begin(&program, Origin::Restored(vm), membership, Dispatch::Worker);
     }
 }
 
-/// The result of a future that has nothing to wait for.
+/// Returns the result of a future that never waits.
 fn at_once<T>(future: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(result) => result,

@@ -1,170 +1,172 @@
-//! The folder: its size, who may be removed, several stores on one folder, and things in it that are not ours.
+//! The folder: its size, which snapshots may be removed, several stores in one folder, and foreign
+//! files.
 
 use super::*;
 use std::os::unix::fs::PermissionsExt;
 
-fn file_len(paper: &Paper) -> u64 {
-    (paper.state.len() as u64).next_multiple_of(PAGE as u64) + 2 * PAGE as u64 + paper.info.size
+fn file_len(snapshot: &FakeSnapshot) -> u64 {
+    (snapshot.state.len() as u64).next_multiple_of(PAGE as u64) + 2 * PAGE as u64 + snapshot.info.size
 }
 
 #[test]
-fn the_least_recently_used_file_makes_room() {
+fn the_least_recently_used_file_is_removed_for_room() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
-    let one_len = file_len(&paper(&core, "t", None, 2, 0));
-    let shelves: Shelves<Paper> = Shelves::new(core.clone(), MIB, scratch.0.clone(), 3 * one_len);
-    let papers: Vec<_> = (0..5).map(|byte| paper(&core, "t", None, 2, byte)).collect();
-    for paper in &papers[..3] {
-        shelves.write(paper, Stay::No).expect("written");
+    let one_len = file_len(&fake(&core, "t", None, 2, 0));
+    let store: LayeredStore<FakeSnapshot> = LayeredStore::new(core.installation().clone(), MIB, scratch.0.clone(), 3 * one_len);
+    let snapshots: Vec<_> = (0..5).map(|byte| fake(&core, "t", None, 2, byte)).collect();
+    for snapshot in &snapshots[..3] {
+        store.write(snapshot, Retention::No).expect("written");
     }
-    let ids = |shelves: &Shelves<Paper>| listed(shelves, "t").into_iter().map(|(id, _)| id).collect::<Vec<_>>();
-    shelves.get("t", &papers[0].info.id).expect("used");
-    shelves.write(&papers[3], Stay::No).expect("written");
-    assert_eq!(ids(&shelves), [0, 2, 3].map(|at| papers[at].info.id.clone()), "the second was used longest ago");
-    // Another store knows by the files alone.
-    let other: Shelves<Paper> = Shelves::new(core.clone(), MIB, scratch.0.clone(), 3 * one_len);
-    other.get("t", &papers[2].info.id).expect("used");
-    // What is protected stays, also for another process, until it is not any more.
-    shelves.protect("t", &papers[0].info.id, Stay::Always).expect("protected");
-    other.write(&papers[4], Stay::Always).expect("written");
-    assert_eq!(ids(&shelves), [0, 2, 4].map(|at| papers[at].info.id.clone()));
-    other.write(&papers[1], Stay::No).expect("written");
-    assert_eq!(ids(&shelves), [0, 1, 4].map(|at| papers[at].info.id.clone()));
-    shelves.protect("t", &papers[1].info.id, Stay::Always).expect("protected");
+    let ids = |store: &LayeredStore<FakeSnapshot>| listed(store, "t").into_iter().map(|(id, _)| id).collect::<Vec<_>>();
+    store.get("t", &snapshots[0].info.id).expect("used");
+    store.write(&snapshots[3], Retention::No).expect("written");
+    assert_eq!(ids(&store), [0, 2, 3].map(|at| snapshots[at].info.id.clone()), "the second is the least recently used");
+    // Another store sees the use in the files alone.
+    let other: LayeredStore<FakeSnapshot> = LayeredStore::new(core.installation().clone(), MIB, scratch.0.clone(), 3 * one_len);
+    other.get("t", &snapshots[2].info.id).expect("used");
+    // A protected snapshot stays, for other processes too, until its protection ends.
+    store.protect("t", &snapshots[0].info.id, Retention::Always).expect("protected");
+    other.write(&snapshots[4], Retention::Always).expect("written");
+    assert_eq!(ids(&store), [0, 2, 4].map(|at| snapshots[at].info.id.clone()));
+    other.write(&snapshots[1], Retention::No).expect("written");
+    assert_eq!(ids(&store), [0, 1, 4].map(|at| snapshots[at].info.id.clone()));
+    store.protect("t", &snapshots[1].info.id, Retention::Always).expect("protected");
     let full = Error::ResourceExhausted { resource: "snapshot bytes", limit: 3 * one_len };
-    assert_eq!(other.write(&papers[2], Stay::No), Err(full.clone()));
-    other.protect("t", &papers[4].info.id, Stay::No).expect("given free");
-    other.write(&papers[2], Stay::No).expect("written");
-    assert_eq!(ids(&shelves), [0, 1, 2].map(|at| papers[at].info.id.clone()));
-    shelves.delete("t", &papers[0].info.id).expect("what is protected can be deleted");
-    let large = paper(&core, "t", None, 40, 1);
-    assert_eq!(shelves.write(&large, Stay::No), Err(full));
-    assert_eq!(ids(&shelves).len(), 2);
+    assert_eq!(other.write(&snapshots[2], Retention::No), Err(full.clone()));
+    other.protect("t", &snapshots[4].info.id, Retention::No).expect("given free");
+    other.write(&snapshots[2], Retention::No).expect("written");
+    assert_eq!(ids(&store), [0, 1, 2].map(|at| snapshots[at].info.id.clone()));
+    store.delete("t", &snapshots[0].info.id).expect("what is protected can be deleted");
+    let large = fake(&core, "t", None, 40, 1);
+    assert_eq!(store.write(&large, Retention::No), Err(full));
+    assert_eq!(ids(&store).len(), 2);
     assert!(scratch.names().iter().all(|name| !name.ends_with(".part")));
 }
 
 #[test]
-fn what_only_one_process_needs_stays_while_it_lives() {
+fn a_snapshot_that_a_process_needs_stays_while_the_process_runs() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
-    let one_len = file_len(&paper(&core, "t", None, 2, 0));
-    let open = || Shelves::<Paper>::new(core.clone(), MIB, scratch.0.clone(), one_len);
-    let (shelves, other) = (open(), open());
-    let (first, second) = (paper(&core, "t", None, 2, 1), paper(&core, "t", None, 2, 2));
-    let is_there = |paper: &Paper| listed(&other, "t").iter().any(|(id, _)| *id == paper.info.id);
+    let one_len = file_len(&fake(&core, "t", None, 2, 0));
+    let open = || LayeredStore::<FakeSnapshot>::new(core.installation().clone(), MIB, scratch.0.clone(), one_len);
+    let (store, other) = (open(), open());
+    let (first, second) = (fake(&core, "t", None, 2, 1), fake(&core, "t", None, 2, 2));
+    let is_there = |snapshot: &FakeSnapshot| listed(&other, "t").iter().any(|(id, _)| *id == snapshot.info.id);
     let assert_stays = || {
-        assert_eq!(code(other.write(&second, Stay::No)), "ERR_RESOURCE_EXHAUSTED");
-        assert_eq!(code(open().write(&second, Stay::WhileOpen)), "ERR_RESOURCE_EXHAUSTED", "also for one that begins");
+        assert_eq!(code(other.write(&second, Retention::No)), "ERR_RESOURCE_EXHAUSTED");
+        assert_eq!(code(open().write(&second, Retention::WhileOpen)), "ERR_RESOURCE_EXHAUSTED", "for a new store too");
         assert!(is_there(&first));
     };
-    shelves.write(&first, Stay::WhileOpen).expect("written");
+    store.write(&first, Retention::WhileOpen).expect("written");
     assert_stays();
-    assert_eq!(code(shelves.write(&second, Stay::No)), "ERR_RESOURCE_EXHAUSTED", "it knows that itself");
-    // Somebody has tidied up: it still knows itself, and the others do when it has looked.
-    std::fs::remove_file(scratch.0.join("sleepers")).expect("removed");
-    assert_eq!(code(shelves.write(&second, Stay::No)), "ERR_RESOURCE_EXHAUSTED");
+    assert_eq!(code(store.write(&second, Retention::No)), "ERR_RESOURCE_EXHAUSTED", "for the store itself too");
+    // The file of locks is removed: the owner still knows its needs, and the others see them after
+    // the next look.
+    std::fs::remove_file(scratch.0.join("needed")).expect("removed");
+    assert_eq!(code(store.write(&second, Retention::No)), "ERR_RESOURCE_EXHAUSTED");
     assert_stays();
-    // Needed for good, which outlives it, and then for as long as it lives again.
-    shelves.protect("t", &first.info.id, Stay::Always).expect("protected");
+    // Retention `Always` survives the process. A later `WhileOpen` replaces it.
+    store.protect("t", &first.info.id, Retention::Always).expect("protected");
     assert_stays();
-    shelves.protect("t", &first.info.id, Stay::WhileOpen).expect("protected");
+    store.protect("t", &first.info.id, Retention::WhileOpen).expect("protected");
     assert_stays();
-    // What is deleted and comes again is another one.
-    shelves.delete("t", &first.info.id).expect("deleted");
-    shelves.write(&first, Stay::No).expect("written");
-    other.write(&second, Stay::No).expect("nobody needs the first");
+    // A snapshot that is deleted and written again is a new one.
+    store.delete("t", &first.info.id).expect("deleted");
+    store.write(&first, Retention::No).expect("written");
+    other.write(&second, Retention::No).expect("the first snapshot is not needed");
     assert!(!is_there(&first));
-    shelves.write(&first, Stay::WhileOpen).expect("written");
+    store.write(&first, Retention::WhileOpen).expect("written");
     assert!(!is_there(&second));
-    drop(shelves);
-    other.write(&second, Stay::No).expect("nobody needs the first any more");
+    drop(store);
+    other.write(&second, Retention::No).expect("the first snapshot is no longer needed");
     assert!(is_there(&second) && !is_there(&first));
 }
 
 #[test]
-fn a_folder_that_was_moved_away_is_another_one() {
+fn a_moved_folder_is_no_longer_used() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let path = scratch.0.join("store");
-    let one_len = file_len(&paper(&core, "t", None, 2, 0));
-    let open = || Shelves::<Paper>::new(core.clone(), MIB, path.clone(), 2 * one_len);
+    let one_len = file_len(&fake(&core, "t", None, 2, 0));
+    let open = || LayeredStore::<FakeSnapshot>::new(core.installation().clone(), MIB, path.clone(), 2 * one_len);
     let (one, other) = (open(), open());
-    let write = |shelves: &Shelves<Paper>| shelves.write(&paper(&core, "t", None, 2, 1), Stay::No).expect("written");
+    let write = |store: &LayeredStore<FakeSnapshot>| store.write(&fake(&core, "t", None, 2, 1), Retention::No).expect("written");
     [&one, &other, &one].into_iter().for_each(write);
-    one.write(&paper(&core, "u", None, 2, 1), Stay::WhileOpen).expect("written");
+    one.write(&fake(&core, "u", None, 2, 1), Retention::WhileOpen).expect("written");
     std::fs::rename(&path, scratch.0.join("moved")).expect("moved");
     std::fs::create_dir(&path).expect("made anew");
     [&one, &other].into_iter().for_each(write);
-    // Both see what the other one has written, and hold one lock.
+    // Both stores see each other's snapshots and share one lock.
     let lock = std::fs::File::open(path.join("lock")).expect("a lock");
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).expect("locked");
     std::thread::scope(|scope| {
-        let waiting = [&one, &other].map(|shelves| scope.spawn(|| write(shelves)));
+        let waiting = [&one, &other].map(|store| scope.spawn(|| write(store)));
         assert!(waiting.iter().all(|waiting| !waiting.is_finished()));
         drop(lock);
         waiting.into_iter().for_each(|waiting| waiting.join().expect("written"));
     });
-    for shelves in [&one, &other] {
-        assert_eq!(listed(shelves, "t").len(), 2, "there is room for two");
+    for store in [&one, &other] {
+        assert_eq!(listed(store, "t").len(), 2, "two snapshots fit");
     }
     let names = |path: &Path| names_in(path).iter().filter(|name| name.ends_with(".snapshot")).count();
     assert_eq!((names(&path), names(&scratch.0.join("moved"))), (2, 2));
 }
 
 #[test]
-fn every_folder_that_is_made_is_on_disk_before_anything_is_in_it() {
+fn every_created_folder_is_synced_before_use() {
     use crate::store::faults::{Fault, Step};
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let path = scratch.0.join("a/b/../b/c");
-    let one = paper(&core, "t", None, 2, 1);
-    let shelves = shelves(&core, &path);
-    // As often as a folder is made: a, b, c.
+    let one = fake(&core, "t", None, 2, 1);
+    let store = open_store(&core, &path);
+    // Once for each created folder: a, b, c.
     for made in ["a", "a/b", "a/b/c"] {
-        shelves.folder.faults.plan(Step::SyncAbove, Fault::Errno(libc::EIO));
-        assert_eq!(code(shelves.write(&one, Stay::No)), "ERR_SNAPSHOT_FILE");
+        store.layers.folder.faults.plan(Step::SyncAbove, Fault::Errno(libc::EIO));
+        assert_eq!(code(store.write(&one, Retention::No)), "ERR_SNAPSHOT_FILE");
         let mode = scratch.0.join(made).metadata().expect(made).permissions().mode();
         assert_eq!((mode & 0o777, names_in(&scratch.0.join(made)).len()), (0o700, 0), "{made}");
     }
-    shelves.write(&one, Stay::No).expect("written");
+    store.write(&one, Retention::No).expect("written");
     assert_eq!(names_in(&path).len(), 2);
 }
 
 #[test]
-fn a_neighbour_within_its_share_loses_nothing() {
+fn a_tenant_within_its_share_loses_no_snapshot() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
-    let one_len = file_len(&paper(&core, "t", None, 2, 0));
-    let shelves: Shelves<Paper> = Shelves::new(core.clone(), MIB, scratch.0.clone(), 4 * one_len);
-    let quiet = paper(&core, "quiet", None, 2, 1);
-    shelves.write(&quiet, Stay::No).expect("written");
+    let one_len = file_len(&fake(&core, "t", None, 2, 0));
+    let store: LayeredStore<FakeSnapshot> = LayeredStore::new(core.installation().clone(), MIB, scratch.0.clone(), 4 * one_len);
+    let quiet = fake(&core, "quiet", None, 2, 1);
+    store.write(&quiet, Retention::No).expect("written");
     for byte in 0..12 {
-        shelves.write(&paper(&core, "loud", None, 2, byte), Stay::No).expect("written");
+        store.write(&fake(&core, "loud", None, 2, byte), Retention::No).expect("written");
     }
-    assert_eq!((listed(&shelves, "quiet").len(), listed(&shelves, "loud").len()), (1, 3));
+    assert_eq!((listed(&store, "quiet").len(), listed(&store, "loud").len()), (1, 3));
 }
 
 #[test]
-fn stores_that_share_a_folder_get_along() {
+fn stores_that_share_a_folder_stay_consistent() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
-    let room = 6 * file_len(&paper(&core, "t", None, 2, 0));
+    let room = 6 * file_len(&fake(&core, "t", None, 2, 0));
     let failures: Vec<String> = std::thread::scope(|scope| {
         let work = |number: u64| {
             let (core, path) = (core.clone(), scratch.0.clone());
             move || {
-                let shelves: Shelves<Paper> = Shelves::new(core.clone(), MIB, path, room);
+                let store: LayeredStore<FakeSnapshot> = LayeredStore::new(core.installation().clone(), MIB, path, room);
                 let mut failures = Vec::new();
                 for round in 0..20_u8 {
-                    let one = paper(&core, "t", Some("shared"), 2, round ^ number as u8);
-                    failures.extend(shelves.write(&one, Stay::No).err().map(|error| error.to_string()));
-                    // Anybody's may be gone at any time, and is whole when it is not.
+                    let one = fake(&core, "t", Some("shared"), 2, round ^ number as u8);
+                    failures.extend(store.write(&one, Retention::No).err().map(|error| error.to_string()));
+                    // A snapshot of any store may be removed at any time. A listed file is whole.
                     for name in [&*one.info.id, "shared"] {
-                        match shelves.get("t", name) {
-                            Ok(found) => assert_eq!(bytes_of(&core, &found)[0].1.len(), 2 * PAGE),
+                        match store.get("t", name) {
+                            Ok(found) => assert_eq!(memory_bytes(&core, &found)[0].1.len(), 2 * PAGE),
                             Err(error) => {
                                 failures.extend(Some(error.to_string()).filter(|_| error.code() != "ERR_SNAPSHOT_NOT_FOUND"))
                             }
                         }
                     }
-                    let (_, damaged) = shelves.list("t");
+                    let (_, damaged) = store.list("t");
                     failures.extend(damaged.into_iter().map(|one| one.reason));
                     if round % 5 == 4 {
-                        let deleted = shelves.delete("t", "shared");
+                        let deleted = store.delete("t", "shared");
                         failures.extend(
                             deleted.err().filter(|error| error.code() != "ERR_SNAPSHOT_NOT_FOUND").map(|error| error.to_string()),
                         );
@@ -183,13 +185,13 @@ fn stores_that_share_a_folder_get_along() {
 }
 
 #[test]
-fn what_is_not_ours_is_reported_and_can_be_deleted() {
+fn foreign_files_are_reported_and_can_be_deleted() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
-    let shelves = shelves(&core, &scratch.0);
-    let good = paper(&core, "t", None, 2, 1);
-    shelves.write(&good, Stay::No).expect("written");
-    let whole = std::fs::read(shelves.folder.file("t", &good.info.id).expect("a name")).expect("read");
-    let place = |id: &str| shelves.folder.file("t", id).expect("a name");
+    let store = open_store(&core, &scratch.0);
+    let good = fake(&core, "t", None, 2, 1);
+    store.write(&good, Retention::No).expect("written");
+    let whole = std::fs::read(store.layers.folder.file("t", &good.info.id).expect("a name")).expect("read");
+    let place = |id: &str| store.layers.folder.file("t", id).expect("a name");
     let mut expected = Vec::new();
     let mut put = |code: &'static str, make: &dyn Fn(&Path)| {
         let id = fresh_id();
@@ -213,22 +215,22 @@ fn what_is_not_ours_is_reported_and_can_be_deleted() {
         other[12] = 99;
         std::fs::write(path, other).expect("a file");
     });
-    let theirs = Arc::new(Paper {
+    let theirs = Arc::new(FakeSnapshot {
         info: SnapshotInfo { id: fresh_id(), image: "another".to_owned(), ..good.info.clone() },
         state: good.state.clone(),
         memories: good.memories.clone(),
     });
-    shelves.write(&theirs, Stay::No).expect("written");
+    store.write(&theirs, Retention::No).expect("written");
     expected.push((theirs.info.id.clone(), "ERR_SNAPSHOT_FOREIGN"));
-    let loose = paper(&core, "t", None, 2, 1);
-    shelves.write(&loose, Stay::No).expect("written");
+    let loose = fake(&core, "t", None, 2, 1);
+    store.write(&loose, Retention::No).expect("written");
     std::fs::set_permissions(place(&loose.info.id), std::fs::Permissions::from_mode(0o662)).expect("changed");
     expected.push((loose.info.id.clone(), "ERR_SNAPSHOT_DAMAGED"));
     for name in ["notes.txt", "snap-x.snapshot", &format!("{}.snap-.snapshot", "0".repeat(32))] {
         std::fs::write(scratch.0.join(name), "not ours").expect("a file");
     }
     for _ in 0..2 {
-        let (all, damaged) = shelves.list("t");
+        let (all, damaged) = store.list("t");
         assert_eq!(all.into_iter().map(|(info, _)| info.id).collect::<Vec<_>>(), std::slice::from_ref(&good.info.id));
         let mut found: Vec<_> = damaged.iter().map(|one| (one.id.clone(), one.code)).collect();
         found.sort();
@@ -236,26 +238,26 @@ fn what_is_not_ours_is_reported_and_can_be_deleted() {
         assert_eq!(found, expected);
     }
     for (id, expected) in &expected {
-        assert_eq!(code(shelves.get("t", id)), *expected, "{id}");
-        shelves.delete("t", id).expect("deleted");
-        assert_eq!(code(shelves.delete("t", id)), "ERR_SNAPSHOT_NOT_FOUND");
+        assert_eq!(code(store.get("t", id)), *expected, "{id}");
+        store.delete("t", id).expect("deleted");
+        assert_eq!(code(store.delete("t", id)), "ERR_SNAPSHOT_NOT_FOUND");
     }
-    assert_eq!(listed(&shelves, "t"), vec![(good.info.id.clone(), Stored::Disk)]);
+    assert_eq!(listed(&store, "t"), vec![(good.info.id.clone(), Stored::Disk)]);
     assert_eq!(scratch.names().len(), 5, "the lock, a snapshot, and what was never ours: {:?}", scratch.names());
 }
 
 #[test]
-fn a_file_that_is_damaged_is_written_again() {
+fn a_damaged_file_is_written_again() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
-    let one = paper(&core, "t", None, 2, 1);
+    let one = fake(&core, "t", None, 2, 1);
     let path = {
-        let shelves = shelves(&core, &scratch.0);
-        shelves.write(&one, Stay::No).expect("written");
-        shelves.folder.file("t", &one.info.id).expect("a name")
+        let store = open_store(&core, &scratch.0);
+        store.write(&one, Retention::No).expect("written");
+        store.layers.folder.file("t", &one.info.id).expect("a name")
     };
     std::fs::OpenOptions::new().write(true).open(&path).and_then(|file| file.set_len(5_000)).expect("torn");
-    let shelves = shelves(&core, &scratch.0);
-    assert_eq!(code(shelves.get("t", &one.info.id)), "ERR_SNAPSHOT_DAMAGED");
-    shelves.write(&one, Stay::No).expect("written");
-    assert!(same(&core, &shelves.get("t", &one.info.id).expect("opened"), &one));
+    let store = open_store(&core, &scratch.0);
+    assert_eq!(code(store.get("t", &one.info.id)), "ERR_SNAPSHOT_DAMAGED");
+    store.write(&one, Retention::No).expect("written");
+    assert!(are_equal(&core, &store.get("t", &one.info.id).expect("opened"), &one));
 }

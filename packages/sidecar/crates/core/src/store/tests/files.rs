@@ -1,4 +1,4 @@
-//! Exported files, and files in which anything at all is different.
+//! Exported files, and files with changes anywhere.
 
 use super::super::content::{Content, encoded};
 use super::*;
@@ -6,65 +6,69 @@ use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 
 #[test]
-fn what_is_exported_can_be_imported() {
+fn an_exported_snapshot_can_be_imported() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
-    let from = shelves(&core, &scratch.0.join("from"));
-    let memories = vec![memory(&core, 2, false, 3, 1), memory(&core, 5, true, 4, 2)];
-    let one =
-        Arc::new(Paper { info: paper(&core, "secret-tenant", Some("n"), 7, 0).info.clone(), state: STATE.to_vec(), memories });
+    let from = open_store(&core, &scratch.0.join("from"));
+    let memories = vec![memory(&core, Pid::new(2), false, 3, 1), memory(&core, Pid::new(5), true, 4, 2)];
+    let one = Arc::new(FakeSnapshot {
+        info: fake(&core, "secret-tenant", Some("n"), 7, 0).info.clone(),
+        state: STATE.to_vec(),
+        memories,
+    });
     let (of_memory, of_disk) = (scratch.0.join("of-memory"), scratch.0.join("of-disk"));
-    from.memory.keep(&one, None, None).expect("kept");
+    from.layers.memory.keep(&one, None, None).expect("kept");
     from.export("secret-tenant", "n", &of_memory).expect("exported");
-    from.write(&one, Stay::No).expect("written");
+    from.write(&one, Retention::No).expect("written");
     std::fs::write(&of_disk, "what was there").expect("a file");
     from.export("secret-tenant", "n", &of_disk).expect("exported in its place");
     let bytes = std::fs::read(&of_memory).expect("read");
-    assert!(bytes == std::fs::read(&of_disk).expect("read"), "both are the same file");
-    assert!(!bytes.windows(13).any(|part| part == b"secret-tenant"), "it does not say whose it was");
+    assert!(bytes == std::fs::read(&of_disk).expect("read"), "both files are equal");
+    assert!(!bytes.windows(13).any(|part| part == b"secret-tenant"), "the file does not contain the tenant");
     assert_eq!(of_disk.metadata().expect("there").mode() & 0o777, 0o600);
 
     let other = crate::tests::core();
-    let to = shelves(&other, &scratch.0.join("to"));
-    let (info, stored) = to.import("heir", &of_disk).expect("imported");
-    assert_eq!((&info, stored), (&SnapshotInfo { tenant: "heir".to_owned(), ..one.info.clone() }, Stored::Disk));
-    assert_eq!(to.digest("heir", "n"), from.digest("secret-tenant", "n"));
-    let found = to.get("heir", &one.info.id).expect("opened");
-    assert_eq!((bytes_of(&other, &found), &found.state), (bytes_of(&core, &one), &one.state));
+    let to = open_store(&other, &scratch.0.join("to"));
+    let (info, stored) = to.import("new-tenant", &of_disk).expect("imported");
+    assert_eq!((&info, stored), (&SnapshotInfo { tenant: "new-tenant".to_owned(), ..one.info.clone() }, Stored::Disk));
+    assert_eq!(to.digest("new-tenant", "n"), from.digest("secret-tenant", "n"));
+    let found = to.get("new-tenant", &one.info.id).expect("opened");
+    assert_eq!((memory_bytes(&other, &found), &found.state), (memory_bytes(&core, &one), &one.state));
     assert_eq!(listed(&to, "secret-tenant"), vec![]);
-    // Again: the same. In another tenant: another snapshot. Its id with another content: refused, whether that is on disk or in memory.
-    assert_eq!(to.import("heir", &of_memory).map(|found| found.0), Ok(info.clone()));
+    // A second import is accepted. An import for another tenant is another snapshot. An import of
+    // an id with other content is refused, on disk and in memory.
+    assert_eq!(to.import("new-tenant", &of_memory).map(|found| found.0), Ok(info.clone()));
     to.import("second", &of_memory).expect("imported");
     to.delete("second", "n").expect("deleted");
-    let twin = Arc::new(Paper {
+    let twin = Arc::new(FakeSnapshot {
         info: SnapshotInfo { tenant: "third".to_owned(), ..info.clone() },
         state: STATE.to_vec(),
         memories: vec![],
     });
-    to.memory.keep(&twin, None, None).expect("kept");
+    to.layers.memory.keep(&twin, None, None).expect("kept");
     assert_eq!(to.import("third", &of_disk), Err(Error::SnapshotExists { id: info.id.clone() }));
-    to.write(&twin, Stay::No).expect("written");
-    to.memory.forget("third", &info.id);
+    to.write(&twin, Retention::No).expect("written");
+    to.layers.memory.forget("third", &info.id);
     assert_eq!(to.import("third", &of_disk), Err(Error::SnapshotExists { id: info.id.clone() }));
-    // The same content in memory is written as well: what was imported outlives the process.
-    let kept = Arc::new(Paper {
+    // An import of a snapshot that is in memory is written too, so that it survives the process.
+    let kept = Arc::new(FakeSnapshot {
         info: SnapshotInfo { tenant: "fourth".to_owned(), ..info.clone() },
         state: one.state.clone(),
         memories: one.memories.clone(),
     });
-    let back = shelves(&core, &scratch.0.join("back"));
-    back.memory.keep(&kept, None, None).expect("kept");
+    let back = open_store(&core, &scratch.0.join("back"));
+    back.layers.memory.keep(&kept, None, None).expect("kept");
     assert_eq!(back.import("fourth", &of_disk).map(|found| found.1), Ok(Stored::Both));
     let mut left = scratch.names();
     left.sort();
-    assert_eq!(left, ["back", "from", "of-disk", "of-memory", "to"], "nothing is left aside");
+    assert_eq!(left, ["back", "from", "of-disk", "of-memory", "to"], "no temporary file remains");
 }
 
 #[test]
-fn places_where_no_file_can_be() {
+fn an_export_to_an_impossible_path_is_an_error() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
-    let shelves = shelves(&core, &scratch.0.join("store"));
-    let one = paper(&core, "t", Some("n"), 2, 1);
-    shelves.write(&one, Stay::No).expect("written");
+    let store = open_store(&core, &scratch.0.join("store"));
+    let one = fake(&core, "t", Some("n"), 2, 1);
+    store.write(&one, Retention::No).expect("written");
     let folder = scratch.0.join("folder");
     std::fs::create_dir_all(folder.join("x")).expect("a folder");
     for path in [
@@ -75,7 +79,7 @@ fn places_where_no_file_can_be() {
         &folder.join(".."),
         &scratch.0.join("x".repeat(300)),
     ] {
-        assert_eq!(code(shelves.export("t", "n", path)), "ERR_SNAPSHOT_FILE", "{}", path.display());
+        assert_eq!(code(store.export("t", "n", path)), "ERR_SNAPSHOT_FILE", "{}", path.display());
     }
     assert_eq!((scratch.names(), names_in(&folder)), (vec!["folder".to_owned(), "store".to_owned()], vec!["x".to_owned()]));
     for (path, expected) in [
@@ -83,75 +87,75 @@ fn places_where_no_file_can_be() {
         (&scratch.0.join("none"), "ERR_SNAPSHOT_FILE"),
         (Path::new("/dev/zero"), "ERR_SNAPSHOT_DAMAGED"),
     ] {
-        assert_eq!(code(shelves.import("t", path)), expected, "{}", path.display());
+        assert_eq!(code(store.import("t", path)), expected, "{}", path.display());
     }
 }
 
-/// What is in memory is good, whatever its file is.
+/// A snapshot in memory is valid whatever its file contains.
 #[test]
-fn a_damaged_file_hides_nothing_that_is_in_memory() {
+fn a_damaged_file_does_not_hide_the_snapshot_in_memory() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
-    let shelves = shelves(&core, &scratch.0.join("store"));
-    let one = paper(&core, "t", Some("n"), 2, 1);
-    shelves.memory.keep(&one, None, None).expect("kept");
-    shelves.write(&one, Stay::No).expect("written");
-    let digest = shelves.digest("t", "n").expect("a digest");
-    let own = shelves.folder.file("t", &one.info.id).expect("a name");
+    let store = open_store(&core, &scratch.0.join("store"));
+    let one = fake(&core, "t", Some("n"), 2, 1);
+    store.layers.memory.keep(&one, None, None).expect("kept");
+    store.write(&one, Retention::No).expect("written");
+    let digest = store.digest("t", "n").expect("a digest");
+    let own = store.layers.folder.file("t", &one.info.id).expect("a name");
     std::fs::write(&own, "torn").expect("damaged");
-    assert_eq!(shelves.digest("t", "n"), Ok(digest.clone()));
+    assert_eq!(store.digest("t", "n"), Ok(digest.clone()));
     let path = scratch.0.join("exported");
-    shelves.export("t", "n", &path).expect("exported");
-    assert_eq!(shelves.list("t").1.len(), 1, "the file is told of");
-    assert_eq!(shelves.import("t", &path).map(|(_, stored)| stored), Ok(Stored::Both), "and replaced");
-    assert_eq!(shelves.digest("t", "n"), Ok(digest));
-    let other = paper(&core, "t", None, 2, 9);
-    let altered = Arc::new(Paper { info: one.info.clone(), state: other.state.clone(), memories: other.memories.clone() });
+    store.export("t", "n", &path).expect("exported");
+    assert_eq!(store.list("t").1.len(), 1, "the damaged file is reported");
+    assert_eq!(store.import("t", &path).map(|(_, stored)| stored), Ok(Stored::Both), "the damaged file is replaced");
+    assert_eq!(store.digest("t", "n"), Ok(digest));
+    let other = fake(&core, "t", None, 2, 9);
+    let altered = Arc::new(FakeSnapshot { info: one.info.clone(), state: other.state.clone(), memories: other.memories.clone() });
     std::fs::remove_file(&own).expect("removed");
-    shelves.memory.forget("t", &one.info.id);
-    shelves.memory.keep(&altered, None, None).expect("kept");
-    assert_eq!(code(shelves.import("t", &path)), "ERR_SNAPSHOT_EXISTS", "of the same id, and another");
+    store.layers.memory.forget("t", &one.info.id);
+    store.layers.memory.keep(&altered, None, None).expect("kept");
+    assert_eq!(code(store.import("t", &path)), "ERR_SNAPSHOT_EXISTS", "equal id and other content");
 }
 
 #[test]
-fn an_import_of_what_is_only_in_memory_is_written() {
+fn an_import_of_a_snapshot_in_memory_is_written() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
-    let shelves = shelves(&core, &scratch.0.join("store"));
-    let one = paper(&core, "t", Some("n"), 2, 1);
-    shelves.memory.keep(&one, None, None).expect("kept");
+    let store = open_store(&core, &scratch.0.join("store"));
+    let one = fake(&core, "t", Some("n"), 2, 1);
+    store.layers.memory.keep(&one, None, None).expect("kept");
     let path = scratch.0.join("exported");
-    shelves.export("t", "n", &path).expect("exported");
+    store.export("t", "n", &path).expect("exported");
     for _ in 0..2 {
-        assert_eq!(shelves.import("t", &path).map(|(_, stored)| stored), Ok(Stored::Both));
+        assert_eq!(store.import("t", &path).map(|(_, stored)| stored), Ok(Stored::Both));
     }
-    shelves.delete("t", "n").expect("deleted");
-    assert_eq!(code(shelves.persist("t", &one.info.id)), "ERR_SNAPSHOT_NOT_FOUND");
-    shelves.memory.keep(&one, None, None).expect("kept");
-    shelves.persist("t", "n").expect("written");
-    assert_eq!(listed(&shelves, "t"), vec![(one.info.id.clone(), Stored::Both)]);
+    store.delete("t", "n").expect("deleted");
+    assert_eq!(code(store.persist("t", &one.info.id)), "ERR_SNAPSHOT_NOT_FOUND");
+    store.layers.memory.keep(&one, None, None).expect("kept");
+    store.persist("t", "n").expect("written");
+    assert_eq!(listed(&store, "t"), vec![(one.info.id.clone(), Stored::Both)]);
 }
 
-/// Numbers that seem random.
-struct Dice(u64);
+/// Pseudo-random numbers.
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, most: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % most
     }
 }
 
-/// Versions of a file in which something is different, in all of its regions.
+/// Calls `each` with changed copies of a file, with changes in every region.
 fn mutations(whole: &[u8], each: &mut dyn FnMut(&str, &[u8])) {
-    let mut dice = Dice(7);
+    let mut random = Random(7);
     let mut places: Vec<usize> = (0..200).collect();
-    // Every page, some places of each.
+    // Every page, at several offsets.
     for page in 0..whole.len() / PAGE {
-        places.extend((0..6).map(|_| page * PAGE + dice.below(PAGE)));
+        places.extend((0..6).map(|_| page * PAGE + random.below(PAGE)));
         places.extend([page * PAGE, page * PAGE + PAGE - 1, page * PAGE + 8, page * PAGE + 300]);
     }
     for at in places {
         let mut changed = whole.to_vec();
-        changed[at] ^= 1 << dice.below(8);
+        changed[at] ^= 1 << random.below(8);
         each(&format!("a bit of byte {at}"), &changed);
         changed[at] = 0xff ^ whole[at];
         each(&format!("byte {at}"), &changed);
@@ -163,7 +167,7 @@ fn mutations(whole: &[u8], each: &mut dyn FnMut(&str, &[u8])) {
             each(&format!("zeros in page {page}"), &torn);
         }
         each(&format!("cut at page {page}"), &whole[..page * PAGE]);
-        each(&format!("cut behind page {page}"), &whole[..page * PAGE + 1 + dice.below(PAGE - 1)]);
+        each(&format!("cut behind page {page}"), &whole[..page * PAGE + 1 + random.below(PAGE - 1)]);
         let mut gone = whole.to_vec();
         gone.drain(page * PAGE..(page + 1) * PAGE);
         each(&format!("without page {page}"), &gone);
@@ -174,15 +178,15 @@ fn mutations(whole: &[u8], each: &mut dyn FnMut(&str, &[u8])) {
     }
     for _ in 0..100 {
         let mut noise = whole.to_vec();
-        let (from, len) = (dice.below(whole.len()), 1 + dice.below(5_000));
-        noise.iter_mut().skip(from).take(len).for_each(|byte| *byte = dice.below(256) as u8);
+        let (from, len) = (random.below(whole.len()), 1 + random.below(5_000));
+        noise.iter_mut().skip(from).take(len).for_each(|byte| *byte = random.below(256) as u8);
         if noise != whole {
             each(&format!("noise at {from}"), &noise);
         }
         // Numbers of the head.
         let mut wild = whole.to_vec();
-        let at = 8 + 4 * dice.below(40);
-        wild[at..at + 4].copy_from_slice(&[[0xff; 4], [0; 4], [0, 0, 0, 0x80], [1, 0, 0, 0]][dice.below(4)]);
+        let at = 8 + 4 * random.below(40);
+        wild[at..at + 4].copy_from_slice(&[[0xff; 4], [0; 4], [0, 0, 0, 0x80], [1, 0, 0, 0]][random.below(4)]);
         if wild != whole {
             each(&format!("a number at {at}"), &wild);
         }
@@ -190,50 +194,53 @@ fn mutations(whole: &[u8], each: &mut dyn FnMut(&str, &[u8])) {
 }
 
 #[test]
-fn whatever_is_different_is_seen() {
+fn every_change_of_a_file_is_detected() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
-    let memories = vec![memory(&core, 2, false, 3, 1), memory(&core, 5, true, 2, 2)];
-    let one =
-        Arc::new(Paper { info: paper(&core, "t", Some("n"), 5, 0).info.clone(), state: [STATE, &[7; 5_000]].concat(), memories });
+    let memories = vec![memory(&core, Pid::new(2), false, 3, 1), memory(&core, Pid::new(5), true, 2, 2)];
+    let one = Arc::new(FakeSnapshot {
+        info: fake(&core, "t", Some("n"), 5, 0).info.clone(),
+        state: [STATE, &[7; 5_000]].concat(),
+        memories,
+    });
     let exported = scratch.0.join("exported");
     let own = {
-        let shelves = shelves(&core, &scratch.0.join("store"));
-        shelves.write(&one, Stay::No).expect("written");
-        shelves.export("t", "n", &exported).expect("exported");
-        shelves.folder.file("t", &one.info.id).expect("a name")
+        let store = open_store(&core, &scratch.0.join("store"));
+        store.write(&one, Retention::No).expect("written");
+        store.export("t", "n", &exported).expect("exported");
+        store.layers.folder.file("t", &one.info.id).expect("a name")
     };
     let refused = |code: &str, bytes: &[u8]| {
-        // Versions stand before the digest: what another build wrote is not called damaged.
+        // The versions precede the digest: a file of another build is foreign, not damaged.
         code == "ERR_SNAPSHOT_DAMAGED" || (code == "ERR_SNAPSHOT_FOREIGN" && bytes[..8] == *b"COLDRUN1")
     };
     let whole = std::fs::read(&own).expect("read");
     let mut count = 0;
     mutations(&whole, &mut |what, bytes| {
         std::fs::write(&own, bytes).expect("changed");
-        let shelves = shelves(&core, &scratch.0.join("store"));
-        let code = code(shelves.get("t", &one.info.id));
+        let store = open_store(&core, &scratch.0.join("store"));
+        let code = code(store.get("t", &one.info.id));
         assert!(refused(code, bytes), "{what}: {code}");
-        let (all, damaged) = shelves.list("t");
-        assert_eq!((all.len(), damaged.len()), (0, 1), "{what}: once known, it is told");
+        let (all, damaged) = store.list("t");
+        assert_eq!((all.len(), damaged.len()), (0, 1), "{what}: a known damaged file is reported");
         count += 1;
     });
     std::fs::remove_file(&own).expect("removed");
     let whole = std::fs::read(&exported).expect("read");
-    let shelves = shelves(&core, &scratch.0.join("store"));
+    let store = open_store(&core, &scratch.0.join("store"));
     mutations(&whole, &mut |what, bytes| {
         std::fs::write(&exported, bytes).expect("changed");
-        let code = code(shelves.import("t", &exported));
+        let code = code(store.import("t", &exported));
         assert!(refused(code, bytes), "{what}: {code}");
         count += 1;
     });
     assert!(count > 1_000, "{count}");
-    assert_eq!(names_in(&scratch.0.join("store")), ["lock"], "nothing of any of them is left");
+    assert_eq!(names_in(&scratch.0.join("store")), ["lock"], "no file of a refused import remains");
 }
 
 #[test]
-fn what_no_client_can_be_told_is_damaged() {
+fn invalid_descriptions_are_damage() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
-    let good = paper(&core, "t", Some("n"), 1, 1);
+    let good = fake(&core, "t", Some("n"), 1, 1);
     let label = |name: &str, text: &str| vec![(name.to_owned(), text.to_owned())];
     let most = SnapshotInfo {
         parent: Some(fresh_id()),
@@ -248,43 +255,45 @@ fn what_no_client_can_be_told_is_damaged() {
     assert_eq!(SnapshotInfo { labels: label("a", ""), tenant: String::new(), ..good.info.clone() }.check(), Ok(()));
     let of = || good.info.clone();
     let wrong = [
-        ("its id is none", SnapshotInfo { id: "snap-x".to_owned(), ..of() }),
-        ("its parent is none", SnapshotInfo { parent: Some("p".repeat(100_000)), ..of() }),
-        ("a time that cannot be", SnapshotInfo { created_ms: 1 << 60, ..of() }),
-        ("a size that cannot be", SnapshotInfo { size: 1 << 53, ..of() }),
-        ("an image that is none", SnapshotInfo { image: "i".repeat(100_000), ..of() }),
-        ("a name that cannot be", SnapshotInfo { name: Some("n".repeat(201)), ..of() }),
-        ("a name that cannot be", SnapshotInfo { name: Some(String::new()), ..of() }),
-        ("a name that cannot be", SnapshotInfo { name: Some("a\0".to_owned()), ..of() }),
-        ("a tenant that cannot be", SnapshotInfo { tenant: "t".repeat(201), ..of() }),
-        ("labels that cannot be", SnapshotInfo { labels: label("__proto__", "x"), ..of() }),
-        ("labels that cannot be", SnapshotInfo { labels: label("", "x"), ..of() }),
-        ("labels that cannot be", SnapshotInfo { labels: label(&"n".repeat(1_001), ""), ..of() }),
-        ("labels that cannot be", SnapshotInfo { labels: label("n", &"x".repeat(1_001)), ..of() }),
-        ("labels that cannot be", SnapshotInfo { labels: vec![label("n", "x")[0].clone(); 65], ..of() }),
+        ("its id is invalid", SnapshotInfo { id: "snap-x".to_owned(), ..of() }),
+        ("its parent is invalid", SnapshotInfo { parent: Some("p".repeat(100_000)), ..of() }),
+        ("an invalid time", SnapshotInfo { created_ms: 1 << 60, ..of() }),
+        ("an invalid size", SnapshotInfo { size: 1 << 53, ..of() }),
+        ("an invalid image", SnapshotInfo { image: "i".repeat(100_000), ..of() }),
+        ("an invalid name", SnapshotInfo { name: Some("n".repeat(201)), ..of() }),
+        ("an invalid name", SnapshotInfo { name: Some(String::new()), ..of() }),
+        ("an invalid name", SnapshotInfo { name: Some("a\0".to_owned()), ..of() }),
+        ("an invalid tenant", SnapshotInfo { tenant: "t".repeat(201), ..of() }),
+        ("invalid labels", SnapshotInfo { labels: label("__proto__", "x"), ..of() }),
+        ("invalid labels", SnapshotInfo { labels: label("", "x"), ..of() }),
+        ("invalid labels", SnapshotInfo { labels: label(&"n".repeat(1_001), ""), ..of() }),
+        ("invalid labels", SnapshotInfo { labels: label("n", &"x".repeat(1_001)), ..of() }),
+        ("invalid labels", SnapshotInfo { labels: vec![label("n", "x")[0].clone(); 65], ..of() }),
     ];
     for (reason, info) in wrong {
         assert_eq!(info.check(), Err(reason));
         let path = scratch.0.join("wrong");
         let mut file = std::fs::File::create(&path).expect("a file");
         let content =
-            Content::of(&core, &Paper { info, state: good.state.clone(), memories: good.memories.clone() }).expect("laid out");
+            Content::of(core.installation(), &FakeSnapshot { info, state: good.state.clone(), memories: good.memories.clone() })
+                .expect("laid out");
         file.write_all(&encoded(content.head()).expect("a head")).and_then(|()| content.write_body(&mut file)).expect("written");
-        let shelves = shelves(&core, &scratch.0.join("store"));
-        let refused = shelves.import("t", &path).map(|_| ());
+        let store = open_store(&core, &scratch.0.join("store"));
+        let refused = store.import("t", &path).map(|_| ());
         let path = path.display().to_string();
         assert_eq!(refused, Err(Error::SnapshotDamaged { path, reason: reason.to_owned() }));
-        assert_eq!(listed(&shelves, "t"), vec![]);
+        assert_eq!(listed(&store, "t"), vec![]);
     }
 }
 
 #[test]
-fn a_state_that_is_none_is_damaged() {
+fn an_invalid_state_is_damage() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
-    let shelves = shelves(&core, &scratch.0);
-    let one = Arc::new(Paper { info: paper(&core, "t", None, 1, 0).info.clone(), state: b"wrong".to_vec(), memories: vec![] });
-    shelves.write(&one, Stay::No).expect("written");
-    let path = shelves.folder.file("t", &one.info.id).expect("a name").display().to_string();
-    let refused = shelves.get("t", &one.info.id).map(|_| ());
-    assert_eq!(refused, Err(Error::SnapshotDamaged { path, reason: "it is no state".to_owned() }));
+    let store = open_store(&core, &scratch.0);
+    let one =
+        Arc::new(FakeSnapshot { info: fake(&core, "t", None, 1, 0).info.clone(), state: b"wrong".to_vec(), memories: vec![] });
+    store.write(&one, Retention::No).expect("written");
+    let path = store.layers.folder.file("t", &one.info.id).expect("a name").display().to_string();
+    let refused = store.get("t", &one.info.id).map(|_| ());
+    assert_eq!(refused, Err(Error::SnapshotDamaged { path, reason: "an invalid state".to_owned() }));
 }

@@ -1,5 +1,5 @@
-//! The store with small snapshots that nobody runs: a few pages in a file in memory stand for a program. Real runtimes go through it in
-//! `src/tests/snapshots/runtimes/stored.rs`.
+//! Tests of the store with small fake snapshots: a few pages in a file in memory stand in for a
+//! program. `src/tests/snapshots/runtimes/stored.rs` tests the store with real runtimes.
 
 mod costs;
 mod crash;
@@ -9,14 +9,17 @@ mod files;
 mod model;
 mod places;
 
-use super::shelves::Shelves;
-use super::subject::{Memory, Subject};
-use super::{SnapshotInfo, Stay, Stored};
+use super::layered_store::LayeredStore;
+use super::storable::Storable;
+use super::{Retention, SnapshotInfo, Stored};
 use crate::core::Core;
-use crate::error::Error;
-use crate::image::{Extent, Piece, overlay};
-use crate::sys::{self, PAGE};
-use crate::vm::saved::Saved;
+use crate::installation::Installation;
+use crate::snapshot::StoredMemory;
+use coldframe_error::Error;
+use coldframe_ids::Pid;
+use coldframe_memory::{Extent, Piece, overlay};
+use coldframe_sys::{self as sys, PAGE};
+use coldframe_vm::VmSnapshot;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,15 +28,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const STATE: &[u8] = b"state ";
 const MIB: u64 = 1 << 20;
 
-/// What stands for a snapshot: pages of one byte each.
+/// A fake snapshot: pages of one byte each.
 #[derive(Debug)]
-struct Paper {
+struct FakeSnapshot {
     info: SnapshotInfo,
     state: Vec<u8>,
-    memories: Vec<Memory>,
+    memories: Vec<StoredMemory>,
 }
 
-impl Subject for Paper {
+impl Storable for FakeSnapshot {
     fn info(&self) -> &SnapshotInfo {
         &self.info
     }
@@ -42,7 +45,7 @@ impl Subject for Paper {
         Ok(self.state.clone())
     }
 
-    fn memories(&self) -> Vec<Memory> {
+    fn memories(&self) -> Vec<StoredMemory> {
         self.memories.clone()
     }
 
@@ -50,23 +53,23 @@ impl Subject for Paper {
         self.info.labels.iter().any(|(name, _)| name == "used")
     }
 
-    fn assemble(_: &Core, info: SnapshotInfo, state: &[u8], memories: Vec<Memory>) -> Result<Arc<Self>, Error> {
+    fn assemble(_: &Installation, info: SnapshotInfo, state: &[u8], memories: Vec<StoredMemory>) -> Result<Arc<Self>, Error> {
         if !state.starts_with(STATE) {
-            return Err(Error::SnapshotDamaged { path: "state".to_owned(), reason: "it is no state".to_owned() });
+            return Err(Error::SnapshotDamaged { path: "state".to_owned(), reason: "an invalid state".to_owned() });
         }
         Ok(Arc::new(Self { info, state: state.to_vec(), memories }))
     }
 }
 
-/// An id that no other test has.
+/// Returns an id that no other test has.
 fn fresh_id() -> String {
     static SERIAL: AtomicU64 = AtomicU64::new(0);
     format!("snap-{:013x}{:013x}", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The pages of one memory.
-fn memory(core: &Core, pid: u32, is_shell: bool, pages: usize, byte: u8) -> Memory {
-    let factory = core.shared().factory_of(is_shell).expect("the image");
+/// Makes a memory of `pages` pages of `byte`.
+fn memory(core: &Core, pid: Pid, is_shell: bool, pages: usize, byte: u8) -> StoredMemory {
+    let factory = core.installation().factory_of(is_shell).expect("the image");
     let file = sys::memory_file().expect("a file in memory");
     file.write_all_at(&vec![byte; pages * PAGE], 0).expect("written");
     let piece = Piece::new(file, (pages * PAGE) as u64, factory.image().budget()).expect("a piece");
@@ -83,12 +86,12 @@ fn memory(core: &Core, pid: u32, is_shell: bool, pages: usize, byte: u8) -> Memo
     }
     let extents = overlay(&factory.image().extents(), &runs);
     let end = extents.last().map_or(0, Extent::end).max(factory.image().len());
-    let saved = Saved::of(factory.image().saved(extents, end.next_multiple_of(1 << 16), 0, Arc::default()), 5, 6);
-    Memory { pid, is_shell, saved: Arc::new(saved) }
+    let saved = VmSnapshot::of(factory.image().saved(extents, end.next_multiple_of(1 << 16), 0, Arc::default()), 5, 6);
+    StoredMemory { pid, is_shell, snapshot: Arc::new(saved) }
 }
 
-/// A snapshot of `pages` pages of `byte`, in one program.
-fn paper(core: &Core, tenant: &str, name: Option<&str>, pages: usize, byte: u8) -> Arc<Paper> {
+/// Makes a snapshot of one program with `pages` pages of `byte`.
+fn fake(core: &Core, tenant: &str, name: Option<&str>, pages: usize, byte: u8) -> Arc<FakeSnapshot> {
     static TIME: AtomicU64 = AtomicU64::new(1);
     let info = SnapshotInfo {
         id: fresh_id(),
@@ -102,24 +105,24 @@ fn paper(core: &Core, tenant: &str, name: Option<&str>, pages: usize, byte: u8) 
         programs: 1,
     };
     let state = [STATE, &[byte; 5_000]].concat();
-    Arc::new(Paper { info, state, memories: vec![memory(core, 2, false, pages, byte)] })
+    Arc::new(FakeSnapshot { info, state, memories: vec![memory(core, Pid::new(2), false, pages, byte)] })
 }
 
-/// What is in the memories of a snapshot, where it differs from the image.
-fn bytes_of(core: &Core, paper: &Paper) -> Vec<(u32, Vec<u8>)> {
-    let of = |memory: &Memory| {
-        let factory = core.shared().factory_of(memory.is_shell).expect("the image");
-        let laid = memory.saved.lay_out(&factory, None, Vec::new()).expect("laid out");
+/// Returns the bytes of the snapshot's memories that differ from the image.
+fn memory_bytes(core: &Core, snapshot: &FakeSnapshot) -> Vec<(Pid, Vec<u8>)> {
+    let of = |memory: &StoredMemory| {
+        let factory = core.installation().factory_of(memory.is_shell).expect("the image");
+        let laid = memory.snapshot.lay_out(&factory, None, Vec::new()).expect("laid out");
         (memory.pid, laid.pages().flatten().copied().collect())
     };
-    paper.memories.iter().map(of).collect()
+    snapshot.memories.iter().map(of).collect()
 }
 
-fn same(core: &Core, one: &Paper, other: &Paper) -> bool {
-    one.info == other.info && one.state == other.state && bytes_of(core, one) == bytes_of(core, other)
+fn are_equal(core: &Core, one: &FakeSnapshot, other: &FakeSnapshot) -> bool {
+    one.info == other.info && one.state == other.state && memory_bytes(core, one) == memory_bytes(core, other)
 }
 
-/// A folder that is gone when the test ends.
+/// A folder that is removed when the test ends.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -129,7 +132,7 @@ impl Scratch {
         Self(path)
     }
 
-    /// What lies in it.
+    /// Returns the names of the files in the folder.
     fn names(&self) -> Vec<String> {
         names_in(&self.0)
     }
@@ -148,17 +151,17 @@ fn names_in(path: &Path) -> Vec<String> {
     names
 }
 
-fn shelves(core: &Core, path: &Path) -> Shelves<Paper> {
-    Shelves::new(core.clone(), 64 * MIB, path.to_owned(), 64 * MIB)
+fn open_store(core: &Core, path: &Path) -> LayeredStore<FakeSnapshot> {
+    LayeredStore::new(core.installation().clone(), 64 * MIB, path.to_owned(), 64 * MIB)
 }
 
 fn code<T>(result: Result<T, Error>) -> &'static str {
     result.err().map_or("no error", |error| error.code())
 }
 
-/// Ids and places of all that a tenant has.
-fn listed(shelves: &Shelves<Paper>, tenant: &str) -> Vec<(String, Stored)> {
-    let (all, damaged) = shelves.list(tenant);
+/// Returns the ids and places of all snapshots of a tenant.
+fn listed(store: &LayeredStore<FakeSnapshot>, tenant: &str) -> Vec<(String, Stored)> {
+    let (all, damaged) = store.list(tenant);
     assert_eq!(damaged, vec![]);
     all.into_iter().map(|(info, stored)| (info.id, stored)).collect()
 }

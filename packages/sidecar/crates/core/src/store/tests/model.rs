@@ -1,4 +1,5 @@
-//! Anything in any order, against a plain model: what the store says is there is there and is what it was, and nothing else is.
+//! Random operations against a plain model: every snapshot that the store lists exists and has its
+//! original content, and the store lists no other.
 
 use super::super::faults::{Fault, Step};
 use super::*;
@@ -7,229 +8,240 @@ use std::collections::HashMap;
 
 const TENANTS: [&str; 3] = ["a", "b", "c"];
 const NAMES: [&str; 2] = ["x", "y"];
-/// Small, so that there is pushing out all the time.
-const ROOM: u64 = 12;
+/// So small that snapshots are pushed out all the time.
+const ROOM_PAGES: u64 = 12;
 
 #[derive(Debug, Clone)]
-enum Deed {
+enum Action {
     Keep { tenant: usize, name: Option<usize>, pages: usize },
-    Write { which: usize, stay: Stay },
+    Write { which: usize, retention: Retention },
     WriteNew { tenant: usize, name: Option<usize>, pages: usize },
     Fail { which: usize, step: usize },
     Die { which: usize, step: usize },
     Get { which: usize, by: usize },
     Forget { which: usize },
     Delete { which: usize },
-    Protect { which: usize, stay: Stay },
+    Protect { which: usize, retention: Retention },
     Move { which: usize, to: usize },
-    Vanish { which: usize },
+    RemoveFile { which: usize },
     Reopen,
 }
 
-fn stays() -> impl Strategy<Value = Stay> {
-    prop_oneof![Just(Stay::No), Just(Stay::WhileOpen), Just(Stay::Always)]
+fn retentions() -> impl Strategy<Value = Retention> {
+    prop_oneof![Just(Retention::No), Just(Retention::WhileOpen), Just(Retention::Always)]
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn action() -> impl Strategy<Value = Action> {
     let new = || (0..3_usize, prop::option::of(0..2_usize), 1..5_usize);
     prop_oneof![
-        4 => new().prop_map(|(tenant, name, pages)| Deed::Keep { tenant, name, pages }),
-        4 => new().prop_map(|(tenant, name, pages)| Deed::WriteNew { tenant, name, pages }),
-        4 => (any::<usize>(), prop_oneof![6 => Just(Stay::No), 1 => stays()]).prop_map(|(which, stay)| Deed::Write { which, stay }),
-        1 => (any::<usize>(), 0..5_usize).prop_map(|(which, step)| Deed::Fail { which, step }),
-        1 => (any::<usize>(), 0..5_usize).prop_map(|(which, step)| Deed::Die { which, step }),
-        6 => (any::<usize>(), 0..3_usize).prop_map(|(which, by)| Deed::Get { which, by }),
-        1 => any::<usize>().prop_map(|which| Deed::Forget { which }),
-        2 => any::<usize>().prop_map(|which| Deed::Delete { which }),
-        1 => (any::<usize>(), stays()).prop_map(|(which, stay)| Deed::Protect { which, stay }),
-        2 => (any::<usize>(), 0..3_usize).prop_map(|(which, to)| Deed::Move { which, to }),
-        1 => any::<usize>().prop_map(|which| Deed::Vanish { which }),
-        1 => Just(Deed::Reopen),
+        4 => new().prop_map(|(tenant, name, pages)| Action::Keep { tenant, name, pages }),
+        4 => new().prop_map(|(tenant, name, pages)| Action::WriteNew { tenant, name, pages }),
+        4 => (any::<usize>(), prop_oneof![6 => Just(Retention::No), 1 => retentions()]).prop_map(|(which, retention)| Action::Write { which, retention }),
+        1 => (any::<usize>(), 0..5_usize).prop_map(|(which, step)| Action::Fail { which, step }),
+        1 => (any::<usize>(), 0..5_usize).prop_map(|(which, step)| Action::Die { which, step }),
+        6 => (any::<usize>(), 0..3_usize).prop_map(|(which, by)| Action::Get { which, by }),
+        1 => any::<usize>().prop_map(|which| Action::Forget { which }),
+        2 => any::<usize>().prop_map(|which| Action::Delete { which }),
+        1 => (any::<usize>(), retentions()).prop_map(|(which, retention)| Action::Protect { which, retention }),
+        2 => (any::<usize>(), 0..3_usize).prop_map(|(which, to)| Action::Move { which, to }),
+        1 => any::<usize>().prop_map(|which| Action::RemoveFile { which }),
+        1 => Just(Action::Reopen),
     ]
 }
 
-/// What was ever made, and what the model believes of it.
-struct Fact {
-    paper: Arc<Paper>,
-    /// It may be there: it was entered, and not deleted since.
+/// A snapshot that was made, and its state in the model.
+struct Expected {
+    snapshot: Arc<FakeSnapshot>,
+    /// The snapshot may be present: it was entered, and not deleted since.
     in_memory: bool,
     on_disk: bool,
-    stay: Stay,
+    retention: Retention,
 }
 
-struct World {
+struct TestStore {
     core: Core,
     scratch: Scratch,
-    shelves: Shelves<Paper>,
-    facts: Vec<Fact>,
+    store: LayeredStore<FakeSnapshot>,
+    expected: Vec<Expected>,
     memory_room: u64,
     disk_room: u64,
 }
 
 const STEPS: [Step; 5] = [Step::Create, Step::Write, Step::Sync, Step::Rename, Step::SyncFolder];
 
-impl World {
+impl TestStore {
     fn new(core: &Core) -> Self {
         let scratch = Scratch::new();
-        // A file has four pages more: its head, two of state, the head of its memory.
-        let (memory_room, disk_room) = (ROOM * PAGE as u64, 3 * ROOM * PAGE as u64);
-        let shelves = Shelves::new(core.clone(), memory_room, scratch.0.clone(), disk_room);
-        Self { core: core.clone(), scratch, shelves, facts: Vec::new(), memory_room, disk_room }
+        // A file has four more pages: its head, two of state, the head of its memory.
+        let (memory_room, disk_room) = (ROOM_PAGES * PAGE as u64, 3 * ROOM_PAGES * PAGE as u64);
+        let store = LayeredStore::new(core.installation().clone(), memory_room, scratch.0.clone(), disk_room);
+        Self { core: core.clone(), scratch, store, expected: Vec::new(), memory_room, disk_room }
     }
 
     fn reopen(&mut self) {
-        self.shelves = Shelves::new(self.core.clone(), self.memory_room, self.scratch.0.clone(), self.disk_room);
-        for fact in &mut self.facts {
-            fact.in_memory = false;
-            // As if its process had ended: nobody needs what only that needed.
-            if fact.stay == Stay::WhileOpen {
-                fact.stay = Stay::No;
+        self.store =
+            LayeredStore::new(self.core.installation().clone(), self.memory_room, self.scratch.0.clone(), self.disk_room);
+        for entry in &mut self.expected {
+            entry.in_memory = false;
+            // As after the end of the process: retention that only this process needed ends.
+            if entry.retention == Retention::WhileOpen {
+                entry.retention = Retention::No;
             }
         }
     }
 
     fn make(&mut self, tenant: usize, name: Option<usize>, pages: usize) -> usize {
-        let paper = paper(&self.core, TENANTS[tenant], name.map(|name| NAMES[name]), pages, self.facts.len() as u8);
-        self.facts.push(Fact { paper, in_memory: false, on_disk: false, stay: Stay::No });
-        self.facts.len() - 1
+        let snapshot = fake(&self.core, TENANTS[tenant], name.map(|name| NAMES[name]), pages, self.expected.len() as u8);
+        self.expected.push(Expected { snapshot, in_memory: false, on_disk: false, retention: Retention::No });
+        self.expected.len() - 1
     }
 
-    fn write(&mut self, at: usize, stay: Stay) {
-        let paper = self.facts[at].paper.clone();
-        match self.shelves.write(&paper, stay) {
+    fn write(&mut self, at: usize, retention: Retention) {
+        let snapshot = self.expected[at].snapshot.clone();
+        match self.store.write(&snapshot, retention) {
             Ok(()) => {
-                self.facts[at].on_disk = true;
-                if stay != Stay::No {
-                    self.facts[at].stay = stay;
+                self.expected[at].on_disk = true;
+                if retention != Retention::No {
+                    self.expected[at].retention = retention;
                 }
-                assert!(self.shelves.get(&paper.info.tenant, &paper.info.id).is_ok(), "what was just written is there");
+                assert!(
+                    self.store.get(&snapshot.info.tenant, &snapshot.info.id).is_ok(),
+                    "the snapshot that was just written is present"
+                );
             }
             Err(error) => {
-                let protected = |fact: &&Fact| fact.stay != Stay::No && fact.on_disk;
-                let stays: u64 = self.facts.iter().filter(protected).map(|fact| 4 * PAGE as u64 + fact.paper.info.size).sum();
-                let need = 4 * PAGE as u64 + paper.info.size;
-                assert!(error.code() == "ERR_RESOURCE_EXHAUSTED" && stays + need > self.disk_room, "{error}: {stays} and {need}");
+                let protected = |entry: &&Expected| entry.retention != Retention::No && entry.on_disk;
+                let protected_bytes: u64 =
+                    self.expected.iter().filter(protected).map(|entry| 4 * PAGE as u64 + entry.snapshot.info.size).sum();
+                let need = 4 * PAGE as u64 + snapshot.info.size;
+                assert!(
+                    error.code() == "ERR_RESOURCE_EXHAUSTED" && protected_bytes + need > self.disk_room,
+                    "{error}: {protected_bytes} and {need}"
+                );
             }
         }
     }
 
-    fn act(&mut self, deed: &Deed) {
-        let some = |which: usize, facts: &[Fact]| (!facts.is_empty()).then(|| which % facts.len());
-        match *deed {
-            Deed::Keep { tenant, name, pages } => {
+    fn act(&mut self, action: &Action) {
+        let some = |which: usize, expected: &[Expected]| (!expected.is_empty()).then(|| which % expected.len());
+        match *action {
+            Action::Keep { tenant, name, pages } => {
                 let at = self.make(tenant, name, pages);
-                self.shelves.memory.keep(&self.facts[at].paper, None, None).expect("it fits");
-                self.facts[at].in_memory = true;
-                assert!(self.shelves.memory.held(TENANTS[tenant], &self.facts[at].paper.info.id).is_some());
+                self.store.layers.memory.keep(&self.expected[at].snapshot, None, None).expect("kept");
+                self.expected[at].in_memory = true;
+                assert!(self.store.layers.memory.held(TENANTS[tenant], &self.expected[at].snapshot.info.id).is_some());
             }
-            Deed::WriteNew { tenant, name, pages } => {
+            Action::WriteNew { tenant, name, pages } => {
                 let at = self.make(tenant, name, pages);
-                self.write(at, Stay::No);
+                self.write(at, Retention::No);
             }
-            Deed::Reopen => self.reopen(),
-            Deed::Write { which, stay } => {
-                if let Some(at) = some(which, &self.facts) {
-                    self.write(at, stay);
+            Action::Reopen => self.reopen(),
+            Action::Write { which, retention } => {
+                if let Some(at) = some(which, &self.expected) {
+                    self.write(at, retention);
                 }
             }
-            Deed::Fail { which, step } | Deed::Die { which, step } => {
-                let Some(at) = some(which, &self.facts) else { return };
-                let paper = self.facts[at].paper.clone();
+            Action::Fail { which, step } | Action::Die { which, step } => {
+                let Some(at) = some(which, &self.expected) else { return };
+                let snapshot = self.expected[at].snapshot.clone();
                 let there =
-                    self.shelves.find(&paper.info.tenant, &paper.info.id).is_ok_and(|(_, stored)| stored != Stored::Memory);
-                let dies = matches!(deed, Deed::Die { .. });
-                self.shelves.folder.faults.plan(STEPS[step], if dies { Fault::Death } else { Fault::Errno(libc::ENOSPC) });
-                let done = self.shelves.write(&paper, Stay::No);
+                    self.store.find(&snapshot.info.tenant, &snapshot.info.id).is_ok_and(|(_, stored)| stored != Stored::Memory);
+                let dies = matches!(action, Action::Die { .. });
+                self.store.layers.folder.faults.plan(STEPS[step], if dies { Fault::Death } else { Fault::Errno(libc::ENOSPC) });
+                let done = self.store.write(&snapshot, Retention::No);
                 assert!(there || done.is_err());
-                // One that died with its file named has a whole one.
-                self.facts[at].on_disk = there || (dies && STEPS[step] == Step::SyncFolder && code(done) == "ERR_SNAPSHOT_FILE");
-                if !self.facts[at].on_disk {
-                    self.facts[at].stay = Stay::No;
+                // A writer that died after the rename leaves a whole file.
+                self.expected[at].on_disk =
+                    there || (dies && STEPS[step] == Step::SyncFolder && code(done) == "ERR_SNAPSHOT_FILE");
+                if !self.expected[at].on_disk {
+                    self.expected[at].retention = Retention::No;
                 }
                 self.reopen();
             }
-            Deed::Get { which, by } => {
-                let Some(at) = some(which, &self.facts) else { return };
-                let info = self.facts[at].paper.info.clone();
+            Action::Get { which, by } => {
+                let Some(at) = some(which, &self.expected) else { return };
+                let info = self.expected[at].snapshot.info.clone();
                 let name = if by == 0 { info.name.as_ref().unwrap_or(&info.id) } else { &info.id };
-                let is_meant = |fact: &&Fact| {
-                    let of = &fact.paper.info;
+                let is_meant = |entry: &&Expected| {
+                    let of = &entry.snapshot.info;
                     of.tenant == info.tenant
                         && (of.id == *name || of.name.as_ref() == Some(name))
-                        && (fact.in_memory || fact.on_disk)
+                        && (entry.in_memory || entry.on_disk)
                 };
-                let meant = self.facts.iter().filter(is_meant).max_by_key(|fact| fact.paper.info.created_ms);
-                match (self.shelves.get(&info.tenant, name), meant) {
-                    (Ok(found), Some(meant)) => assert!(same(&self.core, &meant.paper, &found)),
+                let meant = self.expected.iter().filter(is_meant).max_by_key(|entry| entry.snapshot.info.created_ms);
+                match (self.store.get(&info.tenant, name), meant) {
+                    (Ok(found), Some(meant)) => assert!(are_equal(&self.core, &meant.snapshot, &found)),
                     (Err(error), None) => assert_eq!(error.code(), "ERR_SNAPSHOT_NOT_FOUND"),
-                    (found, meant) => panic!("{found:?} for {:?}", meant.map(|fact| &fact.paper.info)),
+                    (found, meant) => panic!("{found:?} for {:?}", meant.map(|entry| &entry.snapshot.info)),
                 }
             }
-            Deed::Forget { which } => {
-                let Some(at) = some(which, &self.facts) else { return };
-                self.shelves.memory.forget(&self.facts[at].paper.info.tenant, &self.facts[at].paper.info.id);
-                self.facts[at].in_memory = false;
+            Action::Forget { which } => {
+                let Some(at) = some(which, &self.expected) else { return };
+                self.store.layers.memory.forget(&self.expected[at].snapshot.info.tenant, &self.expected[at].snapshot.info.id);
+                self.expected[at].in_memory = false;
             }
-            Deed::Delete { which } => {
-                let Some(at) = some(which, &self.facts) else { return };
-                let info = &self.facts[at].paper.info;
-                let deleted = code(self.shelves.delete(&info.tenant, &info.id));
-                let could = self.facts[at].in_memory || self.facts[at].on_disk;
+            Action::Delete { which } => {
+                let Some(at) = some(which, &self.expected) else { return };
+                let info = &self.expected[at].snapshot.info;
+                let deleted = code(self.store.delete(&info.tenant, &info.id));
+                let could = self.expected[at].in_memory || self.expected[at].on_disk;
                 assert_eq!(deleted, if could { "no error" } else { "ERR_SNAPSHOT_NOT_FOUND" });
-                (self.facts[at].in_memory, self.facts[at].on_disk, self.facts[at].stay) = (false, false, Stay::No);
+                (self.expected[at].in_memory, self.expected[at].on_disk, self.expected[at].retention) =
+                    (false, false, Retention::No);
             }
-            Deed::Protect { which, stay } => {
-                let Some(at) = some(which, &self.facts) else { return };
-                let info = &self.facts[at].paper.info;
-                if self.shelves.protect(&info.tenant, &info.id, stay).is_ok() {
-                    self.facts[at].stay = stay;
+            Action::Protect { which, retention } => {
+                let Some(at) = some(which, &self.expected) else { return };
+                let info = &self.expected[at].snapshot.info;
+                if self.store.protect(&info.tenant, &info.id, retention).is_ok() {
+                    self.expected[at].retention = retention;
                 }
             }
-            Deed::Move { which, to } => self.travel(which, to),
-            Deed::Vanish { which } => {
-                let Some(at) = some(which, &self.facts) else { return };
-                let info = &self.facts[at].paper.info;
-                let _ = std::fs::remove_file(self.shelves.folder.file(&info.tenant, &info.id).expect("a name"));
-                (self.facts[at].on_disk, self.facts[at].stay) = (false, Stay::No);
+            Action::Move { which, to } => self.export_and_import(which, to),
+            Action::RemoveFile { which } => {
+                let Some(at) = some(which, &self.expected) else { return };
+                let info = &self.expected[at].snapshot.info;
+                let _ = std::fs::remove_file(self.store.layers.folder.file(&info.tenant, &info.id).expect("a name"));
+                (self.expected[at].on_disk, self.expected[at].retention) = (false, Retention::No);
             }
         }
     }
 
-    /// Exports one and imports it for another tenant.
-    fn travel(&mut self, which: usize, to: usize) {
-        if self.facts.is_empty() {
+    /// Exports a snapshot and imports it for another tenant.
+    fn export_and_import(&mut self, which: usize, to: usize) {
+        if self.expected.is_empty() {
             return;
         }
-        let paper = self.facts[which % self.facts.len()].paper.clone();
+        let snapshot = self.expected[which % self.expected.len()].snapshot.clone();
         let file = self.scratch.0.with_extension("exported");
-        if let Err(error) = self.shelves.export(&paper.info.tenant, &paper.info.id, &file) {
+        if let Err(error) = self.store.export(&snapshot.info.tenant, &snapshot.info.id, &file) {
             return assert_eq!(error.code(), "ERR_SNAPSHOT_NOT_FOUND");
         }
-        let info = SnapshotInfo { tenant: TENANTS[to].to_owned(), ..paper.info.clone() };
-        let twin = self.facts.iter().position(|fact| fact.paper.info == info);
-        match self.shelves.import(TENANTS[to], &file) {
+        let info = SnapshotInfo { tenant: TENANTS[to].to_owned(), ..snapshot.info.clone() };
+        let twin = self.expected.iter().position(|entry| entry.snapshot.info == info);
+        match self.store.import(TENANTS[to], &file) {
             Ok((found, stored)) => {
                 assert_eq!(found, info);
                 let at = twin.unwrap_or_else(|| {
-                    let paper = Arc::new(Paper { info, state: paper.state.clone(), memories: paper.memories.clone() });
-                    self.facts.push(Fact { paper, in_memory: false, on_disk: false, stay: Stay::No });
-                    self.facts.len() - 1
+                    let snapshot =
+                        Arc::new(FakeSnapshot { info, state: snapshot.state.clone(), memories: snapshot.memories.clone() });
+                    self.expected.push(Expected { snapshot, in_memory: false, on_disk: false, retention: Retention::No });
+                    self.expected.len() - 1
                 });
-                self.facts[at].on_disk |= stored != Stored::Memory;
+                self.expected[at].on_disk |= stored != Stored::Memory;
             }
-            Err(error) => assert_eq!(error.code(), "ERR_RESOURCE_EXHAUSTED", "all that is left is protected"),
+            Err(error) => assert_eq!(error.code(), "ERR_RESOURCE_EXHAUSTED", "all remaining snapshots are protected"),
         }
         std::fs::remove_file(&file).expect("removed");
     }
 
-    /// All that the store says, of everybody.
+    /// Compares the store's lists of all tenants with the model.
     fn check(&mut self) {
         let mut there: HashMap<(String, String), Stored> = HashMap::new();
         for tenant in TENANTS {
-            there.extend(listed(&self.shelves, tenant).into_iter().map(|(id, stored)| ((tenant.to_owned(), id), stored)));
+            there.extend(listed(&self.store, tenant).into_iter().map(|(id, stored)| ((tenant.to_owned(), id), stored)));
         }
-        for fact in &mut self.facts {
-            let info = &fact.paper.info;
+        for entry in &mut self.expected {
+            let info = &entry.snapshot.info;
             let stored = there.remove(&(info.tenant.clone(), info.id.clone()));
             let (in_memory, on_disk) = match stored {
                 None => (false, false),
@@ -237,16 +249,16 @@ impl World {
                 Some(Stored::Disk) => (false, true),
                 Some(Stored::Both) => (true, true),
             };
-            // It may have made room for others, and only that.
-            assert!(fact.in_memory || !in_memory, "{info:?}");
-            assert!((fact.on_disk || !on_disk) && (on_disk || !fact.on_disk || fact.stay == Stay::No), "{info:?}");
-            (fact.in_memory, fact.on_disk) = (in_memory, on_disk);
+            // A snapshot may only have been removed to make room for others.
+            assert!(entry.in_memory || !in_memory, "{info:?}");
+            assert!((entry.on_disk || !on_disk) && (on_disk || !entry.on_disk || entry.retention == Retention::No), "{info:?}");
+            (entry.in_memory, entry.on_disk) = (in_memory, on_disk);
             if !on_disk {
-                fact.stay = Stay::No;
+                entry.retention = Retention::No;
             }
         }
         assert!(there.is_empty(), "{there:?}");
-        assert!(self.shelves.memory.total() <= self.memory_room);
+        assert!(self.store.layers.memory.total() <= self.memory_room);
         let names = self.scratch.names();
         assert!(names.iter().all(|name| !name.ends_with(".part")), "{names:?}");
         let bytes: u64 = names.iter().map(|name| self.scratch.0.join(name).metadata().expect("there").len()).sum();
@@ -257,17 +269,17 @@ impl World {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, max_shrink_iters: 200, ..ProptestConfig::default() })]
     #[test]
-    fn whatever_happens_what_is_there_is_right(deeds in prop::collection::vec(deed(), 1..40)) {
+    fn every_listed_snapshot_has_its_content_after_any_operations(actions in prop::collection::vec(action(), 1..40)) {
         let core = shared_core();
-        let mut world = World::new(&core);
-        for deed in &deeds {
-            world.act(deed);
-            world.check();
+        let mut test_store = TestStore::new(&core);
+        for action in &actions {
+            test_store.act(action);
+            test_store.check();
         }
     }
 }
 
-/// One for all cases: loading the image takes longer than a case.
+/// One core for all cases, because loading the image takes longer than a case.
 fn shared_core() -> Core {
     static CORE: std::sync::OnceLock<Core> = std::sync::OnceLock::new();
     CORE.get_or_init(crate::tests::core).clone()

@@ -1,10 +1,11 @@
-//! What saving, cloning and going back costs. Not a test: `cargo test --profile builder -p coldframe-core --lib -- --ignored --nocapture snapshots::costs`.
-//!
-//! Medians in milliseconds; three of each hundred copies, and the guest after every rollback, are asked for their state. `docs/internals/snapshots.md` has the figures.
+//! Costs of taking, cloning and rolling back VM snapshots, in median milliseconds. Not a test:
+//! `cargo test --profile builder -p coldframe-core --lib -- --ignored --nocapture
+//! snapshots::costs`. Three of each hundred clones, and the guest after every rollback, are asked
+//! for their state. `docs/internals/snapshots.md` has the figures.
 
 use super::*;
-use crate::image::Image;
-use crate::memory::Remains;
+use coldframe_memory::Image;
+use coldframe_memory::VacatedSlot;
 use std::time::Instant;
 
 const SIZES_MB: &[usize] = &[0, 10, 100, 1024];
@@ -32,7 +33,7 @@ const ANSWER: &str = "console.log(n, data.length, data.every((buffer) => buffer[
 
 #[test]
 #[ignore = "measures; takes seconds and up to 2 GB"]
-fn one_at_a_time() {
+fn costs_of_one_program_at_a_time() {
     let core = core();
     println!("MB  snapshot  copied MB  frozen MB  clone 1  each of 100  first answer  rollback  + what is left  write  open");
     for &megabytes in SIZES_MB {
@@ -41,17 +42,17 @@ fn one_at_a_time() {
         let (mut copied, mut frozen) = (0, 0);
         for _ in 0..rounds {
             let mut guest = dirty(&core, megabytes);
-            let (snapshot, time) = timed(|| guest.save());
+            let (snapshot, time) = timed(|| guest.snapshot());
             times[0].push(time);
             (copied, frozen) = (snapshot.copied >> 20, snapshot.frozen >> 20);
-            let above = (Guest::above(&core), guest.factory.clone());
-            let (one, time) = timed(|| Guest::under(above.0, above.1, &snapshot.saved));
+            let bare = (Guest::bare_program(&core), guest.factory.clone());
+            let (one, time) = timed(|| Guest::with_program(bare.0, bare.1, &snapshot.saved));
             times[1].push(time);
             drop(one);
-            // Of the VMs alone: the kernel's part of a clone is not here yet.
-            let above: Vec<_> = (0..100).map(|_| (Guest::above(&core), guest.factory.clone())).collect();
-            let make = |(above, factory)| Guest::under(above, factory, &snapshot.saved);
-            let (hundred, time) = timed(|| above.into_iter().map(make).collect::<Vec<_>>());
+            // Costs of the VMs alone: the kernel's part of a clone is made before.
+            let bare: Vec<_> = (0..100).map(|_| (Guest::bare_program(&core), guest.factory.clone())).collect();
+            let make = |(bare, factory)| Guest::with_program(bare, factory, &snapshot.saved);
+            let (hundred, time) = timed(|| bare.into_iter().map(make).collect::<Vec<_>>());
             times[2].push(time / 100.0);
             for mut copy in hundred.into_iter().take(3) {
                 let (said, time) = timed(|| copy.eval(ANSWER));
@@ -59,7 +60,7 @@ fn one_at_a_time() {
                 times[3].push(time);
             }
             guest.eval("globalThis.n = 8; for (const buffer of data) buffer.fill(9)");
-            let (remains, time): (Remains, f64) = timed(|| guest.rollback(&snapshot.saved));
+            let (remains, time): (VacatedSlot, f64) = timed(|| guest.rollback(&snapshot.saved));
             times[4].push(time);
             times[5].push(timed(|| drop(remains)).1);
             assert_eq!(guest.eval(ANSWER), format!("7 {megabytes} true"));
@@ -67,7 +68,7 @@ fn one_at_a_time() {
                 let path = std::env::temp_dir().join(format!("coldframe-costs-{}", std::process::id()));
                 let (name, time) = timed(|| snapshot.saved.write(&guest.factory, &path, None, Vec::new()).expect("written"));
                 times[6].push(time);
-                let (opened, time) = timed(|| crate::vm::saved::Saved::open(&guest.factory, &path).expect("opened"));
+                let (opened, time) = timed(|| coldframe_vm::VmSnapshot::open(&guest.factory, &path).expect("opened"));
                 times[7].push(time);
                 assert_eq!(opened.name, name);
                 let _ = std::fs::remove_file(&path);
@@ -81,14 +82,14 @@ fn one_at_a_time() {
     }
 }
 
-/// Where the time of a clone goes: its address range, its mappings, its instance.
+/// The parts of a clone's time: address range, mappings, instance.
 #[test]
 #[ignore = "measures"]
-fn clones() {
+fn costs_of_the_parts_of_a_clone() {
     let core = core();
     for megabytes in [0, 100] {
         let mut guest = dirty(&core, megabytes);
-        let saved = guest.save().saved;
+        let saved = guest.snapshot().saved;
         let extents = saved.memory().extents();
         println!("{megabytes} MB: {} runs", extents.len());
         let plain = guest.factory.image();
@@ -99,13 +100,13 @@ fn clones() {
             let image = saved.memory();
             let (slots, map) = timed(|| (0..100).map(|_| image.pool().take(image).expect("a slot")).collect::<Vec<_>>());
             slots.into_iter().for_each(|slot| image.pool().discard(slot, image.len()));
-            let above: Vec<_> = (0..100).map(|_| (Guest::above(&core), guest.factory.clone())).collect();
+            let bare: Vec<_> = (0..100).map(|_| (Guest::bare_program(&core), guest.factory.clone())).collect();
             let (all, time) =
-                timed(|| above.into_iter().map(|(above, factory)| Guest::under(above, factory, &saved)).collect::<Vec<_>>());
+                timed(|| bare.into_iter().map(|(bare, factory)| Guest::with_program(bare, factory, &saved)).collect::<Vec<_>>());
             println!("  round {round}: slots {:.4} ms each, whole VMs {:.4} ms each", map / 100.0, time / 100.0);
             drop(all);
         }
-        let again = guest.save().saved;
+        let again = guest.snapshot().saved;
         let (copy, copying) = timed(|| Image::copy_of_origin(&again.memory().origin).expect("a copy"));
         let (_, gather) = timed(|| again.memory().gather(copy).expect("gathered"));
         println!(
@@ -119,19 +120,20 @@ fn clones() {
     }
 }
 
-/// The prototype's outlier: ten 500 MB programs saved at once took seconds. Ten rollbacks and ten copies at once likewise.
+/// The prototype's outlier: taking snapshots of ten 500 MB programs at once took seconds. The test
+/// also rolls back ten programs and makes ten clones at once.
 #[test]
 #[ignore = "measures; takes seconds and up to 6 GB"]
-fn ten_at_once() {
+fn costs_of_ten_programs_at_once() {
     let core = core();
     let sizes = std::env::var("SIZES_MB").unwrap_or_else(|_| "0,10,100,250".to_owned());
     for megabytes in sizes.split(',').map(|size| size.parse().expect("a number")) {
         println!("{megabytes} MB         one, ms  ten, wall       ratio     median    slowest  CPU of one  each of ten");
         let mut one = dirty(&core, megabytes);
-        let (_, alone) = measured(|| one.save());
+        let (_, alone) = measured(|| one.snapshot());
         drop(one);
         let mut guests: Vec<_> = (0..10).map(|_| dirty(&core, megabytes)).collect();
-        let saved: Vec<_> = at_once("save", alone, &mut guests, |guest| guest.save().saved);
+        let saved: Vec<_> = at_once("save", alone, &mut guests, |guest| guest.snapshot().saved);
         let mut pairs: Vec<_> = guests.into_iter().zip(saved).collect();
         let dirty_again = "globalThis.n = 8; for (const buffer of data) buffer.fill(9)";
         pairs.iter_mut().for_each(|(guest, _)| drop(guest.eval(dirty_again)));
@@ -143,14 +145,14 @@ fn ten_at_once() {
         let mut remains: Vec<_> = remains.into_iter().map(Some).collect();
         let (_, alone) = measured(|| drop(remains[0].take()));
         at_once("give back", alone, &mut remains[1..], |remains| drop(remains.take()));
-        let above = |core| (Guest::above(core), pairs[0].0.factory.clone());
-        let (made_of, saved) = (above(&core), pairs[0].1.clone());
-        let (copy, alone) = measured(|| Guest::under(made_of.0, made_of.1, &saved));
+        let bare = |core| (Guest::bare_program(core), pairs[0].0.factory.clone());
+        let (made_of, saved) = (bare(&core), pairs[0].1.clone());
+        let (copy, alone) = measured(|| Guest::with_program(made_of.0, made_of.1, &saved));
         drop(copy);
-        let mut wanted: Vec<_> = pairs.iter().map(|(_, saved)| (Some(above(&core)), saved.clone())).collect();
-        let copies = at_once("copy", alone, &mut wanted, |(above, saved)| {
-            let (above, factory) = above.take().expect("once");
-            Guest::under(above, factory, saved)
+        let mut wanted: Vec<_> = pairs.iter().map(|(_, saved)| (Some(bare(&core)), saved.clone())).collect();
+        let copies = at_once("copy", alone, &mut wanted, |(bare, saved)| {
+            let (bare, factory) = bare.take().expect("once");
+            Guest::with_program(bare, factory, saved)
         });
         for mut copy in copies {
             assert_eq!(copy.eval(ANSWER), format!("7 {megabytes} true"));
@@ -158,31 +160,32 @@ fn ten_at_once() {
     }
 }
 
-/// What one piece of work took: when it began and ended, and the processor's time, in milliseconds.
+/// The start and end of one piece of work, and its CPU time in milliseconds.
 #[derive(Clone, Copy)]
-struct Took {
+struct Measured {
     began: Instant,
     ended: Instant,
     cpu: f64,
 }
 
-impl Took {
+impl Measured {
     fn wall(self) -> f64 {
         (self.ended - self.began).as_secs_f64() * 1e3
     }
 }
 
-fn measured<T>(work: impl FnOnce() -> T) -> (T, Took) {
-    let (began, before) = (Instant::now(), crate::sys::thread_usage().cpu_ns);
+fn measured<T>(work: impl FnOnce() -> T) -> (T, Measured) {
+    let (began, before) = (Instant::now(), coldframe_sys::thread_usage().cpu_ns);
     let result = work();
-    let cpu = (crate::sys::thread_usage().cpu_ns - before) as f64 / 1e6;
-    (result, Took { began, ended: Instant::now(), cpu })
+    let cpu = (coldframe_sys::thread_usage().cpu_ns - before) as f64 / 1e6;
+    (result, Measured { began, ended: Instant::now(), cpu })
 }
 
-/// Does it to all at once, each on a thread of its own that waits for the others to be there; `alone` is what one took.
-fn at_once<T: Send, R: Send>(what: &str, alone: Took, of: &mut [T], work: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
+/// Runs `work` on all items at once, each on a thread that waits until all threads have started.
+/// `alone` is the time of one item without the others.
+fn at_once<T: Send, R: Send>(what: &str, alone: Measured, of: &mut [T], work: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
     let ready = std::sync::Barrier::new(of.len());
-    let results: Vec<(R, Took)> = std::thread::scope(|scope| {
+    let results: Vec<(R, Measured)> = std::thread::scope(|scope| {
         let (work, ready) = (&work, &ready);
         let start = |item| {
             scope.spawn(move || {
@@ -193,7 +196,7 @@ fn at_once<T: Send, R: Send>(what: &str, alone: Took, of: &mut [T], work: impl F
         let running: Vec<_> = of.iter_mut().map(start).collect();
         running.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     });
-    let (results, took): (Vec<R>, Vec<Took>) = results.into_iter().unzip();
+    let (results, took): (Vec<R>, Vec<Measured>) = results.into_iter().unzip();
     let began = took.iter().map(|took| took.began).min().expect("some");
     let wall = took.iter().map(|took| (took.ended - began).as_secs_f64() * 1e3).fold(0.0, f64::max);
     let slowest = took.iter().map(|took| took.wall()).fold(0.0, f64::max);

@@ -1,10 +1,11 @@
-//! Saved VMs on disk: what comes back is what was written, or an error that says why not. How files come to be whole is tested with the store.
+//! VM snapshots in files: reading returns the written state, or an error with the reason. The
+//! store's tests check that files are written whole.
 
 use super::*;
-use crate::vm::saved::Saved;
+use coldframe_vm::VmSnapshot;
 use std::path::Path;
 
-/// A folder that is gone when the test ends.
+/// A folder that is removed when the test ends.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -25,45 +26,46 @@ impl Drop for Folder {
     }
 }
 
-fn written(guest: &mut Guest, path: &Path) -> [u8; 32] {
-    let saved = guest.save().saved;
+fn written(guest: &mut Guest, path: &Path) -> coldframe_ids::Digest {
+    let saved = guest.snapshot().saved;
     saved.write(&guest.factory, path, None, b"of the kernel".to_vec()).expect("written")
 }
 
 #[test]
-fn what_comes_back_from_disk_goes_on() {
+fn a_program_restored_from_a_file_continues() {
     let core = core();
     let folder = Folder::new("back");
     let mut guest = Guest::start(&core);
     guest.eval("globalThis.n = 1; globalThis.data = Buffer.alloc(30 << 20, 7); setTimeout(() => {}, 1e6).unref()");
     let (first, second) = (folder.file("first"), folder.file("second"));
     let name = written(&mut guest, &first);
-    let opened = Saved::open(&guest.factory, &first).expect("opened");
+    let opened = VmSnapshot::open(&guest.factory, &first).expect("opened");
     assert_eq!((opened.name, opened.parent, &opened.added[..]), (name, None, &b"of the kernel"[..]));
-    assert!(opened.bytes > 30 << 20 && opened.bytes < 36 << 20, "only what differs from the image: {}", opened.bytes);
+    assert!(opened.bytes > 30 << 20 && opened.bytes < 36 << 20, "only pages that differ from the image: {}", opened.bytes);
     assert_eq!(
-        opened.saved.own_bytes(&guest.factory).next_multiple_of(1 << 20),
+        opened.snapshot.own_bytes(&guest.factory).next_multiple_of(1 << 20),
         (opened.bytes - 8_192).next_multiple_of(1 << 20)
     );
-    // In another core, as after a restart; and the file's name may be gone, as when a snapshot is deleted while programs live on it.
+    // In another core, as after a restart. The file may be unlinked meanwhile, as when a snapshot
+    // is deleted while programs use it.
     let other = super::core();
     let mut copy = Guest::start(&other);
-    let opened = Saved::open(&copy.factory, &first).expect("opened");
-    drop(copy.rollback(&opened.saved));
+    let opened = VmSnapshot::open(&copy.factory, &first).expect("opened");
+    drop(copy.rollback(&opened.snapshot));
     std::fs::remove_file(&first).expect("removed");
     assert_eq!(copy.eval("console.log(++n, data.every((byte) => byte === 7))"), "2 true");
-    // A save of what came from a file stands for itself.
-    let saved = copy.save().saved;
+    // A snapshot of a restored program does not depend on the first file.
+    let saved = copy.snapshot().saved;
     let child = saved.write(&copy.factory, &second, Some(opened.name), Vec::new()).expect("written");
     drop((copy, saved, opened));
-    let opened = Saved::open(&guest.factory, &second).expect("opened");
+    let opened = VmSnapshot::open(&guest.factory, &second).expect("opened");
     assert_eq!((opened.name, opened.parent), (child, Some(name)));
-    drop(guest.rollback(&opened.saved));
+    drop(guest.rollback(&opened.snapshot));
     assert_eq!(guest.eval("console.log(++n, data.length)"), "3 31457280");
 }
 
 #[test]
-fn torn_and_changed_files_are_damaged_and_others_are_foreign() {
+fn torn_and_changed_files_are_damaged_and_files_of_other_builds_are_foreign() {
     let core = core();
     let folder = Folder::new("torn");
     let mut guest = Guest::start(&core);
@@ -73,7 +75,7 @@ fn torn_and_changed_files_are_damaged_and_others_are_foreign() {
     let code_of = |bytes: &[u8]| {
         let path = folder.file("changed");
         std::fs::write(&path, bytes).expect("write");
-        Saved::open(&guest.factory, &path).err().map(|error| error.code())
+        VmSnapshot::open(&guest.factory, &path).err().map(|error| error.code())
     };
     assert_eq!(code_of(&whole), None);
     let damaged = Some("ERR_SNAPSHOT_DAMAGED");
@@ -90,18 +92,19 @@ fn torn_and_changed_files_are_damaged_and_others_are_foreign() {
         let at = (seed >> 20) as usize % whole.len();
         changed[at] ^= 1 << (seed % 8);
         let code = code_of(&changed);
-        // The versions stand before the digest: what another build wrote is not called damaged.
+        // The versions precede the digest: a file of another build is foreign, not damaged.
         assert!(code == damaged || ((8..16).contains(&at) && code == Some("ERR_SNAPSHOT_FOREIGN")), "byte {at}: {code:?}");
     }
-    // Pages of zeros in place of the last ones, as a machine that has lost power leaves them.
+    // Zero pages at the end, as a machine leaves them after a power failure.
     let mut torn = whole.clone();
     let from = torn.len() - 8 * 4_096;
     torn[from..].fill(0);
     assert_eq!(code_of(&torn), damaged);
-    let missing = Saved::open(&guest.factory, &folder.file("missing")).map(|_| ());
+    let missing = VmSnapshot::open(&guest.factory, &folder.file("missing")).map(|_| ());
     assert_eq!(missing.err().map(|error| error.code()), Some("ERR_SNAPSHOT_FILE"));
-    // Of the shell's image: whole, and not for this one.
-    let shell = core.shared().factory(&crate::kernel::processes::Image::Shell("sh".to_owned())).expect("the shell");
-    let foreign = Saved::open(&shell, &path).map(|_| ());
+    // A valid file of the shell's image is foreign to this image.
+    let shell =
+        core.installation().factory(&coldframe_kernel::processes::ProgramKind::Shell("sh".to_owned())).expect("the shell");
+    let foreign = VmSnapshot::open(&shell, &path).map(|_| ());
     assert_eq!(foreign.err().map(|error| error.code()), Some("ERR_SNAPSHOT_FOREIGN"));
 }

@@ -1,14 +1,17 @@
-//! A resident program, driven by the test.
+//! A resident program that the test drives turn by turn.
 
 use super::*;
-use crate::kernel::usage::{Charge, Resource};
-use crate::kernel::{Kernel, Process as KernelProcess};
-use crate::memory::{Remains, Save};
-use crate::options::Limits;
-use crate::program::{Parts, Program};
-use crate::vm::abi::{Event, Restore, Start, State};
-use crate::vm::saved::Saved;
-use crate::vm::{Factory, Vm};
+use crate::program::{Parts, Program, Quiesce};
+use crate::runtime::Inner;
+use crate::sched::Scheduled;
+use coldframe_ids::Pid;
+use coldframe_kernel::Limits;
+use coldframe_kernel::usage::{Charge, Resource};
+use coldframe_kernel::{Kernel, Process as KernelProcess};
+use coldframe_memory::{Save, VacatedSlot};
+use coldframe_vm::VmSnapshot;
+use coldframe_vm::abi::{Event, Restore, Start, State};
+use coldframe_vm::{Factory, Vm};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Weak;
@@ -19,7 +22,7 @@ pub(super) struct Guest {
     pub(super) vm: Vm,
     pub(super) factory: Arc<Factory>,
     program: Arc<Program>,
-    told: Receiver<Told>,
+    events: Receiver<SinkEvent>,
     evaluations: u32,
 }
 
@@ -29,15 +32,15 @@ impl Drop for Guest {
     }
 }
 
-/// A saved VM, and what that took.
+/// A VM snapshot, and its costs.
 pub(super) struct Snapshot {
-    pub(super) saved: Arc<Saved>,
-    /// Bytes that were copied, and bytes that were taken over as they were.
+    pub(super) saved: Arc<VmSnapshot>,
+    /// Bytes that were copied, and bytes that were taken over without copying.
     pub(super) copied: usize,
     pub(super) frozen: usize,
 }
 
-/// Polls until it is ready: the guest makes way now and then.
+/// Polls `future` until it is ready. The guest yields now and then.
 pub(super) fn wait<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
@@ -48,91 +51,101 @@ pub(super) fn wait<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-pub(super) fn roomy() -> Limits {
+pub(super) fn large_limits() -> Limits {
     Limits { memory_bytes: 2 << 30, total_memory_bytes: 4 << 30, cpu_ms: 300_000, ..Limits::default() }
 }
 
-/// What a VM is made for, without one: everything of a program that lies above.
-pub(super) type Above = (Arc<Program>, Receiver<Told>);
+/// A program without a VM, and its sink's events.
+pub(super) type BareProgram = (Arc<Program>, Receiver<SinkEvent>);
 
 impl Guest {
-    pub(super) fn above(core: &Core) -> Above {
-        program(core, roomy())
+    pub(super) fn bare_program(core: &Core) -> BareProgram {
+        program(core, large_limits())
     }
 
-    /// As [`Guest::of`], with a program that exists already.
-    pub(super) fn under(above: Above, factory: Arc<Factory>, saved: &Saved) -> Self {
-        let (program, told) = above;
-        let (vm, _cost) = wait(Vm::restore(&factory, saved, &program, unpaid(&program), Restore::default())).expect("a VM");
-        Self { vm, factory, program, told, evaluations: 1_000 }
+    /// Restores `saved` as [`Guest::of`], for a program that exists already.
+    pub(super) fn with_program(bare: BareProgram, factory: Arc<Factory>, saved: &VmSnapshot) -> Self {
+        let (program, events) = bare;
+        let (vm, _cost) =
+            wait(Vm::restore(&factory, saved, program.clone(), uncharged(&program), Restore::default())).expect("a VM");
+        Self { vm, factory, program, events, evaluations: 1_000 }
     }
 }
 
-fn program(core: &Core, limits: Limits) -> (Arc<Program>, Receiver<Told>) {
-    let (sink, told) = Ear::new();
+fn program(core: &Core, limits: Limits) -> (Arc<Program>, Receiver<SinkEvent>) {
+    let (sink, events) = TestSink::new();
     let kernel = Arc::new(Kernel::new(&limits));
     let pid = kernel.processes.enter_root().expect("a pid");
     let process = KernelProcess::new(kernel, pid, "/");
     let program = Program::new(Parts {
         command: "node".to_owned(),
-        ppid: 1,
+        ppid: Pid::INIT,
         mode: Mode::Resident,
         streams: Streams { stdout: true, stderr: true },
         stdin: Vec::new(),
-        scheduler: core.shared().scheduler().clone(),
+        scheduler: core.scheduler().clone(),
         sink,
-        home: Weak::new(),
+        home: Weak::<Inner>::new(),
+        quiesce: Quiesce::new(core.scheduler().clone()),
         process,
     });
-    (program, told)
+    (program, events)
 }
 
-fn unpaid(program: &Program) -> Charge {
+fn uncharged(program: &Program) -> Charge {
     Charge::none(&program.process.kernel.usage, Resource::Memory)
 }
 
 fn node(core: &Core) -> Arc<Factory> {
-    core.shared().factory(&crate::kernel::processes::Image::Node).expect("the image")
+    core.installation().factory(&coldframe_kernel::processes::ProgramKind::Node).expect("the image")
 }
 
 impl Guest {
     pub(super) fn start(core: &Core) -> Self {
-        Self::start_with(core, roomy())
+        Self::start_with(core, large_limits())
     }
 
     pub(super) fn start_with(core: &Core, limits: Limits) -> Self {
-        let (program, told) = program(core, limits);
+        let (program, events) = program(core, limits);
         let factory = node(core);
-        let (mut vm, _cost) = wait(Vm::instantiate(&factory, &program, unpaid(&program))).expect("a VM");
-        let block =
-            Start { pid: program.pid, ppid: 1, cwd: "/", url: "file:///main", source: "", argv: &[], env: &[], exec_argv: &[] };
+        let (mut vm, _cost) = wait(Vm::instantiate(&factory, program.clone(), uncharged(&program))).expect("a VM");
+        let block = Start {
+            pid: program.pid.get(),
+            ppid: 1,
+            cwd: "/",
+            url: "file:///main",
+            source: "",
+            argv: &[],
+            env: &[],
+            exec_argv: &[],
+        };
         vm.deliver(Event::Start { mode: 2, block: &block.encode() });
-        let mut guest = Self { vm, factory, program, told, evaluations: 0 };
+        let mut guest = Self { vm, factory, program, events, evaluations: 0 };
         guest.turn();
         guest
     }
 
-    /// Another program out of a saved one, which has not run yet.
-    pub(super) fn of(core: &Core, saved: &Saved) -> Self {
-        Self::try_of(core, saved, roomy(), Restore { pid: 2, ppid: 1, ..Restore::default() }).expect("a VM")
+    /// Restores `saved` in another program, which has not run yet.
+    pub(super) fn of(core: &Core, saved: &VmSnapshot) -> Self {
+        Self::try_of(core, saved, large_limits(), Restore { pid: 2, ppid: 1, ..Restore::default() }).expect("a VM")
     }
 
-    pub(super) fn try_of(core: &Core, saved: &Saved, limits: Limits, restore: Restore) -> Result<Self, Error> {
-        let (program, told) = program(core, limits);
+    pub(super) fn try_of(core: &Core, saved: &VmSnapshot, limits: Limits, restore: Restore) -> Result<Self, Error> {
+        let (program, events) = program(core, limits);
         let factory = node(core);
-        let (vm, _cost) = wait(Vm::restore(&factory, saved, &program, unpaid(&program), restore))?;
-        Ok(Self { vm, factory, program, told, evaluations: 1_000 })
+        let (vm, _cost) = wait(Vm::restore(&factory, saved, program.clone(), uncharged(&program), restore))?;
+        Ok(Self { vm, factory, program, events, evaluations: 1_000 })
     }
 
-    /// Puts a VM of a saved one in the place of the present one, whatever that is in the middle of.
-    pub(super) fn rollback(&mut self, saved: &Saved) -> Remains {
-        let restore = Restore { pid: self.program.pid, ppid: 1, ..Restore::default() };
-        let made = wait(Vm::restore(&self.factory, saved, &self.program, unpaid(&self.program), restore));
+    /// Replaces the present VM by a VM of `saved`, even in the middle of a turn.
+    pub(super) fn rollback(&mut self, saved: &VmSnapshot) -> VacatedSlot {
+        let restore = Restore { pid: self.program.pid.get(), ppid: 1, ..Restore::default() };
+        let made = wait(Vm::restore(&self.factory, saved, self.program.clone(), uncharged(&self.program), restore));
         let before = std::mem::replace(&mut self.vm, made.expect("a VM").0);
-        before.leave().expect("it lived")
+        before.vacate().expect("a live VM")
     }
 
-    /// One turn; how the guest stands after it.
+    /// Runs one turn. Returns the guest's state after the turn.
     pub(super) fn turn(&mut self) -> State {
         self.program.begin_slice(Duration::from_secs(60));
         let state = wait(self.vm.turn()).expect("a turn");
@@ -141,26 +154,26 @@ impl Guest {
         state
     }
 
-    /// A turn that makes way at once and is then given up, as when a program must end.
-    pub(super) fn cut_turn(&mut self) {
+    /// Starts a turn, and drops it at its first yield, as when a program must end.
+    pub(super) fn interrupt_turn(&mut self) {
         self.program.begin_slice(Duration::ZERO);
         {
             let mut turn = pin!(self.vm.turn());
-            assert!(turn.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending(), "it makes way");
+            assert!(turn.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending(), "the guest yields");
         }
         self.program.end_slice();
     }
 
-    pub(super) fn save(&mut self) -> Snapshot {
+    pub(super) fn snapshot(&mut self) -> Snapshot {
         let (saved, Save { copied, frozen, .. }) = self.vm.take().expect("a save");
         Snapshot { saved, copied, frozen }
     }
 
-    /// What it has written since the last look.
+    /// Returns the output since the last call.
     pub(super) fn output(&mut self) -> String {
         let mut all = Vec::new();
-        while let Ok(told) = self.told.try_recv() {
-            if let Told::Output(_, _, bytes) = told {
+        while let Ok(events) = self.events.try_recv() {
+            if let SinkEvent::Output(_, _, bytes) = events {
                 self.program.credit(bytes.len() as u64);
                 all.extend_from_slice(&bytes);
             }
@@ -168,7 +181,8 @@ impl Guest {
         text(&all)
     }
 
-    /// Evaluates `code` and what it waits for; what the guest has written by then, without the last line's end.
+    /// Evaluates `code` and runs the event loop until `code` has settled. Returns the output
+    /// without the last line break.
     pub(super) fn eval(&mut self, code: &str) -> String {
         self.evaluations += 1;
         self.vm.deliver(Event::Eval { id: self.evaluations, source: code });
@@ -179,12 +193,12 @@ impl Guest {
                 break;
             }
             self.sleep(&state);
-            assert!(began.elapsed() < PATIENCE, "{code} does not end; it wrote {}", self.output());
+            assert!(began.elapsed() < STEP_TIMEOUT, "{code} does not end; the output is {}", self.output());
         }
         self.output().trim_end().to_owned()
     }
 
-    /// Runs its timers until `done` says that it has written enough.
+    /// Runs the guest's timers until `done` accepts the output.
     pub(super) fn run_until(&mut self, done: impl Fn(&str) -> bool) -> String {
         let mut written = String::new();
         let began = Instant::now();
@@ -194,14 +208,14 @@ impl Guest {
             if done(&written) {
                 return written;
             }
-            assert!(began.elapsed() < PATIENCE, "it only wrote {written:?}");
+            assert!(began.elapsed() < STEP_TIMEOUT, "the output is {written:?}");
             self.sleep(&state);
         }
     }
 
     fn sleep(&mut self, state: &State) {
-        let due = self.vm.due(state).expect("the guest waits for nothing");
-        std::thread::sleep(Duration::from_nanos(due.saturating_sub(crate::sys::monotonic_ns())));
+        let due = self.vm.due(state).expect("a timer");
+        std::thread::sleep(Duration::from_nanos(due.saturating_sub(coldframe_sys::monotonic_ns())));
         self.vm.deliver(Event::Timer);
     }
 }

@@ -1,6 +1,6 @@
-//! Saved VMs with the real guest: what runs goes on in every copy, and no two copies agree on what must be theirs alone.
-//!
-//! The guest is driven here turn by turn, as `program/run.rs` does it, because what is under test lies below the kernel. `guest.rs` is the driver.
+//! VM snapshots with the real guest: running work continues in every clone, and clones share no
+//! random state. The tests drive the guest turn by turn, as `program/run.rs` does, because the code
+//! under test is below the kernel. `guest.rs` is the driver.
 
 mod costs;
 mod files;

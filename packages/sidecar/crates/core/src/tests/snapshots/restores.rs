@@ -1,12 +1,13 @@
-//! What goes on in a copy, and what must differ.
+//! State that continues in a restored program, and state that must differ.
 
 use super::*;
-use crate::vm::abi::{Event, Restore};
-use crate::vm::saved::Saved;
+use coldframe_vm::VmSnapshot;
+use coldframe_vm::abi::{Event, Restore};
 use std::collections::HashSet;
 use std::time::Instant;
 
-/// A program with something of everything: counters, collections, 100 MB of buffers, timers, promises, asynchronous context.
+/// A program with many kinds of state: counters, collections, 100 MB of buffers, timers, promises,
+/// asynchronous context.
 const RICH: &str = r"
     import { AsyncLocalStorage } from 'node:async_hooks';
     globalThis.als = new AsyncLocalStorage();
@@ -29,7 +30,7 @@ const CHECK: &str = r"
     console.log(JSON.stringify([count, map.get('a'), map.size, [...map.get(3).get('deep')], buffers.length, sum, list[4999].text]));
 ";
 
-/// Random numbers from everywhere, each on a line.
+/// Prints random numbers from every source, one on a line.
 const DRAW: &str = r"
     const crypto = await import('node:crypto');
     for (const draw of [
@@ -39,7 +40,7 @@ const DRAW: &str = r"
     ]) console.log(draw.name + String(draw()));
 ";
 
-/// Random numbers drawn before the save, so that every generator and every cache of one is in use.
+/// Draws random numbers before the snapshot, so that every generator and every cache is in use.
 const PRIME: &str = r"
     const crypto = await import('node:crypto');
     const vm = await import('node:vm');
@@ -51,15 +52,15 @@ const PRIME: &str = r"
 const CHECKED: &str = "[41,1,3,[1,2,3],100,0,\"item 4999\"]";
 
 #[test]
-fn a_hundred_copies_go_on_where_it_was_and_agree_on_no_random_number() {
+fn a_hundred_restored_programs_continue_and_share_no_random_number() {
     let core = core();
     let mut guest = Guest::start(&core);
     guest.eval(PRIME);
-    // The timers are left pending: an evaluation ends when what it has started has.
+    // The timers are pending after this: an evaluation ends when the work it has started has ended.
     guest.vm.deliver(Event::Eval { id: 900, source: RICH });
     guest.turn();
-    let snapshot = guest.save();
-    assert!(snapshot.frozen > 60 << 20, "most of the buffers are taken over: {} and {}", snapshot.frozen, snapshot.copied);
+    let snapshot = guest.snapshot();
+    assert!(snapshot.frozen > 60 << 20, "most of the buffers are not copied: {} and {}", snapshot.frozen, snapshot.copied);
     let mut drawn = HashSet::new();
     for number in 0..100 {
         let mut copy = Guest::of(&core, &snapshot.saved);
@@ -70,11 +71,11 @@ fn a_hundred_copies_go_on_where_it_was_and_agree_on_no_random_number() {
         assert!(settled.contains("42"), "{settled}");
         assert!(settled.contains("awaited 21"), "{settled}");
         for line in copy.eval(DRAW).lines() {
-            assert!(drawn.insert(line.to_owned()), "copy {number} drew {line}, as another did");
+            assert!(drawn.insert(line.to_owned()), "copy {number} drew {line}, as another copy did");
         }
     }
     assert_eq!(drawn.len(), 1_000);
-    assert_eq!(guest.run_until(|text| text.contains("timer")), "timer context 42\n", "the original goes on");
+    assert_eq!(guest.run_until(|text| text.contains("timer")), "timer context 42\n", "the original continues");
     assert_eq!(guest.eval(CHECK), CHECKED.replace("[41", "[42"));
     for line in guest.eval(DRAW).lines() {
         assert!(drawn.insert(line.to_owned()), "the original drew {line}, as a copy did");
@@ -82,7 +83,7 @@ fn a_hundred_copies_go_on_where_it_was_and_agree_on_no_random_number() {
 }
 
 #[test]
-fn timers_keep_what_remained_and_the_wall_clock_steps() {
+fn timers_keep_their_remaining_time_and_the_wall_clock_steps() {
     let core = core();
     let mut guest = Guest::start(&core);
     guest.vm.deliver(Event::Eval {
@@ -97,7 +98,7 @@ fn timers_keep_what_remained_and_the_wall_clock_steps() {
         ",
     });
     guest.turn();
-    let saved = guest.save().saved;
+    let saved = guest.snapshot().saved;
     std::thread::sleep(Duration::from_millis(700));
     let began = Instant::now();
     let mut copy = Guest::of(&core, &saved);
@@ -108,13 +109,13 @@ fn timers_keep_what_remained_and_the_wall_clock_steps() {
         from.split([',', '}']).next().and_then(|text| text.parse::<f64>().ok()).expect("a number")
     };
     let (past, hr, wall) = (number("past"), number("hrPast"), number("wall"));
-    assert!((299.0..699.0).contains(&past) && (299.0..699.0).contains(&hr), "the sleep does not count: {written}");
-    assert!(wall >= 980.0, "by the wall clock it does: {written}");
+    assert!((299.0..699.0).contains(&past) && (299.0..699.0).contains(&hr), "the monotonic clock excludes the pause: {written}");
+    assert!(wall >= 980.0, "the wall clock includes the pause: {written}");
     assert_eq!(copy.eval("console.log(performance.timeOrigin === origin)"), "true");
 }
 
 #[test]
-fn the_program_hears_of_it_and_sees_its_new_environment_and_pid() {
+fn a_restored_program_is_notified_and_sees_its_new_environment_and_pid() {
     let core = core();
     let mut guest = Guest::start(&core);
     guest.eval(
@@ -126,34 +127,34 @@ fn the_program_hears_of_it_and_sees_its_new_environment_and_pid() {
         process.once('coldframe:restore', () => Promise.resolve().then(() => console.log('microtask')));
         ",
     );
-    let saved = guest.save().saved;
+    let saved = guest.snapshot().saved;
     std::thread::sleep(Duration::from_millis(25));
     let env = vec![("NEW".to_owned(), Some("a=b".to_owned())), ("GONE".to_owned(), None)];
     let restore = Restore { pid: 77, ppid: 5, env, ..Restore::default() };
-    let mut copy = Guest::try_of(&core, &saved, guest::roomy(), restore).expect("a VM");
+    let mut copy = Guest::try_of(&core, &saved, guest::large_limits(), restore).expect("a VM");
     copy.turn();
     assert_eq!(copy.output(), "restored true kept undefined a=b 77 2\nmicrotask\n");
-    let again = copy.save().saved;
+    let again = copy.snapshot().saved;
     let mut second = Guest::of(&core, &again);
     second.turn();
-    assert_eq!(second.output(), "restored false kept undefined a=b 2 2\n", "a copy of a copy, at once");
+    assert_eq!(second.output(), "restored false kept undefined a=b 2 2\n", "a snapshot of a restored program");
     let mut plain = Guest::start(&core);
-    let saved = plain.save().saved;
-    let mut deaf = Guest::of(&core, &saved);
-    deaf.turn();
-    assert_eq!(deaf.output(), "", "nobody listens");
+    let saved = plain.snapshot().saved;
+    let mut without_listener = Guest::of(&core, &saved);
+    without_listener.turn();
+    assert_eq!(without_listener.output(), "", "no listener is registered");
 }
 
 #[test]
-fn a_listener_that_throws_is_an_uncaught_exception_and_entropy_is_new_before() {
+fn a_throwing_restore_listener_is_an_uncaught_exception_and_runs_after_reseeding() {
     let core = core();
     let mut guest = Guest::start(&core);
     guest.eval(
         "process.on('uncaughtException', (error) => console.log('caught', error.message, Math.random())); \
          process.on('coldframe:restore', () => { throw new Error('no') })",
     );
-    let saved = guest.save().saved;
-    let said = |core: &Core, saved: &Saved| {
+    let saved = guest.snapshot().saved;
+    let said = |core: &Core, saved: &VmSnapshot| {
         let mut copy = Guest::of(core, saved);
         copy.turn();
         copy.output()
@@ -164,25 +165,25 @@ fn a_listener_that_throws_is_an_uncaught_exception_and_entropy_is_new_before() {
 }
 
 #[test]
-fn only_at_a_quiet_point_and_only_into_room_enough() {
+fn a_vm_is_saved_between_turns_only_and_restored_within_its_memory_limit_only() {
     let core = core();
     let mut guest = Guest::start(&core);
     guest.vm.deliver(Event::Eval { id: 1, source: "1" });
-    assert_eq!(guest.vm.save().map(|_| ()), Err(Error::NotQuiet), "it has not heard everything");
+    assert_eq!(guest.vm.snapshot().map(|_| ()), Err(Error::NotQuiet), "an event is pending");
     guest.turn();
-    let saved = guest.save().saved;
-    let small = crate::Limits { memory_bytes: saved.memory().len() as u64 - 1, ..guest::roomy() };
+    let saved = guest.snapshot().saved;
+    let small = crate::Limits { memory_bytes: saved.memory().len() as u64 - 1, ..guest::large_limits() };
     let bytes = small.memory_bytes;
     let refused = Guest::try_of(&core, &saved, small, Restore::default()).map(|_| ());
     assert_eq!(refused.err(), Some(Error::MemoryLimit { limit: "memoryBytes", bytes }));
     let mut fresh = Guest::of(&core, &saved);
-    assert_eq!(fresh.vm.save().map(|_| ()), Err(Error::NotQuiet), "it has not heard that it lives again");
-    // A turn that is cut short leaves the guest in the middle of something.
+    assert_eq!(fresh.vm.snapshot().map(|_| ()), Err(Error::NotQuiet), "the restore event is pending");
+    // An interrupted turn leaves the guest in the middle of its work.
     let mut cut = Guest::start(&core);
     cut.vm.deliver(Event::Eval { id: 1, source: "for (;;) {}" });
-    cut.cut_turn();
-    assert_eq!(cut.vm.save().map(|_| ()), Err(Error::NotQuiet));
-    // And it can still be rolled back.
+    cut.interrupt_turn();
+    assert_eq!(cut.vm.snapshot().map(|_| ()), Err(Error::NotQuiet));
+    // The guest can still be rolled back.
     let remains = cut.rollback(&saved);
     drop(remains);
     assert_eq!(cut.eval("console.log('alive')"), "alive");

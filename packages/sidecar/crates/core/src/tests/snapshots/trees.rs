@@ -1,8 +1,8 @@
-//! Saves of saves, and going back to any of them.
+//! Snapshots of restored programs, and rollbacks to any ancestor.
 
 use super::*;
-use crate::kernel::processes::Image;
-use crate::vm::saved::Saved;
+use coldframe_kernel::processes::ProgramKind;
+use coldframe_vm::VmSnapshot;
 
 fn grow(guest: &mut Guest, name: &str) -> String {
     guest.eval(&format!(
@@ -16,20 +16,20 @@ fn look(guest: &mut Guest) -> String {
 }
 
 #[test]
-fn any_ancestor_of_a_tree_again_and_again() {
+fn a_program_rolls_back_to_any_ancestor_repeatedly() {
     let core = core();
     let mut guest = Guest::start(&core);
-    let mut states: Vec<(Arc<Saved>, String)> = Vec::new();
+    let mut states: Vec<(Arc<VmSnapshot>, String)> = Vec::new();
     grow(&mut guest, "r");
-    states.push((guest.save().saved, look(&mut guest)));
-    // A tree: each new state is the child of one that came before.
+    states.push((guest.snapshot().saved, look(&mut guest)));
+    // A tree: each new state is the child of an earlier one.
     for (number, parent) in [0, 1, 1, 0, 4, 2, 6, 7].into_iter().enumerate() {
         drop(guest.rollback(&states[parent].0));
         assert_eq!(look(&mut guest), states[parent].1);
         let name = char::from(b'a' + number as u8).to_string();
         let seen = grow(&mut guest, &name);
         assert_eq!(seen, format!("{}/{name} true", states[parent].1.trim_end_matches(" true")));
-        states.push((guest.save().saved, seen));
+        states.push((guest.snapshot().saved, seen));
     }
     for round in 0..40 {
         let (saved, expected) = &states[(round * 5 + round / 3) % states.len()];
@@ -43,7 +43,7 @@ fn any_ancestor_of_a_tree_again_and_again() {
 }
 
 #[test]
-fn a_chain_of_a_hundred_saves() {
+fn a_chain_of_a_hundred_snapshots_keeps_its_state() {
     let core = core();
     let mut guest = Guest::start(&core);
     guest.eval("globalThis.n = 0; globalThis.kept = []");
@@ -52,7 +52,7 @@ fn a_chain_of_a_hundred_saves() {
             guest.eval("kept.push({ n: ++n, text: 'x'.repeat(1000) }); console.log(n, kept.length)"),
             format!("{round} {round}")
         );
-        let saved = guest.save().saved;
+        let saved = guest.snapshot().saved;
         if round % 7 == 0 {
             saved.memory().flatten().expect("flatten");
         }
@@ -66,14 +66,14 @@ fn a_chain_of_a_hundred_saves() {
 }
 
 #[test]
-fn slots_that_served_a_snapshot_are_the_snapshot_or_the_image_again() {
+fn used_slots_of_a_snapshot_equal_the_snapshot_or_the_image_again() {
     let core = core();
-    let factory = core.shared().factory(&Image::Node).expect("the image");
+    let factory = core.installation().factory(&ProgramKind::Node).expect("the image");
     let image = factory.image();
     let mut guest = Guest::start(&core);
     guest.eval("globalThis.secret = 'of this snapshot'.repeat(1000); globalThis.big = Buffer.alloc(30 << 20, 7)");
-    let saved = guest.save().saved;
-    let must = saved.memory().memory();
+    let saved = guest.snapshot().saved;
+    let must = saved.memory().memory().expect("a view");
     for _ in 0..3 {
         for _ in 0..2 {
             let mut copy = Guest::of(&core, &saved);
@@ -83,7 +83,7 @@ fn slots_that_served_a_snapshot_are_the_snapshot_or_the_image_again() {
         }
         let mut slot = saved.memory().pool().take(saved.memory()).expect("a slot");
         assert!(slot.prepare(saved.memory()));
-        // SAFETY: the slot is mapped and no guest lives in it.
+        // SAFETY: the slot is mapped, and no guest runs in it.
         let bytes = unsafe { std::slice::from_raw_parts(slot.base() as *const u8, saved.memory().len()) };
         assert_eq!(bytes.iter().zip(&must).position(|(is, must)| is != must), None, "the first byte that is not the snapshot's");
         saved.memory().pool().give_back(saved.memory(), slot, saved.memory().len(), false);
@@ -92,11 +92,11 @@ fn slots_that_served_a_snapshot_are_the_snapshot_or_the_image_again() {
     for _ in 0..10 {
         drop(Guest::start(&core));
     }
-    let must = image.memory();
+    let must = image.memory().expect("a view");
     let slots: Vec<_> = (0..image.pool().waiting()).map(|_| image.pool().take(image).expect("a slot")).collect();
     assert!(!slots.is_empty());
     for slot in slots {
-        // SAFETY: as above.
+        // SAFETY: the slot is mapped, and no guest runs in it.
         let bytes = unsafe { std::slice::from_raw_parts(slot.base() as *const u8, image.len()) };
         assert_eq!(bytes.iter().zip(&must).position(|(is, must)| is != must), None, "the first byte that is not the image's");
         image.pool().give_back(image, slot, image.len(), false);

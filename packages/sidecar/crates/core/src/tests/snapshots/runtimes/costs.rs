@@ -1,4 +1,5 @@
-//! What it costs, printed: `cargo test --profile builder -p coldframe-core --lib -- --ignored --nocapture runtimes::costs --test-threads=1`.
+//! Prints the costs of the operations on whole runtimes: `cargo test --profile builder -p
+//! coldframe-core --lib -- --ignored --nocapture runtimes::costs --test-threads=1`.
 
 use super::*;
 use std::time::Instant;
@@ -10,11 +11,11 @@ fn median(mut samples: Vec<Duration>) -> f64 {
     samples[samples.len() / 2].as_secs_f64() * 1e3
 }
 
-/// CPU time of this thread alone: on a busy machine it says more than the clock.
+/// Measures the CPU time of this thread, which depends less on other load than wall time does.
 fn computed<T>(run: impl FnOnce() -> T) -> (T, Duration) {
-    let began = crate::sys::thread_usage().cpu_ns;
+    let began = coldframe_sys::thread_usage().cpu_ns;
     let value = run();
-    (value, Duration::from_nanos(crate::sys::thread_usage().cpu_ns.saturating_sub(began)))
+    (value, Duration::from_nanos(coldframe_sys::thread_usage().cpu_ns.saturating_sub(began)))
 }
 
 fn timed<T>(run: impl FnOnce() -> T) -> (T, Duration) {
@@ -24,8 +25,8 @@ fn timed<T>(run: impl FnOnce() -> T) -> (T, Duration) {
 }
 
 #[test]
-#[ignore = "it measures"]
-fn each_operation() {
+#[ignore = "prints measurements"]
+fn costs_of_each_operation() {
     let core = core();
     for (name, residents) in [("empty", 0), ("one idle resident", 1), ("five idle residents", 5)] {
         let source = runtime(&core);
@@ -46,7 +47,7 @@ fn each_operation() {
             }
             let ((programs, _), took) = computed(|| rollback(&source, &snapshot));
             rolling.push(took);
-            runners.iter_mut().for_each(|runner| runner.follow(&programs));
+            runners.iter_mut().for_each(|runner| runner.continue_with(&programs));
             for runner in &mut runners {
                 let (answer, took) = timed(|| runner.eval("console.log(n)"));
                 assert_eq!(answer, "1");
@@ -66,8 +67,8 @@ fn each_operation() {
 }
 
 #[test]
-#[ignore = "it measures"]
-fn a_hundred_clones() {
+#[ignore = "prints measurements"]
+fn costs_of_a_hundred_clones() {
     let core = core();
     let source = runtime(&core);
     let mut original = runner(&source);

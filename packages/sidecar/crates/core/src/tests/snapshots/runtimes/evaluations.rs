@@ -1,4 +1,4 @@
-//! Snapshots and rollbacks while something is asked of a resident program.
+//! Snapshots and rollbacks while a runner evaluates snippets.
 
 use super::*;
 use std::collections::HashMap;
@@ -9,43 +9,43 @@ const LONG: &str = "console.log('begun'); globalThis.began = true; await new Pro
 fn until_begun(runtime: &Runtime, runner: &mut Runner) -> u32 {
     runner.eval("globalThis.finished = false");
     let number = runner.begin(LONG);
-    // It is under way when its first turn is over, for which a snapshot waits.
+    // The snippet is under way after its first turn. A snapshot waits for that turn.
     std::thread::sleep(Duration::from_millis(50));
     assert_eq!(runtime.inner().counts().1, 1);
     number
 }
 
 #[test]
-fn one_under_way_stays_with_the_original_and_ends_unheard_in_the_copy() {
+fn an_evaluation_under_way_is_reported_by_the_original_only() {
     let core = core();
     let source = runtime(&core);
     let mut original = runner(&source);
     let number = until_begun(&source, &mut original);
     let snapshot = take(&source);
     let (_runtime, mut copied) = copy(&core, &snapshot).runner();
-    // The next one waits for it, as always, and has its own output only.
+    // The next snippet waits for the first one and gets its own output only.
     assert_eq!(copied.eval("console.log(began, finished)"), "true true");
     let outcome = original.ended(number);
     assert_eq!((text(&outcome.stdout).as_str(), code(&outcome)), ("begun\nended\n", None));
-    assert!(copied.told.try_recv().is_err(), "nobody hears of it there");
+    assert!(copied.events.try_recv().is_err(), "the copy does not report the end");
 }
 
 #[test]
-fn its_remaining_time_is_kept_in_the_copy() {
+fn a_restored_evaluation_keeps_its_remaining_time() {
     let core = core();
     let source = runtime(&core);
     let original = runner(&source);
     let endless = "await new Promise((done) => setTimeout(done, 60_000))";
     let timeout = Some(Duration::from_millis(300));
-    original.process.evaluate(9, endless.to_owned(), timeout, Streams::default(), Dispatch::Worker).expect("it lives");
+    original.process.evaluate(9, endless.to_owned(), timeout, Streams::default(), Dispatch::Worker).expect("a live program");
     let snapshot = take(&source);
     let (_runtime, mut copied) = copy(&core, &snapshot).runner();
-    assert_eq!(copied.eval("console.log('free')"), "free", "it is over when its time is");
+    assert_eq!(copied.eval("console.log('free')"), "free", "the evaluation ends at its timeout");
     assert_eq!(code(&original.ended(9)), Some("ERR_TIMEOUT"));
 }
 
 #[test]
-fn a_rollback_ends_those_of_now() {
+fn a_rollback_ends_the_present_evaluations() {
     let core = core();
     let source = runtime(&core);
     let mut runner = runner(&source);
@@ -55,19 +55,19 @@ fn a_rollback_ends_those_of_now() {
     let (current, queued) = (runner.begin("for (;;) {}"), runner.begin("console.log('never')"));
     std::thread::sleep(Duration::from_millis(20));
     let stale = runner.process.clone();
-    let (programs, ears) = rollback(&source, &snapshot);
-    assert!(ears.is_empty());
+    let (programs, sinks) = rollback(&source, &snapshot);
+    assert!(sinks.is_empty());
     assert_eq!(code(&runner.ended(current)), Some("ERR_ROLLED_BACK"));
     assert_eq!(code(&runner.ended(queued)), Some("ERR_ROLLED_BACK"));
-    runner.follow(&programs);
+    runner.continue_with(&programs);
     assert_eq!(runner.eval("console.log(n)"), "1");
     let asked = stale.evaluate(77, String::new(), None, Streams::default(), Dispatch::Worker);
-    assert_eq!(asked, Err(Error::RolledBack), "the handle of before");
+    assert_eq!(asked, Err(Error::RolledBack), "the handle from before the rollback");
     families::until_left(&source, (1, 1, 0));
 }
 
 #[test]
-fn a_rollback_to_the_middle_of_one_lets_it_end_unheard() {
+fn an_evaluation_that_a_rollback_restored_ends_without_a_report() {
     let core = core();
     let source = runtime(&core);
     let mut runner = runner(&source);
@@ -76,27 +76,27 @@ fn a_rollback_to_the_middle_of_one_lets_it_end_unheard() {
     assert_eq!(code(&runner.ended(number)), None);
     assert_eq!(runner.eval("console.log(finished)"), "true");
     let (programs, _) = rollback(&source, &snapshot);
-    runner.follow(&programs);
-    assert_eq!(runner.eval("console.log(finished)"), "true", "the one under way has ended before");
-    assert!(runner.told.try_recv().is_err());
+    runner.continue_with(&programs);
+    assert_eq!(runner.eval("console.log(finished)"), "true", "the evaluation under way has ended");
+    assert!(runner.events.try_recv().is_err());
 }
 
 #[test]
-fn who_is_not_in_the_snapshot_hears_that_it_was_rolled_back() {
+fn requests_that_are_not_in_the_snapshot_fail_with_rolled_back() {
     let core = core();
     let source = runtime(&core);
     let empty = take(&source);
-    let (_process, told) = start(&source, exec("setTimeout(() => {}, 60_000)"), Dispatch::Worker);
+    let (_process, events) = start(&source, exec("setTimeout(() => {}, 60_000)"), Dispatch::Worker);
     let mut runner = runner(&source);
     let (current, queued) = (runner.begin("for (;;) {}"), runner.begin("console.log('never')"));
     let (file, _) =
         source.files().open("/workspace/f", crate::OpenOptions { write: true, ..Default::default() }).expect("a file");
-    let (programs, ears) = rollback(&source, &empty);
-    assert!(programs.is_empty() && ears.is_empty());
-    assert_eq!(code(&exited(&told)), Some("ERR_ROLLED_BACK"));
+    let (programs, sinks) = rollback(&source, &empty);
+    assert!(programs.is_empty() && sinks.is_empty());
+    assert_eq!(code(&exited(&events)), Some("ERR_ROLLED_BACK"));
     assert_eq!(code(&runner.ended(current)), Some("ERR_ROLLED_BACK"));
-    assert_eq!(code(&runner.ended(queued)), Some("ERR_ROLLED_BACK"), "also what had not begun");
-    assert_eq!(code(&exited(&runner.told)), Some("ERR_ROLLED_BACK"));
+    assert_eq!(code(&runner.ended(queued)), Some("ERR_ROLLED_BACK"), "a queued evaluation fails too");
+    assert_eq!(code(&exited(&runner.events)), Some("ERR_ROLLED_BACK"));
     let asked = runner.process.evaluate(77, String::new(), None, Streams::default(), Dispatch::Worker);
     assert_eq!(asked, Err(Error::RolledBack));
     assert_eq!(source.files().write_open(file, 0, b"x"), Err(Error::RolledBack), "its open file is closed");
@@ -106,7 +106,7 @@ fn who_is_not_in_the_snapshot_hears_that_it_was_rolled_back() {
 }
 
 #[test]
-fn who_was_held_goes_on_when_it_is_let_go() {
+fn a_held_program_continues_when_it_is_released() {
     let core = core();
     let source = runtime(&core);
     let mut runner = runner(&source);
@@ -114,24 +114,24 @@ fn who_was_held_goes_on_when_it_is_let_go() {
     let options = SnapshotOptions { hold: true, ..SnapshotOptions::default() };
     let (_, held) = try_take(&source, options.clone()).expect("a snapshot");
     let number = runner.begin("console.log('heard')");
-    assert!(runner.told.recv_timeout(Duration::from_millis(50)).is_err(), "it rests");
-    // Another snapshot waits for the first to let go, and no longer than its time.
+    assert!(runner.events.recv_timeout(Duration::from_millis(50)).is_err(), "the program is held");
+    // Another snapshot waits until the first releases the programs, at most for its own timeout.
     let brief = SnapshotOptions { timeout: Duration::from_millis(30), ..SnapshotOptions::default() };
     assert!(matches!(try_take(&source, brief), Err(Error::Busy { pid: 0, .. })));
-    let (tell, told) = channel();
-    source.snapshot(SnapshotOptions::default(), move |taken| tell.send(taken.map(drop)).expect("the test listens"));
+    let (sender, events) = channel();
+    source.snapshot(SnapshotOptions::default(), move |taken| sender.send(taken.map(drop)).expect("the test waits"));
     drop(held);
     assert_eq!(text(&runner.ended(number).stdout), "heard\n");
-    assert_eq!(told.recv_timeout(PATIENCE).expect("an answer"), Ok(()));
-    // What must end while it is held ends.
+    assert_eq!(events.recv_timeout(STEP_TIMEOUT).expect("an answer"), Ok(()));
+    // A held program that must end ends.
     let (_, held) = try_take(&source, options).expect("a snapshot");
     source.dispose();
-    assert_eq!(code(&exited(&runner.told)), Some("ERR_RUNTIME_DISPOSED"));
+    assert_eq!(code(&exited(&runner.events)), Some("ERR_RUNTIME_DISPOSED"));
     drop(held);
 }
 
 #[test]
-fn who_vanished_goes_on_where_it_was_and_is_heard() {
+fn a_program_restored_with_its_old_sink_continues_and_reports() {
     let core = core();
     let source = runtime(&core);
     let mut runner = runner(&source);
@@ -139,37 +139,37 @@ fn who_vanished_goes_on_where_it_was_and_is_heard() {
     let queued = runner.begin("console.log('queued', finished)");
     let options = SnapshotOptions { hold: true, ..SnapshotOptions::default() };
     let (snapshot, held) = try_take(&source, options).expect("a snapshot");
-    let (mut sinks, bygone) = held.expect("held").vanish();
+    let (mut sinks, carryover) = held.expect("held").into_sinks();
     families::until_left(&source, (0, 0, 0));
-    assert!(runner.told.try_recv().is_err(), "not a word");
+    assert!(runner.events.try_recv().is_err(), "nothing is reported while the program is held");
     assert!(runner.process.evaluate(1, String::new(), None, Streams::default(), Dispatch::Worker).is_err());
-    let resume = RestoreOptions { resume: Some(bygone), ..RestoreOptions::default() };
+    let resume = RestoreOptions { resume: Some(carryover), ..RestoreOptions::default() };
     let ((_runtime, programs), _) =
         core.restore(&snapshot, resume, &mut |info, _| sinks.remove(&info.lineage).expect("its sink")).expect("a copy");
-    runner.follow(&programs);
+    runner.continue_with(&programs);
     let outcome = runner.ended(number);
     assert_eq!((text(&outcome.stdout).as_str(), code(&outcome)), ("begun\nended\n", None));
     assert_eq!(text(&runner.ended(queued).stdout), "queued true\n");
-    assert_eq!(runner.eval("console.log('as ever')"), "as ever");
+    assert_eq!(runner.eval("console.log('as before')"), "as before");
 }
 
 #[test]
-fn time_that_passes_while_it_is_held_is_not_its() {
+fn time_while_held_does_not_count_for_a_timeout() {
     let core = core();
     let source = runtime(&core);
     let runner = runner(&source);
     let short = Duration::from_millis(100);
     let waits = "await new Promise((done) => setTimeout(done, 60_000))".to_owned();
-    runner.process.evaluate(9, waits, Some(short), Streams::default(), Dispatch::Worker).expect("it lives");
+    runner.process.evaluate(9, waits, Some(short), Streams::default(), Dispatch::Worker).expect("a live program");
     let (_snapshot, held) = try_take(&source, SnapshotOptions { hold: true, ..SnapshotOptions::default() }).expect("a snapshot");
     std::thread::sleep(short * 3);
-    assert!(runner.told.try_recv().is_err(), "nobody was told that its time is over");
+    assert!(runner.events.try_recv().is_err(), "the timeout has not fired");
     drop(held);
     assert_eq!(code(&runner.ended(9)), Some("ERR_TIMEOUT"));
 }
 
 #[test]
-fn one_that_is_canceled_before_its_copy_has_begun_never_goes_on() {
+fn an_evaluation_cancelled_before_its_restored_program_starts_never_continues() {
     let core = core();
     let source = runtime(&core);
     let mut runner = runner(&source);
@@ -177,21 +177,22 @@ fn one_that_is_canceled_before_its_copy_has_begun_never_goes_on() {
     let queued = runner.begin("console.log('never')");
     let options = SnapshotOptions { hold: true, ..SnapshotOptions::default() };
     let (snapshot, held) = try_take(&source, options).expect("a snapshot");
-    let (mut sinks, bygone) = held.expect("held").vanish();
-    let resume = RestoreOptions { resume: Some(bygone), ..RestoreOptions::default() };
+    let (mut sinks, carryover) = held.expect("held").into_sinks();
+    let resume = RestoreOptions { resume: Some(carryover), ..RestoreOptions::default() };
     let ((_runtime, programs), starting) =
         core.restore(&snapshot, resume, &mut |info, _| sinks.remove(&info.lineage).expect("its sink")).expect("a copy");
-    runner.follow(&programs);
+    runner.continue_with(&programs);
     runner.process.cancel_evaluation(number);
     runner.process.cancel_evaluation(queued);
     drop(starting);
-    // The one under way ends when the copy runs; whether it had begun at the save is not said here.
+    // The snippet under way ends after the restore. Whether it had begun at the snapshot is not
+    // checked here.
     let mut ended = HashMap::new();
     while ended.len() < 2 {
-        if let Told::Evaluated(id, outcome) = runner.told.recv_timeout(PATIENCE).expect("both end") {
+        if let SinkEvent::Evaluated(id, outcome) = runner.events.recv_timeout(STEP_TIMEOUT).expect("both evaluations end") {
             ended.insert(id, code(&outcome));
         }
     }
     assert_eq!(ended, HashMap::from([number, queued].map(|id| (id, Some("ERR_CANCELED")))));
-    assert_eq!(runner.eval("console.log('as ever')"), "as ever");
+    assert_eq!(runner.eval("console.log('as before')"), "as before");
 }

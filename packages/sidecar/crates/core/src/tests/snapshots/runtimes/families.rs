@@ -1,4 +1,5 @@
-//! Runtimes with several programs that talk to one another: all of them go on in every copy, and so does what lies between them.
+//! Runtimes with several programs that communicate: all of them continue in every copy, with the
+//! bytes in transit between them.
 
 use super::*;
 use crate::Limits;
@@ -9,7 +10,7 @@ pub(super) fn parent(code: &str) -> ProcessOptions {
     exec(&format!("{prelude}{code}"))
 }
 
-/// A parent that asks its child three times, through pipes, with a pause before the last.
+/// A parent that sends three requests to its child through pipes, with a pause before the last.
 pub(super) const TALK: &str = r"
     const child = spawn('node', ['-e', `
         let n = 0;
@@ -27,11 +28,11 @@ pub(super) const TALK: &str = r"
 pub(super) const TALKED: &str = "3 6\nready\n9\nclosed 0\n";
 
 /// Waits until a streaming program has written a line.
-pub(super) fn until_line(process: &Process, told: &Receiver<Told>, line: &str) -> String {
+pub(super) fn until_line(process: &Process, events: &Receiver<SinkEvent>, line: &str) -> String {
     let mut all = String::new();
     while !all.contains(line) {
-        match told.recv_timeout(PATIENCE).expect("it writes") {
-            Told::Output(_, _, bytes) => {
+        match events.recv_timeout(STEP_TIMEOUT).expect("the program writes") {
+            SinkEvent::Output(_, _, bytes) => {
                 process.credit(bytes.len() as u64);
                 all.push_str(&text(&bytes));
             }
@@ -48,21 +49,25 @@ pub(super) fn streaming(options: ProcessOptions) -> ProcessOptions {
 }
 
 #[test]
-fn a_parent_and_its_child_go_on_talking() {
+fn a_parent_and_its_child_continue_to_communicate() {
     let core = core();
     let source = runtime(&core);
-    let (process, told) = start(&source, streaming(parent(TALK)), Dispatch::Worker);
-    until_line(&process, &told, "ready");
+    let (process, events) = start(&source, streaming(parent(TALK)), Dispatch::Worker);
+    until_line(&process, &events, "ready");
     let snapshot = take(&source);
     assert_eq!(snapshot.programs().iter().map(|info| info.is_root).collect::<Vec<_>>(), [true, false]);
     let copies: Vec<_> = (0..3).map(|_| copy(&core, &snapshot)).collect();
-    let original = exited(&told);
+    let original = exited(&events);
     assert_eq!((text(&original.stdout).as_str(), original.exit_code), (TALKED, 0));
-    for Copied { runtime, mut told, programs } in copies {
-        let root = told.remove(&process.pid()).expect("its ear");
-        assert!(told.is_empty() && programs.len() == 2, "only the root has an ear");
+    for RestoredCopy { runtime, mut events, programs } in copies {
+        let root = events.remove(&process.pid()).expect("its sink");
+        assert!(events.is_empty() && programs.len() == 2, "only the root program has a sink");
         let outcome = exited(&root);
-        assert_eq!((text(&outcome.stdout).as_str(), outcome.exit_code), (TALKED, 0), "what was captured belongs to both");
+        assert_eq!(
+            (text(&outcome.stdout).as_str(), outcome.exit_code),
+            (TALKED, 0),
+            "both have the output from before the snapshot"
+        );
         until_left(&runtime, (0, 0, 0));
     }
     until_left(&source, (0, 0, 0));
@@ -71,13 +76,13 @@ fn a_parent_and_its_child_go_on_talking() {
 pub(super) fn until_left(runtime: &Runtime, counts: (usize, usize, usize)) {
     let began = Instant::now();
     while runtime.inner().counts() != counts {
-        assert!(began.elapsed() < PATIENCE, "{:?} are left", runtime.inner().counts());
+        assert!(began.elapsed() < STEP_TIMEOUT, "{:?} are left", runtime.inner().counts());
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
 #[test]
-fn a_server_and_a_client_of_another_process_go_on() {
+fn a_server_and_a_client_in_another_process_continue() {
     let core = core();
     let source = runtime(&core);
     let mut server = runner(&source);
@@ -102,13 +107,13 @@ fn a_server_and_a_client_of_another_process_go_on() {
         console.log(await ask('two', 300));
         console.log(await ask('three', 0));
         process.exit();";
-    let (process, told) = start(&source, streaming(exec(client)), Dispatch::Worker);
-    until_line(&process, &told, "ready");
+    let (process, events) = start(&source, streaming(exec(client)), Dispatch::Worker);
+    until_line(&process, &events, "ready");
     let snapshot = take(&source);
     let expected = "one!#1\nready\ntwo!#2\nthree!#3\n";
     for _ in 0..2 {
-        let Copied { runtime, told, .. } = copy(&core, &snapshot);
-        let outcome = exited(&told[&process.pid()]);
+        let RestoredCopy { runtime, events, .. } = copy(&core, &snapshot);
+        let outcome = exited(&events[&process.pid()]);
         assert_eq!((text(&outcome.stdout), text(&outcome.stderr)), (expected.to_owned(), String::new()));
         let later = outcome_of(
             &runtime,
@@ -116,7 +121,7 @@ fn a_server_and_a_client_of_another_process_go_on() {
         );
         assert_eq!(later, "x#4\n");
     }
-    assert_eq!(text(&exited(&told).stdout), expected);
+    assert_eq!(text(&exited(&events).stdout), expected);
 }
 
 fn outcome_of(runtime: &Runtime, code: &str) -> String {
@@ -126,7 +131,7 @@ fn outcome_of(runtime: &Runtime, code: &str) -> String {
 }
 
 #[test]
-fn who_waits_in_the_middle_of_a_turn_is_waited_for() {
+fn a_snapshot_waits_for_a_program_that_blocks_in_a_turn() {
     let core = core();
     let source = runtime(&core);
     let code = r#"
@@ -136,42 +141,42 @@ fn who_waits_in_the_middle_of_a_turn_is_waited_for() {
         globalThis.wait = setTimeout(() => console.log('late'), 300);
         console.log('done');
     "#;
-    // A neighbour that would be asked to rest while the child of the other is waited for.
+    // A second program would have to rest while the first waits for its child.
     let mut neighbour = runner(&source);
     neighbour.eval("globalThis.ticks = 0; setInterval(() => ticks++, 5).unref(); globalThis.kept = 1");
-    let (process, told) = start(&source, streaming(parent(code)), Dispatch::Worker);
-    until_line(&process, &told, "ready");
+    let (process, events) = start(&source, streaming(parent(code)), Dispatch::Worker);
+    until_line(&process, &events, "ready");
     let snapshot = take(&source);
-    assert!(source.files().read("/workspace/made", 0, 99).is_ok(), "it was taken after the child's end");
-    let Copied { told: copied, .. } = copy(&core, &snapshot);
+    assert!(source.files().read("/workspace/made", 0, 99).is_ok(), "the snapshot was taken after the child's end");
+    let RestoredCopy { events: copied, .. } = copy(&core, &snapshot);
     assert_eq!(text(&exited(&copied[&process.pid()]).stdout), "ready\ndone\nlate\n");
-    assert_eq!(text(&exited(&told).stdout), "ready\ndone\nlate\n");
+    assert_eq!(text(&exited(&events).stdout), "ready\ndone\nlate\n");
     assert_eq!(neighbour.eval("console.log(kept)"), "1");
 }
 
 #[test]
-fn who_spins_is_named_and_nothing_else_changes() {
+fn a_spinning_program_is_named_and_the_others_continue() {
     let core = core();
     let source = runtime(&core);
     let mut resident = runner(&source);
     resident.eval("globalThis.n = 1");
-    let (process, told) = start(&source, exec("for (;;) {}"), Dispatch::Worker);
+    let (process, events) = start(&source, exec("for (;;) {}"), Dispatch::Worker);
     let options = SnapshotOptions { timeout: Duration::from_millis(100), ..SnapshotOptions::default() };
-    let error = try_take(&source, options.clone()).expect_err("it never rests");
-    assert_eq!(error, Error::Busy { pid: process.pid(), command: "node".to_owned(), timeout_ms: 100 });
-    assert_eq!(resident.eval("console.log(++n)"), "2", "those who rested go on");
-    // An evaluation that comes while the others rest is not lost, and one that must end does.
-    let (tell, told_of) = channel();
-    source.snapshot(options, move |taken| tell.send(taken.map(drop)).expect("the test listens"));
+    let error = try_take(&source, options.clone()).expect_err("a spinning program");
+    assert_eq!(error, Error::Busy { pid: process.pid().get(), command: "node".to_owned(), timeout_ms: 100 });
+    assert_eq!(resident.eval("console.log(++n)"), "2", "the programs that rested continue");
+    // An evaluation that arrives while the others rest is queued, and a program that must end ends.
+    let (sender, taken_events) = channel();
+    source.snapshot(options, move |taken| sender.send(taken.map(drop)).expect("the test waits"));
     assert_eq!(resident.eval("console.log(++n)"), "3");
-    assert!(told_of.recv_timeout(PATIENCE).expect("an answer").is_err());
+    assert!(taken_events.recv_timeout(STEP_TIMEOUT).expect("an answer").is_err());
     process.cancel();
-    assert_eq!(code(&exited(&told)), Some("ERR_CANCELED"));
+    assert_eq!(code(&exited(&events)), Some("ERR_CANCELED"));
     assert_eq!(take(&source).info().programs, 1);
 }
 
 #[test]
-fn who_ends_or_is_born_meanwhile_does_not_matter() {
+fn programs_may_start_and_end_during_a_snapshot() {
     let core = core();
     let limits = Limits { processes: 100, ..Limits::default() };
     let source = core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime");
@@ -181,7 +186,7 @@ fn who_ends_or_is_born_meanwhile_does_not_matter() {
         if (codes.join() !== '0,1') throw new Error(codes.join());
     }
     console.log('all')";
-    let (process, told) = start(&source, parent(code), Dispatch::Worker);
+    let (process, events) = start(&source, parent(code), Dispatch::Worker);
     let mut snapshots = Vec::new();
     let mut taken = 0;
     while source.inner().counts().1 > 0 {
@@ -191,12 +196,12 @@ fn who_ends_or_is_born_meanwhile_does_not_matter() {
             snapshots.push(snapshot);
         }
     }
-    let original = exited(&told);
+    let original = exited(&events);
     assert_eq!((text(&original.stdout), text(&original.stderr)), ("all\n".into(), String::new()), "{original:?}");
     assert!(!snapshots.is_empty(), "of {taken}");
     for snapshot in snapshots.iter().take(20) {
-        let Copied { runtime, told, .. } = copy(&core, snapshot);
-        let outcome = exited(&told[&process.pid()]);
+        let RestoredCopy { runtime, events, .. } = copy(&core, snapshot);
+        let outcome = exited(&events[&process.pid()]);
         assert_eq!(
             (text(&outcome.stdout), text(&outcome.stderr)),
             ("all\n".into(), String::new()),
@@ -208,7 +213,7 @@ fn who_ends_or_is_born_meanwhile_does_not_matter() {
 }
 
 #[test]
-fn the_shell_and_its_commands_go_on() {
+fn the_shell_and_its_commands_continue() {
     let core = core();
     let source = runtime(&core);
     let command = ProcessOptions {
@@ -216,11 +221,11 @@ fn the_shell_and_its_commands_go_on() {
         args: vec!["-c".to_owned(), "x=5; echo ready; sleep 0.3; echo $((x + 1)) | cat; cat <<< done".to_owned()],
         ..exec("bash")
     };
-    let (process, told) = start(&source, streaming(command), Dispatch::Worker);
-    until_line(&process, &told, "ready");
+    let (process, events) = start(&source, streaming(command), Dispatch::Worker);
+    until_line(&process, &events, "ready");
     let snapshot = take(&source);
-    let Copied { runtime, told: copied, .. } = copy(&core, &snapshot);
-    for outcome in [exited(&copied[&process.pid()]), exited(&told)] {
+    let RestoredCopy { runtime, events: copied, .. } = copy(&core, &snapshot);
+    for outcome in [exited(&copied[&process.pid()]), exited(&events)] {
         assert_eq!((text(&outcome.stdout).as_str(), text(&outcome.stderr).as_str()), ("ready\n6\ndone\n", ""));
     }
     until_left(&runtime, (0, 0, 0));

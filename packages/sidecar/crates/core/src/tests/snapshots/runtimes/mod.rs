@@ -1,4 +1,5 @@
-//! Whole runtimes as values, with real guests: what lives goes on in every copy and after a rollback, whatever it was in the middle of.
+//! Snapshots of whole runtimes with real guests: all state continues in every copy and after a
+//! rollback, at any point of the programs' work.
 
 mod chaos;
 mod costs;
@@ -14,46 +15,47 @@ mod usage;
 
 use super::*;
 use crate::{Held, ProgramInfo, RestoreOptions, Snapshot, SnapshotOptions};
+use coldframe_ids::Pid;
 use std::collections::HashMap;
 
-/// A resident program and what it tells.
+/// A resident program and its sink's events.
 pub(super) struct Runner {
     pub(super) process: Process,
-    pub(super) told: Receiver<Told>,
+    pub(super) events: Receiver<SinkEvent>,
     evaluations: u32,
 }
 
 pub(super) fn runner(runtime: &Runtime) -> Runner {
-    let (process, told) = start(runtime, ProcessOptions { mode: Mode::Resident, ..exec("") }, Dispatch::Worker);
-    assert!(matches!(told.recv_timeout(PATIENCE), Ok(Told::Ready)), "it becomes ready");
-    Runner { process, told, evaluations: 0 }
+    let (process, events) = start(runtime, ProcessOptions { mode: Mode::Resident, ..exec("") }, Dispatch::Worker);
+    assert!(matches!(events.recv_timeout(STEP_TIMEOUT), Ok(SinkEvent::Ready)), "the runner is ready");
+    Runner { process, events, evaluations: 0 }
 }
 
 impl Runner {
-    pub(super) fn of(process: Process, told: Receiver<Told>) -> Self {
-        Self { process, told, evaluations: 500 }
+    pub(super) fn of(process: Process, events: Receiver<SinkEvent>) -> Self {
+        Self { process, events, evaluations: 500 }
     }
 
-    /// Has a snippet begin; its number.
+    /// Starts a snippet. Returns its number.
     pub(super) fn begin(&mut self, code: &str) -> u32 {
         self.evaluations += 1;
         let begun = self.process.evaluate(self.evaluations, code.to_owned(), None, Streams::default(), Dispatch::Worker);
-        begun.expect("it lives");
+        begun.expect("a live program");
         self.evaluations
     }
 
-    /// What became of the snippet of that number.
+    /// Waits for the end of the snippet `number` and returns its outcome.
     pub(super) fn ended(&self, number: u32) -> Outcome {
         loop {
-            match self.told.recv_timeout(PATIENCE).expect("the evaluation must end") {
-                Told::Evaluated(id, outcome) if id == number => return outcome,
-                Told::Exited(outcome) => panic!("the runner has ended: {outcome:?}"),
+            match self.events.recv_timeout(STEP_TIMEOUT).expect("the evaluation must end") {
+                SinkEvent::Evaluated(id, outcome) if id == number => return outcome,
+                SinkEvent::Exited(outcome) => panic!("the runner has ended: {outcome:?}"),
                 _ => {}
             }
         }
     }
 
-    /// What a snippet prints, without the last line's end.
+    /// Evaluates a snippet. Returns its output without the last line break.
     pub(super) fn eval(&mut self, code: &str) -> String {
         let number = self.begin(code);
         let outcome = self.ended(number);
@@ -67,65 +69,65 @@ pub(super) fn code_of(outcome: &Outcome) -> Option<&'static str> {
 }
 
 pub(super) fn try_take(runtime: &Runtime, options: SnapshotOptions) -> Result<(Arc<Snapshot>, Option<Held>), Error> {
-    let (tell, told) = channel();
-    runtime.snapshot(options, move |taken| tell.send(taken).expect("the test listens"));
-    told.recv_timeout(PATIENCE).expect("a snapshot is answered")
+    let (sender, events) = channel();
+    runtime.snapshot(options, move |taken| sender.send(taken).expect("the test waits"));
+    events.recv_timeout(STEP_TIMEOUT).expect("a snapshot is answered")
 }
 
 pub(super) fn take(runtime: &Runtime) -> Arc<Snapshot> {
     try_take(runtime, SnapshotOptions::default()).expect("a snapshot").0
 }
 
-/// What was restored: the runtime, its programs, and what those of them tell that the test had started.
-pub(super) struct Copied {
+/// A restored runtime, its programs, and the events of those programs that the test had started.
+pub(super) struct RestoredCopy {
     pub(super) runtime: Runtime,
     pub(super) programs: Vec<(ProgramInfo, Process)>,
-    pub(super) told: HashMap<u32, Receiver<Told>>,
+    pub(super) events: HashMap<Pid, Receiver<SinkEvent>>,
 }
 
-impl Copied {
-    /// The only resident one.
+impl RestoredCopy {
+    /// Returns the runtime and its only runner.
     pub(super) fn runner(mut self) -> (Runtime, Runner) {
         let (info, process) = self.programs.iter().find(|(info, _)| info.mode == Mode::Resident).expect("a runner").clone();
-        let told = self.told.remove(&info.pid).expect("its ear");
-        (self.runtime, Runner::of(process, told))
+        let events = self.events.remove(&info.pid).expect("its sink");
+        (self.runtime, Runner::of(process, events))
     }
 }
 
-pub(super) fn try_copy(core: &Core, snapshot: &Arc<Snapshot>, options: RestoreOptions) -> Result<Copied, Error> {
-    let mut ears = HashMap::new();
+pub(super) fn try_copy(core: &Core, snapshot: &Arc<Snapshot>, options: RestoreOptions) -> Result<RestoredCopy, Error> {
+    let mut sinks = HashMap::new();
     let ((runtime, programs), _) = core.restore(snapshot, options, &mut |info, old| {
         assert!(old.is_none() && info.is_root);
-        let (ear, told) = Ear::new();
-        ears.insert(info.pid, told);
-        ear
+        let (sink, events) = TestSink::new();
+        sinks.insert(info.pid, events);
+        sink
     })?;
-    Ok(Copied { runtime, programs, told: ears })
+    Ok(RestoredCopy { runtime, programs, events: sinks })
 }
 
-pub(super) fn copy(core: &Core, snapshot: &Arc<Snapshot>) -> Copied {
+pub(super) fn copy(core: &Core, snapshot: &Arc<Snapshot>) -> RestoredCopy {
     try_copy(core, snapshot, RestoreOptions::default()).expect("a copy")
 }
 
-/// What a restore or a rollback gives.
+/// The programs that a restore or a rollback returns.
 pub(super) type Programs = Vec<(ProgramInfo, Process)>;
 
-/// Rolls back; a program that takes another's place goes on telling its ear, all others have new ones.
-pub(super) fn rollback(runtime: &Runtime, snapshot: &Arc<Snapshot>) -> (Programs, HashMap<u32, Receiver<Told>>) {
-    let mut ears = HashMap::new();
+/// Rolls back. A program that replaces another keeps its sink. All others get new sinks.
+pub(super) fn rollback(runtime: &Runtime, snapshot: &Arc<Snapshot>) -> (Programs, HashMap<Pid, Receiver<SinkEvent>>) {
+    let mut sinks = HashMap::new();
     let programs = runtime.rollback(snapshot, &mut |info, old| {
         old.unwrap_or_else(|| {
-            let (ear, told) = Ear::new();
-            ears.insert(info.pid, told);
-            ear
+            let (sink, events) = TestSink::new();
+            sinks.insert(info.pid, events);
+            sink
         })
     });
-    (programs.expect("a rollback"), ears)
+    (programs.expect("a rollback"), sinks)
 }
 
 impl Runner {
-    /// Goes on with the copy that has taken its place.
-    pub(super) fn follow(&mut self, programs: &[(ProgramInfo, Process)]) {
+    /// Continues with the program that has replaced this one.
+    pub(super) fn continue_with(&mut self, programs: &[(ProgramInfo, Process)]) {
         let lineage = self.process.info().lineage;
         self.process = programs.iter().find(|(info, _)| info.lineage == lineage).expect("its copy").1.clone();
     }

@@ -1,10 +1,10 @@
-//! What is refused is refused by name, whole, and leaves nothing behind.
+//! A refused operation fails by name, as a whole, and leaves no state behind.
 
 use super::*;
 use crate::Limits;
 
-/// What a limit that is too narrow is called.
-const NARROW: [&str; 2] = ["ERR_RESOURCE_EXHAUSTED", "ERR_MEMORY_LIMIT"];
+/// Codes of a limit that is too narrow.
+const LIMIT_CODES: [&str; 2] = ["ERR_RESOURCE_EXHAUSTED", "ERR_MEMORY_LIMIT"];
 
 fn source(core: &Core) -> (Runtime, Arc<Snapshot>) {
     let source = runtime(core);
@@ -19,12 +19,12 @@ fn source(core: &Core) -> (Runtime, Arc<Snapshot>) {
 }
 
 #[test]
-fn limits_narrower_than_what_is_there() {
+fn a_restore_into_limits_below_the_snapshots_usage_is_refused() {
     let core = core();
     let (source, snapshot) = source(&core);
     let before = core.resources();
     let wide = *snapshot.limits();
-    let image = core.shared().image_len();
+    let image = core.installation().image_len();
     let cases = [
         ("memoryBytes", Limits { memory_bytes: image + (2 << 20), ..wide }),
         ("totalMemoryBytes", Limits { total_memory_bytes: image + (24 << 20), ..wide }),
@@ -34,7 +34,7 @@ fn limits_narrower_than_what_is_there() {
     for (name, limits) in cases {
         let refused = try_copy(&core, &snapshot, RestoreOptions { limits: Some(limits), ..RestoreOptions::default() });
         let error = refused.err().unwrap_or_else(|| panic!("{name} is too narrow"));
-        assert!(NARROW.contains(&error.code()), "{name}: {error}");
+        assert!(LIMIT_CODES.contains(&error.code()), "{name}: {error}");
         let after = core.resources();
         assert_eq!((after.runtimes, after.processes), (before.runtimes, before.processes), "{name}");
     }
@@ -45,27 +45,27 @@ fn limits_narrower_than_what_is_there() {
 }
 
 #[test]
-fn a_rollback_that_fails_has_changed_nothing() {
+fn a_failed_rollback_changes_nothing() {
     let core = core();
     let (_big, snapshot) = source(&core);
-    let limits = Limits { total_memory_bytes: core.shared().image_len() + (20 << 20), ..Limits::default() };
+    let limits = Limits { total_memory_bytes: core.installation().image_len() + (20 << 20), ..Limits::default() };
     let small = core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime");
     let mut runner = runner(&small);
     runner.eval("globalThis.n = 5");
     small.files().write("/workspace/mine", b"1", false).expect("room");
-    let error = small.rollback(&snapshot, &mut |_, _| panic!("nobody is asked")).expect_err("too large");
-    assert!(NARROW.contains(&error.code()), "{error}");
+    let error = small.rollback(&snapshot, &mut |_, _| panic!("no sink is assigned")).expect_err("too large");
+    assert!(LIMIT_CODES.contains(&error.code()), "{error}");
     assert_eq!(runner.eval("console.log(++n)"), "6");
     assert!(small.files().stat("/workspace/mine", true).is_ok());
     assert_eq!(small.inner().counts().1, 1);
     small.dispose();
-    let error = small.rollback(&snapshot, &mut |_, _| panic!("nobody is asked")).expect_err("disposed");
-    assert!(["ERR_RUNTIME_DISPOSED", NARROW[0], NARROW[1]].contains(&error.code()));
+    let error = small.rollback(&snapshot, &mut |_, _| panic!("no sink is assigned")).expect_err("disposed");
+    assert!(["ERR_RUNTIME_DISPOSED", LIMIT_CODES[0], LIMIT_CODES[1]].contains(&error.code()));
     assert_eq!(try_take(&small, SnapshotOptions::default()).err(), Some(Error::RuntimeDisposed));
 }
 
 #[test]
-fn a_name_that_is_an_id() {
+fn a_snapshot_name_that_is_an_id_is_refused() {
     let core = core();
     let runtime = runtime(&core);
     let id = take(&runtime).info().id.clone();

@@ -23,21 +23,21 @@ fn a_copy_has_memory_and_files_of_its_own() {
     let snapshot = take(&source);
     let info = snapshot.info().clone();
     assert_eq!((info.programs, info.parent, info.image.as_str()), (1, None, core.image_id()));
-    assert_eq!(original.eval("state()"), "41 999 one", "the original goes on");
+    assert_eq!(original.eval("state()"), "41 999 one", "the original continues");
     original.eval("count = 0; (await import('node:fs')).writeFileSync('/workspace/state', 'two')");
     let (copied, mut runner) = copy(&core, &snapshot).runner();
     assert_eq!(runner.eval("state()"), "41 999 one");
     runner.eval("count++; (await import('node:fs')).writeFileSync('/workspace/state', 'three')");
     assert_eq!(original.eval("state()"), "0 999 two");
     assert_eq!(runner.eval("state()"), "42 999 three");
-    assert_eq!(runner.process.info(), original.process.info(), "the same program, as far as anyone can tell");
+    assert_eq!(runner.process.info(), original.process.info(), "the program's description is equal");
     let next = take(&copied);
     assert_eq!(next.info().parent.as_deref(), Some(snapshot.info().id.as_str()));
     assert_ne!(next.info().id, snapshot.info().id);
 }
 
 #[test]
-fn copies_agree_on_no_random_number_and_hear_that_they_live_again() {
+fn copies_share_no_random_number_and_are_notified_of_the_restore() {
     let core = core();
     let source = runtime(&core);
     let mut original = runner(&source);
@@ -55,37 +55,37 @@ fn copies_agree_on_no_random_number_and_hear_that_they_live_again() {
 }
 
 #[test]
-fn copies_begin_when_they_are_let_and_never_when_their_runtime_was_disposed_of_before() {
+fn copies_start_on_request_and_never_after_their_runtime_was_disposed() {
     let core = core();
     let source = runtime(&core);
     let code = "process.on('coldframe:restore', () => process.exit(3)); console.log('begun'); setInterval(() => {}, 1e6)";
     let streams = Streams { stdout: true, stderr: false };
-    let (_program, told) = start(&source, ProcessOptions { streams, ..exec(code) }, Dispatch::Worker);
-    assert!(matches!(told.recv_timeout(PATIENCE), Ok(Told::Output(_, 1, data)) if data == b"begun\n"));
+    let (_program, events) = start(&source, ProcessOptions { streams, ..exec(code) }, Dispatch::Worker);
+    assert!(matches!(events.recv_timeout(STEP_TIMEOUT), Ok(SinkEvent::Output(_, 1, data)) if data == b"begun\n"));
     let snapshot = take(&source);
     snapshot.expect_copies(40);
     let (mut copies, mut starting) = (Vec::new(), Vec::new());
     for number in 0..40 {
-        let (ear, told) = Ear::new();
-        let restored = core.restore(&snapshot, RestoreOptions::default(), &mut |_, _| ear.clone());
+        let (sink, events) = TestSink::new();
+        let restored = core.restore(&snapshot, RestoreOptions::default(), &mut |_, _| sink.clone());
         let ((runtime, _), start) = restored.expect("a copy");
         if number % 2 == 0 {
             runtime.dispose();
         }
-        copies.push((runtime, told));
+        copies.push((runtime, events));
         starting.push(start);
     }
-    assert!(copies.iter().all(|(_, told)| told.try_recv().is_err()), "none has run");
+    assert!(copies.iter().all(|(_, events)| events.try_recv().is_err()), "no copy has run");
     drop(starting);
-    for (number, (_runtime, told)) in copies.iter().enumerate() {
-        let outcome = exited(told);
+    for (number, (_runtime, events)) in copies.iter().enumerate() {
+        let outcome = exited(events);
         let expected = if number % 2 == 0 { (137, Some("ERR_RUNTIME_DISPOSED")) } else { (3, None) };
         assert_eq!((outcome.exit_code, code_of(&outcome)), expected);
     }
 }
 
 #[test]
-fn a_rollback_in_place_goes_back_and_the_handle_goes_on() {
+fn a_rollback_restores_the_state_and_keeps_the_handle() {
     let core = core();
     let source = runtime(&core);
     let mut runner = runner(&source);
@@ -94,9 +94,9 @@ fn a_rollback_in_place_goes_back_and_the_handle_goes_on() {
     runner.eval("count = 1; (await import('node:fs')).writeFileSync('/workspace/state', 'two')");
     let second = take(&source);
     for (snapshot, state) in [(&first, "41 999 one"), (&second, "1 999 two"), (&first, "41 999 one")] {
-        let (programs, ears) = rollback(&source, snapshot);
-        assert!(ears.is_empty(), "its sink goes on");
-        runner.follow(&programs);
+        let (programs, sinks) = rollback(&source, snapshot);
+        assert!(sinks.is_empty(), "the sink is kept");
+        runner.continue_with(&programs);
         assert_eq!(runner.eval("state()"), state);
         runner.eval("count = 7");
     }
@@ -104,14 +104,14 @@ fn a_rollback_in_place_goes_back_and_the_handle_goes_on() {
 }
 
 #[test]
-fn an_empty_runtime_is_a_value_too() {
+fn an_empty_runtime_can_be_snapshotted_and_restored() {
     let core = core();
     let source = runtime(&core);
     source.files().write("/workspace/a", b"kept", false).expect("room");
     let mut answered = None;
-    let (tell, told) = channel();
-    source.snapshot(SnapshotOptions::default(), move |taken| tell.send(taken).expect("the test listens"));
-    answered.replace(told.try_recv().expect("within the call"));
+    let (sender, events) = channel();
+    source.snapshot(SnapshotOptions::default(), move |taken| sender.send(taken).expect("the test waits"));
+    answered.replace(events.try_recv().expect("an answer within the call"));
     let (snapshot, _) = answered.expect("an answer").expect("a snapshot");
     source.files().write("/workspace/a", b"changed", false).expect("room");
     let copied = copy(&core, &snapshot);

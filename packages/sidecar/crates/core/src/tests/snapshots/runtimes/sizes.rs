@@ -1,4 +1,4 @@
-//! What a snapshot is said to take: all that it keeps beside the memory of its programs is in it.
+//! The size of a snapshot contains all state that it keeps beside the memory of its programs.
 
 use super::*;
 
@@ -13,10 +13,10 @@ fn captured_output_environment_and_labels_are_in_the_size() {
     let labels = || (0..60).map(|number| (number.to_string(), "x".repeat(1_000))).collect();
     let labelled = || SnapshotOptions { labels: labels(), ..SnapshotOptions::default() };
     let nothing = size(&bare, SnapshotOptions::default());
-    assert!(nothing >= 4 << 10, "one of nothing takes something too: {nothing}");
+    assert!(nothing >= 4 << 10, "an empty snapshot has a size too: {nothing}");
     assert!(size(&bare, labelled()) >= nothing + 60_000);
     assert!(size(&runtime, SnapshotOptions::default()) >= nothing + 200_000);
-    // Captured and not yet told, for as long as the evaluation goes on.
+    // The output is captured and not reported before the evaluation ends.
     let mut runner = runner(&bare);
     let before = size(&bare, SnapshotOptions::default());
     runner.begin(
@@ -25,10 +25,10 @@ fn captured_output_environment_and_labels_are_in_the_size() {
     let began = std::time::Instant::now();
     let mut after = before;
     while after < before + (5 << 20) {
-        assert!(began.elapsed() < PATIENCE, "{after} and {before} before");
+        assert!(began.elapsed() < STEP_TIMEOUT, "{after} and {before} before");
         after = size(&bare, SnapshotOptions::default());
     }
-    // Handed in and not read.
+    // Standard input that was given and not read.
     let fed = core.create_runtime(RuntimeOptions::default()).expect("a third");
     let unread = ProcessOptions { stdin: vec![1; 8 << 20], ..exec("setTimeout(() => {}, 1e6)") };
     let (_process, _told) = start(&fed, unread, Dispatch::Worker);

@@ -1,16 +1,17 @@
-//! Runtimes that slept on disk: written, opened by another core as after a restart, and going on.
+//! Runtimes that were paused on disk: they are written, opened by another core as after a restart,
+//! and continue.
 
 use super::families::{TALK, TALKED, parent, streaming, until_line};
 use super::*;
-use crate::Stay;
+use crate::Retention;
 use crate::{Store, StoreOptions, Stored};
 
-/// A store in a folder that is gone when the test ends.
-struct Kept {
+/// A store in a folder that is removed when the test ends.
+struct TestStore {
     folder: PathBuf,
 }
 
-impl Kept {
+impl TestStore {
     fn new(name: &str) -> Self {
         Self { folder: std::env::temp_dir().join(format!("coldframe-stored-{}-{name}", std::process::id())) }
     }
@@ -20,7 +21,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for TestStore {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
@@ -31,8 +32,8 @@ fn options(name: &str) -> SnapshotOptions {
 }
 
 #[test]
-fn a_runner_goes_on_after_a_restart() {
-    let kept = Kept::new("runner");
+fn a_runner_continues_after_a_restart() {
+    let kept = TestStore::new("runner");
     let id = {
         let core = core();
         let source = runtime(&core);
@@ -40,9 +41,9 @@ fn a_runner_goes_on_after_a_restart() {
         runner.eval("const fs = process.getBuiltinModule('fs'); globalThis.n = 41; globalThis.big = Buffer.alloc(3 << 20, 7); fs.mkdirSync('/tmp/a'); fs.writeFileSync('/tmp/a/b', 'text'); globalThis.fd = fs.openSync('/tmp/a/b')");
         let (snapshot, _) = try_take(&source, options("asleep")).expect("a snapshot");
         let store = kept.open(&core);
-        store.write(&snapshot, Stay::No).expect("written");
+        store.write(&snapshot, Retention::No).expect("written");
         let digest = store.digest("t", "asleep").expect("a digest");
-        // What is in memory, and what comes from its file, is the same content.
+        // The snapshot in memory and the snapshot from its file have equal content.
         let opened = store.get("t", "asleep").expect("opened");
         assert_eq!(
             (opened.info(), opened.programs(), opened.cwd(), opened.env(), opened.limits()),
@@ -58,18 +59,22 @@ fn a_runner_goes_on_after_a_restart() {
     let snapshot = store.get("t", &id).expect("opened");
     let (copied, mut runner) = copy(&core, &snapshot).runner();
     assert_eq!(runner.eval("const s = process.getBuiltinModule('fs'); console.log(++n, big.every((byte) => byte === 7), s.readFileSync(fd, 'utf8'), s.readdirSync('/tmp/a').join())"), "42 true text b");
-    // What came from a file can be written again, and is a child of it.
+    // A runtime that was restored from a file can be written again, as a child of that snapshot.
     let (second, _) = try_take(&copied, options("later")).expect("a snapshot");
     assert_eq!(second.info().parent.as_ref(), Some(&id));
-    store.write(&second, Stay::No).expect("written");
+    store.write(&second, Retention::No).expect("written");
     store.delete("t", &id).expect("deleted");
     drop((snapshot, copied, runner));
     let (_runtime, mut runner) = copy(&core, &store.get("t", "later").expect("opened")).runner();
-    assert_eq!(runner.eval("console.log(n, big.length)"), format!("42 {}", 3 << 20), "each stands for itself");
+    assert_eq!(
+        runner.eval("console.log(n, big.length)"),
+        format!("42 {}", 3 << 20),
+        "the second snapshot does not depend on the first"
+    );
 }
 
 #[test]
-fn what_no_client_can_be_told_is_not_taken() {
+fn a_snapshot_with_unrepresentable_options_is_refused() {
     let core = core();
     let source = runtime(&core);
     let before = take(&source);
@@ -85,27 +90,27 @@ fn what_no_client_can_be_told_is_not_taken() {
 }
 
 #[test]
-fn a_family_goes_on_after_a_restart() {
-    let kept = Kept::new("family");
+fn a_parent_and_its_child_continue_after_a_restart() {
+    let kept = TestStore::new("family");
     {
         let core = core();
         let source = runtime(&core);
-        let (process, told) = start(&source, streaming(parent(TALK)), Dispatch::Worker);
-        until_line(&process, &told, "ready");
+        let (process, events) = start(&source, streaming(parent(TALK)), Dispatch::Worker);
+        until_line(&process, &events, "ready");
         let (snapshot, _) = try_take(&source, options("family")).expect("a snapshot");
         assert_eq!(snapshot.programs().len(), 2);
-        kept.open(&core).write(&snapshot, Stay::No).expect("written");
+        kept.open(&core).write(&snapshot, Retention::No).expect("written");
     }
     let core = core();
     let snapshot = kept.open(&core).get("t", "family").expect("opened");
     let copied = copy(&core, &snapshot);
-    let outcome = exited(&copied.told[&snapshot.programs()[0].pid]);
+    let outcome = exited(&copied.events[&snapshot.programs()[0].pid]);
     assert_eq!((text(&outcome.stdout).as_str(), outcome.exit_code), (TALKED, 0));
 }
 
 #[test]
 fn an_exported_runtime_moves_to_another_store() {
-    let (here, there) = (Kept::new("here"), Kept::new("there"));
+    let (here, there) = (TestStore::new("here"), TestStore::new("there"));
     let file = std::env::temp_dir().join(format!("coldframe-exported-{}", std::process::id()));
     let core = core();
     let source = runtime(&core);
@@ -117,17 +122,17 @@ fn an_exported_runtime_moves_to_another_store() {
     store.export("t", "moves", &file).expect("exported");
     let other = super::super::super::core();
     let store = there.open(&other);
-    let (info, _) = store.import("heir", &file).expect("imported");
-    assert_eq!((info.tenant.as_str(), info.name.as_deref()), ("heir", Some("moves")));
-    let (_runtime, mut runner) = copy(&other, &store.get("heir", "moves").expect("opened")).runner();
+    let (info, _) = store.import("new-tenant", &file).expect("imported");
+    assert_eq!((info.tenant.as_str(), info.name.as_deref()), ("new-tenant", Some("moves")));
+    let (_runtime, mut runner) = copy(&other, &store.get("new-tenant", "moves").expect("opened")).runner();
     assert_eq!(runner.eval("console.log(++n)"), "2");
     std::fs::remove_file(&file).expect("removed");
 }
 
-/// Any byte of the state that is different is seen by its digest; with the digest made right again, as by somebody who writes such files, it is
-/// refused or a state that works: nothing panics.
+/// A digest detects any changed byte of the state. If the digest is computed anew, as by an
+/// attacker who writes such files, the state is refused or works. Nothing panics.
 #[test]
-fn states_that_somebody_made_up() {
+fn forged_states_are_refused_or_work() {
     let core = core();
     let source = runtime(&core);
     let mut runner = runner(&source);
@@ -136,8 +141,8 @@ fn states_that_somebody_made_up() {
     );
     let snapshot = take(&source);
     let state = snapshot.state_bytes().expect("bytes");
-    let remade = |state: &[u8]| Snapshot::assemble(&core, snapshot.info().clone(), state, snapshot.memories());
-    assert_eq!(remade(&state).expect("it is right").state_bytes().map(|bytes| bytes.len()), Ok(state.len()));
+    let remade = |state: &[u8]| Snapshot::assemble(core.installation(), snapshot.info().clone(), state, snapshot.memories());
+    assert_eq!(remade(&state).expect("a valid state").state_bytes().map(|bytes| bytes.len()), Ok(state.len()));
     let mut seed = 3_u64;
     let mut below = |most: usize| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -160,22 +165,22 @@ fn states_that_somebody_made_up() {
         }
     }
     assert!(refused > 200, "{refused}");
-    let fewer = Snapshot::assemble(&core, snapshot.info().clone(), &state, Vec::new());
+    let fewer = Snapshot::assemble(core.installation(), snapshot.info().clone(), &state, Vec::new());
     assert_eq!(fewer.err().map(|error| error.code()), Some("ERR_SNAPSHOT_DAMAGED"));
     assert_eq!(runner.eval("console.log(1)"), "1");
 }
 
 #[test]
-fn a_snapshot_has_heirs_while_runtimes_live_that_came_from_it() {
+fn a_snapshot_is_used_while_runtimes_restored_from_it_exist() {
     let core = core();
     let source = runtime(&core);
     let (first, second) = (take(&source), take(&source));
-    assert!(!first.has_heirs(), "whom it was taken of did not come from it");
+    assert!(!first.is_used(), "the source was not restored from the snapshot");
     let copied = copy(&core, &first).runtime;
-    assert!(first.has_heirs() && !second.has_heirs());
+    assert!(first.is_used() && !second.is_used());
     rollback(&copied, &second);
-    assert!(!first.has_heirs() && second.has_heirs());
+    assert!(!first.is_used() && second.is_used());
     let later = take(&copied);
     copied.dispose();
-    assert!(!second.has_heirs() && !later.has_heirs());
+    assert!(!second.is_used() && !later.is_used());
 }

@@ -1,9 +1,9 @@
-//! Snapshots of snapshots: back to any ancestor, and on from there.
+//! Snapshots of restored runtimes, and rollbacks to any ancestor.
 
 use super::*;
 
 #[test]
-fn back_to_an_ancestor_and_on_to_another_branch() {
+fn a_runtime_rolls_back_to_an_ancestor_and_continues_on_another_branch() {
     let core = core();
     let source = runtime(&core);
     let mut runner = runner(&source);
@@ -22,7 +22,7 @@ fn back_to_an_ancestor_and_on_to_another_branch() {
     for (back, word) in [("a", "x"), ("a/b", "y"), ("a/x", "z"), ("a/b/c", "d"), ("a/b/y", "e")] {
         let snapshot = taken[back].clone();
         let (programs, _) = rollback(&source, &snapshot);
-        runner.follow(&programs);
+        runner.continue_with(&programs);
         let path = say(&mut runner, word);
         assert_eq!(path, format!("{back}/{word}"));
         let next = take(&source);
@@ -32,12 +32,12 @@ fn back_to_an_ancestor_and_on_to_another_branch() {
     drop(source);
     for (path, snapshot) in &taken {
         let (_runtime, mut runner) = copy(&core, snapshot).runner();
-        assert_eq!(runner.eval("console.log(path.join('/'))"), *path, "each stands for itself");
+        assert_eq!(runner.eval("console.log(path.join('/'))"), *path, "the snapshots are independent");
     }
 }
 
 #[test]
-fn a_long_chain_of_copies_of_copies() {
+fn a_long_chain_of_copies_keeps_its_state() {
     let core = core();
     let mut parent: Option<String> = None;
     let (mut current, mut runner) = {
@@ -56,7 +56,7 @@ fn a_long_chain_of_copies_of_copies() {
         parent = Some(snapshot.info().id.clone());
         if generation % 3 == 0 {
             let (programs, _) = rollback(&current, &snapshot);
-            runner.follow(&programs);
+            runner.continue_with(&programs);
         } else {
             (current, runner) = copy(&core, &snapshot).runner();
         }

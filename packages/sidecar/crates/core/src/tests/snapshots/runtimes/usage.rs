@@ -1,19 +1,20 @@
-//! CPU time across copies, rollbacks and resumes: it goes on where it was, and neither a save nor a restore is a program's own.
+//! CPU time across copies, rollbacks and resumes: the count continues, and programs are not charged
+//! for taking or restoring snapshots.
 
 use super::families::{parent, streaming, until_line};
 use super::*;
 
-/// What counts for the limit of the program that has computed most, in milliseconds.
+/// Returns the CPU time of the program that has used most, in milliseconds.
 fn cpu_ms(runtime: &Runtime) -> u64 {
     let resources = runtime.resources();
-    resources.limits.iter().find(|one| one.limit == "cpuMs").expect("it is counted").used
+    resources.limits.iter().find(|one| one.limit == "cpuMs").expect("the limit").used
 }
 
-/// Computes for a while, says so, and waits.
+/// Computes for a while, prints a line, and waits.
 const BURN: &str = "for (let n = 0; n < 1e7; n++); console.log('burnt'); setInterval(() => {}, 100000);";
 
-/// Goes on with a copy on its own.
-fn go_on(core: &Core, before: &Runtime) -> Runtime {
+/// Replaces the runtime by a copy of it.
+fn replace_by_copy(core: &Core, before: &Runtime) -> Runtime {
     let snapshot = take(before);
     before.dispose();
     copy(core, &snapshot).runtime
@@ -24,12 +25,12 @@ fn a_restored_child_is_charged_to_its_root_once() {
     let core = core();
     let mut runtime = runtime(&core);
     let code = format!("spawn('node', ['-e', `{BURN}`], {{ stdio: 'inherit' }});");
-    let (process, told) = start(&runtime, streaming(parent(&code)), Dispatch::Worker);
-    until_line(&process, &told, "burnt");
+    let (process, events) = start(&runtime, streaming(parent(&code)), Dispatch::Worker);
+    until_line(&process, &events, "burnt");
     let before = cpu_ms(&runtime);
-    assert!(before > 0, "what a child computes counts for its root");
+    assert!(before > 0, "a child's CPU time counts for its root program");
     for _ in 0..4 {
-        runtime = go_on(&core, &runtime);
+        runtime = replace_by_copy(&core, &runtime);
         rollback(&runtime, &take(&runtime));
     }
     let after = cpu_ms(&runtime);
@@ -37,33 +38,33 @@ fn a_restored_child_is_charged_to_its_root_once() {
 }
 
 #[test]
-fn a_save_gives_no_cpu_time_back() {
+fn a_snapshot_does_not_reduce_cpu_time() {
     let core = core();
     let mut runtime = runtime(&core);
     let code = format!("globalThis.large = Buffer.alloc(64e6, 1); {BURN} setInterval(() => large.fill(1), 1);");
-    let (process, told) = start(&runtime, streaming(exec(&code)), Dispatch::Worker);
-    until_line(&process, &told, "burnt");
+    let (process, events) = start(&runtime, streaming(exec(&code)), Dispatch::Worker);
+    until_line(&process, &events, "burnt");
     for _ in 0..4 {
-        // All of its memory is new at every save.
+        // All of the program's memory is new at every snapshot.
         let before = cpu_ms(&runtime);
-        runtime = go_on(&core, &runtime);
+        runtime = replace_by_copy(&core, &runtime);
         let after = cpu_ms(&runtime);
         assert!(after >= before, "{before} ms became {after} ms");
         let filled = std::time::Instant::now();
         while cpu_ms(&runtime) < before + 30 {
-            assert!(filled.elapsed() < PATIENCE, "it computes");
+            assert!(filled.elapsed() < STEP_TIMEOUT, "the program computes");
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 }
 
 #[test]
-fn what_all_programs_have_computed_outlives_a_rollback() {
+fn total_cpu_time_survives_a_rollback() {
     let core = core();
     let runtime = runtime(&core);
     let empty = take(&runtime);
-    let (process, told) = start(&runtime, streaming(exec(BURN)), Dispatch::Worker);
-    until_line(&process, &told, "burnt");
+    let (process, events) = start(&runtime, streaming(exec(BURN)), Dispatch::Worker);
+    until_line(&process, &events, "burnt");
     let full = take(&runtime);
     for snapshot in [full, empty] {
         let before = runtime.resources().cpu_ms;

@@ -1,0 +1,60 @@
+//! Checks of the embedder's options.
+
+use coldframe_error::Errno;
+use coldframe_error::Error;
+
+pub(crate) fn failed(errno: Errno, call: &'static str, path: &str) -> Error {
+    Error::File { errno: errno.name(), reason: errno.message().to_owned(), call, path: shorten(path) }
+}
+
+pub(crate) fn invalid(what: &str, expected: String, received: String) -> Error {
+    Error::InvalidRequest { what: what.to_owned(), expected, received }
+}
+
+pub(crate) fn check_cwd(cwd: &str) -> Result<(), Error> {
+    if cwd.starts_with('/') && !cwd.contains('\0') && cwd.len() < 4_096 {
+        return Ok(());
+    }
+    Err(invalid("cwd", "an absolute guest path of less than 4,096 bytes".to_owned(), format!("{:?}", shorten(cwd))))
+}
+
+/// The most variables of an environment: far more than fit into the usual limit of bytes.
+pub(crate) const MAX_ENV: usize = 1 << 20;
+
+pub(crate) fn check_env(env: &[(String, String)]) -> Result<(), Error> {
+    let wrong = env.iter().find(|(key, value)| key.is_empty() || key.contains(['=', '\0']) || value.contains('\0'));
+    if let Some((key, _)) = wrong {
+        return Err(invalid(
+            "env",
+            "names without '=' and NUL that are not empty, values without NUL".to_owned(),
+            format!("the entry {:?}", shorten(key)),
+        ));
+    }
+    if env.len() > MAX_ENV {
+        return Err(invalid("env", format!("at most {MAX_ENV} variables"), format!("{} variables", env.len())));
+    }
+    Ok(())
+}
+
+/// Lays variables over an environment.
+pub(crate) fn lay_over(env: &mut Vec<(String, String)>, over: &[(String, String)]) {
+    for (key, value) in over {
+        match env.iter_mut().find(|(known, _)| known == key) {
+            Some((_, known)) => known.clone_from(value),
+            None => env.push((key.clone(), value.clone())),
+        }
+    }
+}
+
+/// Returns the bytes of an environment in a program.
+pub(crate) fn env_bytes(env: &[(String, String)]) -> u64 {
+    env.iter().map(|(key, value)| (key.len() + value.len() + 2) as u64).sum()
+}
+
+pub(crate) fn check_size(what: &str, bytes: u64, most: u64) -> Result<(), Error> {
+    if bytes > most { Err(invalid(what, format!("at most {most} bytes"), format!("{bytes} bytes"))) } else { Ok(()) }
+}
+
+pub(crate) fn shorten(text: &str) -> String {
+    text.chars().take(100).collect()
+}

@@ -1,0 +1,72 @@
+//! The installation: the images and modules that the sidecar was started with.
+//!
+//! There are two images. The image for `node` is loaded when the core is opened. The image with the
+//! shell and the usual commands is loaded when the first command starts. Most runtimes never start a
+//! command: their image stays small, and their starts touch nothing of the shell. Both images share
+//! the process's address ranges for memories. Next: the crates `memory` and `vm`.
+
+use coldframe_error::Error;
+use coldframe_kernel::processes::ProgramKind;
+use coldframe_memory::Budget;
+use coldframe_memory::Image;
+use coldframe_vm::Factory;
+use parking_lot::Mutex;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The images and modules that the sidecar was started with.
+pub struct Installation {
+    folder: PathBuf,
+    warm_slots: usize,
+    budget: Arc<Budget>,
+    node: Arc<Factory>,
+    shell: Mutex<Option<Arc<Factory>>>,
+}
+
+impl Installation {
+    /// Loads the image for `node`. All memories together take no more than `budget` has.
+    pub(crate) fn open(folder: &Path, warm_slots: usize, budget: Arc<Budget>) -> Result<Self, Error> {
+        let node = load(folder, "guest.image", &budget, warm_slots)?;
+        Ok(Self { folder: folder.to_owned(), warm_slots, budget, node, shell: Mutex::default() })
+    }
+
+    /// The factory for `node`.
+    pub(crate) fn node(&self) -> &Arc<Factory> {
+        &self.node
+    }
+
+    /// Returns the factory that makes the VMs of this kind.
+    pub(crate) fn factory(&self, kind: &ProgramKind) -> Result<Arc<Factory>, Error> {
+        self.factory_of(matches!(kind, ProgramKind::Shell(_)))
+    }
+
+    /// Returns the factory of the shell, or of `node`.
+    pub(crate) fn factory_of(&self, is_shell: bool) -> Result<Arc<Factory>, Error> {
+        if is_shell { self.shell() } else { Ok(self.node.clone()) }
+    }
+
+    /// Loads the shell's image unless it is loaded. Other callers wait, a few milliseconds, once.
+    fn shell(&self) -> Result<Arc<Factory>, Error> {
+        let mut shell = self.shell.lock();
+        if let Some(loaded) = &*shell {
+            return Ok(loaded.clone());
+        }
+        let loaded = load(&self.folder, "shell.image", &self.budget, self.warm_slots)?;
+        Ok(shell.insert(loaded).clone())
+    }
+
+    /// The content hash of the image for `node`, in hex.
+    pub(crate) fn image_id(&self) -> &str {
+        self.node.image().id()
+    }
+
+    /// The bytes of memory that a program starts with.
+    pub(crate) fn image_len(&self) -> u64 {
+        self.node.image().len() as u64
+    }
+}
+
+fn load(folder: &Path, name: &str, budget: &Arc<Budget>, warm_slots: usize) -> Result<Arc<Factory>, Error> {
+    let image = Image::open(&folder.join(name), budget.clone(), warm_slots)?;
+    Ok(Arc::new(Factory::load(folder, image)?))
+}

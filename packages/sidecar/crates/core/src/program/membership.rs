@@ -1,0 +1,43 @@
+//! A program's membership in its runtime: among the programs that live, and among the programs that
+//! must come to rest for a snapshot (`quiesce.rs`). Next: `run.rs`, which holds the membership.
+
+use super::{Home, Program};
+use std::sync::Arc;
+
+/// A program's membership in its runtime. The program's future holds it, so that the membership
+/// ends however the future ends.
+pub(crate) struct Membership {
+    home: Arc<dyn Home>,
+    program: Arc<Program>,
+    lives: bool,
+}
+
+impl Membership {
+    /// Admits a program that is already among the programs that live.
+    pub(crate) fn new(home: Arc<dyn Home>, program: Arc<Program>) -> Self {
+        let processes = &program.process.kernel.processes;
+        let root = processes.root_of(program.pid).and_then(|root| home.program(root));
+        // A rollback may have put a program of another kernel under that number.
+        if let Some(root) = root.filter(|root| Arc::ptr_eq(&root.process.kernel, &program.process.kernel)) {
+            program.set_root(&root);
+        }
+        program.quiesce.joined();
+        processes.register(&(program.clone() as Arc<dyn coldframe_kernel::Caller>));
+        home.joined();
+        Self { home, program, lives: true }
+    }
+
+    /// Removes the program from the programs that live. The consequences of its end follow.
+    pub(crate) fn leave(&mut self) {
+        if std::mem::replace(&mut self.lives, false) {
+            self.home.remove(&self.program);
+        }
+    }
+}
+
+impl Drop for Membership {
+    fn drop(&mut self) {
+        self.leave();
+        self.program.quiesce.left();
+    }
+}

@@ -1,0 +1,43 @@
+//! The sink of a program, which can be replaced and taken away.
+//!
+//! A program that a rollback replaces, or that ends because its runtime is paused, stops reporting
+//! at one point: when [`ProgramSink::take`] has returned, the program sends nothing more, and no
+//! call of the sink is under way. Next: `run.rs`.
+
+use crate::outcome::Sink;
+use parking_lot::{RwLock, RwLockReadGuard};
+use std::sync::Arc;
+
+/// The sink of a program, until the sink is taken.
+pub(crate) struct ProgramSink(RwLock<Option<Arc<dyn Sink>>>);
+
+impl ProgramSink {
+    pub(super) fn new(sink: Option<Arc<dyn Sink>>) -> Self {
+        Self(RwLock::new(sink))
+    }
+
+    /// Keeps the sink in place while the guard lives: for state that is first removed from the
+    /// program and then reported.
+    pub(super) fn hold(&self) -> RwLockReadGuard<'_, Option<Arc<dyn Sink>>> {
+        // Recursive, because a report can lead to further reports.
+        self.0.read_recursive()
+    }
+
+    /// Calls `report` with the sink, if there is one. The report must not replace or take the sink.
+    pub(super) fn send(&self, report: impl FnOnce(&dyn Sink)) {
+        if let Some(sink) = &*self.hold() {
+            report(&**sink);
+        }
+    }
+
+    /// Replaces the sink.
+    pub(crate) fn replace(&self, sink: Arc<dyn Sink>) {
+        let before = self.0.write().replace(sink);
+        drop(before);
+    }
+
+    /// Takes the sink away. All later reports are dropped.
+    pub(super) fn take(&self) -> Option<Arc<dyn Sink>> {
+        self.0.write().take()
+    }
+}

@@ -1,0 +1,436 @@
+//! Quiescing: bringing all programs of a runtime to rest between two turns, for a snapshot.
+//!
+//! ```text
+//! request ─► gather: programs at `next_step` rest ─► all rest: each saves its VM on its worker
+//!               ▲                                        │
+//!               │                                        ├─► all are saved: the kernel is saved ─► resume, or hold
+//!               └── a program blocks in the middle of a turn (then all resume until it no longer blocks)
+//! ```
+//!
+//! A program that blocks in the middle of a turn (`execSync`, a blocking read) may wait for a
+//! program that rests. Therefore no program rests while a program blocks. A program that spins is
+//! awaited up to the timeout. A program that ends while it rests rests no more, and a program that
+//! starts meanwhile must come to rest too. One snapshot is taken at a time; further requests queue.
+//!
+//! A runtime without a request pays one look at [`Quiesce::is_wanted`] where a program has nothing
+//! to do. Each kernel has one [`Quiesce`]. Next: `rest.rs`, the part of a program;
+//! `runtime/snapshots/take.rs`, which makes the snapshot.
+
+use super::snapshot::VmState;
+use super::{Home, Program, nanos};
+use crate::sched::{Alarm, Scheduler};
+use coldframe_error::Error;
+use coldframe_ids::Pid;
+use coldframe_sys as sys;
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::task::Waker;
+use std::time::Duration;
+
+/// The time between two looks at a save that began within its timeout and has not ended.
+const AGAIN_NS: u64 = 100_000_000;
+
+/// Brings the programs of one kernel to rest.
+pub(crate) struct Quiesce {
+    this: Weak<Self>,
+    scheduler: Arc<Scheduler>,
+    /// Whether a snapshot is wanted, for a look without the lock.
+    wanted: AtomicBool,
+    /// Programs in the runtime: from before the first turn until the end was reported.
+    members: AtomicUsize,
+    /// Programs that block in the middle of a turn.
+    blocked: AtomicUsize,
+    /// Held for reading while the embedder changes several parts of the kernel, so that no snapshot
+    /// is taken in between.
+    changes: RwLock<()>,
+    rounds: Mutex<Rounds>,
+}
+
+/// The present round and the requests behind it.
+#[derive(Default)]
+struct Rounds {
+    last: u64,
+    current: Option<Round>,
+    queue: VecDeque<Queued>,
+    /// The reason for which further requests are refused.
+    closed: Option<Error>,
+}
+
+/// A request to quiesce.
+pub(crate) struct QuiesceRequest {
+    pub(crate) home: Arc<dyn Home>,
+    pub(crate) timeout: Duration,
+    /// Whether all programs stay at rest afterwards, until [`Quiesce::release`].
+    pub(crate) hold: bool,
+    /// Takes the snapshot: called once, while nothing else touches the kernel. The result is called
+    /// when all programs may resume.
+    pub(crate) take: Box<dyn FnOnce(Quiesced) -> Box<dyn FnOnce() + Send> + Send>,
+}
+
+/// The result of a request.
+pub(crate) struct Quiesced {
+    /// Names the request, for [`Quiesce::release`].
+    pub(crate) number: u64,
+    /// All programs at rest, in the order of their numbers.
+    pub(crate) programs: Result<Vec<(Arc<Program>, VmState)>, Error>,
+}
+
+struct Queued {
+    number: u64,
+    request: QuiesceRequest,
+    alarm: Option<Alarm>,
+}
+
+struct Round {
+    number: u64,
+    home: Arc<dyn Home>,
+    timeout: Duration,
+    /// `None` when the snapshot has been taken and all programs are held.
+    request: Option<Queued>,
+    /// Whether all programs rested at one time: resting programs save their VMs.
+    saving: bool,
+    resting: BTreeMap<Pid, Resting>,
+}
+
+struct Resting {
+    program: Arc<Program>,
+    waker: Waker,
+    vm: Option<VmState>,
+}
+
+/// The next action of a program that has nothing to do while a snapshot is wanted.
+pub(super) enum RestStep {
+    Wait,
+    Save,
+    Resume,
+}
+
+/// Actions that follow when the lock is free again.
+#[derive(Default)]
+struct FollowUp {
+    wakers: Vec<Waker>,
+    /// The runtime whose programs must all look again.
+    wake_all: Option<Arc<dyn Home>>,
+    alarms: Vec<Alarm>,
+    then: Vec<Box<dyn FnOnce() + Send>>,
+}
+
+impl FollowUp {
+    fn run(self, scheduler: &Scheduler) {
+        for alarm in self.alarms {
+            scheduler.timers().cancel(alarm);
+        }
+        self.wakers.into_iter().for_each(Waker::wake);
+        if let Some(home) = self.wake_all {
+            wake_all(&*home);
+        }
+        self.then.into_iter().for_each(|then| then());
+    }
+}
+
+/// Makes all programs look again.
+fn wake_all(home: &dyn Home) {
+    for task in home.programs().iter().filter_map(|program| program.task()) {
+        Waker::from(task).wake();
+    }
+}
+
+impl Quiesce {
+    pub(crate) fn new(scheduler: Arc<Scheduler>) -> Arc<Self> {
+        Arc::new_cyclic(|this| Self {
+            this: this.clone(),
+            scheduler,
+            wanted: AtomicBool::new(false),
+            members: AtomicUsize::new(0),
+            blocked: AtomicUsize::new(0),
+            changes: RwLock::default(),
+            rounds: Mutex::default(),
+        })
+    }
+
+    /// Whether a snapshot is wanted. The result may be late: a program that is woken looks again.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed)
+    }
+
+    /// Whether a program that has nothing to do must rest.
+    pub(super) fn must_rest(&self) -> bool {
+        self.is_wanted() && self.blocked.load(Ordering::SeqCst) == 0
+    }
+
+    /// A program starts to block in the middle of a turn.
+    pub(super) fn block(&self) {
+        self.blocked.fetch_add(1, Ordering::SeqCst);
+        if self.wanted.load(Ordering::SeqCst) {
+            self.resume_resting();
+        }
+    }
+
+    /// A program no longer blocks.
+    pub(super) fn unblock(&self) {
+        if self.blocked.fetch_sub(1, Ordering::SeqCst) == 1 && self.wanted.load(Ordering::SeqCst) {
+            let home = self.rounds.lock().current.as_ref().map(|round| round.home.clone());
+            home.iter().for_each(|home| wake_all(&**home));
+        }
+    }
+
+    /// Resumes all resting programs, because a blocked program may wait for one of them. Held
+    /// programs stay at rest, because their snapshot has been taken.
+    fn resume_resting(&self) {
+        let mut rounds = self.rounds.lock();
+        let Some(round) = rounds.current.as_mut().filter(|round| round.request.is_some()) else { return };
+        round.saving = false;
+        let resting = std::mem::take(&mut round.resting);
+        drop(rounds);
+        resting.into_values().for_each(|resting| resting.waker.wake());
+    }
+
+    /// Keeps snapshots away while the guard lives: for a change of several parts of the kernel by
+    /// the embedder.
+    pub(crate) fn hold_off(&self) -> RwLockReadGuard<'_, ()> {
+        self.changes.read()
+    }
+
+    /// A program has joined the runtime.
+    pub(super) fn joined(&self) {
+        self.members.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A program has ended, with all consequences.
+    pub(super) fn left(&self) {
+        self.members.fetch_sub(1, Ordering::SeqCst);
+        if self.wanted.load(Ordering::SeqCst) {
+            self.act(|_, _| {});
+        }
+    }
+
+    /// Runs `first` under the lock, then everything that follows.
+    fn act(&self, first: impl FnOnce(&mut Rounds, &mut FollowUp)) {
+        let mut follow_up = FollowUp::default();
+        let mut rounds = self.rounds.lock();
+        first(&mut rounds, &mut follow_up);
+        self.advance(&mut rounds, &mut follow_up, None);
+        drop(rounds);
+        follow_up.run(&self.scheduler);
+    }
+
+    /// Quiesces the runtime and takes a snapshot, now or as soon as possible.
+    pub(crate) fn request(&self, request: QuiesceRequest) {
+        let at = sys::monotonic_ns().saturating_add(nanos(request.timeout));
+        self.act(|rounds, follow_up| {
+            rounds.last += 1;
+            let number = rounds.last;
+            let queued = Queued { number, request, alarm: None };
+            match rounds.closed.clone() {
+                Some(reason) => return refuse(queued, reason, follow_up),
+                None => rounds.queue.push_back(queued),
+            }
+            self.advance(rounds, follow_up, None);
+            if let Some(queued) = rounds.find(number) {
+                // The request was not answered at once, so its waiting is bounded.
+                queued.alarm = Some(self.set_alarm(at, number));
+            }
+        });
+    }
+
+    /// The timeout of a request has passed.
+    fn expire(&self, number: u64) {
+        let members = self.members.load(Ordering::SeqCst);
+        self.act(|rounds, follow_up| {
+            if let Some(at) = rounds.queue.iter().position(|queued| queued.number == number) {
+                if let Some(queued) = rounds.queue.remove(at) {
+                    let timeout_ms = millis(queued.request.timeout);
+                    refuse(queued, Error::Busy { pid: 0, command: "another snapshot".to_owned(), timeout_ms }, follow_up);
+                }
+                return;
+            }
+            let Some(round) = rounds.current.as_mut().filter(|round| round.number == number) else { return };
+            let Some(queued) = &mut round.request else { return };
+            if round.saving && round.resting.len() == members {
+                // All programs rest and some still save, which ends without help.
+                queued.alarm = Some(self.set_alarm(sys::monotonic_ns() + AGAIN_NS, number));
+            } else {
+                let reason = round.busy();
+                fail(rounds, reason, follow_up);
+            }
+        });
+    }
+
+    /// Whether the snapshot has been taken and all programs stay at rest. Time that passes now does
+    /// not count for any program.
+    pub(super) fn is_holding(&self) -> bool {
+        self.is_wanted() && self.rounds.lock().current.as_ref().is_some_and(|round| round.request.is_none())
+    }
+
+    /// Resumes the programs that are held since the request with this number.
+    pub(crate) fn release(&self, number: u64) {
+        self.act(|rounds, follow_up| {
+            if rounds.current.as_ref().is_some_and(|round| round.number == number && round.request.is_none()) {
+                resume_all(rounds, follow_up);
+            }
+        });
+    }
+
+    /// Resumes all programs and refuses the requests under way and all later requests.
+    pub(crate) fn close(&self, reason: &Error) {
+        self.act(|rounds, follow_up| {
+            rounds.closed = Some(reason.clone());
+            fail(rounds, reason.clone(), follow_up);
+            for queued in std::mem::take(&mut rounds.queue) {
+                refuse(queued, reason.clone(), follow_up);
+            }
+        });
+    }
+
+    /// Returns the next action of a program that has nothing to do.
+    pub(super) fn rest(&self, program: &Arc<Program>, waker: &Waker) -> RestStep {
+        let mut follow_up = FollowUp::default();
+        let mut rounds = self.rounds.lock();
+        let blocked = self.blocked.load(Ordering::SeqCst) > 0;
+        let Some(round) = &mut rounds.current else { return RestStep::Resume };
+        if blocked && round.request.is_some() {
+            round.resting.remove(&program.pid);
+            return RestStep::Resume;
+        }
+        match round.resting.get_mut(&program.pid) {
+            Some(resting) => resting.waker.clone_from(waker),
+            None => {
+                let resting = Resting { program: program.clone(), waker: waker.clone(), vm: None };
+                round.resting.insert(program.pid, resting);
+            }
+        }
+        self.advance(&mut rounds, &mut follow_up, Some(program.pid));
+        let step = match &rounds.current {
+            Some(Round { saving, request, resting, .. }) => match resting.get(&program.pid) {
+                Some(Resting { vm: None, .. }) if *saving && request.is_some() => RestStep::Save,
+                Some(_) => RestStep::Wait,
+                None => RestStep::Resume,
+            },
+            None => RestStep::Resume,
+        };
+        drop(rounds);
+        follow_up.run(&self.scheduler);
+        step
+    }
+
+    /// A resting program has saved its VM, or has failed to.
+    pub(super) fn deposit(&self, program: &Program, saved: Result<VmState, Error>) {
+        self.act(|rounds, follow_up| {
+            let resting = rounds.current.as_mut().and_then(|round| round.resting.get_mut(&program.pid));
+            match (resting, saved) {
+                (Some(resting), Ok(vm)) => resting.vm = Some(vm),
+                // A program that ends is no part of the snapshot, and all other programs save.
+                (Some(_), Err(_)) if program.is_ending() => {}
+                (Some(_), Err(error)) => fail(rounds, error, follow_up),
+                // All programs have resumed meanwhile.
+                (None, _) => {}
+            }
+        });
+    }
+
+    /// A program rests no more.
+    pub(super) fn leave_rest(&self, pid: Pid) {
+        let removed = self.rounds.lock().current.as_mut().and_then(|round| round.resting.remove(&pid));
+        drop(removed);
+    }
+
+    /// Advances the rounds as far as possible. `own` is the calling program, which is not woken.
+    fn advance(&self, rounds: &mut Rounds, follow_up: &mut FollowUp, own: Option<Pid>) {
+        loop {
+            let Some(round) = &mut rounds.current else {
+                let Some(queued) = rounds.queue.pop_front() else {
+                    self.wanted.store(false, Ordering::SeqCst);
+                    return;
+                };
+                let (number, home, timeout) = (queued.number, queued.request.home.clone(), queued.request.timeout);
+                if self.members.load(Ordering::SeqCst) > 0 {
+                    self.wanted.store(true, Ordering::SeqCst);
+                    follow_up.wake_all = Some(home.clone());
+                }
+                let resting = BTreeMap::new();
+                rounds.current = Some(Round { number, home, timeout, request: Some(queued), saving: false, resting });
+                continue;
+            };
+            if round.request.is_none() || round.resting.len() != self.members.load(Ordering::SeqCst) {
+                return;
+            }
+            if !std::mem::replace(&mut round.saving, true) {
+                let others = round.resting.values().filter(|resting| Some(resting.program.pid) != own);
+                follow_up.wakers.extend(others.map(|resting| resting.waker.clone()));
+            }
+            if round.resting.values().any(|resting| resting.vm.is_none()) {
+                return;
+            }
+            let _no_changes = self.changes.write();
+            if round.resting.len() != self.members.load(Ordering::SeqCst) {
+                // A program started meanwhile and must come to rest too.
+                self.wanted.store(true, Ordering::SeqCst);
+                follow_up.wake_all = Some(round.home.clone());
+                return;
+            }
+            let Some(Queued { number, request, alarm }) = round.request.take() else { return };
+            let rested = round.resting.values_mut();
+            let programs = rested.filter_map(|resting| Some((resting.program.clone(), resting.vm.take()?))).collect();
+            follow_up.then.push((request.take)(Quiesced { number, programs: Ok(programs) }));
+            follow_up.alarms.extend(alarm);
+            if request.hold {
+                self.wanted.store(true, Ordering::SeqCst);
+                return;
+            }
+            resume_all(rounds, follow_up);
+        }
+    }
+
+    fn set_alarm(&self, at: u64, number: u64) -> Alarm {
+        let this = self.this.clone();
+        self.scheduler.timers().set(at, move || {
+            if let Some(quiesce) = this.upgrade() {
+                quiesce.expire(number);
+            }
+        })
+    }
+}
+
+impl Rounds {
+    fn find(&mut self, number: u64) -> Option<&mut Queued> {
+        let current = self.current.as_mut().and_then(|round| round.request.as_mut());
+        current.into_iter().chain(&mut self.queue).find(|queued| queued.number == number)
+    }
+}
+
+impl Round {
+    /// Returns the error that names the first program that did not come to rest.
+    fn busy(&self) -> Error {
+        let mut programs = self.home.programs();
+        programs.sort_unstable_by_key(|program| program.pid);
+        let busy = programs.iter().find(|program| !self.resting.contains_key(&program.pid));
+        let (pid, command) = busy.map_or((0, String::new()), |program| (program.pid.get(), program.command.clone()));
+        Error::Busy { pid, command, timeout_ms: millis(self.timeout) }
+    }
+}
+
+/// Ends the round and resumes all programs.
+fn resume_all(rounds: &mut Rounds, follow_up: &mut FollowUp) {
+    let Some(round) = rounds.current.take() else { return };
+    follow_up.wakers.extend(round.resting.into_values().map(|resting| resting.waker));
+}
+
+/// Ends the round without a snapshot.
+fn fail(rounds: &mut Rounds, reason: Error, follow_up: &mut FollowUp) {
+    if let Some(queued) = rounds.current.as_mut().and_then(|round| round.request.take()) {
+        refuse(queued, reason, follow_up);
+    }
+    resume_all(rounds, follow_up);
+}
+
+fn refuse(queued: Queued, reason: Error, follow_up: &mut FollowUp) {
+    let Queued { number, request, alarm } = queued;
+    follow_up.then.push((request.take)(Quiesced { number, programs: Err(reason) }));
+    follow_up.alarms.extend(alarm);
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,42 @@
+//! A program as the scheduler sees it: the trait [`Scheduled`].
+
+use super::{Program, nanos};
+use crate::sched::Scheduled;
+use coldframe_error::Error;
+use coldframe_sys as sys;
+use std::sync::Weak;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+impl Scheduled for Program {
+    fn begin_slice(&self, slice: Duration) {
+        self.slice_end.store(sys::monotonic_ns() + nanos(slice), Ordering::Relaxed);
+        self.meter.begin();
+        let this: Weak<dyn Scheduled> = self.this.clone();
+        self.scheduler.starts(this);
+    }
+
+    /// Enforces the limit of CPU time. No lock is held here, so warnings are sent.
+    fn end_slice(&self) {
+        self.scheduler.stops(self);
+        self.spent(self.meter.end());
+        self.process.kernel.usage.warnings.send();
+    }
+
+    fn has_yielded(&self) -> bool {
+        self.yielded.swap(false, Ordering::Relaxed)
+    }
+
+    fn check_running(&self) {
+        self.check_cpu(self.meter.cpu_ns_now());
+    }
+
+    /// Reports the panic like an engine fault, because it is a defect of the host.
+    fn panicked(&self) {
+        let reason = Error::EngineFault { reason: "the host failed while it ran the program".to_owned() };
+        self.must_end.store(true, Ordering::Release);
+        self.control.lock().failure.get_or_insert(reason);
+        self.process.close();
+        self.report_exit(137, None, crate::outcome::Timings::default());
+    }
+}

@@ -1,0 +1,212 @@
+//! The snapshot of a program: its VM snapshot and the state above the VM. The kernel snapshot has
+//! what the kernel keeps for the program.
+//!
+//! A copy continues where the original was, under the original's number, with new alarms for the
+//! remaining time. Captured output that was not reported belongs to both. The request of an
+//! evaluation under way stays with the original: in the copy, the evaluation runs to its end
+//! without a report, unless the copy replaces the original (`resume`). Next: `runtime/snapshots/`.
+
+use super::deadline::Deadline;
+use super::evaluations::{Queued, Request};
+use super::output::OutputSnapshot;
+use super::{Home, Input, Parts, Program, ProgramInfo, Quiesce};
+use crate::options::{Mode, Streams};
+use crate::outcome::Sink;
+use crate::sched::Scheduler;
+use coldframe_error::Error;
+use coldframe_ids::Pid;
+use coldframe_kernel::{Limits, Process};
+use coldframe_sys as sys;
+use coldframe_vm::VmSnapshot;
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Weak};
+
+/// A VM snapshot, and whether its image is the shell's.
+#[derive(Debug, Clone)]
+pub(crate) struct VmState {
+    pub(crate) snapshot: Arc<VmSnapshot>,
+    pub(crate) is_shell: bool,
+}
+
+/// The rest of a timeout, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Remaining {
+    pub(crate) left_ns: u64,
+    /// The whole timeout.
+    pub(crate) of_ns: u64,
+}
+
+/// An evaluation under way, or an evaluation that waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct EvaluationSnapshot {
+    pub(crate) id: u32,
+    /// Empty for the evaluation under way, whose code is in the guest.
+    pub(crate) code: String,
+    pub(crate) time: Option<Remaining>,
+    pub(crate) streams: [bool; 2],
+}
+
+/// The snapshot of a program.
+#[derive(Debug, Clone)]
+pub(crate) struct ProgramSnapshot {
+    pub(crate) pid: Pid,
+    pub(crate) ppid: Pid,
+    pub(crate) lineage: u64,
+    pub(crate) command: String,
+    pub(crate) mode: Mode,
+    pub(crate) streams: [bool; 2],
+    pub(crate) output: OutputSnapshot,
+    /// The standard input that the program has not read.
+    pub(crate) input: Vec<u8>,
+    pub(crate) time: Option<Remaining>,
+    /// CPU time that counts for the limit.
+    pub(crate) cpu_ns: u64,
+    pub(crate) evaluation: Option<EvaluationSnapshot>,
+    /// The waiting evaluations. Kept only for a program whose runtime is paused.
+    pub(crate) queue: Vec<EvaluationSnapshot>,
+    pub(crate) vm: VmState,
+}
+
+/// The surroundings of a restored program.
+pub(crate) struct RestoreTarget {
+    pub(crate) scheduler: Arc<Scheduler>,
+    pub(crate) home: Weak<dyn Home>,
+    pub(crate) quiesce: Arc<Quiesce>,
+    pub(crate) process: Process,
+    /// The sink, until it is replaced.
+    pub(crate) sink: Arc<dyn Sink>,
+}
+
+fn streams([stdout, stderr]: [bool; 2]) -> Streams {
+    Streams { stdout, stderr }
+}
+
+impl Program {
+    /// Takes the snapshot of a program at rest. `keeps_queue`: with the waiting evaluations.
+    pub(crate) fn snapshot(&self, vm: VmState, keeps_queue: bool) -> ProgramSnapshot {
+        let (output, own) = {
+            let output = self.output.lock();
+            (output.snapshot(), output.streams())
+        };
+        let input = {
+            let input = self.input.lock();
+            input.bytes[input.read..].to_vec()
+        };
+        let control = self.control.lock();
+        let evaluation = control.evaluations.current().map(|(id, deadline)| EvaluationSnapshot {
+            id,
+            code: String::new(),
+            time: deadline.map(Deadline::remaining),
+            streams: [own.stdout, own.stderr],
+        });
+        let waiting = control.evaluations.queue().filter(|_| keeps_queue);
+        let queue = waiting.map(|Queued { request, deadline, .. }| EvaluationSnapshot {
+            id: request.id,
+            code: request.code.clone(),
+            time: deadline.map(Deadline::remaining),
+            streams: [request.streams.stdout, request.streams.stderr],
+        });
+        ProgramSnapshot {
+            pid: self.pid,
+            ppid: self.ppid,
+            lineage: self.lineage,
+            command: self.command.clone(),
+            mode: self.mode,
+            streams: [own.stdout, own.stderr],
+            output,
+            input,
+            time: control.deadline.map(Deadline::remaining),
+            cpu_ns: self.limited_cpu_ns(),
+            evaluation,
+            queue: queue.collect(),
+            vm,
+        }
+    }
+
+    /// Starts the time of a restored program. `resume`: the program replaces the original, and the
+    /// outcomes of its evaluations are reported.
+    pub(crate) fn start_time(&self, saved: &ProgramSnapshot, resume: bool) {
+        if let Some(time) = saved.time {
+            self.end_at(time.deadline());
+        }
+        if let Some(evaluation) = &saved.evaluation {
+            let deadline = evaluation.time.map(Remaining::deadline);
+            let current = self.evaluation(evaluation.id, sys::monotonic_ns(), deadline, !resume);
+            self.control.lock().evaluations.set_current(current);
+        }
+        if !resume {
+            return;
+        }
+        let queue = saved.queue.iter().map(|waiting| {
+            let request = Request { id: waiting.id, code: waiting.code.clone(), streams: streams(waiting.streams) };
+            self.queued(request, waiting.time.map(Remaining::deadline))
+        });
+        self.control.lock().evaluations.append(queue);
+        self.output.lock().set_streams(streams(saved.streams));
+    }
+
+    /// Streams the descriptors that `before`, the replaced program, streams.
+    pub(crate) fn stream_as(&self, before: &Self) {
+        if self.mode != Mode::Resident {
+            let streams = before.output.lock().streams();
+            self.output.lock().set_streams(streams);
+        }
+    }
+}
+
+impl ProgramSnapshot {
+    /// Whether the embedder started the program.
+    pub(crate) fn is_root(&self) -> bool {
+        self.ppid == Pid::INIT
+    }
+
+    /// Returns the bytes that the snapshot takes beside its VM.
+    pub(crate) fn own_bytes(&self) -> u64 {
+        let of_evaluation = |evaluation: &EvaluationSnapshot| size_of::<EvaluationSnapshot>() + evaluation.code.len();
+        let evaluations: usize = self.evaluation.iter().chain(&self.queue).map(of_evaluation).sum();
+        let texts = self.command.len() + self.input.len();
+        self.output.own_bytes() + (size_of::<Self>() + evaluations + texts) as u64
+    }
+
+    /// Returns the facts about the program.
+    pub(crate) fn info(&self) -> ProgramInfo {
+        ProgramInfo {
+            pid: self.pid,
+            lineage: self.lineage,
+            mode: self.mode,
+            command: self.command.clone(),
+            is_root: self.is_root(),
+        }
+    }
+
+    /// Checks that the program's input and output fit into these limits.
+    fn check(&self, limits: &Limits) -> Result<(), Error> {
+        let fits =
+            |resource, held: u64, limit| if held > limit { Err(Error::ResourceExhausted { resource, limit }) } else { Ok(()) };
+        fits("output bytes of a process", self.output.most(), limits.output_bytes)?;
+        fits("stdin bytes of a process", self.input.len() as u64, limits.stdin_bytes)
+    }
+
+    /// Makes the program, without a VM.
+    pub(crate) fn restore(&self, target: RestoreTarget) -> Result<Arc<Program>, Error> {
+        self.check(&target.process.kernel.usage.limits)?;
+        let program = Program::of_lineage(
+            self.lineage,
+            Parts {
+                command: self.command.clone(),
+                ppid: self.ppid,
+                mode: self.mode,
+                streams: Streams::default(),
+                stdin: Vec::new(),
+                scheduler: target.scheduler,
+                sink: target.sink,
+                home: target.home,
+                quiesce: target.quiesce,
+                process: target.process,
+            },
+        );
+        *program.input.lock() = Input { bytes: self.input.clone(), read: 0 };
+        program.output.lock().restore(&self.output);
+        Ok(program)
+    }
+}

@@ -1,0 +1,26 @@
+//! A runtime's host calls: the embedder that answers them, and the bindings that programs can call.
+
+use super::Runtime;
+use coldframe_error::Error;
+use coldframe_ids::HostCallId;
+use coldframe_kernel::{BindingOptions, Embedder, HostAnswer};
+use std::sync::Arc;
+
+impl Runtime {
+    /// Attaches the embedder that receives host calls and network events. Only the first call counts.
+    pub fn attach(&self, embedder: Arc<dyn Embedder>) {
+        self.inner.kernel().sockets.attach(embedder.clone());
+        self.inner.kernel().host_calls.attach(embedder);
+    }
+
+    /// Answers a host call. An unknown or abandoned call is ignored.
+    pub fn answer(&self, id: HostCallId, answer: HostAnswer) {
+        self.inner.kernel().answer(id, answer);
+    }
+
+    /// Replaces the bindings that programs can call. If the name of a command is taken, the call fails
+    /// with `EEXIST` and changes nothing.
+    pub fn set_bindings(&self, bindings: Vec<BindingOptions>) -> Result<(), Error> {
+        self.inner.kernel().set_bindings(bindings)
+    }
+}

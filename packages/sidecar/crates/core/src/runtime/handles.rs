@@ -1,0 +1,246 @@
+//! Handles: the files, archives and watches that the embedder has open in a runtime, by number. The
+//! runtime closes all handles when it ends.
+//!
+//! A number belongs to one runtime and is not reused in the runtime. A call locks one handle only.
+//! Next: `fs/embedder/` of the crate `kernel`.
+
+use super::{Files, Generation, Inner};
+use coldframe_error::Error;
+use coldframe_kernel::Changes;
+use coldframe_kernel::OpenOptions;
+use coldframe_kernel::{Archive, EmbedderFile, EmbedderWatch, Kernel, Waiter};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Handles that a runtime may have open.
+const MAX_OPEN: usize = 1_024;
+
+/// The open handles of a runtime.
+#[derive(Default)]
+pub(super) struct HandleTable {
+    last: u32,
+    /// Handles up to this number are invalid, for this reason.
+    invalidated: (u32, Option<Error>),
+    open: HashMap<u32, Arc<Handle>>,
+    closed: bool,
+}
+
+enum Handle {
+    File(EmbedderFile),
+    Watch(EmbedderWatch),
+    Archive(Mutex<Archive>),
+}
+
+/// The purpose of an archive handle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArchiveUse {
+    /// Reading: the file tree at a path, packed.
+    Export,
+    /// Writing: the archive is unpacked below a path.
+    Import,
+}
+
+impl Inner {
+    pub(super) fn close_handles(&self) {
+        let open = {
+            let mut table = self.handles.lock();
+            table.closed = true;
+            std::mem::take(&mut table.open)
+        };
+        let kernel = self.kernel();
+        open.into_values().for_each(|handle| close(&kernel, &handle));
+    }
+
+    /// Returns the last number that was allotted.
+    pub(super) fn last_handle(&self) -> u32 {
+        self.handles.lock().last
+    }
+
+    /// Continues after the numbers that were allotted before the runtime was paused. Those handles
+    /// are invalid.
+    pub(super) fn continue_handles(&self, last: u32) {
+        let mut table = self.handles.lock();
+        table.last = last;
+        table.invalidated = (last, Some(Error::RuntimePaused));
+    }
+
+    /// Replaces the generation. Closes all handles of the generation before.
+    pub(super) fn replace_generation(&self, generation: Generation) {
+        let (before, open) = {
+            let mut table = self.handles.lock();
+            let before = std::mem::replace(&mut *self.generation.write(), generation);
+            table.invalidated = (table.last, Some(Error::RolledBack));
+            (before, std::mem::take(&mut table.open))
+        };
+        open.into_values().for_each(|handle| close(&before.kernel, &handle));
+    }
+
+    fn allot(&self, kernel: &Arc<Kernel>, handle: Handle) -> Result<u32, Error> {
+        let mut table = self.handles.lock();
+        let is_current = Arc::ptr_eq(kernel, &self.generation.read().kernel);
+        let refused = match (table.closed, table.open.len() < MAX_OPEN) {
+            (true, _) => Some(Error::RuntimeDisposed),
+            _ if !is_current => Some(Error::RolledBack),
+            (false, false) => {
+                Some(Error::ResourceExhausted { resource: "open files and watches of a runtime", limit: MAX_OPEN as u64 })
+            }
+            (false, true) => None,
+        };
+        if let Some(error) = refused {
+            drop(table);
+            close(kernel, &handle);
+            return Err(error);
+        }
+        loop {
+            table.last = table.last.checked_add(1).unwrap_or(1);
+            if !table.open.contains_key(&table.last) {
+                break;
+            }
+        }
+        let number = table.last;
+        table.open.insert(number, Arc::new(handle));
+        Ok(number)
+    }
+
+    fn handle(&self, number: u32) -> Result<Arc<Handle>, Error> {
+        let table = self.handles.lock();
+        table.open.get(&number).cloned().ok_or_else(|| table.missing(number))
+    }
+}
+
+impl HandleTable {
+    fn missing(&self, number: u32) -> Error {
+        match &self.invalidated {
+            (last, Some(reason)) if (1..=*last).contains(&number) => reason.clone(),
+            _ => unknown(number),
+        }
+    }
+}
+
+fn close(kernel: &Kernel, handle: &Handle) {
+    let files = kernel.embedder_files();
+    match handle {
+        Handle::File(file) => files.close(file),
+        Handle::Watch(watch) => files.unwatch(watch),
+        Handle::Archive(archive) => files.drop_archive(&mut archive.lock()),
+    }
+}
+
+fn unknown(number: u32) -> Error {
+    Error::InvalidRequest {
+        what: "handle".to_owned(),
+        expected: "the number of a file or a watch that is open in the runtime".to_owned(),
+        received: number.to_string(),
+    }
+}
+
+impl Files {
+    /// Opens a file for reading or writing in pieces. Returns the handle and the file's size.
+    pub fn open(&self, path: &str, options: OpenOptions) -> Result<(u32, u64), Error> {
+        let (file, size) = self.embedder_files()?.open(path, options)?;
+        Ok((self.inner.allot(&self.kernel, Handle::File(file))?, size))
+    }
+
+    /// Like [`Files::write`]. A new file gets these permissions.
+    pub fn write_with_mode(&self, path: &str, bytes: &[u8], append: bool, mode: u32) -> Result<(), Error> {
+        self.embedder_files()?.write_with_mode(path, bytes, append, mode)
+    }
+
+    /// Opens an archive of the file tree at `path`, or an archive that is unpacked below `path`.
+    pub fn open_archive(&self, path: &str, purpose: ArchiveUse) -> Result<u32, Error> {
+        let files = self.embedder_files()?;
+        let archive = match purpose {
+            ArchiveUse::Export => files.export(path)?,
+            ArchiveUse::Import => files.import(path)?,
+        };
+        self.inner.allot(&self.kernel, Handle::Archive(Mutex::new(archive)))
+    }
+
+    /// Reads at most `most` bytes of an open file at `offset`. Returns the bytes and the file's size.
+    /// Of an archive, returns the next bytes, and none at the end.
+    pub fn read_open(&self, number: u32, offset: u64, most: usize) -> Result<(Vec<u8>, u64), Error> {
+        let files = self.embedder_files()?;
+        match &*self.inner.handle(number)? {
+            Handle::File(file) => files.read_open(file, offset, most),
+            Handle::Archive(archive) => files.read_archive(&mut archive.lock(), most).map(|bytes| (bytes, 0)),
+            Handle::Watch(_) => Err(unknown(number)),
+        }
+    }
+
+    /// Writes to an open file at `offset`, or at the end of a file that was opened for appending. Of an
+    /// archive, writes the next bytes.
+    pub fn write_open(&self, number: u32, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        let files = self.embedder_files()?;
+        let written = match &*self.inner.handle(number)? {
+            Handle::File(file) => files.write_open(file, offset, bytes),
+            Handle::Archive(archive) => files.write_archive(&mut archive.lock(), bytes),
+            Handle::Watch(_) => Err(unknown(number)),
+        };
+        self.inner.send_warnings();
+        written
+    }
+
+    /// Closes a handle. An unpacked archive must be complete, unless `give_up`.
+    pub fn close(&self, number: u32, give_up: bool) -> Result<(), Error> {
+        let files = self.embedder_files()?;
+        let handle = {
+            let mut table = self.inner.handles.lock();
+            table.open.remove(&number).ok_or_else(|| table.missing(number))?
+        };
+        let ended = match &*handle {
+            Handle::Archive(archive) if !give_up => files.finish_archive(&mut archive.lock()),
+            _ => Ok(()),
+        };
+        close(&self.kernel, &handle);
+        ended
+    }
+
+    /// Watches the file at `path`. Returns the handle and whether the file is a directory.
+    pub fn watch(&self, path: &str, recursive: bool) -> Result<(u32, bool), Error> {
+        let (watch, is_directory) = self.embedder_files()?.watch(path, recursive)?;
+        Ok((self.inner.allot(&self.kernel, Handle::Watch(watch))?, is_directory))
+    }
+
+    /// Waits for a watch's next changes. `done` may be called before this call returns, and receives
+    /// `None` when the watch ends. `done` must not block or call back.
+    pub fn next_changes(&self, number: u32, done: impl FnOnce(Option<Changes>) + Send + 'static) -> Result<(), Error> {
+        self.embedder_files()?;
+        let handle = self.inner.handle(number)?;
+        let Handle::Watch(watch) = &*handle else { return Err(unknown(number)) };
+        let waiter: Waiter = Box::new(done);
+        if watch.next(waiter) {
+            return Ok(());
+        }
+        Err(Error::InvalidRequest {
+            what: "handle".to_owned(),
+            expected: "a watch without a pending wait".to_owned(),
+            received: number.to_string(),
+        })
+    }
+
+    /// Sets permissions. Without `follow`, of a link itself.
+    pub fn chmod(&self, path: &str, mode: u32, follow: bool) -> Result<(), Error> {
+        self.embedder_files()?.chmod(path, mode, follow)
+    }
+
+    /// Sets times, in nanoseconds since 1970. Omitted times stay unchanged.
+    pub fn utimes(&self, path: &str, atime: Option<i64>, mtime: Option<i64>, follow: bool) -> Result<(), Error> {
+        self.embedder_files()?.utimes(path, atime, mtime, follow)
+    }
+
+    /// Makes a symbolic link at `path`.
+    pub fn symlink(&self, target: &str, path: &str) -> Result<(), Error> {
+        self.embedder_files()?.symlink(target, path)
+    }
+
+    /// Makes a hard link `to` to the file `from`.
+    pub fn link(&self, from: &str, to: &str) -> Result<(), Error> {
+        self.embedder_files()?.link(from, to)
+    }
+
+    /// Returns the target of a symbolic link.
+    pub fn readlink(&self, path: &str) -> Result<String, Error> {
+        self.embedder_files()?.readlink(path)
+    }
+}

@@ -1,0 +1,413 @@
+//! A runtime: one sandbox, with its options, its limits and its programs.
+//!
+//! A runtime is plain data until a program starts: making a runtime maps and starts nothing. The
+//! other files of this folder are the parts of a runtime that the embedder sees; `registry.rs` is
+//! what all runtimes share.
+
+mod embedder;
+mod files;
+mod handles;
+mod network;
+mod permissions;
+mod process;
+mod processes;
+mod registry;
+mod snapshots;
+mod usage;
+
+pub use files::Files;
+pub use handles::ArchiveUse;
+pub use network::Network;
+pub use permissions::Permissions;
+pub use process::Process;
+pub use processes::Processes;
+pub(crate) use registry::Registry;
+pub use snapshots::{AssignSinks, Carryover, Held, RestoreOptions, RestoredRuntime, SnapshotOptions, Starting};
+
+use crate::checks::{check_cwd, check_env, check_size, env_bytes, failed, lay_over};
+use crate::options::{Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};
+use crate::outcome::{Outcome, Sink, Timings};
+use crate::program::{Home, Launch, Membership, Origin, Parts, Program, Quiesce, run};
+use crate::sched::Task;
+use crate::snapshot::SnapshotUse;
+use coldframe_error::{Errno, Error};
+use coldframe_ids::Pid;
+use coldframe_kernel::processes::{Child, ProgramKind, find};
+use coldframe_kernel::usage::{Charge, Resource};
+use coldframe_kernel::{Kernel, Limits, PermissionPolicy, Process as KernelProcess};
+use parking_lot::{Mutex, RwLock};
+use registry::RuntimeCharge;
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+
+/// The default working directory of programs.
+const DEFAULT_CWD: &str = "/workspace";
+
+/// One sandbox. Cheap to clone.
+#[derive(Clone)]
+pub struct Runtime {
+    inner: Arc<Inner>,
+}
+
+/// The state of a runtime.
+pub(crate) struct Inner {
+    registry: Arc<Registry>,
+    /// The number among all runtimes of the process, for the log.
+    ordinal: u64,
+    env: Vec<(String, String)>,
+    cwd: String,
+    limits: Limits,
+    /// Replaced by a rollback.
+    generation: RwLock<Generation>,
+    programs: Mutex<Programs>,
+    /// Files, archives and watches that the embedder has open.
+    handles: Mutex<handles::HandleTable>,
+    latest: Mutex<LatestSnapshot>,
+    _charge: RuntimeCharge,
+}
+
+/// A kernel and the quiescing of its programs.
+#[derive(Clone)]
+struct Generation {
+    kernel: Arc<Kernel>,
+    quiesce: Arc<Quiesce>,
+}
+
+#[derive(Default)]
+struct Programs {
+    live: HashMap<Pid, Arc<Program>>,
+    disposed: bool,
+}
+
+/// The latest snapshot of a runtime.
+#[derive(Default)]
+struct LatestSnapshot {
+    /// The snapshot that the runtime was restored from, or that was taken last.
+    id: Option<String>,
+    /// Marks the snapshot that the runtime was restored from as used.
+    restored_from: Option<SnapshotUse>,
+}
+
+impl Runtime {
+    pub(crate) fn create(registry: Arc<Registry>, options: RuntimeOptions) -> Result<Self, Error> {
+        let charge = registry.charge()?;
+        let cwd = options.cwd.unwrap_or_else(|| DEFAULT_CWD.to_owned());
+        check_cwd(&cwd)?;
+        check_env(&options.env)?;
+        options.limits.check(registry.installation().image_len())?;
+        check_size("env", env_bytes(&options.env), options.limits.env_bytes)?;
+        let kernel = Arc::new(Kernel::new(&options.limits));
+        if options.permissions != PermissionPolicy::default() {
+            kernel.permissions.set(&options.permissions)?;
+        }
+        if let Some(listener) = options.warnings {
+            kernel.usage.warnings.listen(listener);
+        }
+        kernel.asks.store(!options.file_systems.is_empty(), Ordering::Relaxed);
+        kernel.embedder_files().furnish(&options.mounts, &options.file_systems, &options.files, &cwd)?;
+        Ok(Self { inner: Inner::new(registry, charge, kernel, options.env, cwd) })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        &self.inner
+    }
+
+    /// Starts a program or a resident runner. With an inline `dispatch`, `sink` may be called before
+    /// this call returns.
+    pub fn start(&self, options: ProcessOptions, sink: Arc<dyn Sink>, dispatch: Dispatch) -> Result<Process, Error> {
+        let inner = &self.inner;
+        let limits = inner.limits();
+        let mut launch = inner.launch(&options)?;
+        let Generation { kernel, quiesce } = inner.generation();
+        // A snapshot contains the whole program or nothing of the program.
+        let no_snapshot = quiesce.hold_off();
+        if options.stdin.len() as u64 > limits.stdin_bytes {
+            return Err(Error::ResourceExhausted { resource: "stdin bytes of a process", limit: limits.stdin_bytes });
+        }
+        let memory = Charge::of(&kernel.usage, Resource::Memory, inner.image_len());
+        let memory = memory
+            .ok_or(Error::ResourceExhausted { resource: "memory bytes in the runtime", limit: limits.total_memory_bytes })?;
+        if options.cwd.is_some() {
+            // A missing directory is made, like the runtime's own. If that fails, the start reports the
+            // missing directory.
+            let _ = kernel.embedder_files().mkdir(&launch.cwd, true);
+        }
+        let pid = kernel
+            .processes
+            .enter_root()
+            .map_err(|_| Error::ResourceExhausted { resource: "processes in the runtime", limit: limits.processes })?;
+        let process = KernelProcess::new(kernel.clone(), pid, &launch.cwd);
+        let title = match options.mode {
+            Mode::File | Mode::Command => title(&launch.argv),
+            _ => "node".to_owned(),
+        };
+        kernel.permissions.filter_env(Some(pid), &mut launch.env, None);
+        let prepared = prepare(&process, &options, &mut launch);
+        if let Err(error) = prepared {
+            process.close();
+            kernel.processes.remove(pid);
+            return Err(failed(error, "spawn", &options.code));
+        }
+        let program = Program::new(Parts {
+            command: title,
+            ppid: Pid::INIT,
+            mode: options.mode,
+            streams: options.streams,
+            stdin: if options.live { Vec::new() } else { options.stdin },
+            scheduler: inner.registry.scheduler().clone(),
+            sink: sink.clone(),
+            home: inner.downgrade(),
+            quiesce: quiesce.clone(),
+            process,
+        });
+        let membership = inner.enter(&program).inspect_err(|_| {
+            program.process.close();
+            kernel.processes.remove(pid);
+        })?;
+        drop(no_snapshot);
+        if let Some(timeout) = options.timeout.or_else(|| inner.limits().wall().filter(|_| options.mode != Mode::Resident)) {
+            program.end_after(timeout);
+        }
+        sink.started(pid);
+        program.process.facts.set(&launch.kind, &launch.argv, &launch.env);
+        inner.begin(&program, Origin::Launch(launch, memory), membership, dispatch);
+        Ok(Process { program })
+    }
+
+    /// Ends all processes. Later starts fail with `ERR_RUNTIME_DISPOSED`.
+    pub fn dispose(&self) {
+        self.inner.dispose();
+    }
+}
+
+impl Inner {
+    fn new(
+        registry: Arc<Registry>,
+        charge: RuntimeCharge,
+        kernel: Arc<Kernel>,
+        env: Vec<(String, String)>,
+        cwd: String,
+    ) -> Arc<Self> {
+        let inner = Arc::new(Self {
+            limits: kernel.usage.limits,
+            env,
+            cwd,
+            generation: RwLock::new(Generation { kernel, quiesce: Quiesce::new(registry.scheduler().clone()) }),
+            programs: Mutex::default(),
+            handles: Mutex::default(),
+            latest: Mutex::default(),
+            ordinal: registry.next_ordinal(),
+            registry,
+            _charge: charge,
+        });
+        inner.registry.add(&inner);
+        log::debug!(target: "runtime", "{} created", inner.ordinal);
+        inner
+    }
+
+    /// The kernel, until the runtime is rolled back.
+    pub(crate) fn kernel(&self) -> Arc<Kernel> {
+        self.generation.read().kernel.clone()
+    }
+
+    /// The kernel and the quiescing of its programs, until the runtime is rolled back.
+    fn generation(&self) -> Generation {
+        self.generation.read().clone()
+    }
+
+    fn downgrade(self: &Arc<Self>) -> Weak<dyn Home> {
+        let this: Arc<dyn Home> = self.clone();
+        Arc::downgrade(&this)
+    }
+
+    fn launch(&self, options: &ProcessOptions) -> Result<Launch, Error> {
+        if let Some(cwd) = &options.cwd {
+            check_cwd(cwd)?;
+        }
+        check_env(&options.env)?;
+        let limits = self.limits();
+        let arguments = options.args.iter().chain(&options.exec_argv);
+        let argument_bytes: u64 = arguments.map(|argument| argument.len() as u64 + 1).sum();
+        let too_long = |bytes, most| if bytes > most { Err(failed(Errno::E2BIG, "spawn", &options.code)) } else { Ok(()) };
+        too_long(argument_bytes, limits.argv_bytes)?;
+        let mut env = self.env.clone();
+        lay_over(&mut env, &options.env);
+        if !options.env.is_empty() {
+            too_long(env_bytes(&env), limits.env_bytes)?;
+        }
+        let mut argv = Vec::with_capacity(1 + options.args.len());
+        argv.push(if options.mode == Mode::Command { options.code.clone() } else { "node".to_owned() });
+        if options.mode == Mode::File {
+            argv.push(options.code.clone());
+        }
+        argv.extend(options.args.iter().cloned());
+        let cwd = options.cwd.clone().unwrap_or_else(|| self.cwd.clone());
+        Ok(Launch { kind: ProgramKind::Node, code: options.code.clone(), argv, exec_argv: options.exec_argv.clone(), env, cwd })
+    }
+
+    /// Adds a program to the programs that live. Fails if the runtime has been disposed, or rolled
+    /// back since the program's process was made.
+    fn enter(self: &Arc<Self>, program: &Arc<Program>) -> Result<Membership, Error> {
+        let mut programs = self.programs.lock();
+        if programs.disposed {
+            return Err(Error::RuntimeDisposed);
+        }
+        if !Arc::ptr_eq(&program.process.kernel, &self.generation.read().kernel) {
+            return Err(Error::RolledBack);
+        }
+        programs.live.insert(program.pid, program.clone());
+        drop(programs);
+        Ok(Membership::new(self.clone(), program.clone()))
+    }
+
+    /// Runs the first steps of a program.
+    fn begin(self: &Arc<Self>, program: &Arc<Program>, origin: Origin, membership: Membership, dispatch: Dispatch) {
+        let scheduler = self.registry.scheduler();
+        let future = run(program.clone(), self.registry.installation().clone(), origin, membership);
+        let task = Task::new(program.clone(), Box::pin(future), scheduler);
+        program.set_task(&task);
+        match dispatch {
+            Dispatch::Worker => scheduler.enqueue(task),
+            Dispatch::Inline(budget) => scheduler.run_inline(&task, budget),
+        }
+    }
+
+    pub(crate) fn dispose(&self) {
+        self.end(&Error::RuntimeDisposed);
+    }
+
+    /// Ends all processes for this reason. Later starts fail.
+    fn end(&self, reason: &Error) {
+        log::debug!(target: "runtime", "{} ends: {}", self.ordinal, reason.code());
+        let (live, kernel) = {
+            let mut programs = self.programs.lock();
+            programs.disposed = true;
+            (programs.live.values().cloned().collect::<Vec<_>>(), self.kernel())
+        };
+        kernel.sockets.detach(reason);
+        for program in live {
+            program.end(reason.clone());
+        }
+        self.close_handles();
+        self.latest.lock().restored_from = None;
+    }
+
+    /// Returns the entries of the process table, the programs in the table, and the sockets.
+    #[cfg(test)]
+    pub(crate) fn counts(&self) -> (usize, usize, usize) {
+        self.kernel().counts()
+    }
+
+    /// Returns the host calls under way, and their bytes.
+    #[cfg(test)]
+    pub(crate) fn host_calls(&self) -> (usize, usize) {
+        self.kernel().host_calls.count()
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Returns the bytes of output that wait for their readers.
+    pub(crate) fn buffered(&self) -> u64 {
+        self.programs.lock().live.values().map(|program| program.buffered()).sum()
+    }
+}
+
+impl Home for Inner {
+    fn programs(&self) -> Vec<Arc<Program>> {
+        self.programs.lock().live.values().cloned().collect()
+    }
+
+    fn program(&self, pid: Pid) -> Option<Arc<Program>> {
+        self.programs.lock().live.get(&pid).cloned()
+    }
+
+    fn ordinal(&self) -> u64 {
+        self.ordinal
+    }
+
+    fn image_len(&self) -> u64 {
+        self.registry.installation().image_len()
+    }
+
+    fn start_child(self: Arc<Self>, child: Child) -> Result<(), Box<KernelProcess>> {
+        let Child { process, parent: ppid, command, cwd, memory } = child;
+        if self.programs.lock().disposed {
+            return Err(Box::new(process));
+        }
+        // After a rollback the process belongs to an earlier kernel, and `enter` fails below.
+        let quiesce = self.generation().quiesce;
+        let launch = Launch::of(command, cwd);
+        let program = Program::new(Parts {
+            command: title(&launch.argv),
+            ppid,
+            mode: Mode::File,
+            streams: Streams::default(),
+            stdin: Vec::new(),
+            scheduler: self.registry.scheduler().clone(),
+            sink: Arc::new(ChildSink),
+            home: self.downgrade(),
+            quiesce,
+            process,
+        });
+        let Ok(membership) = self.enter(&program) else {
+            // The runtime was disposed or rolled back meanwhile: the parent is ending too and sees no
+            // error.
+            program.process.close();
+            program.process.kernel.processes.remove(program.pid);
+            return Ok(());
+        };
+        program.process.facts.set(&launch.kind, &launch.argv, &launch.env);
+        self.begin(&program, Origin::Launch(launch, memory), membership, Dispatch::Worker);
+        Ok(())
+    }
+
+    fn joined(&self) {
+        self.registry.program_joined();
+    }
+
+    fn remove(&self, program: &Arc<Program>) {
+        let removed = {
+            let mut programs = self.programs.lock();
+            // A restored copy that has replaced the program may have its pid by now.
+            let is_it = programs.live.get(&program.pid).is_some_and(|live| Arc::ptr_eq(live, program));
+            if is_it { programs.live.remove(&program.pid) } else { None }
+        };
+        drop(removed);
+        self.registry.program_left();
+    }
+}
+
+/// The sink of a child. A child writes to its descriptors, and its parent learns of its end, so the
+/// sink drops everything.
+struct ChildSink;
+
+impl Sink for ChildSink {
+    fn output(&self, _eval: u32, _fd: u8, _data: Vec<u8>) {}
+    fn evaluated(&self, _eval: u32, _outcome: Outcome) {}
+    fn ready(&self, _timings: Timings) {}
+    fn exited(&self, _outcome: Outcome) {}
+}
+
+/// Prepares the start of a program: opens its input pipe and finds the program of a command.
+fn prepare(process: &KernelProcess, options: &ProcessOptions, launch: &mut Launch) -> Result<(), Errno> {
+    if options.live {
+        process.open_feed(&options.stdin)?;
+    }
+    if options.mode == Mode::Command {
+        let (argv, env) = (std::mem::take(&mut launch.argv), std::mem::take(&mut launch.env));
+        let command = find(process, &options.code, argv, env)?;
+        let cwd = std::mem::take(&mut launch.cwd);
+        *launch = Launch::of(command, cwd);
+    }
+    Ok(())
+}
+
+/// Returns a command line for lists of processes.
+fn title(argv: &[String]) -> String {
+    const LONGEST: usize = 1_000;
+    argv.join(" ").chars().take(LONGEST).collect()
+}

@@ -1,0 +1,120 @@
+//! What all runtimes of a process share: the installation, the scheduler, and the list of runtimes.
+
+use super::Inner;
+use crate::installation::Installation;
+use crate::sched::Scheduler;
+use coldframe_error::Error;
+use parking_lot::{Condvar, Mutex};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Instant;
+
+/// What all runtimes of a process share.
+pub(crate) struct Registry {
+    installation: Arc<Installation>,
+    scheduler: Arc<Scheduler>,
+    next_runtime: AtomicU64,
+    /// Programs that live.
+    live: AtomicU64,
+    runtimes: Mutex<HashMap<u64, Weak<Inner>>>,
+    closed: Mutex<bool>,
+    idle: Condvar,
+    runtime_count: AtomicU64,
+    max_runtimes: u64,
+}
+
+/// One of the runtimes that the process may have, until it is dropped.
+pub(crate) struct RuntimeCharge {
+    registry: Arc<Registry>,
+}
+
+impl Drop for RuntimeCharge {
+    fn drop(&mut self) {
+        self.registry.runtime_count.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Registry {
+    pub(crate) fn new(installation: Installation, scheduler: Arc<Scheduler>, max_runtimes: u64) -> Self {
+        Self {
+            installation: Arc::new(installation),
+            scheduler,
+            next_runtime: AtomicU64::new(1),
+            live: AtomicU64::new(0),
+            runtimes: Mutex::default(),
+            closed: Mutex::new(false),
+            idle: Condvar::new(),
+            runtime_count: AtomicU64::new(0),
+            max_runtimes,
+        }
+    }
+
+    /// The images and modules.
+    pub(crate) fn installation(&self) -> &Arc<Installation> {
+        &self.installation
+    }
+
+    /// The threads that run guests.
+    pub(crate) fn scheduler(&self) -> &Arc<Scheduler> {
+        &self.scheduler
+    }
+
+    /// Charges for a runtime. The caller must have the charge before it makes the runtime.
+    pub(crate) fn charge(self: &Arc<Self>) -> Result<RuntimeCharge, Error> {
+        let charge = RuntimeCharge { registry: self.clone() };
+        if self.runtime_count.fetch_add(1, Ordering::Relaxed) >= self.max_runtimes {
+            return Err(Error::ResourceExhausted { resource: "runtimes", limit: self.max_runtimes });
+        }
+        Ok(charge)
+    }
+
+    /// Returns the ordinal of the next runtime. The first runtime has the ordinal 1.
+    pub(super) fn next_ordinal(&self) -> u64 {
+        self.next_runtime.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Adds a runtime to the list.
+    pub(super) fn add(&self, runtime: &Arc<Inner>) {
+        let mut runtimes = self.runtimes.lock();
+        // Dropped runtimes are removed whenever the list has doubled: constant work for each runtime
+        // on average.
+        if runtimes.len().is_power_of_two() {
+            runtimes.retain(|_, runtime| runtime.strong_count() > 0);
+        }
+        runtimes.insert(runtime.ordinal, Arc::downgrade(runtime));
+    }
+
+    /// Returns the runtimes that live.
+    pub(crate) fn runtimes(&self) -> Vec<Arc<Inner>> {
+        self.runtimes.lock().values().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Returns the number of runtimes that are charged for.
+    pub(crate) fn runtime_count(&self) -> u64 {
+        self.runtime_count.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of programs that live.
+    pub(crate) fn live(&self) -> u64 {
+        self.live.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn program_joined(&self) {
+        self.live.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn program_left(&self) {
+        if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let _closed = self.closed.lock();
+            self.idle.notify_all();
+        }
+    }
+
+    /// Waits until no program lives, at most until `until`.
+    pub(crate) fn wait_until_idle(&self, until: Instant) {
+        let mut closed = self.closed.lock();
+        while self.live.load(Ordering::Acquire) > 0 && !self.idle.wait_until(&mut closed, until).timed_out() {}
+        *closed = true;
+    }
+}

@@ -1,0 +1,14 @@
+//! Taking snapshots of a runtime, and restoring runtimes from snapshots.
+//!
+//! `take.rs` takes a snapshot (`program/quiesce.rs` says when), `restore.rs` makes a runtime from a
+//! snapshot, `rollback.rs` puts a snapshot in place of a runtime's present state, `held.rs` is a
+//! runtime whose programs stay at rest. The snapshot itself is in `snapshot/`.
+
+mod held;
+mod restore;
+mod rollback;
+mod take;
+
+pub use held::{Carryover, Held};
+pub use restore::{AssignSinks, RestoreOptions, RestoredRuntime, Starting};
+pub use take::SnapshotOptions;

@@ -1,0 +1,64 @@
+//! The programs that run now, checked from another thread.
+//!
+//! A guest's CPU time is counted when the guest yields, at a poll. A guest that no longer polls would
+//! compute for ever. So running programs are checked at intervals, with the clocks of their threads
+//! (`Meter` of the crate `memory`), and the limit of CPU time ends such a guest like every limit ends a guest that does
+//! not cooperate.
+//!
+//! There is one alarm for all programs, and none while no program runs: starting and stopping cost an
+//! entry in a list, and an alarm after idle time. Next: `program/usage.rs`.
+
+use super::Scheduled;
+use parking_lot::Mutex;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+/// The time between two checks: the most CPU time that a guest without polls uses beyond its limit.
+pub(super) const INTERVAL: Duration = Duration::from_millis(50);
+
+/// The programs that run now.
+#[derive(Default)]
+pub(super) struct Running {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    programs: Vec<Weak<dyn Scheduled>>,
+    /// Whether a check is due.
+    is_scheduled: bool,
+    /// Whether a program has started since the last check.
+    has_started: bool,
+}
+
+impl Running {
+    /// A thread starts to run `program`. Returns whether the caller must schedule a check.
+    pub(super) fn starts(&self, program: Weak<dyn Scheduled>) -> bool {
+        let mut state = self.state.lock();
+        state.programs.push(program);
+        state.has_started = true;
+        !std::mem::replace(&mut state.is_scheduled, true)
+    }
+
+    /// A thread no longer runs `program`.
+    pub(super) fn stops<P: Scheduled>(&self, program: &P) {
+        let mut state = self.state.lock();
+        if let Some(at) = state.programs.iter().position(|running| std::ptr::addr_eq(running.as_ptr(), program)) {
+            state.programs.swap_remove(at);
+        }
+    }
+
+    /// Checks all programs that run. Returns whether the caller must schedule a further check.
+    pub(super) fn check(&self) -> bool {
+        let running: Vec<Arc<dyn Scheduled>> = {
+            let mut state = self.state.lock();
+            state.is_scheduled = std::mem::take(&mut state.has_started) || !state.programs.is_empty();
+            if !state.is_scheduled {
+                return false;
+            }
+            state.programs.iter().filter_map(Weak::upgrade).collect()
+        };
+        running.iter().for_each(|program| program.check_running());
+        true
+    }
+}

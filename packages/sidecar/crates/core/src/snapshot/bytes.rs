@@ -1,0 +1,176 @@
+//! The state of a snapshot as bytes: everything but the memories and the facts. A file has the facts
+//! before the state and the memories behind it.
+//!
+//! ```text
+//! length of the first part (u64), the first part (postcard): the state above the VMs; then the kernel snapshot
+//! ```
+//! Every part is checked when it is read, as if a guest had written it. `store/` writes the files.
+
+use super::{Snapshot, SnapshotInfo, SnapshotUse};
+use crate::checks::{MAX_ENV, check_cwd, check_env};
+use crate::installation::Installation;
+use crate::options::Mode;
+use crate::program::{EvaluationSnapshot, OutputSnapshot, ProgramSnapshot, Remaining, VmState};
+use coldframe_error::Error;
+use coldframe_ids::Pid;
+use coldframe_kernel::Limits;
+use coldframe_kernel::snapshot::{KernelSnapshot, bounded};
+use coldframe_vm::VmSnapshot;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+const LENGTH: usize = 8;
+const MAX_LIMITS: usize = 256;
+/// More than the processes that a runtime may have.
+const MAX_PROGRAMS: usize = 65_536;
+/// More than the evaluations that wait for one program in practice.
+const MAX_QUEUE: usize = 1 << 20;
+
+/// A program's memory, as the store keeps it.
+#[derive(Debug, Clone)]
+pub struct StoredMemory {
+    /// The program.
+    pub(crate) pid: Pid,
+    /// Whether the memory began as the shell's image.
+    pub(crate) is_shell: bool,
+    pub(crate) snapshot: Arc<VmSnapshot>,
+}
+
+/// The state above the kernel and the VMs.
+#[derive(Serialize, Deserialize)]
+struct RuntimeState {
+    #[serde(deserialize_with = "bounded::<_, _, MAX_ENV>")]
+    env: Vec<(String, String)>,
+    cwd: String,
+    /// By name, because a later version may have further limits.
+    #[serde(deserialize_with = "bounded::<_, _, MAX_LIMITS>")]
+    limits: Vec<(String, u64)>,
+    #[serde(deserialize_with = "bounded::<_, _, MAX_PROGRAMS>")]
+    programs: Vec<ProgramState>,
+}
+
+/// A program without its VM.
+#[derive(Serialize, Deserialize)]
+struct ProgramState {
+    pid: Pid,
+    ppid: Pid,
+    lineage: u64,
+    command: String,
+    mode: u8,
+    streams: [bool; 2],
+    stdout: (Vec<u8>, bool),
+    stderr: (Vec<u8>, bool),
+    input: Vec<u8>,
+    time: Option<Remaining>,
+    cpu_ns: u64,
+    evaluation: Option<EvaluationSnapshot>,
+    #[serde(deserialize_with = "bounded::<_, _, MAX_QUEUE>")]
+    queue: Vec<EvaluationSnapshot>,
+}
+
+const MODES: [Mode; 4] = [Mode::Exec, Mode::Run, Mode::Resident, Mode::File];
+
+impl ProgramState {
+    fn of(program: &ProgramSnapshot) -> Self {
+        Self {
+            pid: program.pid,
+            ppid: program.ppid,
+            lineage: program.lineage,
+            command: program.command.clone(),
+            mode: MODES.iter().position(|mode| *mode == program.mode).unwrap_or(0) as u8,
+            streams: program.streams,
+            stdout: program.output.stdout.clone(),
+            stderr: program.output.stderr.clone(),
+            input: program.input.clone(),
+            time: program.time,
+            cpu_ns: program.cpu_ns,
+            evaluation: program.evaluation.clone(),
+            queue: program.queue.clone(),
+        }
+    }
+
+    /// Returns the program with this VM. `None` if no program can have this state.
+    fn with(self, memory: StoredMemory) -> Option<ProgramSnapshot> {
+        let mode = *MODES.get(usize::from(self.mode))?;
+        let waits = self.evaluation.is_some() || !self.queue.is_empty();
+        let is_sound = self.pid == memory.pid && self.ppid != self.pid && (mode == Mode::Resident || !waits);
+        is_sound.then(|| ProgramSnapshot {
+            pid: self.pid,
+            ppid: self.ppid,
+            lineage: self.lineage,
+            command: self.command,
+            mode,
+            streams: self.streams,
+            output: OutputSnapshot { stdout: self.stdout, stderr: self.stderr },
+            input: self.input,
+            time: self.time,
+            cpu_ns: self.cpu_ns,
+            evaluation: self.evaluation,
+            queue: self.queue,
+            vm: VmState { snapshot: memory.snapshot, is_shell: memory.is_shell },
+        })
+    }
+}
+
+fn damaged(reason: &str) -> Error {
+    Error::SnapshotDamaged { path: String::new(), reason: reason.to_owned() }
+}
+
+impl Snapshot {
+    /// Returns everything but the memories and the facts.
+    pub(crate) fn state_bytes(&self) -> Result<Vec<u8>, Error> {
+        let above = RuntimeState {
+            env: self.env.clone(),
+            cwd: self.cwd.clone(),
+            limits: Limits::NAMES.iter().map(|name| ((*name).to_owned(), self.limits.value(name))).collect(),
+            programs: self.programs.iter().map(ProgramState::of).collect(),
+        };
+        let above = postcard::to_stdvec(&above).map_err(|error| Error::Snapshot { reason: error.to_string() })?;
+        let mut bytes = (above.len() as u64).to_le_bytes().to_vec();
+        bytes.extend(above);
+        bytes.extend(self.kernel.encode()?);
+        Ok(bytes)
+    }
+
+    /// Returns the memories of the programs, in the order of their pids.
+    pub(crate) fn memories(&self) -> Vec<StoredMemory> {
+        let memory = |program: &ProgramSnapshot| StoredMemory {
+            pid: program.pid,
+            is_shell: program.vm.is_shell,
+            snapshot: program.vm.snapshot.clone(),
+        };
+        self.programs.iter().map(memory).collect()
+    }
+
+    /// Makes a snapshot of its parts.
+    pub(crate) fn assemble(
+        installation: &Installation,
+        info: SnapshotInfo,
+        state: &[u8],
+        memories: Vec<StoredMemory>,
+    ) -> Result<Arc<Self>, Error> {
+        let length = state.first_chunk::<LENGTH>().map(|bytes| u64::from_le_bytes(*bytes));
+        let length = length.and_then(|length| usize::try_from(length).ok());
+        let parts = length.and_then(|length| state[LENGTH..].split_at_checked(length));
+        let (above, kernel) = parts.ok_or_else(|| damaged("its state is cut short"))?;
+        let (above, rest) =
+            postcard::take_from_bytes::<RuntimeState>(above).map_err(|_| damaged("its programs cannot be read"))?;
+        if !rest.is_empty() || above.programs.len() != memories.len() || info.programs as usize != memories.len() {
+            return Err(damaged("its programs do not match its memories"));
+        }
+        check_cwd(&above.cwd).map_err(|_| damaged("its working directory is invalid"))?;
+        check_env(&above.env).map_err(|_| damaged("its environment is invalid"))?;
+        let mut limits = Limits::default();
+        for (name, value) in &above.limits {
+            limits.set(name, *value).map_err(|_| damaged("its limits are invalid"))?;
+        }
+        limits.check(installation.image_len()).map_err(|_| damaged("its limits are invalid"))?;
+        let programs = above.programs.into_iter().zip(memories).map(|(above, memory)| above.with(memory));
+        let programs: Vec<ProgramSnapshot> = programs.collect::<Option<_>>().ok_or_else(|| damaged("a program is invalid"))?;
+        let kernel = KernelSnapshot::decode(kernel)?;
+        if !kernel.pids().eq(programs.iter().map(|program| program.pid)) {
+            return Err(damaged("its kernel has other programs"));
+        }
+        Ok(Arc::new(Self { info, env: above.env, cwd: above.cwd, limits, kernel, programs, users: SnapshotUse::default() }))
+    }
+}

@@ -1,0 +1,88 @@
+//! The snapshot of a runtime: its kernel and its programs at one point in time.
+//!
+//! ```text
+//! Runtime ── snapshot ─► Snapshot ── Core::restore ─► another Runtime, as often as needed
+//!    ▲                      │
+//!    └───── rollback ───────┘
+//! ```
+//! A snapshot is immutable and complete. It shares unchanged pages with other snapshots. This module
+//! is the value: `info.rs` has the facts about a snapshot, `id.rs` its id, `bytes.rs` its state as
+//! bytes. `runtime/snapshots/` takes snapshots and restores them, `store/` keeps them.
+
+mod bytes;
+mod id;
+mod info;
+
+pub use bytes::StoredMemory;
+pub(crate) use id::{fresh_id, is_id};
+pub use info::SnapshotInfo;
+
+use crate::program::{ProgramInfo, ProgramSnapshot};
+use coldframe_kernel::snapshot::KernelSnapshot;
+use coldframe_kernel::{Limits, PermissionPolicy};
+use std::sync::Arc;
+
+/// The snapshot of a runtime.
+pub struct Snapshot {
+    pub(crate) info: SnapshotInfo,
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) cwd: String,
+    pub(crate) limits: Limits,
+    pub(crate) kernel: KernelSnapshot,
+    /// In the order of the pids.
+    pub(crate) programs: Vec<ProgramSnapshot>,
+    pub(crate) users: SnapshotUse,
+}
+
+/// Held by a runtime while the runtime lives, for the snapshot that the runtime was restored from:
+/// the store forgets a used snapshot last.
+pub(crate) type SnapshotUse = Arc<()>;
+
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Snapshot").field("info", &self.info).finish_non_exhaustive()
+    }
+}
+
+impl Snapshot {
+    /// The facts about the snapshot.
+    pub fn info(&self) -> &SnapshotInfo {
+        &self.info
+    }
+
+    /// Returns the live programs in the order of their pids.
+    pub fn programs(&self) -> Vec<ProgramInfo> {
+        self.programs.iter().map(ProgramSnapshot::info).collect()
+    }
+
+    /// Returns whether a runtime lives that was restored from the snapshot.
+    pub(crate) fn is_used(&self) -> bool {
+        Arc::strong_count(&self.users) > 1
+    }
+
+    /// Prepares for this number of restores: work that makes many restores cheap is done first.
+    /// Restores do not depend on this call.
+    pub fn expect_copies(&self, copies: u32) {
+        self.programs.iter().for_each(|program| program.vm.snapshot.expect(copies));
+    }
+
+    /// The limits of the runtime when the snapshot was taken.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The default working directory of programs.
+    pub fn cwd(&self) -> &str {
+        &self.cwd
+    }
+
+    /// The environment of programs.
+    pub fn env(&self) -> &[(String, String)] {
+        &self.env
+    }
+
+    /// Returns the permissions of the programs.
+    pub fn permissions(&self) -> PermissionPolicy {
+        self.kernel.permissions()
+    }
+}

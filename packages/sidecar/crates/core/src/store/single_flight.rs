@@ -1,0 +1,147 @@
+//! One operation at a time for each snapshot. A caller that wants the operation under way waits and
+//! shares its result. A caller that wants another operation waits, and then runs that operation.
+
+use super::Retention;
+use coldframe_error::Error;
+use parking_lot::{Condvar, Mutex};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+type Key = (String, String);
+type Outcome = Result<(), Error>;
+
+/// The operations under way.
+#[derive(Default)]
+pub(super) struct SingleFlight {
+    under_way: Mutex<HashMap<Key, Arc<Flight>>>,
+}
+
+/// An operation on a snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operation {
+    /// Writing the snapshot with this retention.
+    Write(Retention),
+    /// Every other operation. Its result is not shared.
+    Own,
+}
+
+struct Flight {
+    operation: Operation,
+    outcome: Mutex<Option<Outcome>>,
+    done: Condvar,
+}
+
+/// Ends a flight: stores the outcome, also after a panic, and wakes the waiting callers.
+struct Landing<'a> {
+    flights: &'a SingleFlight,
+    key: Key,
+    flight: Arc<Flight>,
+    outcome: Outcome,
+}
+
+impl Drop for Landing<'_> {
+    fn drop(&mut self) {
+        self.flights.under_way.lock().remove(&self.key);
+        *self.flight.outcome.lock() = Some(self.outcome.clone());
+        self.flight.done.notify_all();
+    }
+}
+
+impl SingleFlight {
+    /// Runs `work` for a snapshot of a tenant, or waits for an equal operation under way.
+    pub(super) fn join(&self, tenant: &str, id: &str, operation: Operation, work: impl FnOnce() -> Outcome) -> Outcome {
+        let key = (tenant.to_owned(), id.to_owned());
+        let flight = loop {
+            let other = match self.under_way.lock().entry(key.clone()) {
+                Entry::Occupied(other) => other.get().clone(),
+                Entry::Vacant(place) => {
+                    let flight = Flight { operation, outcome: Mutex::default(), done: Condvar::default() };
+                    break place.insert(Arc::new(flight)).clone();
+                }
+            };
+            let outcome = Self::wait(&other);
+            if operation != Operation::Own && other.operation == operation {
+                return outcome;
+            }
+        };
+        let died = Err(Error::Snapshot { reason: "it could not be written".to_owned() });
+        let mut landing = Landing { flights: self, key, flight, outcome: died };
+        landing.outcome = work();
+        landing.outcome.clone()
+    }
+
+    /// Runs `work` when no operation on the snapshot is under way.
+    pub(super) fn after<T>(&self, tenant: &str, id: &str, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        let mut done = None;
+        let ended = self.join(tenant, id, Operation::Own, || {
+            done = Some(work());
+            Ok(())
+        });
+        done.unwrap_or_else(|| Err(ended.err().unwrap_or(Error::Snapshot { reason: "it could not be done".to_owned() })))
+    }
+
+    fn wait(flight: &Flight) -> Outcome {
+        let mut outcome = flight.outcome.lock();
+        loop {
+            if let Some(outcome) = &*outcome {
+                return outcome.clone();
+            }
+            flight.done.wait(&mut outcome);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+    use std::thread::{scope, yield_now};
+
+    /// Runs `second` while `first` is under way. Returns its outcome and the operations that ran, in
+    /// order.
+    fn run_beside(first: Operation, second: Operation) -> (Outcome, Vec<u8>) {
+        let (flights, done) = (SingleFlight::default(), Mutex::new(Vec::new()));
+        let (begun, has_begun) = mpsc::channel();
+        let answer = scope(|scope| {
+            let (flights, done) = (&flights, &done);
+            let refused = || Err(Error::Snapshot { reason: "refused".to_owned() });
+            scope.spawn(move || {
+                let _ = flights.join("t", "s", first, || {
+                    begun.send(()).expect("the second thread waits");
+                    // A waiting caller holds the flight too.
+                    while flights.under_way.lock().values().all(|flight| Arc::strong_count(flight) < 3) {
+                        yield_now();
+                    }
+                    done.lock().push(1);
+                    refused()
+                });
+            });
+            has_begun.recv().expect("the first operation starts");
+            flights.join("t", "s", second, || {
+                done.lock().push(2);
+                Ok(())
+            })
+        });
+        assert!(flights.under_way.lock().is_empty());
+        (answer, done.into_inner())
+    }
+
+    #[test]
+    fn shares_an_outcome_with_callers_of_an_equal_operation() {
+        for same in [Retention::No, Retention::WhileOpen, Retention::Always].map(Operation::Write) {
+            let (answer, done) = run_beside(same, same);
+            assert!(answer.is_err());
+            assert_eq!(done, [1]);
+        }
+        for (first, second) in [
+            (Operation::Own, Operation::Write(Retention::No)),
+            (Operation::Own, Operation::Own),
+            (Operation::Write(Retention::No), Operation::Own),
+            (Operation::Write(Retention::No), Operation::Write(Retention::Always)),
+            (Operation::Write(Retention::Always), Operation::Write(Retention::WhileOpen)),
+        ] {
+            assert_eq!(run_beside(first, second), (Ok(()), vec![1, 2]), "{first:?}, {second:?}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What the store keeps: the facts, the state as bytes, and memories. Tests keep other things than
+//! snapshots. Next: `content.rs`.
+
+use super::SnapshotInfo;
+use crate::installation::Installation;
+use crate::snapshot::{Snapshot, StoredMemory};
+use coldframe_error::Error;
+use std::sync::Arc;
+
+/// A snapshot, or a substitute in a test. Never changes.
+pub trait Storable: Send + Sync + Sized + 'static {
+    /// The facts about the snapshot.
+    fn info(&self) -> &SnapshotInfo;
+
+    /// Returns everything but the memories and the facts. Every call returns equal bytes.
+    fn state_bytes(&self) -> Result<Vec<u8>, Error>;
+
+    /// Returns the memories, in the order of the programs' pids.
+    fn memories(&self) -> Vec<StoredMemory>;
+
+    /// Returns whether a runtime restored from the snapshot lives: then the store forgets it last.
+    fn is_used(&self) -> bool;
+
+    /// Makes a snapshot of its parts. Checks `state` as if a guest had written it.
+    fn assemble(
+        installation: &Installation,
+        info: SnapshotInfo,
+        state: &[u8],
+        memories: Vec<StoredMemory>,
+    ) -> Result<Arc<Self>, Error>;
+}
+
+impl Storable for Snapshot {
+    fn info(&self) -> &SnapshotInfo {
+        self.info()
+    }
+
+    fn state_bytes(&self) -> Result<Vec<u8>, Error> {
+        self.state_bytes()
+    }
+
+    fn memories(&self) -> Vec<StoredMemory> {
+        self.memories()
+    }
+
+    fn is_used(&self) -> bool {
+        self.is_used()
+    }
+
+    fn assemble(
+        installation: &Installation,
+        info: SnapshotInfo,
+        state: &[u8],
+        memories: Vec<StoredMemory>,
+    ) -> Result<Arc<Self>, Error> {
+        Self::assemble(installation, info, state, memories)
+    }
+}

@@ -1,0 +1,112 @@
+//! A system call's integers, and the guest memory that they point into. Everything is checked here: a call sees texts, slices and
+//! numbers that exist, or the error number that Linux gives.
+
+use crate::ids::OperationId;
+use coldframe_error::Errno;
+use std::ops::Range;
+
+/// Longest path in bytes, as on Linux (`PATH_MAX` without its NUL).
+const MAX_PATH: usize = 4_095;
+
+/// The result of a system call: a number, or an error number.
+pub type Answer = Result<i64, Errno>;
+
+/// See the module.
+pub struct Arguments<'a> {
+    integers: [i64; 8],
+    memory: &'a mut [u8],
+}
+
+impl<'a> Arguments<'a> {
+    /// Makes the arguments of one call.
+    pub fn new(integers: [i64; 8], memory: &'a mut [u8]) -> Self {
+        Self { integers, memory }
+    }
+
+    /// Bytes of the guest's memory.
+    pub fn memory_len(&self) -> usize {
+        self.memory.len()
+    }
+
+    /// The integer at `index`; 0 beyond the last.
+    pub(crate) fn int(&self, index: usize) -> i64 {
+        self.integers.get(index).copied().unwrap_or(0)
+    }
+
+    /// The integer at `index` as a `T`; `EINVAL` when it does not fit.
+    pub(crate) fn number<T: TryFrom<i64>>(&self, index: usize) -> Result<T, Errno> {
+        T::try_from(self.int(index)).map_err(|_| Errno::EINVAL)
+    }
+
+    /// The operation that the integer at `index` names. `None` for 0, which names no operation.
+    pub(crate) fn operation(&self, index: usize) -> Result<Option<OperationId>, Errno> {
+        self.number(index).map(OperationId::new)
+    }
+
+    fn range(&self, index: usize) -> Result<Range<usize>, Errno> {
+        let start = usize::try_from(self.int(index)).map_err(|_| Errno::EFAULT)?;
+        let len = usize::try_from(self.int(index + 1)).map_err(|_| Errno::EFAULT)?;
+        let end = start.checked_add(len).filter(|end| *end <= self.memory.len()).ok_or(Errno::EFAULT)?;
+        Ok(start..end)
+    }
+
+    /// The bytes at the address at `index`, as many as the next integer says.
+    pub(crate) fn bytes(&self, index: usize) -> Result<&[u8], Errno> {
+        let range = self.range(index)?;
+        self.memory.get(range).ok_or(Errno::EFAULT)
+    }
+
+    /// The same, to be written.
+    pub(crate) fn bytes_mut(&mut self, index: usize) -> Result<&mut [u8], Errno> {
+        let range = self.range(index)?;
+        self.memory.get_mut(range).ok_or(Errno::EFAULT)
+    }
+
+    /// A path: not longer than Linux allows and without NUL. An owned copy, because calls write to memory too.
+    pub(crate) fn path(&self, index: usize) -> Result<Vec<u8>, Errno> {
+        let bytes = self.bytes(index)?;
+        if bytes.len() > MAX_PATH {
+            return Err(Errno::ENAMETOOLONG);
+        }
+        if bytes.contains(&0) {
+            return Err(Errno::EINVAL);
+        }
+        Ok(bytes.to_vec())
+    }
+
+    /// Writes `bytes` to the buffer at `index`, as many as it holds; the length that it would have taken.
+    pub(crate) fn put(&mut self, index: usize, bytes: &[u8]) -> Result<i64, Errno> {
+        let room = self.bytes_mut(index)?;
+        let count = bytes.len().min(room.len());
+        room[..count].copy_from_slice(&bytes[..count]);
+        i64::try_from(bytes.len()).map_err(|_| Errno::EOVERFLOW)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_outside_the_memory_is_a_bad_address() {
+        let mut memory = [7; 16];
+        for (start, len) in [(0, 17), (16, 1), (-1, 1), (1, -1), (i64::MAX, i64::MAX), (0, i64::MIN)] {
+            let mut arguments = Arguments::new([start, len, 0, 0, 0, 0, 0, 0], &mut memory);
+            assert_eq!(arguments.bytes(0), Err(Errno::EFAULT), "{start} {len}");
+            assert_eq!(arguments.bytes_mut(0).map(|_| ()), Err(Errno::EFAULT), "{start} {len}");
+        }
+        let arguments = Arguments::new([15, 1, 16, 0, 0, 0, 0, 0], &mut memory);
+        assert_eq!(arguments.bytes(0), Ok(&[7][..]));
+        assert_eq!(arguments.bytes(2), Ok(&[][..]));
+    }
+
+    #[test]
+    fn a_path_is_neither_too_long_nor_cut_by_a_nul() {
+        let mut memory = vec![b'a'; 8_192];
+        let path = |len| Arguments::new([0, len, 0, 0, 0, 0, 0, 0], &mut memory.clone()).path(0).map(|path| path.len());
+        assert_eq!(path(4_095), Ok(4_095));
+        assert_eq!(path(4_096), Err(Errno::ENAMETOOLONG));
+        memory[3] = 0;
+        assert_eq!(Arguments::new([0, 8, 0, 0, 0, 0, 0, 0], &mut memory).path(0), Err(Errno::EINVAL));
+    }
+}

@@ -1,0 +1,250 @@
+//! Bindings, system calls 0x600 to 0x6ff: functions of the caller outside that programs call by name.
+//!
+//! The kernel knows their names and how much input they take; a call of another name never leaves the box. What the bytes say is between the
+//! guest's library (`packages/runner/bootstrap/call-binding.js`) and the SDK. Commands on PATH that call a binding are files that name it, like those of
+//! our other programs (`processes/resolve.rs`, `fs/commands.rs`). Next: `host_calls.rs`.
+
+use super::host_calls::{self, HostCallRequest, MAX_INPUT_BYTES};
+use super::permissions::Denied;
+use super::processes::MAGIC;
+use super::{Answer, Arguments, Kernel};
+use crate::caller::Caller;
+use crate::embedder::BindingOptions;
+use crate::ids::OperationId;
+use coldframe_error::Errno;
+use coldframe_error::Error;
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Bindings of one runtime.
+const MAX_BINDINGS: usize = 1_024;
+/// Commands of one binding.
+const MAX_COMMANDS: usize = 16;
+/// Bytes of a name.
+const MAX_NAME: usize = 64;
+
+/// What calls a binding.
+const CALL: &str = "binding";
+/// What asks for its description.
+const DESCRIBE: &str = "binding.describe";
+
+/// A runtime's bindings.
+#[derive(Default)]
+pub(crate) struct Bindings(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// By name: bytes of input that one call may have.
+    inputs: BTreeMap<String, usize>,
+    /// By command: what it calls.
+    commands: BTreeMap<String, String>,
+}
+
+/// Bindings as a value: their commands, which are files too. The functions are the caller's, who hands them over anew.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct BindingsSnapshot {
+    commands: BTreeMap<String, String>,
+}
+
+impl BindingsSnapshot {
+    /// Whether a caller could have brought it about; it may come out of a file.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        let are_names = self.commands.iter().all(|(command, binding)| is_name(command.as_bytes()) && is_name(binding.as_bytes()));
+        let are_few = self.commands.len() <= MAX_BINDINGS * MAX_COMMANDS;
+        if are_names && are_few { Ok(()) } else { Err("a binding's name") }
+    }
+
+    /// Bytes that it holds.
+    pub(crate) fn own_bytes(&self) -> u64 {
+        self.commands.iter().map(|(command, binding)| (command.len() + binding.len()) as u64).sum()
+    }
+}
+
+impl Bindings {
+    pub(crate) fn snapshot(&self) -> BindingsSnapshot {
+        BindingsSnapshot { commands: self.0.lock().commands.clone() }
+    }
+
+    /// As they were saved. Until the caller has handed over a function of that name a call of it is `ENOENT`, and its commands say so.
+    pub(crate) fn restore(BindingsSnapshot { commands }: &BindingsSnapshot) -> Self {
+        Self(Mutex::new(State { inputs: BTreeMap::new(), commands: commands.clone() }))
+    }
+}
+
+impl Kernel {
+    /// It has those of `before`: the same functions of the same caller.
+    pub(super) fn follow_bindings(&self, before: &Self) -> Result<(), Error> {
+        let new = {
+            let state = before.bindings.0.lock();
+            State { inputs: state.inputs.clone(), commands: state.commands.clone() }
+        };
+        self.exchange_bindings(new)
+    }
+
+    /// The runtime has these bindings from now on, and no others. Nothing changes when a command's name is taken.
+    pub fn set_bindings(&self, bindings: Vec<BindingOptions>) -> Result<(), Error> {
+        self.exchange_bindings(State::of(bindings)?)
+    }
+
+    fn exchange_bindings(&self, new: State) -> Result<(), Error> {
+        let mut state = self.bindings.0.lock();
+        let files = self.embedder_files();
+        let mut made = Vec::new();
+        for (command, binding) in new.commands.iter().filter(|(command, _)| !state.commands.contains_key(*command)) {
+            if let Err(error) = files.put_command(command, &head_of(binding)) {
+                made.into_iter().for_each(|command: &String| files.drop_command(command));
+                return Err(error);
+            }
+            made.push(command);
+        }
+        for (command, binding) in &state.commands {
+            match new.commands.get(command) {
+                Some(other) if other == binding => {}
+                Some(other) => {
+                    files.drop_command(command);
+                    files.put_command(command, &head_of(other))?;
+                }
+                None => files.drop_command(command),
+            }
+        }
+        *state = new;
+        Ok(())
+    }
+}
+
+impl State {
+    fn of(bindings: Vec<BindingOptions>) -> Result<Self, Error> {
+        let mut state = Self::default();
+        if bindings.len() > MAX_BINDINGS {
+            return Err(invalid("bindings", format!("at most {MAX_BINDINGS}"), bindings.len().to_string()));
+        }
+        for BindingOptions { name, commands, input_bytes } in bindings {
+            check_name("name", &name)?;
+            if commands.len() > MAX_COMMANDS {
+                return Err(invalid("commands", format!("at most {MAX_COMMANDS}"), commands.len().to_string()));
+            }
+            for command in commands {
+                check_name("commands", &command)?;
+                if state.commands.insert(command.clone(), name.clone()).is_some() {
+                    return Err(invalid("commands", "names that differ".to_owned(), command));
+                }
+            }
+            let input_bytes = usize::try_from(input_bytes).unwrap_or(usize::MAX).min(MAX_INPUT_BYTES);
+            if state.inputs.insert(name.clone(), input_bytes).is_some() {
+                return Err(invalid("name", "names that differ".to_owned(), name));
+            }
+        }
+        Ok(state)
+    }
+}
+
+/// A name can be a file's and says nothing to a shell.
+pub(super) fn is_name(name: &[u8]) -> bool {
+    let is_inner = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
+    name.len() <= MAX_NAME && name.first().is_some_and(u8::is_ascii_alphabetic) && name.iter().all(is_inner)
+}
+
+fn check_name(field: &str, name: &str) -> Result<(), Error> {
+    if is_name(name.as_bytes()) {
+        return Ok(());
+    }
+    let expected = format!("a letter, then letters, digits, '_', '.' or '-', {MAX_NAME} at most");
+    Err(invalid(field, expected, format!("{:?}", name.chars().take(100).collect::<String>())))
+}
+
+fn invalid(field: &str, expected: String, received: String) -> Error {
+    Error::InvalidRequest { what: format!("bindings.{field}"), expected, received }
+}
+
+/// The file of a command: what it stands for is read by `processes/resolve.rs`.
+fn head_of(binding: &str) -> Vec<u8> {
+    [MAGIC, b"binding ", binding.as_bytes(), b"\n"].concat()
+}
+
+/// Carries out a call of the family.
+pub(super) fn call(program: &dyn Caller, number: u32, arguments: &Arguments<'_>) -> Answer {
+    match number & 0xff {
+        0x00 => ask(program, CALL, arguments.bytes(0)?, arguments.bytes(2)?),
+        0x01 => host_calls::cancel(program, arguments.operation(0)?.ok_or(Errno::ENOENT)?).map(|()| 0),
+        0x02 => ask(program, DESCRIBE, arguments.bytes(0)?, &[]),
+        _ => Err(Errno::ENOSYS),
+    }
+}
+
+/// An operation that completes with what the caller outside answers. `ENOENT` when there is no such binding.
+fn ask(program: &dyn Caller, service: &'static str, name: &[u8], input: &[u8]) -> Answer {
+    let name = std::str::from_utf8(name).map_err(|_| Errno::ENOENT)?;
+    program.process().kernel.permissions.check_binding(name).map_err(Denied::errno)?;
+    let most = *program.process().kernel.bindings.0.lock().inputs.get(name).ok_or(Errno::ENOENT)?;
+    if input.len() > most {
+        return Err(Errno::E2BIG);
+    }
+    host_calls::begin(program, &HostCallRequest { service, name, input }).map(OperationId::answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+
+    fn kernel() -> Kernel {
+        Kernel::new(&Limits::default())
+    }
+
+    fn binding(name: &str, commands: &[&str]) -> BindingOptions {
+        let commands = commands.iter().map(|command| (*command).to_owned()).collect();
+        BindingOptions { name: name.to_owned(), commands, input_bytes: 10 }
+    }
+
+    fn listed(kernel: &Kernel) -> Vec<String> {
+        let names = kernel.embedder_files().list("/usr/local/bin").expect("it is there").into_iter().map(|entry| entry.name);
+        names.filter(|name| name != "node").collect()
+    }
+
+    fn code(result: Result<(), Error>) -> &'static str {
+        result.map_or_else(|error| error.code(), |()| "")
+    }
+
+    #[test]
+    fn commands_come_go_and_change_hands() {
+        let kernel = kernel();
+        kernel.set_bindings(vec![binding("a", &["a", "alpha"]), binding("b", &["b"])]).expect("free names");
+        assert_eq!(listed(&kernel), ["a", "alpha", "b"]);
+        kernel.set_bindings(vec![binding("b", &["alpha"])]).expect("its own names");
+        assert_eq!(listed(&kernel), ["alpha"]);
+        let (bytes, _) = kernel.embedder_files().read("/usr/local/bin/alpha", 0, 100).expect("it is there");
+        assert_eq!(bytes, [MAGIC, b"binding b\n"].concat());
+        kernel.set_bindings(vec![]).expect("nothing");
+        assert_eq!(listed(&kernel), [""; 0]);
+    }
+
+    #[test]
+    fn a_name_that_is_taken_changes_nothing() {
+        let kernel = kernel();
+        kernel.embedder_files().write("/usr/local/bin/mine", b"#!/bin/sh", false).expect("room");
+        kernel.set_bindings(vec![binding("a", &["a"])]).expect("free names");
+        for taken in ["node", "sh", "ls", "env", "mine"] {
+            assert_eq!(code(kernel.set_bindings(vec![binding("b", &["b", taken])])), "EEXIST", "{taken}");
+            assert_eq!(listed(&kernel), ["a", "mine"], "{taken}");
+        }
+        // A file that the owner has put in a command's place stays.
+        kernel.embedder_files().write("/usr/local/bin/a", b"#!/bin/sh", false).expect("room");
+        kernel.set_bindings(vec![]).expect("nothing");
+        assert_eq!(listed(&kernel), ["a", "mine"]);
+    }
+
+    #[test]
+    fn names_are_checked() {
+        for wrong in ["", "1a", "a/b", "..", "a b", "ä", "-a", "a\n", &"a".repeat(65)] {
+            assert_eq!(code(kernel().set_bindings(vec![binding(wrong, &[])])), "ERR_INVALID_REQUEST", "{wrong:?}");
+            assert_eq!(code(kernel().set_bindings(vec![binding("a", &[wrong])])), "ERR_INVALID_REQUEST", "{wrong:?}");
+        }
+        assert_eq!(code(kernel().set_bindings(vec![binding("a", &["x"]), binding("b", &["x"])])), "ERR_INVALID_REQUEST");
+        assert_eq!(code(kernel().set_bindings(vec![binding("a", &[]), binding("a", &[])])), "ERR_INVALID_REQUEST");
+        assert_eq!(code(kernel().set_bindings(vec![binding("a", &["a"; 17])])), "ERR_INVALID_REQUEST");
+        let many = (0..=MAX_BINDINGS).map(|n| binding(&format!("a{n}"), &[])).collect();
+        assert_eq!(code(kernel().set_bindings(many)), "ERR_INVALID_REQUEST");
+        assert_eq!(code(kernel().set_bindings(vec![binding(&"a".repeat(64), &["a-b_c.d9"])])), "");
+    }
+}

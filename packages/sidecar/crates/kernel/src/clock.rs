@@ -1,0 +1,103 @@
+//! Family 0x500: time zones. The rules come with the zone database that the crate `jiff` carries, so that they do not depend on what the host
+//! has installed, and two machines agree.
+
+use super::{Answer, Arguments};
+use coldframe_error::Errno;
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+use jiff::{Timestamp, civil::DateTime};
+use std::sync::LazyLock;
+
+/// Longest zone name; the longest in the database has 32 bytes.
+const MAX_NAME: usize = 64;
+/// Added to an offset so that an answer is never negative: no offset comes near it.
+const BIAS: i32 = 200_000;
+const MS_PER_DAY: i64 = 86_400_000;
+/// Years for which the database's rules are asked; beyond, they repeat every 400 years, as the calendar does.
+const CYCLE_MS: i64 = 146_097 * MS_PER_DAY;
+/// 0001-01-01 and 9999-12-31 in milliseconds since 1970, a day inside the range of `jiff`.
+const FIRST_MS: i64 = -62_135_510_400_000;
+const LAST_MS: i64 = 253_402_128_000_000;
+
+static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
+
+pub(super) fn call(number: u32, arguments: &mut Arguments<'_>) -> Answer {
+    match number {
+        0x500 => zone_offset(arguments),
+        _ => Err(Errno::ENOSYS),
+    }
+}
+
+/// `zone_offset(name, ms, is_local)`: `(seconds east + BIAS) * 2`, and 1 more in summer time.
+fn zone_offset(arguments: &mut Arguments<'_>) -> Answer {
+    let name = arguments.bytes(0)?;
+    if name.len() > MAX_NAME {
+        return Err(Errno::EINVAL);
+    }
+    let name = std::str::from_utf8(name).map_err(|_| Errno::EINVAL)?;
+    let zone = ZONES.get(name).map_err(|_| Errno::ENOENT)?;
+    let (seconds, summer) = offset(&zone, arguments.int(2), arguments.int(3) != 0);
+    Ok((i64::from(seconds) + i64::from(BIAS)) * 2 + i64::from(summer))
+}
+
+/// Seconds east of Greenwich at `ms` since 1970, UTC or local, and whether that is summer time.
+fn offset(zone: &TimeZone, ms: i64, is_local: bool) -> (i32, bool) {
+    let ms = within_years(ms);
+    let timestamp = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
+    if is_local {
+        let civil: DateTime = TimeZone::UTC.to_datetime(timestamp);
+        // "Compatible": in a gap the offset before it, of two readings the earlier, as ECMA-262 21.4.1.26 says.
+        let utc = zone.to_ambiguous_timestamp(civil).compatible().unwrap_or(timestamp);
+        let seconds = timestamp.as_second() - utc.as_second();
+        return (i32::try_from(seconds).unwrap_or(0), zone.to_offset_info(utc).dst().is_dst());
+    }
+    let info = zone.to_offset_info(timestamp);
+    (info.offset().seconds(), info.dst().is_dst())
+}
+
+/// The same moment of the 400-year cycle in years that `jiff` knows.
+fn within_years(ms: i64) -> i64 {
+    if ms < FIRST_MS {
+        FIRST_MS + (ms - FIRST_MS).rem_euclid(CYCLE_MS)
+    } else if ms > LAST_MS {
+        LAST_MS - (LAST_MS - ms).rem_euclid(CYCLE_MS)
+    } else {
+        ms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(name: &str, ms: i64, is_local: bool) -> (i32, bool) {
+        offset(&ZONES.get(name).expect("a zone of the database"), ms, is_local)
+    }
+
+    #[test]
+    fn winter_and_summer() {
+        assert_eq!(seconds("Europe/Berlin", 0, false), (3_600, false));
+        assert_eq!(seconds("Europe/Berlin", 1_750_000_000_000, false), (7_200, true));
+        assert_eq!(seconds("Asia/Kolkata", 0, true), (19_800, false));
+    }
+
+    #[test]
+    fn a_local_time_that_is_left_out_or_comes_twice() {
+        // New York, 2024-03-10 02:30 does not exist; 2024-11-03 01:30 exists twice.
+        assert_eq!(seconds("America/New_York", 1_710_037_800_000, true), (-18_000, true));
+        assert_eq!(seconds("America/New_York", 1_730_597_400_000, true), (-14_400, true));
+    }
+
+    #[test]
+    fn far_years_and_hostile_arguments_have_an_answer() {
+        for ms in [i64::MIN, -8_640_000_000_000_000, FIRST_MS, LAST_MS, 8_640_000_000_000_000, i64::MAX] {
+            for local in [false, true] {
+                let (seconds, _) = seconds("Europe/Berlin", ms, local);
+                assert!((3_000..=7_200).contains(&seconds), "{ms} {seconds}");
+            }
+        }
+        let mut memory = *b"Nowhere/Land";
+        assert_eq!(call(0x500, &mut Arguments::new([0, 12, 0, 0, 0, 0, 0, 0], &mut memory)), Err(Errno::ENOENT));
+        assert_eq!(call(0x500, &mut Arguments::new([0, 99, 0, 0, 0, 0, 0, 0], &mut memory)), Err(Errno::EFAULT));
+        assert_eq!(call(0x5ff, &mut Arguments::new([0; 8], &mut memory)), Err(Errno::ENOSYS));
+    }
+}

@@ -1,0 +1,65 @@
+//! One long computation on a thread of the pool: it stops when its program ends, and its CPU time is the program's.
+
+use crate::caller::Caller;
+use coldframe_crypto::{Command, Fault, Watch, run};
+use coldframe_sys as sys;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Wall-clock time between two entries in the program's meter.
+const CHARGE_NS: u64 = 2_000_000;
+
+/// Computes the answer to `request`.
+pub(super) fn compute(
+    program: &Arc<dyn Caller>,
+    command: Command,
+    request: &[u8],
+    canceled: Arc<AtomicBool>,
+) -> Result<Vec<u8>, Fault> {
+    let mut watch = ProgramWatch {
+        program: program.clone(),
+        canceled,
+        charged_ns: sys::thread_usage().cpu_ns,
+        next_charge: sys::monotonic_ns() + CHARGE_NS,
+    };
+    // The libraries promise not to panic; a guest must not be able to take the thread down should one break its promise.
+    let answer = catch_unwind(AssertUnwindSafe(|| watch.step().and_then(|()| run(command, request, &mut watch))));
+    watch.charge();
+    answer.unwrap_or(Err(Fault::Internal))
+}
+
+struct ProgramWatch {
+    program: Arc<dyn Caller>,
+    canceled: Arc<AtomicBool>,
+    charged_ns: u64,
+    next_charge: u64,
+}
+
+impl ProgramWatch {
+    fn charge(&mut self) {
+        let used = sys::thread_usage().cpu_ns;
+        let cpu_ns = used.saturating_sub(self.charged_ns);
+        self.program.process().kernel.usage.computed(cpu_ns);
+        self.program.charge_cpu(cpu_ns);
+        self.charged_ns = used;
+    }
+}
+
+impl Watch for ProgramWatch {
+    fn step(&mut self) -> Result<(), Fault> {
+        if self.program.is_ending() || self.canceled.load(Ordering::Acquire) {
+            return Err(Fault::Stopped);
+        }
+        let now = sys::monotonic_ns();
+        if now >= self.next_charge {
+            self.next_charge = now + CHARGE_NS;
+            self.charge();
+        }
+        Ok(())
+    }
+
+    fn memory(&self) -> usize {
+        usize::try_from(self.program.process().kernel.usage.limits.memory_bytes).unwrap_or(usize::MAX)
+    }
+}

@@ -1,0 +1,351 @@
+//! A program's long computations: their requests, as the guest hands them over piece by piece; those that wait for a thread; their results.
+//!
+//! A job is begun (`0x310`), gets more bytes (`0x311`), and is then started as an operation (`0x312`) or run while the VM waits (`0x313`, the result is
+//! read with `0x314`). Requests and results count in bytes as what the kernel holds (`limits.kernelBytes`).
+
+use super::{MAX_COPY, job, pool, refused};
+use crate::Answer;
+use crate::caller::{Blocked, Caller};
+use crate::ids::OperationId;
+use crate::usage::{Charge, Resource, Usage};
+use coldframe_crypto::{Command, Fault};
+use coldframe_error::Errno;
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, VecDeque};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Poll, Waker};
+
+/// Jobs that a program may have.
+const MAX_JOBS: usize = 16_384;
+/// What a job costs the kernel beside its bytes.
+const JOB_COST: u64 = 256;
+/// The last number; then they begin again.
+const LAST: u32 = 0x7fff_ffff;
+/// Jobs of a program that run at a time.
+const MAX_RUNNING: usize = 2;
+
+/// See the module.
+pub(crate) struct Jobs(Mutex<State>);
+
+struct State {
+    last: u32,
+    live: HashMap<u32, Job>,
+    /// For all jobs, their requests and their results.
+    charge: Charge,
+    queue: VecDeque<u32>,
+    running: usize,
+}
+
+struct Job {
+    command: Command,
+    /// The request, then the result.
+    bytes: Vec<u8>,
+    phase: Phase,
+    canceled: Arc<AtomicBool>,
+}
+
+enum Phase {
+    Filling,
+    /// Queued or running; who is told.
+    Started(Listener),
+    Done,
+}
+
+enum Listener {
+    Operation(OperationId),
+    Waiting(Option<Waker>),
+    FileSystemReply(Result<i64, Fault>),
+}
+
+impl State {
+    fn job(&mut self, number: u32) -> Result<&mut Job, Errno> {
+        self.live.get_mut(&number).ok_or(Errno::EBADF)
+    }
+
+    fn remove(&mut self, number: u32) -> Option<Job> {
+        let job = self.live.remove(&number)?;
+        self.charge.shrink(JOB_COST + job.bytes.len() as u64);
+        Some(job)
+    }
+}
+
+/// Jobs as a value: those that do not run.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct JobsSnapshot {
+    last: u32,
+    /// By their numbers, in order.
+    idle: Vec<(u32, JobSnapshot)>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct JobSnapshot {
+    #[serde(with = "numbered")]
+    command: Command,
+    /// The request as far as it has come, or the result.
+    bytes: Vec<u8>,
+    is_done: bool,
+}
+
+/// A command is written as its number.
+mod numbered {
+    use super::Command;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(command: &Command, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(*command as u8)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Command, D::Error> {
+        let number = u8::deserialize(deserializer)?;
+        Command::of(number.into()).ok_or_else(|| D::Error::custom("no command"))
+    }
+}
+
+impl JobsSnapshot {
+    /// Whether a program could have brought them about.
+    pub(super) fn may_be(&self) -> bool {
+        let in_order = self.idle.is_sorted_by(|(one, _), (other, _)| one < other);
+        in_order && self.last <= LAST && self.idle.len() <= MAX_JOBS
+    }
+
+    /// Bytes that they hold.
+    pub(super) fn own_bytes(&self) -> u64 {
+        self.idle.iter().map(|(_, job)| JOB_COST + job.bytes.len() as u64).sum()
+    }
+}
+
+impl Jobs {
+    pub(super) fn snapshot(&self) -> JobsSnapshot {
+        let state = self.0.lock();
+        let idle = state.live.iter().filter_map(|(number, job)| {
+            let is_done = match job.phase {
+                Phase::Filling => false,
+                Phase::Done => true,
+                Phase::Started(_) => return None,
+            };
+            Some((*number, JobSnapshot { command: job.command, bytes: job.bytes.clone(), is_done }))
+        });
+        let mut idle: Vec<_> = idle.collect();
+        idle.sort_unstable_by_key(|(number, _)| *number);
+        JobsSnapshot { last: state.last, idle }
+    }
+
+    /// As they were saved; none when the limit is too narrow for them.
+    pub(super) fn restore(saved: &JobsSnapshot, usage: &Arc<Usage>) -> Option<Self> {
+        let made = Self::new(usage);
+        {
+            let mut state = made.0.lock();
+            state.last = saved.last;
+            if !state.charge.grow(saved.own_bytes()) {
+                return None;
+            }
+            for (number, JobSnapshot { command, bytes, is_done }) in &saved.idle {
+                let phase = if *is_done { Phase::Done } else { Phase::Filling };
+                let job = Job { command: *command, bytes: bytes.clone(), phase, canceled: Arc::default() };
+                state.live.insert(*number, job);
+            }
+        }
+        Some(made)
+    }
+
+    pub(super) fn new(usage: &Arc<Usage>) -> Self {
+        let charge = Charge::none(usage, Resource::Kernel);
+        Self(Mutex::new(State { last: 0, live: HashMap::new(), charge, queue: VecDeque::new(), running: 0 }))
+    }
+
+    pub(super) fn begin(&self, command: Command, bytes: &[u8]) -> Result<u32, Errno> {
+        let mut state = self.0.lock();
+        if state.live.len() >= MAX_JOBS {
+            return Err(Errno::ENOBUFS);
+        }
+        if !state.charge.grow(JOB_COST) {
+            return Err(Errno::ENOMEM);
+        }
+        loop {
+            state.last = state.last % LAST + 1;
+            let number = state.last;
+            if state.live.contains_key(&number) {
+                continue;
+            }
+            let job = Job { command, bytes: Vec::new(), phase: Phase::Filling, canceled: Arc::default() };
+            state.live.insert(number, job);
+            drop(state);
+            return self.add(number, bytes).map(|()| number).inspect_err(|_| {
+                let _ = self.forget(number);
+            });
+        }
+    }
+
+    pub(super) fn add(&self, number: u32, bytes: &[u8]) -> Result<(), Errno> {
+        let mut state = self.0.lock();
+        let State { live, charge, .. } = &mut *state;
+        let job = live.get_mut(&number).ok_or(Errno::EBADF)?;
+        if !matches!(job.phase, Phase::Filling) {
+            return Err(Errno::EBUSY);
+        }
+        if !charge.grow(bytes.len() as u64) {
+            return Err(Errno::ENOMEM);
+        }
+        if job.bytes.try_reserve(bytes.len()).is_err() {
+            charge.shrink(bytes.len() as u64);
+            return Err(Errno::ENOMEM);
+        }
+        job.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Copies a part of the result.
+    pub(super) fn read(&self, number: u32, offset: usize, out: &mut [u8]) -> Answer {
+        let mut state = self.0.lock();
+        let job = state.job(number)?;
+        if !matches!(job.phase, Phase::Done) {
+            return Err(Errno::EBUSY);
+        }
+        let rest = job.bytes.get(offset..).ok_or(Errno::EINVAL)?;
+        let len = rest.len().min(out.len()).min(MAX_COPY);
+        out[..len].copy_from_slice(&rest[..len]);
+        i64::try_from(len).map_err(|_| Errno::EOVERFLOW)
+    }
+
+    /// Forgets a job that does not run.
+    pub(super) fn forget(&self, number: u32) -> Result<(), Errno> {
+        let mut state = self.0.lock();
+        if matches!(state.job(number)?.phase, Phase::Started(_)) {
+            return Err(Errno::EBUSY);
+        }
+        state.remove(number);
+        Ok(())
+    }
+
+    /// Wakes the VM if it waits for a job: it has been told to stop.
+    pub(crate) fn wake(&self) {
+        let mut waiting = Vec::new();
+        for job in self.0.lock().live.values_mut() {
+            if let Phase::Started(Listener::Waiting(waker)) = &mut job.phase {
+                waiting.extend(waker.take());
+            }
+        }
+        waiting.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// Starts a job as an operation: its result comes as the operation's bytes.
+pub(super) fn start(program: &Arc<dyn Caller>, number: u32) -> Result<OperationId, Errno> {
+    let operation = program.process().operations.begin()?;
+    enqueue(program, number, Listener::Operation(operation)).inspect_err(|_| {
+        program.process().operations.cancel(operation);
+    })?;
+    Ok(operation)
+}
+
+/// Runs a job while the VM waits: the result's length, which `read` then copies, or the fault.
+pub(super) async fn run_and_wait(program: &Arc<dyn Caller>, number: u32) -> Answer {
+    enqueue(program, number, Listener::Waiting(None))?;
+    let jobs = &program.process().crypto.jobs;
+    let _blocked = Blocked::new(&**program);
+    poll_fn(|context| {
+        let mut state = jobs.0.lock();
+        let job = match state.job(number) {
+            Ok(job) => job,
+            Err(error) => return Poll::Ready(Err(error)),
+        };
+        match &mut job.phase {
+            Phase::Started(Listener::FileSystemReply(answer)) => {
+                let answer = answer.unwrap_or_else(refused);
+                job.phase = Phase::Done;
+                if answer < 0 {
+                    state.remove(number);
+                }
+                Poll::Ready(Ok(answer))
+            }
+            Phase::Started(Listener::Waiting(waker)) => {
+                if program.must_stop() {
+                    job.canceled.store(true, Ordering::Release);
+                }
+                *waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+            _ => Poll::Ready(Err(Errno::EINVAL)),
+        }
+    })
+    .await
+}
+
+fn enqueue(program: &Arc<dyn Caller>, number: u32, listener: Listener) -> Result<(), Errno> {
+    let mut state = program.process().crypto.jobs.0.lock();
+    let job = state.job(number)?;
+    if !matches!(job.phase, Phase::Filling) {
+        return Err(Errno::EBUSY);
+    }
+    job.phase = Phase::Started(listener);
+    state.queue.push_back(number);
+    drop(state);
+    run_queued(program);
+    Ok(())
+}
+
+/// Gives waiting jobs to the pool, as many as may run.
+fn run_queued(program: &Arc<dyn Caller>) {
+    loop {
+        let mut state = program.process().crypto.jobs.0.lock();
+        if state.running >= MAX_RUNNING {
+            return;
+        }
+        let Some(number) = state.queue.pop_front() else { return };
+        let Some(job) = state.live.get_mut(&number) else { continue };
+        let (command, request, canceled) = (job.command, std::mem::take(&mut job.bytes), job.canceled.clone());
+        let len = request.len();
+        state.running += 1;
+        drop(state);
+        let owner = program.clone();
+        let started = pool::run(Box::new(move || {
+            let answer = job::compute(&owner, command, &request, canceled);
+            drop(request);
+            finish(&owner, number, len, answer);
+            run_queued(&owner);
+        }));
+        if !started {
+            finish(program, number, len, Err(Fault::Memory));
+        }
+    }
+}
+
+/// A job is done: whoever waits for it is told.
+fn finish(program: &Arc<dyn Caller>, number: u32, request_len: usize, answer: Result<Vec<u8>, Fault>) {
+    let mut state = program.process().crypto.jobs.0.lock();
+    state.running -= 1;
+    let State { live, charge, .. } = &mut *state;
+    charge.shrink(request_len as u64);
+    let Some(job) = live.get_mut(&number) else { return };
+    let Phase::Started(listener) = &mut job.phase else { return };
+    match listener {
+        Listener::Operation(operation) => {
+            let operation = *operation;
+            state.remove(number);
+            drop(state);
+            let (result, bytes) = match answer {
+                Ok(bytes) => (0, bytes),
+                Err(fault) => (fault.negative(), Vec::new()),
+            };
+            program.process().operations.complete(operation, Ok(result), bytes);
+        }
+        Listener::Waiting(waker) => {
+            let waker = waker.take();
+            let fits = answer.as_ref().is_ok_and(|bytes| charge.grow(bytes.len() as u64));
+            let answer = if fits { answer } else { answer.and(Err(Fault::Memory)) };
+            let len = answer.as_ref().map(|bytes| i64::try_from(bytes.len()).unwrap_or(i64::MAX)).map_err(|fault| *fault);
+            *listener = Listener::FileSystemReply(len);
+            job.bytes = answer.unwrap_or_default();
+            drop(state);
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+        Listener::FileSystemReply(_) => {}
+    }
+}

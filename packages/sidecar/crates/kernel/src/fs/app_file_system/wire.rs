@@ -1,0 +1,95 @@
+//! Questions and answers as bytes: numbers are little-endian, a text is its length (u32) and its UTF-8. The other side is
+//! `packages/sdk/src/file-systems/wire.ts`; `docs/internals/protocol.md` has the table.
+
+use super::super::node::Type;
+use coldframe_error::Errno;
+
+/// A question's bytes.
+pub(super) struct Input(Vec<u8>);
+
+impl Input {
+    /// To the file system of that number.
+    pub(super) fn new(number: u32) -> Self {
+        Self(number.to_le_bytes().to_vec())
+    }
+
+    pub(super) fn u32(mut self, number: u32) -> Self {
+        self.0.extend_from_slice(&number.to_le_bytes());
+        self
+    }
+
+    pub(super) fn u64(mut self, number: u64) -> Self {
+        self.0.extend_from_slice(&number.to_le_bytes());
+        self
+    }
+
+    pub(super) fn text(self, text: &[u8]) -> Self {
+        // No path and no target is longer than that.
+        self.u32(u32::try_from(text.len()).unwrap_or(u32::MAX)).bytes(text)
+    }
+
+    /// The rest.
+    pub(super) fn bytes(mut self, bytes: &[u8]) -> Self {
+        self.0.extend_from_slice(bytes);
+        self
+    }
+
+    pub(super) fn done(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+/// Reads an answer; what is not there is `EIO`.
+pub(super) struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    fn take(&mut self, len: usize) -> Result<&'a [u8], Errno> {
+        let (taken, rest) = self.0.split_at_checked(len).ok_or(Errno::EIO)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Errno> {
+        self.take(N)?.try_into().map_err(|_| Errno::EIO)
+    }
+
+    pub(super) fn u32(&mut self) -> Result<u32, Errno> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    pub(super) fn u64(&mut self) -> Result<u64, Errno> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    pub(super) fn i64(&mut self) -> Result<i64, Errno> {
+        self.array().map(i64::from_le_bytes)
+    }
+
+    pub(super) fn text(&mut self) -> Result<&'a [u8], Errno> {
+        let len = self.u32()?;
+        self.take(len as usize)
+    }
+
+    /// What a file is, in the numbers of `readdir`.
+    pub(super) fn kind(&mut self) -> Result<Type, Errno> {
+        match self.array()? {
+            [1] => Ok(Type::File),
+            [2] => Ok(Type::Directory),
+            [3] => Ok(Type::Link),
+            _ => Err(Errno::EIO),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Nothing may be left.
+    pub(super) fn end(self) -> Result<(), Errno> {
+        if self.is_empty() { Ok(()) } else { Err(Errno::EIO) }
+    }
+}

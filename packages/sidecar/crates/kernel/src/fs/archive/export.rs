@@ -1,0 +1,231 @@
+//! Packing: the tree is walked as the archive is read, one name after the other, and nothing is locked in between.
+//!
+//! So programs may change it meanwhile: what has gone is left out, a file that has become shorter is filled up with zeros. Sockets, devices
+//! and `/proc` are left out always. A second name of a file is a link to the first. Holes stay holes. Next: `header.rs`.
+
+use super::super::node::Type;
+use super::super::open::{self, Opened, PIECE};
+use super::super::stat::{DEVICE, Stat};
+use super::super::view::View;
+use super::super::walk::{Place, join};
+use super::header::{self, Entry};
+use super::{BLOCK, padding};
+use coldframe_error::Errno;
+use std::collections::{HashMap, VecDeque};
+use tar::EntryType;
+
+const READ_NO_FOLLOW: u32 = 0o400_000;
+const DIRECTORY_NO_FOLLOW: u32 = 0o600_000;
+const PERMISSIONS: u32 = 0o7777;
+/// Where `/proc` is mounted: the first of all mounts.
+const PROC: u64 = DEVICE + 1;
+/// Holes that are worth a list.
+const LARGE_HOLES: u64 = 64 << 10;
+
+/// See the module.
+pub struct Export {
+    levels: Vec<Level>,
+    current: Option<Current>,
+    out: Vec<u8>,
+    /// Files with several names: the name in the archive, by device and number.
+    linked: HashMap<(u64, u64), Vec<u8>>,
+    ended: bool,
+}
+
+/// A directory whose names are being packed.
+struct Level {
+    path: Vec<u8>,
+    /// Its name in the archive, with a slash at its end; empty for what was asked for.
+    name: Vec<u8>,
+    left: std::vec::IntoIter<Vec<u8>>,
+}
+
+/// The file whose data is being packed.
+struct Current {
+    opened: Opened,
+    parts: VecDeque<(u64, u64)>,
+    padding: usize,
+}
+
+impl Export {
+    /// Of what lies at `path`: a directory's contents, or one file. The path of what failed comes with the error.
+    pub(in crate::fs) fn new(view: &View<'_>, path: &[u8]) -> Result<Self, Errno> {
+        let path = view.real_path(path)?;
+        let levels = if view.stat(&path, false)?.kind == Type::Directory {
+            let left = names(view, &path)?.into_iter();
+            vec![Level { path, name: Vec::new(), left }]
+        } else {
+            let cut = path.iter().rposition(|byte| *byte == b'/').ok_or(Errno::EINVAL)?;
+            let left = vec![path[cut + 1..].to_vec()].into_iter();
+            vec![Level { path: path[..cut.max(1)].to_vec(), name: Vec::new(), left }]
+        };
+        Ok(Self { levels, current: None, out: Vec::new(), linked: HashMap::new(), ended: false })
+    }
+
+    /// The next bytes, about `most`; none at the end.
+    pub(in crate::fs) fn pull(&mut self, view: &View<'_>, most: usize) -> Result<Vec<u8>, (Errno, Vec<u8>)> {
+        while self.out.len() < most && !self.ended {
+            match self.current.take() {
+                Some(current) => self.pull_data(view, current),
+                None => self.pull_entry(view)?,
+            }
+        }
+        let rest = self.out.split_off(most.min(self.out.len()));
+        Ok(std::mem::replace(&mut self.out, rest))
+    }
+
+    /// Nobody will go on.
+    pub(in crate::fs) fn give_up(&mut self, view: &View<'_>) {
+        if let Some(current) = self.current.take() {
+            current.opened.release(&mut view.lock());
+        }
+    }
+
+    fn pull_data(&mut self, view: &View<'_>, mut current: Current) {
+        let Some((offset, len)) = current.parts.pop_front() else {
+            current.opened.release(&mut view.lock());
+            self.out.resize(self.out.len() + current.padding, 0);
+            return;
+        };
+        let wanted = usize::try_from(len).unwrap_or(usize::MAX).min(PIECE);
+        let begin = self.out.len();
+        self.out.resize(begin + wanted, 0);
+        // What cannot be read any more stays zero: the header has promised the bytes.
+        let _ = current.opened.read(&mut view.lock(), offset, &mut self.out[begin..]);
+        let left = len - wanted as u64;
+        if left > 0 {
+            current.parts.push_front((offset + wanted as u64, left));
+        }
+        self.current = Some(current);
+    }
+
+    fn pull_entry(&mut self, view: &View<'_>) -> Result<(), (Errno, Vec<u8>)> {
+        let Some(level) = self.levels.last_mut() else {
+            header::write_end(&mut self.out);
+            self.ended = true;
+            return Ok(());
+        };
+        let Some(name) = level.left.next() else {
+            self.levels.pop();
+            return Ok(());
+        };
+        let path = join(level.path.clone(), &name);
+        let name = [&level.name[..], &name].concat();
+        match self.pack(view, &path, name) {
+            // It has gone meanwhile.
+            Ok(()) | Err(Errno::ENOENT) => Ok(()),
+            Err(errno) => Err((errno, path)),
+        }
+    }
+
+    fn pack(&mut self, view: &View<'_>, path: &[u8], mut name: Vec<u8>) -> Result<(), Errno> {
+        let stat = view.stat(path, false)?;
+        let link = if stat.kind == Type::Link { view.readlink(path)? } else { Vec::new() };
+        let entry = |kind, path, link, size| Entry {
+            kind,
+            path,
+            link,
+            mode: stat.mode & PERMISSIONS,
+            owner: (stat.uid, stat.gid),
+            mtime: stat.mtime,
+            size,
+            real_size: None,
+        };
+        match stat.kind {
+            Type::Directory if stat.dev == PROC => {}
+            Type::Directory => {
+                let left = names(view, path)?.into_iter();
+                name.push(b'/');
+                header::write(&mut self.out, &entry(EntryType::Directory, &name, b"", 0));
+                self.levels.push(Level { path: path.to_vec(), name, left });
+            }
+            Type::Link => header::write(&mut self.out, &entry(EntryType::Symlink, &name, &link, 0)),
+            Type::File => {
+                let id = (stat.dev, stat.ino);
+                if let Some(first) = self.linked.get(&id) {
+                    header::write(&mut self.out, &entry(EntryType::Link, &name, first, 0));
+                    return Ok(());
+                }
+                self.begin_file(view, path, &name, &stat)?;
+                if stat.links > 1 {
+                    self.linked.insert(id, name);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn begin_file(&mut self, view: &View<'_>, path: &[u8], name: &[u8], stat: &Stat) -> Result<(), Errno> {
+        let mut tree = view.lock();
+        let opened = open::find(&mut tree, view, path, READ_NO_FOLLOW, 0)?;
+        let size = opened.size(&tree)?;
+        let parts = match &opened {
+            Opened::Memory(ino) => {
+                let content = tree.content(*ino)?;
+                (size.saturating_sub(content.stored()) >= LARGE_HOLES).then(|| whole_blocks(content.extents(), size))
+            }
+            Opened::Host(_) => None,
+            Opened::Device(..) | Opened::Directory(_) => return Ok(()),
+        };
+        opened.hold(&mut tree);
+        drop(tree);
+        let list = parts.as_deref().map(|parts| list(parts, size)).unwrap_or_default();
+        let parts: VecDeque<_> = parts.map_or_else(|| [(0, size)].into_iter().filter(|_| size > 0).collect(), VecDeque::from);
+        let stored = list.len() as u64 + parts.iter().map(|(_, len)| len).sum::<u64>();
+        let entry = Entry {
+            kind: EntryType::Regular,
+            path: name,
+            link: b"",
+            mode: stat.mode & PERMISSIONS,
+            owner: (stat.uid, stat.gid),
+            mtime: stat.mtime,
+            size: stored,
+            real_size: (!list.is_empty()).then_some(size),
+        };
+        header::write(&mut self.out, &entry);
+        self.out.extend_from_slice(&list);
+        self.current = Some(Current { opened, parts, padding: padding(stored) });
+        Ok(())
+    }
+}
+
+/// Parts that are whole blocks, but for one at the file's end: GNU tar reads each part in blocks. Parts begin far enough from each other.
+fn whole_blocks(mut parts: Vec<(u64, u64)>, size: u64) -> Vec<(u64, u64)> {
+    for (offset, len) in &mut parts {
+        *len = len.next_multiple_of(BLOCK as u64).min(size.saturating_sub(*offset));
+    }
+    parts
+}
+
+/// A list of parts as version 1.0 of GNU's records has it: at the beginning of the data, a whole number of blocks.
+fn list(parts: &[(u64, u64)], size: u64) -> Vec<u8> {
+    // An empty part at the end says where the file ends.
+    let mut text = format!("{}\n", parts.len() + 1);
+    for (offset, len) in parts.iter().chain([&(size, 0)]) {
+        text.push_str(&format!("{offset}\n{len}\n"));
+    }
+    let mut bytes = text.into_bytes();
+    bytes.resize(bytes.len() + padding(bytes.len() as u64), 0);
+    bytes
+}
+
+/// The names in a directory, sorted: the same tree always makes the same archive.
+fn names(view: &View<'_>, path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
+    let mut tree = view.lock();
+    let Opened::Directory(place) = open::find(&mut tree, view, path, DIRECTORY_NO_FOLLOW, 0)? else { return Err(Errno::ENOTDIR) };
+    let mut listing = match &place {
+        Place::Here(ino) => match tree.merged(*ino)? {
+            Some(listing) => listing,
+            None => return Ok(tree.directory(*ino)?.names.keys().map(|name| name.to_vec()).collect()),
+        },
+        Place::There(mount, path) => tree.mount(*mount)?.list(path)?,
+    };
+    drop(tree);
+    let mut names = Vec::new();
+    while let Some((name, _)) = listing.next()? {
+        names.push(name);
+    }
+    names.sort();
+    Ok(names)
+}

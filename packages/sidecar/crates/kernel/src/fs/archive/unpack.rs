@@ -1,0 +1,201 @@
+//! What entries become in the tree, below one directory and nowhere else.
+//!
+//! A name that is absolute or has `..` in it is refused. Links are made as they are and never followed: whoever stands between the
+//! directory and the entry must be a directory itself, so an archive cannot lay a link and then write through it. What has an
+//! entry's name already is replaced, as tar does, but a directory only by itself. Modes and times of directories are set at the end,
+//! because what comes into them changes them. Next: `reader.rs`, which calls this; `import.rs`.
+
+use super::super::node::{MAX_NAME, Type};
+use super::super::open::{self, Opened};
+use super::super::tree::now;
+use super::super::view::View;
+use super::Refusal;
+use super::reader::{Entry, EntryKind, Failed, Sink};
+use coldframe_error::Errno;
+use std::collections::BTreeMap;
+
+const CREATE_NEW: u32 = 0o301;
+const PERMISSIONS: u32 = 0o1777;
+const NEW_DIRECTORY: u32 = 0o755;
+const MAX_PATH: usize = 4_095;
+
+/// What is between two pieces of an archive.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// The file whose data comes.
+    current: Option<(Vec<u8>, Opened)>,
+    /// Modes and times of directories.
+    directories: BTreeMap<Vec<u8>, (u32, i64)>,
+}
+
+/// See the module.
+pub(super) struct Unpacker<'u> {
+    pub(super) view: &'u View<'u>,
+    /// Without a slash at its end, so empty for the root.
+    pub(super) base: &'u [u8],
+    pub(super) progress: &'u mut Progress,
+}
+
+fn refuse<T>(entry: &Entry, reason: impl Into<String>) -> Result<T, Failed> {
+    Err(Failed::Archive(Refusal::new(&entry.path, reason)))
+}
+
+fn failed<'p>(call: &'static str, path: &'p [u8]) -> impl Fn(Errno) -> Failed + 'p {
+    move |errno| Failed::File(errno, call, path.to_vec())
+}
+
+impl Unpacker<'_> {
+    /// The names of a path of the archive.
+    fn names<'p>(&self, entry: &Entry, path: &'p [u8]) -> Result<Vec<&'p [u8]>, Failed> {
+        if path.first() == Some(&b'/') {
+            return refuse(entry, "it has an absolute name");
+        }
+        if path.contains(&0) {
+            return refuse(entry, "its name has a NUL in it");
+        }
+        let names: Vec<&[u8]> = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty() && *name != b".").collect();
+        if names.contains(&&b".."[..]) {
+            return refuse(entry, "its name has '..' in it");
+        }
+        if self.base.len() + path.len() > MAX_PATH || names.iter().any(|name| name.len() > MAX_NAME) {
+            return Err(Failed::File(Errno::ENAMETOOLONG, "open", path.to_vec()));
+        }
+        Ok(names)
+    }
+
+    /// The path of `names` in the tree, when all above it are directories; those that are missing are made if that is asked for.
+    fn place(&self, entry: &Entry, names: &[&[u8]], make: bool) -> Result<Vec<u8>, Failed> {
+        let mut path = self.base.to_vec();
+        for (done, name) in names.iter().enumerate() {
+            path.push(b'/');
+            path.extend_from_slice(name);
+            if done + 1 == names.len() {
+                break;
+            }
+            match self.view.stat(&path, false) {
+                Ok(stat) if stat.kind == Type::Directory => {}
+                Ok(_) => return refuse(entry, "what it lies in is a link or a file, and not a directory"),
+                Err(Errno::ENOENT) if make => self.view.mkdir(&path, NEW_DIRECTORY).map_err(failed("mkdir", &path))?,
+                Err(errno) => return Err(failed("stat", &path)(errno)),
+            }
+        }
+        Ok(path)
+    }
+
+    /// Removes what has the entry's name.
+    fn make_room(&self, entry: &Entry, path: &[u8]) -> Result<(), Failed> {
+        match self.view.stat(path, false) {
+            Ok(stat) if stat.kind == Type::Directory => refuse(entry, "a directory has its name"),
+            Ok(_) => self.view.unlink(path).map_err(failed("unlink", path)),
+            Err(Errno::ENOENT) => Ok(()),
+            Err(errno) => Err(failed("stat", path)(errno)),
+        }
+    }
+
+    fn make_directory(&mut self, entry: &Entry, path: Vec<u8>) -> Result<(), Failed> {
+        match self.view.stat(&path, false) {
+            Ok(stat) if stat.kind == Type::Directory => {}
+            Ok(_) => return refuse(entry, "something that is not a directory has its name"),
+            Err(Errno::ENOENT) => self.view.mkdir(&path, NEW_DIRECTORY).map_err(failed("mkdir", &path))?,
+            Err(errno) => return Err(failed("stat", &path)(errno)),
+        }
+        self.progress.directories.insert(path, (entry.mode & PERMISSIONS, entry.mtime));
+        Ok(())
+    }
+
+    /// Sets what was put off, when the archive is complete.
+    pub(super) fn finish(&mut self) -> Result<(), Failed> {
+        // What lies deeper comes first.
+        for (path, (mode, mtime)) in std::mem::take(&mut self.progress.directories).into_iter().rev() {
+            let set = self.view.chmod(&path, mode, false).and_then(|()| self.view.utimes(&path, now(), mtime, false));
+            match set {
+                // A program may have removed it meanwhile.
+                Ok(()) | Err(Errno::ENOENT) => {}
+                Err(errno) => return Err(failed("chmod", &path)(errno)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets go of the file whose data has not all come; it is removed.
+    pub(super) fn give_up(&mut self) {
+        if let Some((path, opened)) = self.progress.current.take() {
+            opened.release(&mut self.view.lock());
+            // Gone already, perhaps.
+            let _ = self.view.unlink(&path);
+        }
+    }
+}
+
+impl Sink for Unpacker<'_> {
+    fn begin(&mut self, entry: &Entry) -> Result<(), Failed> {
+        let names = self.names(entry, &entry.path)?;
+        if names.is_empty() {
+            if entry.kind != EntryKind::Directory {
+                return refuse(entry, "it has no name");
+            }
+            // The directory itself, which is there.
+            let path = if self.base.is_empty() { b"/" } else { self.base };
+            self.progress.directories.insert(path.to_vec(), (entry.mode & PERMISSIONS, entry.mtime));
+            return Ok(());
+        }
+        let path = self.place(entry, &names, true)?;
+        if entry.kind == EntryKind::Directory {
+            return self.make_directory(entry, path);
+        }
+        let original = match entry.kind {
+            EntryKind::HardLink => Some(self.place(entry, &self.names(entry, &entry.link)?, false)?),
+            _ => None,
+        };
+        if original.as_ref() == Some(&path) {
+            return refuse(entry, "it is a further name of itself");
+        }
+        self.make_room(entry, &path)?;
+        match (entry.kind, original) {
+            (EntryKind::Symlink, _) => self.view.symlink(&entry.link, &path).map_err(failed("symlink", &path)),
+            (_, Some(original)) => self.view.link(&original, &path).map_err(failed("link", &original)),
+            _ => {
+                let mut tree = self.view.lock();
+                let opened = open::find(&mut tree, self.view, &path, CREATE_NEW, entry.mode & PERMISSIONS);
+                let opened = opened.map_err(failed("open", &path))?;
+                opened.hold(&mut tree);
+                drop(tree);
+                self.progress.current = Some((path, opened));
+                Ok(())
+            }
+        }
+    }
+
+    fn data(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Failed> {
+        let Some((path, opened)) = &self.progress.current else { return Ok(()) };
+        let mut tree = self.view.lock();
+        let mut done = 0;
+        while done < bytes.len() {
+            done += opened.write(&mut tree, offset + done as u64, &bytes[done..]).map_err(failed("write", path))?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, entry: &Entry) -> Result<(), Failed> {
+        let Some((path, opened)) = self.progress.current.take() else {
+            if entry.kind == EntryKind::Symlink {
+                let path = self.place(entry, &self.names(entry, &entry.path)?, false)?;
+                // Not everywhere can a link's own time be set.
+                let _ = self.view.utimes(&path, now(), entry.mtime, false);
+            }
+            return Ok(());
+        };
+        let mut tree = self.view.lock();
+        let sized = match opened.size(&tree) {
+            Ok(size) if size != entry.size => opened.truncate(&mut tree, entry.size),
+            sized => sized.map(drop),
+        };
+        opened.release(&mut tree);
+        drop(tree);
+        sized.map_err(failed("ftruncate", &path))?;
+        match self.view.utimes(&path, now(), entry.mtime, false) {
+            Ok(()) | Err(Errno::ENOENT) => Ok(()),
+            Err(errno) => Err(failed("utime", &path)(errno)),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What every sandbox finds: the directories and small files that programs expect of a Linux machine.
+//!
+//! Built once per process and cloned for each runtime, which costs a few words. Nothing in it tells of the host: it is the same in every process, so that
+//! a saved runtime is told apart from it (`saved/record.rs`). Next: `tree.rs`.
+
+use super::content::Content;
+use super::mounts::Mount;
+use super::node::{Body, Device, Directory, Ino, Node};
+use super::proc::Proc;
+use super::tree::{Dense, FileSystem, GUEST, ROOT, Space};
+use super::walk::Place;
+use crate::processes::{MAGIC, Processes};
+use crate::usage::Usage;
+use rpds::HashTrieMapSync;
+use std::sync::{Arc, LazyLock};
+
+const DIRECTORIES: &[(&str, u32, u32)] = &[
+    ("/bin", 0o755, 0),
+    ("/dev", 0o755, 0),
+    ("/dev/shm", 0o1777, 0),
+    ("/etc", 0o755, 0),
+    ("/home", 0o755, 0),
+    ("/home/user", 0o755, GUEST),
+    ("/opt", 0o755, 0),
+    ("/root", 0o700, 0),
+    ("/run", 0o755, 0),
+    ("/tmp", 0o1777, 0),
+    ("/usr", 0o755, 0),
+    ("/usr/bin", 0o755, 0),
+    ("/usr/lib", 0o755, 0),
+    ("/usr/local", 0o755, 0),
+    ("/usr/local/bin", 0o755, 0),
+    ("/var", 0o755, 0),
+    ("/var/tmp", 0o1777, 0),
+    ("/workspace", 0o755, GUEST),
+];
+
+const FILES: &[(&str, &str)] = &[
+    ("/etc/passwd", "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home/user:/bin/sh\n"),
+    ("/etc/group", "root:x:0:\nuser:x:1000:\n"),
+    ("/etc/hostname", "coldframe\n"),
+    ("/etc/hosts", "127.0.0.1\tlocalhost\n::1\tlocalhost\n127.0.0.1\tcoldframe\n"),
+    ("/etc/resolv.conf", ""),
+    ("/etc/nsswitch.conf", "hosts: files dns\n"),
+    ("/etc/shells", "/bin/sh\n/bin/bash\n"),
+    ("/etc/os-release", "NAME=\"Coldframe\"\nID=coldframe\nID_LIKE=linux\nPRETTY_NAME=\"Coldframe\"\n"),
+];
+
+/// Programs, by the names that `kernel/processes/resolve.rs` knows.
+const PROGRAMS: &[(&str, &str)] = &[("/usr/local/bin/node", "node"), ("/usr/bin/env", "env")];
+
+/// Commands of the shell's image (`packages/runner/shell`), in `/bin` and, as a link, in `/usr/bin`.
+const COMMANDS: &str = "awk base64 basename bash cat chmod column comm cp cut date diff dirname du echo egrep expand expr false \
+    fgrep file find fold grep gunzip gzip head hostname id join jq kill ln ls md5sum mkdir mktemp mv nl nproc od paste printenv printf \
+    pwd readlink realpath rev rg rm rmdir sed seq sh sha1sum sha256sum sleep sort split stat strings sync tac tail tar tee test [ \
+    timeout touch tr tree true uname unexpand uniq wc which whoami xargs yes zcat";
+
+const DEVICES: &[(&str, Device)] = &[
+    ("/dev/null", Device::Null),
+    ("/dev/zero", Device::Zero),
+    ("/dev/full", Device::Full),
+    ("/dev/random", Device::Random),
+    ("/dev/urandom", Device::Random),
+    ("/dev/tty", Device::Tty),
+];
+
+const LINKS: &[(&str, &str)] = &[
+    ("/dev/fd", "/proc/self/fd"),
+    ("/dev/stdin", "/proc/self/fd/0"),
+    ("/dev/stdout", "/proc/self/fd/1"),
+    ("/dev/stderr", "/proc/self/fd/2"),
+    ("/etc/mtab", "/proc/self/mounts"),
+    ("/usr/lib/os-release", "/etc/os-release"),
+];
+
+/// Where `/proc` stands in the table of mounts.
+const PROC: usize = 0;
+
+/// When all of it was made: 2026-01-01T00:00:00Z, in nanoseconds.
+const MADE: i64 = 1_767_225_600_000_000_000;
+
+static BASE: LazyLock<FileSystem> = LazyLock::new(build);
+
+static UNCOUNTED: LazyLock<Space> = LazyLock::new(|| BASE.nodes.values().fold(Space { bytes: 0, inodes: 0 }, Space::plus));
+
+/// What of a runtime's files was never counted: it was there from the start.
+pub(super) fn uncounted() -> Space {
+    *UNCOUNTED
+}
+
+/// All of it. What nobody has changed in a runtime is the very same there.
+pub(super) fn nodes() -> &'static HashTrieMapSync<Ino, Node, Dense> {
+    &BASE.nodes
+}
+
+/// A filesystem that holds nothing else yet, whose `/proc` shows `processes`.
+pub(crate) fn base(limits: Space, processes: Arc<Processes>, usage: Arc<Usage>) -> FileSystem {
+    let mut made = BASE.clone();
+    (made.limits, made.usage) = (limits, usage);
+    made.mounts = vec![Arc::new(Mount::of_proc(Proc::new(processes), Place::Here(ROOT)))];
+    made
+}
+
+fn build() -> FileSystem {
+    let mut tree = FileSystem::new(Space { bytes: u64::MAX, inodes: u64::MAX });
+    let mut put = |path: &str, body: Body, mode: u32, owner: u32| {
+        let (holder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let parent = find(&tree, holder);
+        let body = if matches!(body, Body::Directory(_)) { Body::Directory(Directory::new()) } else { body };
+        let is_directory = matches!(body, Body::Directory(_) | Body::Mount(_));
+        // The table above is ours and the space is unlimited: nothing here can fail.
+        let Ok(ino) = tree.add(body, mode, (owner, owner)) else { return };
+        let _ = tree.enter(parent, name.as_bytes(), ino);
+        if let (true, Ok(parent)) = (is_directory, tree.node_mut(parent)) {
+            parent.meta.links += 1;
+        }
+    };
+    for (path, mode, owner) in DIRECTORIES {
+        put(path, Body::Directory(Directory::new()), *mode, *owner);
+    }
+    put("/proc", Body::Mount(PROC), 0o555, 0);
+    for (path, text) in FILES {
+        put(path, Body::File(Content::of(text.as_bytes())), 0o644, 0);
+    }
+    for (path, name) in PROGRAMS {
+        let content = Content::of(&[MAGIC, name.as_bytes(), b"\n"].concat());
+        put(path, Body::File(content), 0o755, 0);
+    }
+    for name in COMMANDS.split_whitespace() {
+        let content = Content::of(&[MAGIC, b"shell ", name.as_bytes(), b"\n"].concat());
+        put(&format!("/bin/{name}"), Body::File(content), 0o755, 0);
+        let target: Arc<[u8]> = Arc::from(format!("/bin/{name}").as_bytes());
+        put(&format!("/usr/bin/{name}"), Body::Link(target), 0o777, 0);
+    }
+    for (path, device) in DEVICES {
+        put(path, Body::Device(*device), 0o666, 0);
+    }
+    for (path, target) in LINKS {
+        put(path, Body::Link(Arc::from(target.as_bytes())), 0o777, 0);
+    }
+    for ino in ROOT..=tree.last {
+        if let Ok(Node { meta, .. }) = tree.node_mut(ino) {
+            (meta.atime, meta.mtime, meta.ctime, meta.birthtime) = (MADE, MADE, MADE, MADE);
+        }
+    }
+    (tree.used, tree.marks) = (Space { bytes: 0, inodes: 0 }, Default::default());
+    tree
+}
+
+fn find(tree: &FileSystem, path: &str) -> Ino {
+    let names = path.split('/').filter(|name| !name.is_empty());
+    names.fold(ROOT, |at, name| {
+        tree.directory(at).ok().and_then(|directory| directory.names.get(name.as_bytes()).copied()).unwrap_or(ROOT)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree::User;
+    use super::super::walk::{Last, Side, Spot};
+    use super::*;
+
+    fn spot(tree: &FileSystem, path: &str) -> Spot {
+        match tree.walk(User::Guest, None, path.as_bytes(), Last::Stay).expect(path) {
+            Side::Memory(spot) => spot,
+            Side::Host(_) => panic!("nothing is mounted"),
+        }
+    }
+
+    #[test]
+    fn everything_in_the_tables_is_where_it_should_be() {
+        let tree = base(Space { bytes: 0, inodes: 0 }, Arc::new(Processes::new(Arc::default())), Arc::default());
+        let paths = DIRECTORIES.iter().map(|entry| entry.0).chain(FILES.iter().chain(PROGRAMS).map(|entry| entry.0));
+        for path in paths.chain(DEVICES.iter().map(|entry| entry.0)).chain(LINKS.iter().map(|entry| entry.0)) {
+            assert!(spot(&tree, path).node.is_some(), "{path}");
+        }
+        assert_eq!((tree.used.bytes, tree.used.inodes), (0, 0));
+    }
+
+    #[test]
+    fn a_clone_does_not_see_what_another_does() {
+        let made = || base(Space { bytes: 10, inodes: 10 }, Arc::new(Processes::new(Arc::default())), Arc::default());
+        let (mut one, other) = (made(), made());
+        let place = spot(&one, "/tmp/a");
+        one.create(User::Guest, &place, Body::File(Content::new()), 0o644).expect("made");
+        assert!(spot(&other, "/tmp/a").node.is_none());
+    }
+}

@@ -1,0 +1,98 @@
+//! A file's bytes: reading, writing, cutting. Access times are kept as Linux's `relatime` does: renewed when they are older than the last
+//! change, or older than a day, so that reading the same file again changes nothing. Next: `content.rs`.
+
+use super::content::Content;
+use super::node::{Body, Ino};
+use super::tree::{FileSystem, now};
+use coldframe_error::Errno;
+
+/// The largest size of a file.
+const MAX_SIZE: u64 = i64::MAX as u64;
+const DAY: i64 = 86_400 * 1_000_000_000;
+
+impl FileSystem {
+    pub(crate) fn content(&self, ino: Ino) -> Result<&Content, Errno> {
+        match &self.node(ino)?.body {
+            Body::File(content) => Ok(content),
+            Body::Directory(_) => Err(Errno::EISDIR),
+            _ => Err(Errno::EINVAL),
+        }
+    }
+
+    pub(crate) fn read(&mut self, ino: Ino, offset: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
+        let count = self.content(ino)?.read(offset, buffer);
+        self.was_read(ino)?;
+        Ok(count)
+    }
+
+    /// Renews the access time if it is due.
+    pub(crate) fn was_read(&mut self, ino: Ino) -> Result<(), Errno> {
+        let meta = &self.node(ino)?.meta;
+        let now = now();
+        if meta.atime <= meta.mtime.max(meta.ctime) || now.saturating_sub(meta.atime) >= DAY {
+            self.node_mut(ino)?.meta.atime = now;
+        }
+        Ok(())
+    }
+
+    /// Writes at `offset`, or at the end; where the last byte written lies, and how many were. Fewer than were given when space runs out.
+    pub(crate) fn write(&mut self, ino: Ino, offset: Option<u64>, bytes: &[u8]) -> Result<(u64, usize), Errno> {
+        let room = self.limits.bytes.saturating_sub(self.used.bytes);
+        let node = self.node_mut(ino)?;
+        let Body::File(content) = &mut node.body else { return Err(Errno::EINVAL) };
+        let offset = offset.unwrap_or(content.len());
+        if bytes.is_empty() {
+            return Ok((offset, 0));
+        }
+        if offset >= MAX_SIZE {
+            return Err(Errno::EFBIG);
+        }
+        let most = usize::try_from(MAX_SIZE - offset).unwrap_or(usize::MAX).min(bytes.len());
+        let before = content.stored();
+        let count = content.write(offset, &bytes[..most], room);
+        let grown = content.stored() - before;
+        if count == 0 {
+            return Err(Errno::ENOSPC);
+        }
+        let now = now();
+        (node.meta.mtime, node.meta.ctime) = (now, now);
+        self.used.bytes += grown;
+        self.rose();
+        self.tell_content(ino);
+        Ok((offset + count as u64, count))
+    }
+
+    pub(crate) fn truncate(&mut self, ino: Ino, len: u64) -> Result<(), Errno> {
+        if len > MAX_SIZE {
+            return Err(Errno::EFBIG);
+        }
+        let node = self.node_mut(ino)?;
+        let Body::File(content) = &mut node.body else { return Err(Errno::EINVAL) };
+        let before = content.stored();
+        content.truncate(len);
+        let freed = before - content.stored();
+        let now = now();
+        (node.meta.mtime, node.meta.ctime) = (now, now);
+        self.give_back(freed, 0);
+        self.tell_content(ino);
+        Ok(())
+    }
+
+    /// Makes `to` hold what `from` holds, by sharing it.
+    pub(crate) fn share(&mut self, from: Ino, to: Ino) -> Result<(), Errno> {
+        let content = self.content(from)?.clone();
+        let held = self.content(to)?.stored();
+        if content.stored() > self.limits.bytes.saturating_sub(self.used.bytes).saturating_add(held) {
+            return Err(Errno::ENOSPC);
+        }
+        self.give_back(held, 0);
+        self.used.bytes += content.stored();
+        self.rose();
+        let node = self.node_mut(to)?;
+        node.body = Body::File(content);
+        let now = now();
+        (node.meta.mtime, node.meta.ctime) = (now, now);
+        self.tell_content(to);
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! Archives from outside. Next: `archive/` beside this folder.
+
+use super::super::archive::{Archive, Export, Failed, Import};
+use super::super::guard::Wanted;
+use super::super::walk::{Last, Side};
+use super::EmbedderFiles;
+use crate::permissions::operations::files;
+use coldframe_error::Errno;
+use coldframe_error::Error;
+
+impl EmbedderFiles<'_> {
+    /// An archive of what lies at `path`, to be read.
+    pub fn export(&self, path: &str) -> Result<Archive, Error> {
+        let export = self.explained("scandir", path, |path| Export::new(&self.view, path))?;
+        Ok(Archive::Export(Box::new(export)))
+    }
+
+    /// An archive to be written; what is in it is unpacked into the directory `path`, which is made if it is not there.
+    pub fn import(&self, path: &str) -> Result<Archive, Error> {
+        let base = self.explained("mkdir", path, |path| {
+            let mut tree = self.view.lock();
+            tree.make_directories(path)?;
+            let is_directory = match self.view.walk(&tree, path, Last::Follow, Wanted::only(files::STAT))? {
+                Side::Memory(spot) => tree.directory(spot.existing()?).is_ok(),
+                Side::Host(spot) => spot.stat.is_some_and(|stat| stat.kind == super::Type::Directory),
+            };
+            drop(tree);
+            if is_directory { self.view.real_path(path) } else { Err(Errno::ENOTDIR) }
+        })?;
+        Ok(Archive::Import(Box::new(Import::new(&base))))
+    }
+
+    /// The next bytes of an archive that is read; none at its end.
+    pub fn read_archive(&self, archive: &mut Archive, most: usize) -> Result<Vec<u8>, Error> {
+        let Archive::Export(export) = archive else { return Err(wrong_way("written")) };
+        export.pull(&self.view, most).map_err(|(errno, path)| self.of(errno, "read", &path))
+    }
+
+    /// More bytes of an archive that is written.
+    pub fn write_archive(&self, archive: &mut Archive, bytes: &[u8]) -> Result<(), Error> {
+        let Archive::Import(import) = archive else { return Err(wrong_way("read")) };
+        import.push(&self.view, bytes).map_err(|failed| self.of_failed(failed))
+    }
+
+    /// The end of an archive that is written.
+    pub fn finish_archive(&self, archive: &mut Archive) -> Result<(), Error> {
+        let Archive::Import(import) = archive else { return Ok(()) };
+        import.finish(&self.view).map_err(|failed| self.of_failed(failed))
+    }
+
+    /// Nobody will go on with it.
+    pub fn drop_archive(&self, archive: &mut Archive) {
+        match archive {
+            Archive::Export(export) => export.give_up(&self.view),
+            Archive::Import(import) => import.give_up(&self.view),
+        }
+    }
+
+    fn of_failed(&self, failed: Failed) -> Error {
+        match failed {
+            Failed::File(errno, call, path) => self.of(errno, call, &path),
+            Failed::Archive(refusal) => Error::Archive { entry: refusal.entry, reason: refusal.reason },
+        }
+    }
+
+    fn of(&self, errno: Errno, call: &'static str, path: &[u8]) -> Error {
+        self.error(errno, call, &String::from_utf8_lossy(path))
+    }
+}
+
+fn wrong_way(way: &str) -> Error {
+    Error::InvalidRequest {
+        what: "handle".to_owned(),
+        expected: "the other kind of archive".to_owned(),
+        received: format!("one that is {way}"),
+    }
+}

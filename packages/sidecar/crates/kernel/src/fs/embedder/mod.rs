@@ -1,0 +1,278 @@
+//! What the caller outside does with a runtime's files. It owns the sandbox: permissions do not stop it, and what it makes belongs to the
+//! guest; a read-only mount stays read-only. Paths are absolute. Next: `outside/handles.rs`, files that stay open; `view.rs`.
+
+mod archives;
+mod attributes;
+mod handles;
+mod watching;
+
+pub use handles::EmbedderFile;
+pub use watching::EmbedderWatch;
+
+use super::guard::Wanted;
+use super::node::{MAX_NAME, Type};
+use super::open::{self, Opened};
+use super::overlay::Raise;
+use super::stat::Stat;
+use super::tree::{FileSystem, User};
+use super::view::{Guard, View};
+use super::walk::{Last, Place, Side};
+use crate::fs::options::FileSystemOptions;
+use crate::fs::options::MountOptions;
+use crate::fs::reports::DirectoryEntry;
+use crate::fs::reports::FileStat;
+use crate::fs::reports::FileType;
+use coldframe_error::Errno;
+use coldframe_error::Error;
+use parking_lot::Mutex;
+
+const READ_ONLY: u32 = 0;
+const WRITE: u32 = 0o101;
+const TRUNCATE: u32 = 0o1000;
+const DIRECTORY: u32 = 0o200_000;
+/// What a file may be given: set-id bits are not for files from outside.
+const PERMISSIONS: u32 = 0o1777;
+const NEW_FILE: u32 = 0o644;
+/// Longest path in bytes.
+const MAX_PATH: usize = 4_095;
+
+/// See the module.
+pub struct EmbedderFiles<'k> {
+    pub(super) view: View<'k>,
+}
+
+impl From<Type> for FileType {
+    fn from(kind: Type) -> Self {
+        match kind {
+            Type::File => Self::File,
+            Type::Directory => Self::Directory,
+            Type::Link => Self::Link,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl<'k> EmbedderFiles<'k> {
+    /// Makes the embedder's view of `files`.
+    pub(crate) fn new(files: &'k Mutex<FileSystem>) -> Self {
+        Self { view: View { files, user: User::Host, cwd: None, umask: 0, permissions: None } }
+    }
+
+    /// Puts mounts, files and the working directory of a new runtime where its options say.
+    pub fn furnish(
+        &self,
+        mounts: &[MountOptions],
+        systems: &[FileSystemOptions],
+        files: &[(String, Vec<u8>)],
+        cwd: &str,
+    ) -> Result<(), Error> {
+        for mount in mounts {
+            self.view.lock().add_mount(mount)?;
+        }
+        for system in systems {
+            self.view.lock().add_file_system(system)?;
+        }
+        for (path, bytes) in files {
+            self.write(path, bytes, false)?;
+        }
+        // A place that cannot be made is left alone: its programs find nothing there, as in a directory that was removed.
+        let _ = self.view.lock().make_directories(cwd.as_bytes());
+        Ok(())
+    }
+
+    /// Replaces the file, or adds to its end. Directories above it are made.
+    pub fn write(&self, path: &str, bytes: &[u8], append: bool) -> Result<(), Error> {
+        self.write_with_mode(path, bytes, append, NEW_FILE)
+    }
+
+    /// The same; a file that is made gets `mode`.
+    pub fn write_with_mode(&self, path: &str, bytes: &[u8], append: bool, mode: u32) -> Result<(), Error> {
+        let run = |path: &[u8]| {
+            let mut tree = self.view.lock();
+            make_holder(&mut tree, path)?;
+            let flags = if append { WRITE } else { WRITE | TRUNCATE };
+            let file = open::find(&mut tree, &self.view, path, flags, mode & PERMISSIONS)?;
+            let mut at = if append { file.size(&tree)? } else { 0 };
+            let mut rest = bytes;
+            while !rest.is_empty() {
+                let count = file.write(&mut tree, at, rest)?;
+                at += count as u64;
+                rest = &rest[count..];
+            }
+            Ok(())
+        };
+        self.explained("open", path, run)
+    }
+
+    /// Up to `most` bytes from `offset` on, and the file's size.
+    pub fn read(&self, path: &str, offset: u64, most: usize) -> Result<(Vec<u8>, u64), Error> {
+        self.explained("open", path, |path| {
+            let mut tree = self.view.lock();
+            let file = open::find(&mut tree, &self.view, path, READ_ONLY, 0)?;
+            if let Opened::Directory(_) = file {
+                return Err(Errno::EISDIR);
+            }
+            let size = file.size(&tree)?;
+            let wanted = usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX).min(most);
+            let mut bytes = vec![0; wanted];
+            let mut done = 0;
+            while done < wanted {
+                match file.read(&mut tree, offset + done as u64, &mut bytes[done..])? {
+                    0 => break,
+                    count => done += count,
+                }
+            }
+            bytes.truncate(done);
+            Ok((bytes, size))
+        })
+    }
+
+    /// Names and types, in the order of the names.
+    pub fn list(&self, path: &str) -> Result<Vec<DirectoryEntry>, Error> {
+        let mut entries = self.explained("scandir", path, |path| self.entries(path))?;
+        entries.sort_by(|one, other| one.0.cmp(&other.0));
+        let entry = |(name, kind): (Vec<u8>, Type)| DirectoryEntry {
+            name: String::from_utf8_lossy(&name).into_owned(),
+            kind: kind.into(),
+        };
+        Ok(entries.into_iter().map(entry).collect())
+    }
+
+    fn entries(&self, path: &[u8]) -> Result<Vec<(Vec<u8>, Type)>, Errno> {
+        let mut tree = self.view.lock();
+        let Opened::Directory(place) = open::find(&mut tree, &self.view, path, DIRECTORY, 0)? else { return Err(Errno::ENOTDIR) };
+        match place {
+            Place::Here(ino) => {
+                if let Some(mut listing) = tree.merged(ino)? {
+                    return std::iter::from_fn(|| listing.next().transpose()).collect();
+                }
+                let names = &tree.directory(ino)?.names;
+                names.iter().map(|(name, ino)| Ok((name.to_vec(), tree.node(*ino)?.kind()))).collect()
+            }
+            Place::There(mount, path) => {
+                let mut listing = tree.mount(mount)?.list(&path)?;
+                drop(tree);
+                std::iter::from_fn(|| listing.next().transpose()).collect()
+            }
+        }
+    }
+
+    /// Returns the attributes of a file. With `follow`, a link at the path's end is followed.
+    pub fn stat(&self, path: &str, follow: bool) -> Result<FileStat, Error> {
+        let stat: Stat = self.explained(if follow { "stat" } else { "lstat" }, path, |path| self.view.stat(path, follow))?;
+        Ok(FileStat {
+            kind: stat.kind.into(),
+            mode: stat.mode | stat.kind.mode_bits(),
+            size: stat.size,
+            ino: stat.ino,
+            links: stat.links,
+            uid: stat.uid,
+            gid: stat.gid,
+            atime_ns: stat.atime,
+            mtime_ns: stat.mtime,
+            ctime_ns: stat.ctime,
+            birthtime_ns: stat.birthtime,
+        })
+    }
+
+    /// Makes a directory. With `recursive`, missing parents are made too.
+    pub fn mkdir(&self, path: &str, recursive: bool) -> Result<(), Error> {
+        self.explained("mkdir", path, |path| {
+            if recursive { self.view.lock().make_directories(path) } else { self.view.mkdir(path, 0o755) }
+        })
+    }
+
+    /// Removes a file, a link or an empty directory; with `recursive` whatever is there.
+    pub fn remove(&self, path: &str, recursive: bool) -> Result<(), Error> {
+        self.explained("rm", path, |path| {
+            let kind = self.view.stat(path, false)?.kind;
+            if kind != Type::Directory {
+                return self.view.unlink(path);
+            }
+            if recursive { self.remove_all(path) } else { self.view.rmdir(path) }
+        })
+    }
+
+    fn remove_all(&self, path: &[u8]) -> Result<(), Errno> {
+        let mut tree = self.view.lock();
+        match self.view.walk_to(&mut tree, path, Last::Name, Wanted::only(0), Raise::Itself)? {
+            Side::Memory(spot) => tree.remove_all(self.view.user, &spot),
+            Side::Host(spot) => tree.mount(spot.mount)?.remove_all(&spot),
+        }
+    }
+
+    /// Renames a file, a directory or a link.
+    pub fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
+        self.explained("rename", to, |_| Ok(()))?;
+        self.explained("rename", from, |from| self.view.rename(from, to.as_bytes()))
+    }
+
+    /// Checks the path, and gives an error its call and its path.
+    pub(super) fn explained<T>(
+        &self,
+        call: &'static str,
+        path: &str,
+        run: impl FnOnce(&[u8]) -> Result<T, Errno>,
+    ) -> Result<T, Error> {
+        if !path.starts_with('/') || path.contains('\0') {
+            return Err(Error::InvalidRequest {
+                what: "path".to_owned(),
+                expected: "an absolute guest path without NUL".to_owned(),
+                received: format!("{:?}", path.chars().take(100).collect::<String>()),
+            });
+        }
+        let too_long = path.len() > MAX_PATH || path.split('/').any(|name| name.len() > MAX_NAME);
+        let result = if too_long { Err(Errno::ENAMETOOLONG) } else { run(path.as_bytes()) };
+        result.map_err(|errno| self.error(errno, call, path))
+    }
+
+    fn error(&self, errno: Errno, call: &'static str, path: &str) -> Error {
+        let reason = self.view.reason().filter(|_| errno == Errno::EACCES);
+        let reason = reason.map_or_else(|| errno.message().to_owned(), |reason| format!("{} ({reason})", errno.message()));
+        Error::File { errno: errno.name(), reason, call, path: path.to_owned() }
+    }
+}
+
+/// Makes the directories above a file.
+fn make_holder(tree: &mut FileSystem, path: &[u8]) -> Result<(), Errno> {
+    match path.iter().rposition(|byte| *byte == b'/').filter(|end| *end > 0) {
+        Some(end) => tree.make_directories(&path[..end]),
+        None => Ok(()),
+    }
+}
+
+impl Opened {
+    pub(super) fn size(&self, tree: &FileSystem) -> Result<u64, Errno> {
+        match self {
+            Self::Memory(ino) => Ok(tree.node(*ino)?.size()),
+            Self::Host(file) => Ok(file.stat()?.size),
+            Self::Device(..) | Self::Directory(_) => Ok(0),
+        }
+    }
+
+    /// Memory is not locked while the host's disk is waited for.
+    pub(super) fn read(&self, tree: &mut Guard<'_>, at: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
+        match self {
+            Self::Memory(ino) => tree.read(*ino, at, buffer),
+            Self::Host(file) => Guard::unlocked(tree, || file.read(at, buffer)),
+            Self::Device(..) | Self::Directory(_) => Err(Errno::EINVAL),
+        }
+    }
+
+    /// Makes it shorter, or longer by a hole.
+    pub(super) fn truncate(&self, tree: &mut FileSystem, len: u64) -> Result<(), Errno> {
+        match self {
+            Self::Memory(ino) => tree.truncate(*ino, len),
+            Self::Host(file) => file.truncate(len),
+            Self::Device(..) | Self::Directory(_) => Err(Errno::EINVAL),
+        }
+    }
+
+    pub(super) fn write(&self, tree: &mut Guard<'_>, at: u64, bytes: &[u8]) -> Result<usize, Errno> {
+        match self {
+            Self::Memory(ino) => tree.write(*ino, Some(at), bytes).map(|(_, count)| count),
+            Self::Host(file) => Guard::unlocked(tree, || file.write(at, bytes)),
+            Self::Device(..) | Self::Directory(_) => Err(Errno::EINVAL),
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! What is done with a descriptor: reading, writing, listing. Next: `data.rs`.
+
+use super::guard::check_open;
+use super::mounts::Listing;
+use super::node::{Device, MAX_NAME, Type};
+use super::open::{self, APPEND, Opened};
+use super::process::ProcessFiles;
+use super::stat::Stat;
+use super::tree::{FileSystem, GUEST, User, now};
+use super::walk::Place;
+use crate::caller::Caller;
+use crate::descriptors::{Description, Held, Position, Target};
+use crate::permissions::operations::files;
+use crate::usage::{Charge, Resource};
+use crate::{Answer, Arguments, Process};
+use coldframe_error::Errno;
+use coldframe_sys as sys;
+use std::ops::Bound;
+use std::sync::Arc;
+
+/// Bytes that one read of a random device gives: more would hold the worker for long.
+const MOST_RANDOM: usize = 256 << 10;
+/// Bytes that a call reads before it looks whether its program must end: a guest's first touch of that many takes tens of milliseconds.
+const PIECE: usize = 8 << 20;
+
+pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Answer {
+    let files: &ProcessFiles = &process.files;
+    let view = files.view(&process.kernel.files);
+    // Not locked while the path is walked: it may lead through `/proc`, which looks at descriptors.
+    if !files.descriptors.lock().has_room() {
+        return Err(Errno::EMFILE);
+    }
+    let mut tree = view.lock();
+    let target = match open::find(&mut tree, &view, path, flags, mode & 0o7777 & !view.umask)? {
+        Opened::Memory(ino) => Target::File(ino),
+        Opened::Directory(place) => Target::Directory(place),
+        Opened::Device(Device::Descriptor(fd), _) => {
+            drop(tree);
+            let again = files.descriptors.lock().get(i64::from(fd)).map_err(|_| Errno::ENOENT)?;
+            return process.add_descriptor(again);
+        }
+        Opened::Device(device, ino) => Target::Device(device, ino),
+        Opened::Host(file) => Target::Host(file),
+    };
+    let description = Description::new(target, flags);
+    if let Some(Held::Node(ino)) = description.held() {
+        tree.hold(ino);
+    }
+    drop(tree);
+    // The number that was free still is: a process makes one call at a time.
+    process.add_descriptor(Arc::new(description))
+}
+
+/// Reads from a position on.
+type Reader<'a> = &'a mut dyn FnMut(u64, &mut [u8]) -> Result<usize, Errno>;
+
+/// `offset` is none for the descriptor's own position.
+pub(crate) fn read(program: &dyn Caller, fd: i64, buffer: &mut [u8], offset: Option<u64>) -> Answer {
+    let process = program.process();
+    let description = process.files.descriptors.lock().get(fd)?;
+    if !description.reads() {
+        return Err(Errno::EBADF);
+    }
+    let positioned = |read: Reader<'_>, buffer: &mut [u8]| {
+        let mut position = description.position.lock();
+        let count = read(offset.unwrap_or(position.offset), buffer)?;
+        if offset.is_none() {
+            position.offset += count as u64;
+        }
+        Ok(count)
+    };
+    let count = match &description.target {
+        Target::Stream { .. } | Target::Socket(_) if offset.is_some() => return Err(Errno::ESPIPE),
+        Target::Stream { owner, .. } => {
+            process.kernel.with_program(program, *owner, |owner| owner.read_input(buffer)).unwrap_or(0)
+        }
+        Target::Socket(id) => process.kernel.sockets.read(*id, buffer)?,
+        Target::Directory(_) => return Err(Errno::EISDIR),
+        Target::Device(device, _) => read_device(program, *device, buffer)?,
+        Target::File(ino) => positioned(
+            &mut |at, buffer| {
+                in_pieces(program, buffer, |done, piece| process.kernel.files.lock().read(*ino, at + done as u64, piece))
+            },
+            buffer,
+        )?,
+        Target::Host(file) => positioned(&mut |at, buffer| file.read(at, buffer), buffer)?,
+        Target::Lost => return Err(Errno::EIO),
+    };
+    i64::try_from(count).map_err(|_| Errno::EINVAL)
+}
+
+/// Fills a buffer piece by piece, and ends short when the program must end: what it has then it will not look at.
+fn in_pieces(
+    program: &dyn Caller,
+    buffer: &mut [u8],
+    mut read: impl FnMut(usize, &mut [u8]) -> Result<usize, Errno>,
+) -> Result<usize, Errno> {
+    let mut done = 0;
+    loop {
+        let piece = (buffer.len() - done).min(PIECE);
+        let count = read(done, &mut buffer[done..done + piece])?;
+        done += count;
+        if count < piece || done == buffer.len() || program.must_stop() {
+            return Ok(done);
+        }
+    }
+}
+
+fn read_device(program: &dyn Caller, device: Device, buffer: &mut [u8]) -> Result<usize, Errno> {
+    match device {
+        Device::Null | Device::Tty | Device::Descriptor(_) => Ok(0),
+        Device::Zero | Device::Full => {
+            let fill = |_, piece: &mut [u8]| {
+                piece.fill(0);
+                Ok(piece.len())
+            };
+            in_pieces(program, buffer, fill)
+        }
+        Device::Random => {
+            let count = buffer.len().min(MOST_RANDOM);
+            sys::entropy(&mut buffer[..count]).map_err(|_| Errno::EIO)?;
+            Ok(count)
+        }
+    }
+}
+
+pub(crate) fn write(program: &dyn Caller, fd: i64, bytes: &[u8], offset: Option<u64>) -> Answer {
+    let process = program.process();
+    let description = process.files.descriptors.lock().get(fd)?;
+    if !description.writes() {
+        return Err(Errno::EBADF);
+    }
+    let count = match &description.target {
+        Target::Stream { .. } | Target::Socket(_) if offset.is_some() => return Err(Errno::ESPIPE),
+        Target::Stream { owner, fd } => {
+            match process.kernel.with_program(program, *owner, |owner| owner.write_output(*fd, bytes)) {
+                Some(taken) => taken?,
+                // Nobody reads what an orphan writes to the streams of a program that has ended.
+                None => bytes.len(),
+            }
+        }
+        Target::Socket(id) => process.kernel.sockets.write(*id, bytes)?,
+        Target::Directory(_) => return Err(Errno::EBADF),
+        Target::Device(Device::Full, _) => return Err(Errno::ENOSPC),
+        Target::Device(..) => bytes.len(),
+        Target::File(ino) => {
+            let mut position = description.position.lock();
+            // A positioned write to a file that was opened for appending appends, on Linux.
+            let at = if description.flags & APPEND != 0 { None } else { Some(offset.unwrap_or(position.offset)) };
+            let (end, count) = process.kernel.files.lock().write(*ino, at, bytes)?;
+            if offset.is_none() && count > 0 {
+                position.offset = end;
+            }
+            count
+        }
+        Target::Host(file) => {
+            let mut position = description.position.lock();
+            let at = offset.unwrap_or(position.offset);
+            let count = file.write(at, bytes)?;
+            if offset.is_none() && count > 0 {
+                let appended = description.flags & APPEND != 0;
+                position.offset = if appended { file.stat()?.size } else { at + count as u64 };
+            }
+            count
+        }
+        Target::Lost => return Err(Errno::EIO),
+    };
+    i64::try_from(count).map_err(|_| Errno::EINVAL)
+}
+
+pub(crate) fn fstat(process: &Process, fd: i64) -> Result<Stat, Errno> {
+    let description = process.files.descriptors.lock().get(fd)?;
+    let tree = process.kernel.files.lock();
+    match &description.target {
+        Target::Stream { fd, .. } => Ok(Stat::of_stream(u64::from(*fd), GUEST, now())),
+        Target::Socket(id) => Ok(Stat::of_socket(u64::from(id.get()), GUEST, now())),
+        Target::File(ino) | Target::Device(_, ino) => Ok(Stat::of(*ino, tree.node(*ino)?)),
+        Target::Directory(place) => tree.stat_of(place),
+        Target::Host(file) => file.stat(),
+        Target::Lost => Err(Errno::EIO),
+    }
+}
+
+pub(crate) fn ftruncate(process: &Process, fd: i64, len: u64) -> Answer {
+    let description = process.files.descriptors.lock().get(fd)?;
+    match &description.target {
+        Target::File(ino) if description.writes() => {
+            let mut tree = process.kernel.files.lock();
+            check_open(process, &tree, &description.target, files::TRUNCATE)?;
+            tree.truncate(*ino, len)?;
+        }
+        Target::Host(file) if description.writes() => {
+            check_open(process, &process.kernel.files.lock(), &description.target, files::TRUNCATE)?;
+            file.truncate(len)?;
+        }
+        Target::Lost => return Err(Errno::EIO),
+        _ => return Err(Errno::EINVAL),
+    }
+    Ok(0)
+}
+
+pub(crate) fn lseek(process: &Process, fd: i64, offset: i64, whence: i64) -> Answer {
+    let description = process.files.descriptors.lock().get(fd)?;
+    if let Target::Stream { .. } | Target::Socket(_) = description.target {
+        return Err(Errno::ESPIPE);
+    }
+    if let Target::Lost = description.target {
+        return Err(Errno::EIO);
+    }
+    let size = if whence == 2 { fstat(process, fd)?.size } else { 0 };
+    let mut position = description.position.lock();
+    let from = match whence {
+        0 => 0,
+        1 => position.offset,
+        2 => size,
+        _ => return Err(Errno::EINVAL),
+    };
+    let to = i64::try_from(from).ok().and_then(|from| from.checked_add(offset)).ok_or(Errno::EOVERFLOW)?;
+    let offset = u64::try_from(to).map_err(|_| Errno::EINVAL)?;
+    *position = Position { offset, ..Position::default() };
+    Ok(to)
+}
+
+/// `fchmod`, `fchown`, `futimes` and `fsync`: numbers 0x11, 0x13, 0x15 and 0x16 of the family.
+pub(crate) fn change(process: &Process, call: u32, arguments: &Arguments<'_>) -> Answer {
+    let description = process.files.descriptors.lock().get(arguments.int(0))?;
+    let mut tree = process.kernel.files.lock();
+    let (first, second) = (arguments.int(1), arguments.int(2));
+    let operation = match call {
+        0x11 => files::CHMOD,
+        0x13 => files::CHOWN,
+        0x15 => files::UTIMES,
+        _ => 0,
+    };
+    check_open(process, &tree, &description.target, operation)?;
+    match (&description.target, call) {
+        (Target::Lost, _) => Err(Errno::EIO),
+        (Target::Stream { .. } | Target::Socket(_), 0x16) => Err(Errno::EINVAL),
+        (Target::Stream { .. } | Target::Socket(_), _) => Ok(()),
+        (Target::File(ino) | Target::Device(_, ino) | Target::Directory(Place::Here(ino)), _) => match call {
+            0x11 => tree.chmod(User::Guest, *ino, first as u32),
+            0x13 => tree.chown(User::Guest, *ino, super::calls::owner(first)?, super::calls::owner(second)?),
+            0x15 => {
+                let meta = tree.node(*ino)?.meta;
+                tree.utimes(User::Guest, *ino, super::view::time(first, meta.atime), super::view::time(second, meta.mtime))
+            }
+            _ => Ok(()),
+        },
+        (Target::Host(file), 0x11) => file.chmod(first as u32),
+        (Target::Host(file), 0x15) => {
+            let stat = file.stat()?;
+            file.utimes(super::view::time(first, stat.atime), super::view::time(second, stat.mtime))
+        }
+        (Target::Host(file), 0x16) if description.writes() => file.sync(),
+        (_, 0x16) => Ok(()),
+        _ => Err(Errno::EPERM),
+    }?;
+    Ok(0)
+}
+
+/// Fills the buffer at `index` with entries: type, 0, the name's length as u16, the name. 0 at the end.
+pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: usize) -> Answer {
+    let description = process.files.descriptors.lock().get(arguments.int(0))?;
+    let Target::Directory(place) = &description.target else { return Err(Errno::ENOTDIR) };
+    let mut room = arguments.bytes_mut(index)?;
+    if room.len() < 4 + MAX_NAME {
+        return Err(Errno::EINVAL);
+    }
+    let whole = room.len();
+    let mut position = description.position.lock();
+    let mut tree = process.kernel.files.lock();
+    let place = &tree.present(place.clone());
+    if position.listing.is_none() {
+        let listing = match place {
+            Place::Here(ino) => tree.merged(*ino)?,
+            Place::There(mount, path) => Some(tree.mount(*mount)?.list(path)?),
+        };
+        if let Some(listing) = listing {
+            keep(&tree, &mut position, listing)?;
+        }
+    }
+    match place {
+        Place::Here(ino) if position.listing.is_none() => {
+            tree.was_read(*ino)?;
+            let from = position.after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+            let mut last = None;
+            for (name, entry) in tree.directory(*ino)?.names.range::<[u8], _>((from, Bound::Unbounded)) {
+                if !put_entry(&mut room, name, tree.node(*entry)?.kind()) {
+                    break;
+                }
+                last = Some(name);
+            }
+            if let Some(last) = last {
+                position.after = Some(last.clone());
+            }
+        }
+        _ => {
+            drop(tree);
+            let Some(listing) = &mut position.listing else { return Err(Errno::EIO) };
+            while let Some((name, kind)) = listing.next()? {
+                if !put_entry(&mut room, &name, kind) {
+                    listing.keep((name, kind));
+                    break;
+                }
+            }
+        }
+    }
+    i64::try_from(whole - room.len()).map_err(|_| Errno::EINVAL)
+}
+
+/// A listing stays for the next call: what it holds is paid for.
+fn keep(tree: &FileSystem, position: &mut Position, listing: Listing) -> Result<(), Errno> {
+    let mut held = vec![Charge::of(&tree.usage, Resource::Kernel, listing.cost()).ok_or(Errno::ENOMEM)?];
+    if listing.is_open() {
+        held.push(Charge::of(&tree.usage, Resource::HostFiles, 1).ok_or(Errno::ENFILE)?);
+    }
+    (position.held, position.listing) = (held, Some(listing));
+    Ok(())
+}
+
+/// Writes an entry to the beginning of `room`, which is what is left then; false when it does not fit.
+fn put_entry(room: &mut &mut [u8], name: &[u8], kind: Type) -> bool {
+    let len = 4 + name.len();
+    if len > room.len() {
+        return false;
+    }
+    let (place, left) = std::mem::take(room).split_at_mut(len);
+    place[0] = kind.dirent();
+    place[1] = 0;
+    place[2..4].copy_from_slice(&(name.len() as u16).to_le_bytes());
+    place[4..].copy_from_slice(name);
+    *room = left;
+    true
+}

@@ -1,0 +1,244 @@
+//! Opening files and directories of a mount, and reading them. What is opened in `/proc` is a text that was made for it. Next: `change.rs`.
+
+mod snapshot;
+
+pub(in crate::fs) use snapshot::Opened as OpenedSnapshot;
+pub(crate) use snapshot::{HostFileSnapshot, ListingSnapshot};
+
+use super::super::app_file_system::App;
+use super::super::node::{MAX_NAME, Type};
+use super::super::stat::Stat;
+use super::Mount;
+use super::walk::{kind_of, path};
+use crate::usage::Charge;
+use cap_std::fs::{File, FileExt, OpenOptions, OpenOptionsExt, ReadDir};
+use coldframe_error::Errno;
+use std::collections::HashSet;
+use std::os::unix::ffi::OsStringExt;
+use std::sync::Arc;
+
+/// An open file of the host.
+pub(crate) struct HostFile {
+    bytes: Bytes,
+    pub(crate) mount: Arc<Mount>,
+    /// The mount's number and the path that it was opened by.
+    pub(crate) number: usize,
+    pub(crate) path: Vec<u8>,
+    /// The host's descriptor, or the text, as the runtime pays for it.
+    _charge: Option<Charge>,
+}
+
+enum Bytes {
+    Folder(File),
+    Text {
+        text: Vec<u8>,
+        stat: Stat,
+    },
+    /// Of a file system of the caller's: asked by its path.
+    App {
+        appends: bool,
+    },
+}
+
+/// How a file is opened.
+#[derive(Clone, Copy)]
+pub(crate) struct How {
+    pub(crate) read: bool,
+    pub(crate) write: bool,
+    pub(crate) append: bool,
+    pub(crate) truncate: bool,
+    /// Make it, with this mode; it must not be there yet.
+    pub(crate) create: Option<u32>,
+}
+
+/// A directory's names, as they come.
+pub(crate) struct Listing {
+    entries: Option<ReadDir>,
+    more: Vec<(Vec<u8>, Type)>,
+    /// An entry that did not fit into the last buffer.
+    kept: Option<(Vec<u8>, Type)>,
+    hidden: HashSet<Vec<u8>>,
+    /// A copy's, whose original had more entries than could be saved: it fails where they are missing.
+    torn: bool,
+}
+
+fn of(error: std::io::Error) -> Errno {
+    Errno::of(&error)
+}
+
+impl Mount {
+    /// Opens a regular file. Anything else was refused by the walk's `stat`; whatever has taken its place since is refused here, without
+    /// waiting for it and without an effect on it.
+    pub(crate) fn open(self: &Arc<Self>, number: usize, at: &[u8], how: How) -> Result<HostFile, Errno> {
+        if self.read_only && (how.write || how.truncate || how.create.is_some()) {
+            return Err(Errno::EROFS);
+        }
+        if let Some(app) = self.app() {
+            match how.create {
+                Some(mode) => app.create(at, mode)?,
+                None if how.truncate => app.truncate(at, 0)?,
+                None => {}
+            }
+            let bytes = Bytes::App { appends: how.append };
+            return Ok(HostFile { bytes, mount: self.clone(), number, path: at.to_vec(), _charge: None });
+        }
+        let mut options = OpenOptions::new();
+        options.read(how.read || !how.write).write(how.write || how.truncate).append(how.append && how.write);
+        options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW | libc::O_CLOEXEC);
+        if let Some(mode) = how.create {
+            options.write(true).create_new(true).mode(mode & 0o777);
+        }
+        let file = self.root()?.open_with(path(at), &options).map_err(of)?;
+        if !file.metadata().map_err(of)?.is_file() {
+            return Err(Errno::EACCES);
+        }
+        if how.truncate {
+            file.set_len(0).map_err(of)?;
+        }
+        Ok(HostFile { bytes: Bytes::Folder(file), mount: self.clone(), number, path: at.to_vec(), _charge: None })
+    }
+
+    pub(crate) fn list(&self, at: &[u8]) -> Result<Listing, Errno> {
+        if let Some(proc) = self.proc() {
+            return Ok(Listing { entries: None, more: proc.list(at)?, kept: None, hidden: HashSet::new(), torn: false });
+        }
+        if let Some(app) = self.app() {
+            let hidden: HashSet<Vec<u8>> = self.inner_names(at).into_iter().collect();
+            let mut more = app.list(at)?;
+            more.retain(|(name, _)| !hidden.contains(name));
+            more.extend(hidden.into_iter().map(|name| (name, Type::Directory)));
+            return Ok(Listing { entries: None, more, kept: None, hidden: HashSet::new(), torn: false });
+        }
+        let root = self.root()?;
+        let entries = if at.is_empty() { root.entries() } else { root.read_dir(path(at)) }.map_err(of)?;
+        let hidden = self.inner_names(at);
+        let more = hidden.iter().map(|name| (name.clone(), Type::Directory)).collect();
+        Ok(Listing { entries: Some(entries), more, kept: None, hidden: hidden.into_iter().collect(), torn: false })
+    }
+
+    /// A folder as it shows under a directory that has names of its own and hides others. It may be gone.
+    pub(in crate::fs) fn list_under(
+        &self,
+        at: &[u8],
+        own: Vec<(Vec<u8>, Type)>,
+        gone: impl Iterator<Item = Vec<u8>>,
+    ) -> Result<Listing, Errno> {
+        let hidden = own.iter().map(|(name, _)| name.clone()).chain(gone).collect();
+        let entries = match self.list(at) {
+            Ok(listing) => listing.entries,
+            Err(Errno::ENOENT | Errno::ENOTDIR) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Listing { entries, more: own, kept: None, hidden, torn: false })
+    }
+}
+
+impl HostFile {
+    /// A file of `/proc`, with the text that it has at this moment.
+    pub(crate) fn of_text(mount: Arc<Mount>, number: usize, path: &[u8], text: Vec<u8>) -> Result<Self, Errno> {
+        let stat = mount.stat(number, path)?;
+        Ok(Self { bytes: Bytes::Text { text, stat }, mount, number, path: path.to_vec(), _charge: None })
+    }
+
+    /// The same file; while it is open, the charge stands.
+    pub(crate) fn paid(self, charge: Charge) -> Self {
+        Self { _charge: Some(charge), ..self }
+    }
+
+    /// The file on the host; `EROFS` when there is none.
+    pub(super) fn folder_file(&self) -> Result<&File, Errno> {
+        if let Bytes::Folder(file) = &self.bytes { Ok(file) } else { Err(Errno::EROFS) }
+    }
+
+    fn app(&self) -> Result<&App, Errno> {
+        self.mount.app().ok_or(Errno::EIO)
+    }
+
+    pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
+        match &self.bytes {
+            Bytes::Folder(file) => file.read_at(buffer, offset).map_err(of),
+            Bytes::App { .. } => self.app()?.read(&self.path, offset, buffer),
+            Bytes::Text { text, .. } => {
+                let rest = usize::try_from(offset).ok().and_then(|offset| text.get(offset..)).unwrap_or_default();
+                let count = rest.len().min(buffer.len());
+                buffer[..count].copy_from_slice(&rest[..count]);
+                Ok(count)
+            }
+        }
+    }
+
+    pub(crate) fn write(&self, offset: u64, bytes: &[u8]) -> Result<usize, Errno> {
+        let Bytes::App { appends } = self.bytes else { return self.folder_file()?.write_at(bytes, offset).map_err(of) };
+        let offset = if appends { self.stat()?.size } else { offset };
+        if bytes.is_empty() { Ok(0) } else { self.app()?.write(&self.path, offset, bytes) }
+    }
+
+    /// As Linux has it, a text of `/proc` has no size until it is read.
+    pub(crate) fn stat(&self) -> Result<Stat, Errno> {
+        match &self.bytes {
+            Bytes::Folder(file) => Ok(self.mount.stat_of(self.number, &file.metadata().map_err(of)?)),
+            Bytes::App { .. } => self.mount.stat(self.number, &self.path),
+            Bytes::Text { stat, .. } => Ok(*stat),
+        }
+    }
+
+    /// Bytes that can be read.
+    pub(crate) fn len(&self) -> Result<u64, Errno> {
+        if let Bytes::Text { text, .. } = &self.bytes { Ok(text.len() as u64) } else { Ok(self.stat()?.size) }
+    }
+
+    pub(crate) fn truncate(&self, len: u64) -> Result<(), Errno> {
+        if let Bytes::App { .. } = self.bytes {
+            return self.app()?.truncate(&self.path, len);
+        }
+        self.folder_file()?.set_len(len).map_err(of)
+    }
+
+    pub(crate) fn sync(&self) -> Result<(), Errno> {
+        if let Bytes::App { .. } = self.bytes {
+            return Ok(());
+        }
+        self.folder_file()?.sync_all().map_err(of)
+    }
+}
+
+impl Listing {
+    /// Whether it holds a descriptor of the host.
+    pub(crate) fn is_open(&self) -> bool {
+        self.entries.is_some()
+    }
+
+    /// Bytes that it holds.
+    pub(crate) fn cost(&self) -> u64 {
+        /// A name's place in its list, and what the allocator adds.
+        const NAME: usize = 64;
+        self.more.iter().map(|(name, _)| name).chain(&self.hidden).map(|name| (name.len() + NAME) as u64).sum()
+    }
+
+    /// The next entry.
+    pub(crate) fn next(&mut self) -> Result<Option<(Vec<u8>, Type)>, Errno> {
+        if let Some(kept) = self.kept.take() {
+            return Ok(Some(kept));
+        }
+        if let Some(entry) = self.more.pop() {
+            return Ok(Some(entry));
+        }
+        self.next_on_host()
+    }
+
+    fn next_on_host(&mut self) -> Result<Option<(Vec<u8>, Type)>, Errno> {
+        for entry in self.entries.iter_mut().flatten() {
+            let entry = entry.map_err(of)?;
+            let name = entry.file_name().into_vec();
+            if name.len() <= MAX_NAME && !self.hidden.contains(&name) {
+                return Ok(Some((name, entry.file_type().map_or(Type::Unknown, kind_of))));
+            }
+        }
+        if self.torn { Err(Errno::EIO) } else { Ok(None) }
+    }
+
+    /// Gives an entry back: it comes again.
+    pub(crate) fn keep(&mut self, entry: (Vec<u8>, Type)) {
+        self.kept = Some(entry);
+    }
+}

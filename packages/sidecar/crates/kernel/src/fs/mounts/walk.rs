@@ -1,0 +1,207 @@
+//! One step of a walk inside a mount: what a name stands for, and where a link leads. Next: `files.rs`.
+
+use super::super::node::Type;
+use super::super::stat::{DEVICE, Stat};
+use super::super::tree::{FileSystem, GUEST, ROOT};
+use super::super::walk::{End, Found, Last, Name, Place, join};
+use super::{Mount, Source};
+use cap_std::fs::{FileTypeExt, Metadata, MetadataExt};
+use coldframe_error::Errno;
+use std::ffi::OsStr;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+/// Whoever owns a file that is not the sandbox's owner's.
+const STRANGER: u32 = 65_534;
+
+pub(super) fn path(bytes: &[u8]) -> &Path {
+    // The root itself has no name of its own below its handle.
+    if bytes.is_empty() { Path::new(".") } else { Path::new(OsStr::from_bytes(bytes)) }
+}
+
+impl Mount {
+    /// What `name` is in the directory `at` of this mount, whose number is `number`.
+    pub(in crate::fs) fn look(&self, number: usize, at: &[u8], name: &[u8]) -> Result<Option<Found>, Errno> {
+        let full = if at.is_empty() { name.to_vec() } else { join(at.to_vec(), name) };
+        if let Some(inner) = self.inner(&full) {
+            return Ok(Some(Found { place: Place::There(inner, Vec::new()), kind: Type::Directory, stat: None }));
+        }
+        match self.stat(number, &full) {
+            Ok(stat) => Ok(Some(Found { place: Place::There(number, full), kind: stat.kind, stat: Some(stat) })),
+            Err(Errno::ENOENT) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The end of a walk, if the host finds all of `rest` below `at` in one step: it stays beneath the root too, and follows links that do. None
+    /// when it does not, or when what it found is not all there is to know; the walk then goes on name by name.
+    pub(in crate::fs) fn leap(&self, number: usize, at: &[u8], rest: &[u8], last: Last) -> Result<Option<End>, Errno> {
+        let simple = rest.split(|byte| *byte == b'/').all(|part| !part.is_empty() && part != b"." && part != b"..");
+        if !simple || self.overlay || self.host_path().is_none() || !self.inner.read().is_empty() {
+            return Ok(None);
+        }
+        let full = if at.is_empty() { rest.to_vec() } else { join(at.to_vec(), rest) };
+        let follows = matches!(last, Last::Follow | Last::Create);
+        match self.stat(number, &full) {
+            Ok(stat) if stat.kind == Type::Link && follows => Ok(None),
+            Ok(stat) => {
+                let end = full.iter().rposition(|byte| *byte == b'/');
+                let (holder, name) = end.map_or((&[][..], &full[..]), |end| (&full[..end], &full[end + 1..]));
+                let (parent, name) = (Place::There(number, holder.to_vec()), Name::Plain(name.into()));
+                let node = Some(Place::There(number, full));
+                Ok(Some(End { parent, name, node, slash: false, stat: Some(stat) }))
+            }
+            // Nobody asks where it would be, unless to make it.
+            Err(Errno::ENOENT) if matches!(last, Last::Follow | Last::Stay) => Err(Errno::ENOENT),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The mount at this path inside this one.
+    pub(super) fn inner(&self, full: &[u8]) -> Option<usize> {
+        self.inner.read().iter().find(|(path, _)| path == full).map(|(_, number)| *number)
+    }
+
+    /// Names of mounts directly inside the directory `at`.
+    pub(super) fn inner_names(&self, at: &[u8]) -> Vec<Vec<u8>> {
+        let inner = self.inner.read();
+        let below = inner.iter().filter_map(|(path, _)| {
+            let rest = if at.is_empty() { &path[..] } else { path.strip_prefix(at)?.strip_prefix(b"/")? };
+            (!rest.contains(&b'/')).then(|| rest.to_vec())
+        });
+        below.collect()
+    }
+
+    /// The file or link itself.
+    pub(in crate::fs) fn stat(&self, number: usize, at: &[u8]) -> Result<Stat, Errno> {
+        if let Some(proc) = self.proc() {
+            return proc.stat(number, at);
+        }
+        if let Some(app) = self.app() {
+            return app.stat(DEVICE + 1 + number as u64, at);
+        }
+        let root = self.root()?;
+        let metadata = if at.is_empty() { root.dir_metadata() } else { root.symlink_metadata(path(at)) };
+        Ok(self.stat_of(number, &metadata.map_err(|error| Errno::of(&error))?))
+    }
+
+    /// Owners are told apart only as far as the guest may know them: itself, or somebody else.
+    pub(super) fn stat_of(&self, number: usize, metadata: &Metadata) -> Stat {
+        let time =
+            |seconds: i64, nanoseconds: i64| seconds.checked_mul(1_000_000_000).and_then(|time| time.checked_add(nanoseconds));
+        let birthtime = metadata.created().ok().and_then(|time| time.into_std().duration_since(std::time::UNIX_EPOCH).ok());
+        let own = if let Source::Folder { owner, .. } = &self.source { Some(*owner) } else { None };
+        let owner = |id: u32| if Some(id) == own { GUEST } else { STRANGER };
+        let ctime = super::or_now(time(metadata.ctime(), metadata.ctime_nsec()));
+        Stat {
+            dev: DEVICE + 1 + number as u64,
+            kind: kind_of(metadata.file_type()),
+            mode: metadata.mode() & 0o7777,
+            links: metadata.nlink(),
+            uid: owner(metadata.uid()),
+            gid: owner(metadata.uid()),
+            rdev: 0,
+            ino: metadata.ino(),
+            size: metadata.size(),
+            blocks: metadata.blocks(),
+            atime: super::or_now(time(metadata.atime(), metadata.atime_nsec())),
+            mtime: super::or_now(time(metadata.mtime(), metadata.mtime_nsec())),
+            ctime,
+            birthtime: birthtime.and_then(|time| i64::try_from(time.as_nanos()).ok()).unwrap_or(ctime),
+        }
+    }
+
+    pub(in crate::fs) fn read_link(&self, at: &[u8]) -> Result<Vec<u8>, Errno> {
+        if let Some(app) = self.app() {
+            return app.read_link(at);
+        }
+        let target = self.root()?.read_link_contents(path(at)).map_err(|error| Errno::of(&error))?;
+        Ok(target.into_os_string().into_vec())
+    }
+}
+
+pub(super) fn kind_of(file_type: cap_std::fs::FileType) -> Type {
+    match file_type {
+        kind if kind.is_file() => Type::File,
+        kind if kind.is_dir() => Type::Directory,
+        kind if kind.is_symlink() => Type::Link,
+        kind if kind.is_fifo() => Type::Pipe,
+        kind if kind.is_socket() => Type::Socket,
+        kind if kind.is_char_device() => Type::Character,
+        kind if kind.is_block_device() => Type::Block,
+        _ => Type::Unknown,
+    }
+}
+
+impl FileSystem {
+    /// Where a host's link leads. A target inside its own mount is walked there. One that leaves it is looked up on the host by its text, and
+    /// if a mounted folder holds that place, the walk goes on in that mount; otherwise it is `EACCES`: the caller has to mount the
+    /// folder that the link leads to.
+    pub(in crate::fs) fn follow_on_host(&self, at: Place, number: usize, link: &[u8]) -> Result<(Place, Vec<u8>), Errno> {
+        let mount = self.mount(number)?;
+        if let Some(proc) = mount.proc() {
+            return proc.follow(self, link);
+        }
+        // What was a link a moment ago may be something else by now: then the name is gone.
+        let gone = |error| if error == Errno::EINVAL { Errno::ENOENT } else { error };
+        let target = mount.read_link(link).map_err(gone)?;
+        let holder = link.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &link[..end]);
+        let relative = target.first() != Some(&b'/');
+        if mount.app().is_some() {
+            // A path of the guest, as in memory.
+            return Ok((if relative { at } else { Place::Here(ROOT) }, target));
+        }
+        if relative && stays_inside(holder, &target) {
+            return Ok((at, target));
+        }
+        let base = [mount.host_path().unwrap_or_default(), b"/", holder].concat();
+        let wanted = plain(if relative { &base } else { b"" }, &target);
+        let inside = |other: &Mount| {
+            let host_path = other.host_path()?;
+            let rest = wanted.strip_prefix(host_path)?;
+            (rest.is_empty() || rest[0] == b'/' || host_path == b"/").then(|| rest.to_vec())
+        };
+        let candidates = self.mounts.iter().enumerate().filter_map(|(number, other)| Some((number, other, inside(other)?)));
+        // The one whose folder is the nearest.
+        let Some((number, _, rest)) = candidates.max_by_key(|(_, other, _)| other.host_path().map_or(0, <[u8]>::len)) else {
+            let link = self.path_of(&Place::There(number, link.to_vec()))?;
+            let (link, target) = (String::from_utf8_lossy(&link), String::from_utf8_lossy(&target));
+            let reason =
+                format!("the link '{link}' leads out of its mounted folder, to '{target}': mount the folder that holds that too");
+            self.reason.set(reason);
+            return Err(Errno::EACCES);
+        };
+        let rest = rest.iter().copied().skip_while(|byte| *byte == b'/').collect();
+        Ok((Place::There(number, Vec::new()), rest))
+    }
+}
+
+/// Whether a relative target, read from the directory `holder`, never climbs above the root.
+pub(super) fn stays_inside(holder: &[u8], target: &[u8]) -> bool {
+    let mut depth = parts(holder).count();
+    for part in parts(target) {
+        match part {
+            b".." if depth == 0 => return false,
+            b".." => depth -= 1,
+            _ => depth += 1,
+        }
+    }
+    true
+}
+
+/// `base` and `target` as one path without dots.
+fn plain(base: &[u8], target: &[u8]) -> Vec<u8> {
+    let mut kept: Vec<&[u8]> = Vec::new();
+    for part in parts(base).chain(parts(target)) {
+        if part == b".." {
+            kept.pop();
+        } else {
+            kept.push(part);
+        }
+    }
+    [&b"/"[..], &kept.join(&b'/')].concat()
+}
+
+pub(super) fn parts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".")
+}

@@ -1,0 +1,230 @@
+//! Watching mounted folders: the host tells of changes there (inotify), so nobody looks for any.
+//!
+//! A runtime that watches a mounted folder has one inotify descriptor and one thread that waits at it, from its first such watch to its last. What is
+//! watched is opened beneath the mount first and named to inotify by that handle, so no link leads it out. What is told is what libuv tells.
+//! `recursive` is not for the host: Node's library watches each directory itself on Linux. Next: `watch.rs` above.
+
+mod snapshot;
+
+pub(in crate::fs) use snapshot::HostWatchSnapshot;
+
+use super::super::node::Type;
+use super::super::walk::HostSpot;
+use super::super::watch::{Change, Ear, Watcher, may_watch};
+use super::Mount;
+use super::walk::path;
+use crate::Answer;
+use cap_std::fs::{OpenOptions, OpenOptionsExt};
+use coldframe_error::Errno;
+use parking_lot::Mutex;
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init, remove_watch};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+/// Bytes of events that are read at a time.
+const BUFFER: usize = 16 << 10;
+
+/// The watches of a runtime's mounted folders. A clone begins without: they belong to running programs.
+#[derive(Default)]
+pub(in crate::fs) struct HostWatchers(Option<Arc<Shared>>);
+
+struct Shared {
+    inotify: OwnedFd,
+    /// Readable when the thread must end.
+    stop: OwnedFd,
+    watches: Mutex<Vec<Watch>>,
+}
+
+struct Watch {
+    descriptor: i32,
+    watcher: Watcher,
+    /// What is watched: the mount's number, the path below it, and whether it is a directory.
+    mount: usize,
+    path: Box<[u8]>,
+    is_directory: bool,
+}
+
+impl Clone for HostWatchers {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Drop for HostWatchers {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn of(error: rustix::io::Errno) -> Errno {
+    Errno::of(&error.into())
+}
+
+/// The host's limits on watching are told as those on watches are on Linux.
+fn full(error: rustix::io::Errno) -> Errno {
+    if matches!(error, rustix::io::Errno::MFILE | rustix::io::Errno::NFILE | rustix::io::Errno::NOMEM) {
+        Errno::ENOSPC
+    } else {
+        of(error)
+    }
+}
+
+/// A descriptor that pins what is watched until inotify has it.
+fn hold(mount: &Mount, at: &[u8], kind: Type) -> Result<OwnedFd, Errno> {
+    let of = |error: std::io::Error| Errno::of(&error);
+    match kind {
+        Type::Directory if at.is_empty() => Ok(mount.root()?.try_clone().map_err(of)?.into_std_file().into()),
+        Type::Directory => Ok(mount.root()?.open_dir(path(at)).map_err(of)?.into_std_file().into()),
+        Type::File => {
+            let mut options = OpenOptions::new();
+            options.read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW | libc::O_CLOEXEC);
+            Ok(mount.root()?.open_with(path(at), &options).map_err(of)?.into_std().into())
+        }
+        _ => Err(Errno::EACCES),
+    }
+}
+
+impl HostWatchers {
+    /// Tells `ear` of changes of what lies at `spot`, or of what has happened since the last batch.
+    pub(in crate::fs) fn watch(&mut self, mount: &Mount, spot: &HostSpot, ear: &Ear) -> Answer {
+        let kind = spot.stat.ok_or(Errno::ENOENT)?.kind;
+        let shared = match &self.0 {
+            Some(shared) => shared.clone(),
+            None => self.0.insert(Shared::begin()?).clone(),
+        };
+        let began = shared.watch(mount, spot, kind, ear);
+        self.end_if_idle();
+        began
+    }
+
+    /// Ends the watch whose last operation this is; false when there is none.
+    pub(in crate::fs) fn unwatch(&mut self, operation: i64, ear: &Ear) -> bool {
+        let Some(shared) = &self.0 else { return false };
+        let found = shared.remove(|watcher| watcher.is(operation, ear)) > 0;
+        self.end_if_idle();
+        found
+    }
+
+    /// Ends all watches of a process.
+    pub(in crate::fs) fn unwatch_all(&mut self, ear: &Ear) {
+        if let Some(shared) = &self.0 {
+            shared.remove(|watcher| watcher.belongs_to(ear));
+            self.end_if_idle();
+        }
+    }
+
+    fn end_if_idle(&mut self) {
+        if self.0.as_ref().is_some_and(|shared| shared.watches.lock().is_empty()) {
+            self.end();
+        }
+    }
+
+    fn end(&mut self) {
+        if let Some(shared) = self.0.take() {
+            // The thread closes the descriptors when it lets go of them.
+            let _ = rustix::io::write(&shared.stop, &1_u64.to_ne_bytes());
+        }
+    }
+
+    /// How many there are; none when nothing waits for the host.
+    pub(in crate::fs) fn count(&self) -> Option<usize> {
+        self.0.as_ref().map(|shared| shared.watches.lock().len())
+    }
+}
+
+impl Shared {
+    fn begin() -> Result<Arc<Self>, Errno> {
+        let inotify = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).map_err(full)?;
+        let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(full)?;
+        let shared = Arc::new(Self { inotify, stop, watches: Mutex::default() });
+        let for_thread = shared.clone();
+        let thread = std::thread::Builder::new().name("coldframe-watch".to_owned()).stack_size(128 << 10);
+        thread.spawn(move || for_thread.run()).map_err(|_| Errno::ENOSPC)?;
+        Ok(shared)
+    }
+
+    fn watch(&self, mount: &Mount, spot: &HostSpot, kind: Type, ear: &Ear) -> Answer {
+        let at = &spot.path[..];
+        let held = hold(mount, at, kind)?;
+        let mut watches = self.watches.lock();
+        let descriptor = self.listen(&held)?;
+        let waits = |watch: &&mut Watch| watch.descriptor == descriptor && watch.watcher.waits_for(ear);
+        if let Some(watch) = watches.iter_mut().find(waits) {
+            return watch.watcher.arm();
+        }
+        let name = at.rsplit(|byte| *byte == b'/').next().filter(|name| !name.is_empty()).unwrap_or(&mount.name);
+        let mut watcher = Watcher::new(0, name.into(), false, ear.clone());
+        let begun = may_watch(watches.len(), ear).and_then(|()| watcher.arm());
+        match begun {
+            Ok(operation) => {
+                let is_directory = kind == Type::Directory;
+                watches.push(Watch { descriptor, watcher, mount: spot.mount, path: at.into(), is_directory });
+                Ok(operation)
+            }
+            Err(error) => {
+                self.let_go(&watches, &[descriptor]);
+                Err(error)
+            }
+        }
+    }
+
+    /// Has the host tell of changes of what this is a handle to. The same thing has the same descriptor again.
+    fn listen(&self, held: &OwnedFd) -> Result<i32, Errno> {
+        let flags = WatchFlags::ATTRIB | WatchFlags::CREATE | WatchFlags::MODIFY | WatchFlags::DELETE;
+        let flags = flags | WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF | WatchFlags::MOVED_FROM | WatchFlags::MOVED_TO;
+        add_watch(&self.inotify, format!("/proc/self/fd/{}", held.as_raw_fd()), flags).map_err(full)
+    }
+
+    /// How many were removed.
+    fn remove(&self, is_it: impl Fn(&Watcher) -> bool) -> usize {
+        let mut watches = self.watches.lock();
+        let (gone, left): (Vec<Watch>, Vec<Watch>) =
+            std::mem::take(&mut *watches).into_iter().partition(|watch| is_it(&watch.watcher));
+        *watches = left;
+        gone.iter().for_each(|watch| watch.watcher.cancel());
+        let descriptors: Vec<i32> = gone.iter().map(|watch| watch.descriptor).collect();
+        self.let_go(&watches, &descriptors);
+        gone.len()
+    }
+
+    /// Nobody watches with these any more, unless somebody else does.
+    fn let_go(&self, left: &[Watch], descriptors: &[i32]) {
+        for descriptor in descriptors {
+            if left.iter().all(|watch| watch.descriptor != *descriptor) {
+                // What has been removed on the host is forgotten there already.
+                let _ = remove_watch(&self.inotify, *descriptor);
+            }
+        }
+    }
+
+    /// The thread: waits for events and hands them out.
+    fn run(&self) {
+        let mut buffer = [MaybeUninit::<u8>::uninit(); BUFFER];
+        loop {
+            let both: [BorrowedFd<'_>; 2] = [self.inotify.as_fd(), self.stop.as_fd()];
+            let mut waits = both.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+            match poll(&mut waits, None) {
+                Ok(_) if !waits[1].revents().is_empty() => return,
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return,
+            }
+            let mut reader = Reader::new(&self.inotify, &mut buffer);
+            while let Ok(event) = reader.next() {
+                if event.events().contains(ReadFlags::IGNORED) {
+                    continue;
+                }
+                let content = event.events().intersects(ReadFlags::ATTRIB | ReadFlags::MODIFY);
+                let change = if content { Change::Content } else { Change::Name };
+                let name = event.file_name().map(std::ffi::CStr::to_bytes);
+                for watch in self.watches.lock().iter_mut().filter(|watch| watch.descriptor == event.wd()) {
+                    match name {
+                        Some(name) => watch.watcher.tell(change, name),
+                        None => watch.watcher.tell_itself(change),
+                    }
+                }
+            }
+        }
+    }
+}

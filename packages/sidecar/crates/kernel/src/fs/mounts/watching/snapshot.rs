@@ -1,0 +1,79 @@
+//! Watches of mounted folders as values: what is watched is named by its mount and its path, and is watched anew in a copy. What is not there any more is
+//! watched no more, and who waits for it is told so like all whose wait has become vain.
+
+use super::super::super::node::Type;
+use super::super::super::snapshot::Surroundings;
+use super::super::super::watch::{WatchSnapshot, Watcher, check_count};
+use super::super::Mount;
+use super::{HostWatchers, Shared, Watch, hold};
+use crate::ids::OperationId;
+use coldframe_error::Errno;
+use coldframe_error::Error;
+use coldframe_ids::Pid;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// See the module.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::fs) struct HostWatchSnapshot {
+    pub(in crate::fs) mount: usize,
+    #[serde(with = "serde_bytes")]
+    pub(in crate::fs) path: Box<[u8]>,
+    is_directory: bool,
+    pub(in crate::fs) watch: WatchSnapshot,
+}
+
+impl HostWatchers {
+    pub(in crate::fs) fn snapshot(&self) -> Vec<HostWatchSnapshot> {
+        let Some(shared) = &self.0 else { return Vec::new() };
+        let of = |watch: &Watch| {
+            let Watch { mount, path, is_directory, .. } = watch;
+            let (mount, path, is_directory) = (*mount, path.clone(), *is_directory);
+            Some(HostWatchSnapshot { mount, path, is_directory, watch: watch.watcher.snapshot()? })
+        };
+        shared.watches.lock().iter().filter_map(of).collect()
+    }
+
+    pub(in crate::fs) fn waiters(&self) -> Vec<(Pid, OperationId)> {
+        let Some(shared) = &self.0 else { return Vec::new() };
+        shared.watches.lock().iter().filter_map(|watch| watch.watcher.waiter()).collect()
+    }
+
+    pub(in crate::fs) fn restore(
+        saved: &[HostWatchSnapshot],
+        mounts: &[Arc<Mount>],
+        around: &Surroundings<'_>,
+    ) -> Result<Self, Error> {
+        let mut watchers = Vec::new();
+        for watch in saved {
+            if let Some(watcher) = watch.watch.restore(around, None)? {
+                watchers.push((watch, watcher));
+            }
+        }
+        check_count(watchers.len(), around)?;
+        let mut made = Self::default();
+        if watchers.is_empty() {
+            return Ok(made);
+        }
+        // The host may have no more of what watching takes: then nothing is watched.
+        let Ok(shared) = Shared::begin() else { return Ok(made) };
+        made.0 = Some(shared.clone());
+        for (saved, watcher) in watchers {
+            let _ = shared.resume(mounts, saved, watcher);
+        }
+        made.end_if_idle();
+        Ok(made)
+    }
+}
+
+impl Shared {
+    fn resume(&self, mounts: &[Arc<Mount>], saved: &HostWatchSnapshot, watcher: Watcher) -> Result<(), Errno> {
+        let mount = mounts.get(saved.mount).ok_or(Errno::ENOENT)?;
+        let held = hold(mount, &saved.path, if saved.is_directory { Type::Directory } else { Type::File })?;
+        let mut watches = self.watches.lock();
+        let descriptor = self.listen(&held)?;
+        let (path, is_directory) = (saved.path.clone(), saved.is_directory);
+        watches.push(Watch { descriptor, watcher, mount: saved.mount, path, is_directory });
+        Ok(())
+    }
+}

@@ -1,0 +1,309 @@
+//! Making, removing and renaming: what changes a directory. Checks come in the order in which Linux makes them, so that the error is
+//! the same when several would be right. Next: `attributes.rs`.
+
+use super::node::{Body, Directory, Ino, Meta};
+use super::tree::{FileSystem, GUEST, SEARCH, User, WRITE, now};
+use super::walk::{Name, Place, Spot};
+use super::watch::Change;
+use coldframe_error::Errno;
+use std::sync::Arc;
+
+const STICKY: u32 = 0o1000;
+const SET_GROUP: u32 = 0o2000;
+
+impl FileSystem {
+    /// A new node under a name that is free. `mode` has the umask taken off.
+    pub(crate) fn create(&mut self, user: User, end: &Spot, body: Body, mode: u32) -> Result<Ino, Errno> {
+        let name = self.free_name(end, matches!(body, Body::Directory(_)))?;
+        self.may_change(user, end.parent)?;
+        let parent = &self.node(end.parent)?.meta;
+        let inherits = parent.mode & SET_GROUP != 0;
+        let group = if inherits { parent.gid } else { GUEST };
+        let is_directory = matches!(body, Body::Directory(_));
+        let mode = if inherits && is_directory { mode | SET_GROUP } else { mode };
+        let body = if is_directory { Body::Directory(Directory::new()) } else { body };
+        let ino = self.add(body, mode, (GUEST, group))?;
+        self.enter(end.parent, name, ino)?;
+        if is_directory {
+            self.node_mut(end.parent)?.meta.links += 1;
+        }
+        self.tell_name(Change::Name, end.parent, name);
+        Ok(ino)
+    }
+
+    /// A further name for a file.
+    pub(crate) fn link(&mut self, user: User, ino: Ino, end: &Spot) -> Result<(), Errno> {
+        let name = self.free_name(end, false)?;
+        let node = self.node(ino)?;
+        // As with Linux's protected_hardlinks: nobody keeps a stranger's file alive.
+        let harmless = matches!(node.body, Body::File(_)) && node.meta.allows(user, 6);
+        if !node.meta.owned_by(user) && !harmless {
+            return Err(Errno::EPERM);
+        }
+        self.may_change(user, end.parent)?;
+        if self.node(ino)?.is_directory() {
+            return Err(Errno::EPERM);
+        }
+        self.reserve(0, 1)?;
+        let node = self.node_mut(ino)?;
+        node.meta.links += 1;
+        node.meta.ctime = now();
+        self.enter(end.parent, name, ino)?;
+        self.tell_self(Change::Content, ino);
+        self.tell_name(Change::Name, end.parent, name);
+        Ok(())
+    }
+
+    pub(crate) fn unlink(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
+        let Name::Plain(name) = &end.name else { return Err(Errno::EISDIR) };
+        let ino = end.existing()?;
+        if end.slash {
+            return Err(if self.node(ino)?.is_directory() { Errno::EISDIR } else { Errno::ENOTDIR });
+        }
+        self.may_remove(user, end.parent, ino)?;
+        if self.node(ino)?.is_directory() {
+            return Err(Errno::EISDIR);
+        }
+        self.leave(end.parent, name)?;
+        self.drop_link(ino)?;
+        self.tell_name(Change::Name, end.parent, name);
+        Ok(())
+    }
+
+    pub(crate) fn rmdir(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
+        let name = match &end.name {
+            Name::Plain(name) => name,
+            Name::Root => return Err(Errno::EBUSY),
+            Name::Dot => return Err(Errno::EINVAL),
+            Name::DotDot => return Err(Errno::ENOTEMPTY),
+        };
+        let ino = end.existing()?;
+        self.may_remove(user, end.parent, ino)?;
+        if !self.is_empty(ino)? {
+            return Err(Errno::ENOTEMPTY);
+        }
+        self.leave(end.parent, name)?;
+        self.drop_directory(end.parent, ino)?;
+        self.tell_name(Change::Name, end.parent, name);
+        Ok(())
+    }
+
+    /// Removes a directory with all that is in it, which takes time for each thing once, however deep it lies.
+    pub(crate) fn remove_all(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
+        let Name::Plain(name) = &end.name else { return self.rmdir(user, end) };
+        let top = end.existing()?;
+        self.may_remove(user, end.parent, top)?;
+        let (mut directories, mut others, mut left) = (Vec::new(), Vec::new(), vec![top]);
+        while let Some(directory) = left.pop() {
+            directories.push(directory);
+            for child in self.directory(directory)?.names.values() {
+                match self.node(*child)?.body {
+                    Body::Mount(_) => return Err(Errno::EBUSY),
+                    Body::Directory(_) if self.is_overlay_root(*child) => return Err(Errno::EBUSY),
+                    Body::Directory(_) => left.push(*child),
+                    _ => others.push(*child),
+                }
+            }
+        }
+        self.leave(end.parent, name)?;
+        self.lose_directory(end.parent)?;
+        for other in others {
+            self.drop_link(other)?;
+        }
+        for directory in directories {
+            self.empty(directory)?;
+            self.tell_self(Change::Name, directory);
+            self.collect(directory);
+        }
+        self.tell_name(Change::Name, end.parent, name);
+        Ok(())
+    }
+
+    pub(crate) fn rename(&mut self, user: User, from: &Spot, to: &Spot) -> Result<(), Errno> {
+        let (Name::Plain(old_name), Name::Plain(new_name)) = (&from.name, &to.name) else { return Err(Errno::EBUSY) };
+        let ino = from.existing()?;
+        let is_directory = self.node(ino)?.is_directory();
+        if !is_directory && (from.slash || to.slash) {
+            return Err(Errno::ENOTDIR);
+        }
+        if is_directory && self.lies_in(to.parent, ino)? {
+            return Err(Errno::EINVAL);
+        }
+        if let Some(target) = to.node
+            && self.node(target)?.is_directory()
+            && self.lies_in(from.parent, target)?
+        {
+            return Err(Errno::ENOTEMPTY);
+        }
+        if to.node == Some(ino) {
+            return Ok(());
+        }
+        // Where something is mounted is the caller's to say: rules are written for that path.
+        if is_directory && self.holds_mount(ino)? {
+            return Err(Errno::EBUSY);
+        }
+        self.may_remove(user, from.parent, ino)?;
+        match to.node {
+            None => self.may_change(user, to.parent)?,
+            Some(target) => {
+                self.may_remove(user, to.parent, target)?;
+                match (is_directory, self.node(target)?.is_directory()) {
+                    (true, false) => return Err(Errno::ENOTDIR),
+                    (false, true) => return Err(Errno::EISDIR),
+                    _ => {}
+                }
+            }
+        }
+        if is_directory && from.parent != to.parent {
+            self.check(user, ino, WRITE)?;
+        }
+        if let Some(target) = to.node {
+            if is_directory && !self.is_empty(target)? {
+                return Err(Errno::ENOTEMPTY);
+            }
+            self.leave(to.parent, new_name)?;
+            if is_directory {
+                self.drop_directory(to.parent, target)?;
+            } else {
+                self.drop_link(target)?;
+            }
+        }
+        self.leave(from.parent, old_name)?;
+        self.enter(to.parent, new_name, ino)?;
+        self.node_mut(ino)?.meta.ctime = now();
+        if is_directory {
+            self.lose_directory(from.parent)?;
+            self.node_mut(to.parent)?.meta.links += 1;
+        }
+        self.tell_name(Change::Name, from.parent, old_name);
+        self.tell_name(Change::Name, to.parent, new_name);
+        self.tell_self(Change::Name, ino);
+        Ok(())
+    }
+
+    /// The name, if nothing has it and something could. A slash after it is for directories.
+    fn free_name<'e>(&self, end: &'e Spot, for_directory: bool) -> Result<&'e [u8], Errno> {
+        match &end.name {
+            Name::Plain(name) if end.node.is_none() => {
+                if end.slash && !for_directory {
+                    return Err(Errno::ENOENT);
+                }
+                // A directory that has been removed takes nothing any more.
+                if self.node(end.parent)?.meta.links == 0 { Err(Errno::ENOENT) } else { Ok(name) }
+            }
+            _ => Err(Errno::EEXIST),
+        }
+    }
+
+    fn may_change(&self, user: User, directory: Ino) -> Result<(), Errno> {
+        self.check(user, directory, WRITE | SEARCH)
+    }
+
+    fn may_remove(&self, user: User, directory: Ino, ino: Ino) -> Result<(), Errno> {
+        self.may_remove_from(user, directory, self.node(ino)?.meta.uid)
+    }
+
+    /// Whether something that belongs to `owner` may be taken out of a directory.
+    pub(super) fn may_remove_from(&self, user: User, directory: Ino, owner: u32) -> Result<(), Errno> {
+        self.may_change(user, directory)?;
+        let holder: &Meta = &self.node(directory)?.meta;
+        if holder.mode & STICKY != 0 && !holder.owned_by(user) && user != User::Host && owner != GUEST {
+            return Err(Errno::EPERM);
+        }
+        Ok(())
+    }
+
+    /// A directory has changed.
+    pub(super) fn touch(&mut self, directory: Ino) -> Result<(), Errno> {
+        self.change(directory, |_| {})
+    }
+
+    /// Whether `ino` is `ancestor` or lies below it.
+    fn lies_in(&self, ino: Ino, ancestor: Ino) -> Result<bool, Errno> {
+        let mut at = ino;
+        loop {
+            if at == ancestor {
+                return Ok(true);
+            }
+            let parent = self.node(at)?.parent;
+            if parent == at {
+                return Ok(false);
+            }
+            at = parent;
+        }
+    }
+
+    /// Whether something is mounted below a directory.
+    fn holds_mount(&self, ino: Ino) -> Result<bool, Errno> {
+        for mount in &self.mounts {
+            if let Place::Here(parent) = mount.parent
+                && self.lies_in(parent, ino)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Puts a name into a directory.
+    pub(super) fn enter(&mut self, directory: Ino, name: &[u8], ino: Ino) -> Result<(), Errno> {
+        let entered = self.node_mut(ino)?;
+        (entered.parent, entered.name) = (directory, Arc::from(name));
+        self.change(directory, |names| names.names.insert_mut(name.into(), ino))
+    }
+
+    fn leave(&mut self, directory: Ino, name: &[u8]) -> Result<(), Errno> {
+        self.hide(directory, name)?;
+        self.change(directory, |names| {
+            names.names.remove_mut(name);
+        })
+    }
+
+    fn change(&mut self, directory: Ino, change: impl FnOnce(&mut Directory)) -> Result<(), Errno> {
+        let now = now();
+        let node = self.node_mut(directory)?;
+        (node.meta.mtime, node.meta.ctime) = (now, now);
+        let Body::Directory(names) = &mut node.body else { return Err(Errno::ENOTDIR) };
+        change(names);
+        Ok(())
+    }
+
+    fn drop_link(&mut self, ino: Ino) -> Result<(), Errno> {
+        let meta = &mut self.node_mut(ino)?.meta;
+        meta.links -= 1;
+        meta.ctime = now();
+        let last = meta.links == 0;
+        self.tell_self(if last { Change::Name } else { Change::Content }, ino);
+        if last {
+            self.collect(ino);
+        } else {
+            self.give_back(0, 1);
+        }
+        Ok(())
+    }
+
+    /// Nothing leads to or from a directory any more.
+    fn empty(&mut self, ino: Ino) -> Result<(), Errno> {
+        let hidden = self.node(ino)?.inodes() - 1;
+        let node = self.node_mut(ino)?;
+        (node.meta.links, node.meta.ctime) = (0, now());
+        node.body = Body::Directory(Directory::new());
+        self.give_back(0, hidden);
+        Ok(())
+    }
+
+    /// A directory has one directory less in it. What a host says about a folder below may be too little.
+    fn lose_directory(&mut self, ino: Ino) -> Result<(), Errno> {
+        let meta = &mut self.node_mut(ino)?.meta;
+        meta.links = meta.links.saturating_sub(1).max(2);
+        Ok(())
+    }
+
+    fn drop_directory(&mut self, parent: Ino, ino: Ino) -> Result<(), Errno> {
+        self.empty(ino)?;
+        self.lose_directory(parent)?;
+        self.tell_self(Change::Name, ino);
+        self.collect(ino);
+        Ok(())
+    }
+}

@@ -1,0 +1,102 @@
+//! Facts about a process: its program, its arguments, its environment, its memory and its age. `/proc`
+//! shows them, and a snapshot has them. Next: `machine.rs`.
+
+use crate::processes::ProgramKind;
+use coldframe_sys as sys;
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// The program of a process, its arguments and its environment, as they were at the start.
+type StartFacts = (ProgramKind, Vec<String>, Vec<(String, String)>);
+
+/// The snapshot of [`Facts`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ProcessFactsSnapshot {
+    start: Option<Arc<StartFacts>>,
+    memory: u64,
+    age_ns: u64,
+}
+
+/// Facts about a process.
+pub struct Facts {
+    start: OnceLock<Arc<StartFacts>>,
+    /// Bytes of its memory when it last made a call.
+    memory: AtomicU64,
+    /// When it began, by the monotonic clock. May lie before the clock's zero, and then at the end of the numbers.
+    began_ns: u64,
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Self { start: OnceLock::new(), memory: AtomicU64::new(0), began_ns: sys::monotonic_ns() }
+    }
+}
+
+impl ProcessFactsSnapshot {
+    /// Bytes that it holds.
+    pub(crate) fn own_bytes(&self) -> u64 {
+        let of = |(_, argv, env): &StartFacts| {
+            let words: usize = argv.iter().map(String::len).sum();
+            (words + env.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>()) as u64
+        };
+        self.start.as_deref().map_or(0, of)
+    }
+}
+
+impl Facts {
+    /// Once, when it begins.
+    pub fn set(&self, kind: &ProgramKind, argv: &[String], env: &[(String, String)]) {
+        let _ = self.start.set(Arc::new((kind.clone(), argv.to_vec(), env.to_vec())));
+    }
+
+    fn kind(&self) -> Option<&ProgramKind> {
+        self.start.get().map(|start| &start.0)
+    }
+
+    /// The name of the program that it runs.
+    pub(super) fn name(&self) -> &str {
+        match self.kind() {
+            Some(ProgramKind::Shell(name)) => name,
+            _ => "node",
+        }
+    }
+
+    /// ... and the path.
+    pub(super) fn executable(&self) -> String {
+        let folder = if matches!(self.kind(), Some(ProgramKind::Shell(_))) { "/bin" } else { "/usr/local/bin" };
+        format!("{folder}/{}", self.name())
+    }
+
+    pub(super) fn argv(&self) -> &[String] {
+        self.start.get().map_or(&[], |start| &start.1)
+    }
+
+    pub(crate) fn env(&self) -> &[(String, String)] {
+        self.start.get().map_or(&[], |start| &start.2)
+    }
+
+    /// Records the length of the process's memory, at each call.
+    pub(crate) fn set_memory(&self, bytes: u64) {
+        self.memory.store(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn memory(&self) -> u64 {
+        self.memory.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn age_ns(&self) -> u64 {
+        sys::monotonic_ns().wrapping_sub(self.began_ns)
+    }
+
+    pub(crate) fn snapshot(&self) -> ProcessFactsSnapshot {
+        ProcessFactsSnapshot { start: self.start.get().cloned(), memory: self.memory(), age_ns: self.age_ns() }
+    }
+
+    /// As they were saved: as old as then, whatever the clock of the machine says now.
+    pub(crate) fn restore(saved: &ProcessFactsSnapshot) -> Self {
+        let began_ns = sys::monotonic_ns().wrapping_sub(saved.age_ns);
+        let start = saved.start.clone().map_or_else(OnceLock::new, OnceLock::from);
+        Self { start, memory: AtomicU64::new(saved.memory), began_ns }
+    }
+}

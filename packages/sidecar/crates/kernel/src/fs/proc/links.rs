@@ -1,0 +1,103 @@
+//! The links of `/proc`: what they say, and where they lead. Those of descriptors lead to the thing itself, whatever its name is by now and
+//! even if it has none any more. Next: `facts.rs`.
+
+use super::{Entry, Proc};
+use crate::caller::Caller;
+use crate::caller_scope::current_caller;
+use crate::descriptors::Target;
+use crate::fs::node::Ino;
+use crate::fs::tree::{FileSystem, ROOT};
+use crate::fs::walk::{Place, join};
+use coldframe_error::Errno;
+use coldframe_ids::Pid;
+use std::sync::Arc;
+
+pub(super) enum Link {
+    /// `self`.
+    Own(Pid),
+    Mounts,
+    Executable(Arc<dyn Caller>),
+    Root,
+    Cwd(Arc<dyn Caller>),
+    Descriptor(Arc<dyn Caller>, u32),
+}
+
+impl Proc {
+    fn link(&self, at: &[u8]) -> Result<Link, Errno> {
+        if let Entry::Link(link) = self.entry(at)? { Ok(link) } else { Err(Errno::EINVAL) }
+    }
+
+    /// The text of a link.
+    pub(in crate::fs) fn read_link(&self, tree: &FileSystem, at: &[u8]) -> Result<Vec<u8>, Errno> {
+        match self.link(at)? {
+            Link::Own(pid) => Ok(pid.to_string().into_bytes()),
+            Link::Mounts => Ok(b"self/mounts".to_vec()),
+            Link::Executable(program) => Ok(program.process().facts.executable().into_bytes()),
+            Link::Root => Ok(b"/".to_vec()),
+            Link::Cwd(program) => program.process().files.getcwd(tree),
+            Link::Descriptor(program, fd) => {
+                let descriptors = program.process().files.descriptors.lock();
+                match &descriptors.peek(fd).ok_or(Errno::ENOENT)?.target {
+                    Target::Stream { owner, fd } => {
+                        Ok(format!("pipe:[{}]", (u64::from(owner.get()) << 8) + u64::from(*fd)).into_bytes())
+                    }
+                    Target::Socket(id) => Ok(format!("socket:[{id}]").into_bytes()),
+                    Target::File(ino) | Target::Device(_, ino) => path_of_file(tree, *ino),
+                    Target::Directory(place) => tree.path_of(place),
+                    Target::Host(file) => tree.path_of(&Place::There(file.number, file.path.clone())),
+                    Target::Lost => Err(Errno::EIO),
+                }
+            }
+        }
+    }
+
+    /// Where a link leads: a place, and a path from there on.
+    pub(in crate::fs) fn follow(&self, tree: &FileSystem, at: &[u8]) -> Result<(Place, Vec<u8>), Errno> {
+        let place = match self.link(at)? {
+            Link::Cwd(program) => program.process().files.standing_place().ok_or(Errno::ENOENT)?,
+            Link::Descriptor(program, fd) => {
+                let descriptors = program.process().files.descriptors.lock();
+                match &descriptors.peek(fd).ok_or(Errno::ENOENT)?.target {
+                    Target::Stream { .. } | Target::Socket(_) => Place::There(
+                        self.mount_number(tree)?,
+                        [format!("{}/fd", program.pid()).as_bytes(), b"\0/", fd.to_string().as_bytes()].concat(),
+                    ),
+                    Target::File(ino) | Target::Device(_, ino) => Place::Here(*ino),
+                    Target::Directory(place) => place.clone(),
+                    Target::Host(file) => Place::There(file.number, file.path.clone()),
+                    Target::Lost => return Err(Errno::EIO),
+                }
+            }
+            Link::Executable(_) | Link::Root => return Ok((Place::Here(ROOT), self.read_link(tree, at)?)),
+            Link::Own(_) | Link::Mounts => {
+                return Ok((Place::There(self.mount_number(tree)?, Vec::new()), self.read_link(tree, at)?));
+            }
+        };
+        Ok((place, Vec::new()))
+    }
+
+    /// The descriptor that a path of the kind that [`Proc::follow`] makes stands for; `EACCES` for another process's.
+    pub(in crate::fs) fn own_stream(&self, at: &[u8]) -> Result<Option<u32>, Errno> {
+        match self.entry(at)? {
+            Entry::Stream(pid, fd) if current_caller() == Some(pid) => Ok(Some(fd)),
+            Entry::Stream(..) => Err(Errno::EACCES),
+            _ => Ok(None),
+        }
+    }
+
+    fn mount_number(&self, tree: &FileSystem) -> Result<usize, Errno> {
+        tree.mounts.iter().position(|mount| mount.proc().is_some()).ok_or(Errno::ENOENT)
+    }
+}
+
+fn path_of_file(tree: &FileSystem, ino: Ino) -> Result<Vec<u8>, Errno> {
+    let node = tree.node(ino)?;
+    if node.meta.links == 0 {
+        // Its directory may be gone too: what is left is its last name.
+        let mut path = tree.path_of(&Place::Here(node.parent)).unwrap_or_else(|_| b"/".to_vec());
+        path = join(path, &node.name);
+        path.extend_from_slice(b" (deleted)");
+        return Ok(path);
+    }
+    tree.path_of(&Place::Here(ino))
+}

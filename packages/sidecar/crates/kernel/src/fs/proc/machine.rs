@@ -1,0 +1,127 @@
+//! Texts about the machine: the one that `node:os` describes in the guest, which no host is (`bootstrap/bindings/os.js` has the same
+//! facts). Next: `process.rs`.
+
+use super::Proc;
+use crate::caller_scope::current_caller;
+use crate::fs::tree::FileSystem;
+use crate::fs::walk::Place;
+use coldframe_sys as sys;
+use std::fmt::Write as _;
+
+/// Makes a text.
+pub(super) type Text = fn(&Proc, &FileSystem) -> String;
+
+pub(super) const ROOT: &[(&str, Text)] = &[
+    ("cpuinfo", |_, _| {
+        "processor\t: 0\nvendor_id\t: Coldframe\nmodel name\t: virtual\ncpu MHz\t\t: 0.000\nsiblings\t: 1\ncpu cores\t: 1\n\n"
+            .to_owned()
+    }),
+    ("filesystems", |_, _| "nodev\ttmpfs\nnodev\tproc\n".to_owned()),
+    ("loadavg", loadavg),
+    ("meminfo", meminfo),
+    ("stat", stat),
+    ("uptime", uptime),
+    ("version", |_, _| format!("Linux version {RELEASE} ({HOSTNAME}) {VERSION}\n")),
+];
+
+pub(super) const KERNEL: &[(&str, Text)] = &[
+    ("hostname", |_, _| format!("{HOSTNAME}\n")),
+    ("osrelease", |_, _| format!("{RELEASE}\n")),
+    ("ostype", |_, _| "Linux\n".to_owned()),
+    ("pid_max", |_, _| "4194304\n".to_owned()),
+    ("version", |_, _| format!("{VERSION}\n")),
+];
+
+pub(super) const RANDOM: &[(&str, Text)] = &[("uuid", |_, _| uuid())];
+
+const HOSTNAME: &str = "coldframe";
+const RELEASE: &str = "6.1.0";
+const VERSION: &str = "#1 SMP";
+/// What a guest's memory can grow to.
+const TOTAL_BYTES: u64 = 2 << 30;
+/// Units of CPU time in a second.
+pub(super) const TICKS: u64 = 100;
+const NANOSECONDS: u64 = 1_000_000_000;
+
+/// Nanoseconds in units of CPU time.
+pub(super) fn ticks(nanoseconds: u64) -> u64 {
+    nanoseconds / (NANOSECONDS / TICKS)
+}
+
+impl Proc {
+    /// Bytes that the asking process uses, and how old it is: a machine is as old as the program that asks.
+    fn of_caller(&self) -> (u64, u64) {
+        let program = current_caller().and_then(|pid| self.processes.program(pid));
+        program.map_or((0, 0), |program| (program.process().facts.memory(), program.process().facts.age_ns()))
+    }
+}
+
+fn loadavg(proc: &Proc, _: &FileSystem) -> String {
+    let living = proc.processes.living();
+    format!("0.00 0.00 0.00 1/{} {}\n", living.len(), living.last().map_or(0, |pid| pid.get()))
+}
+
+fn meminfo(proc: &Proc, tree: &FileSystem) -> String {
+    let used = proc.of_caller().0;
+    let free = TOTAL_BYTES.saturating_sub(used) / 1024;
+    let mut text = String::new();
+    let lines = [
+        ("MemTotal", TOTAL_BYTES / 1024),
+        ("MemFree", free),
+        ("MemAvailable", free),
+        ("Buffers", 0),
+        ("Cached", tree.used.bytes / 1024),
+        ("SwapTotal", 0),
+        ("SwapFree", 0),
+        ("Shmem", tree.used.bytes / 1024),
+    ];
+    for (name, kilobytes) in lines {
+        let _ = writeln!(text, "{:<15} {kilobytes:>8} kB", format!("{name}:"));
+    }
+    text
+}
+
+fn stat(proc: &Proc, _: &FileSystem) -> String {
+    let living = proc.processes.living();
+    let began = sys::wall_ns() / NANOSECONDS - proc.of_caller().1 / NANOSECONDS;
+    format!(
+        "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime {began}\nprocesses {}\nprocs_running 1\nprocs_blocked 0\n",
+        living.last().map_or(0, |pid| pid.get())
+    )
+}
+
+fn uptime(proc: &Proc, _: &FileSystem) -> String {
+    let hundredths = proc.of_caller().1 / (NANOSECONDS / 100);
+    format!("{}.{:02} 0.00\n", hundredths / 100, hundredths % 100)
+}
+
+fn uuid() -> String {
+    let mut bytes = [0_u8; 16];
+    // Without entropy there is no number: the text is empty rather than not random.
+    if sys::entropy(&mut bytes).is_err() {
+        return String::new();
+    }
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let mut text = String::new();
+    for (at, byte) in bytes.iter().enumerate() {
+        let dash = if matches!(at, 4 | 6 | 8 | 10) { "-" } else { "" };
+        let _ = write!(text, "{dash}{byte:02x}");
+    }
+    text + "\n"
+}
+
+/// What is mounted where: folders of the host have no name here but the guest's own.
+pub(super) fn mounts(tree: &FileSystem) -> String {
+    let mut text = "tmpfs / tmpfs rw,relatime 0 0\n".to_owned();
+    for (number, mount) in tree.mounts.iter().enumerate() {
+        let Ok(path) = tree.path_of(&Place::There(number, Vec::new())) else { continue };
+        let (source, kind) = if mount.proc().is_some() { ("proc", "proc") } else { ("host", "coldframe") };
+        let access = if mount.read_only && mount.proc().is_none() { "ro" } else { "rw" };
+        // As Linux escapes them.
+        let path = String::from_utf8_lossy(&path).replace('\\', "\\134").replace(' ', "\\040");
+        let path = path.replace('\t', "\\011").replace('\n', "\\012");
+        let _ = writeln!(text, "{source} {path} {kind} {access},relatime 0 0");
+    }
+    text
+}

@@ -1,0 +1,190 @@
+//! `/proc`: what programs ask a Linux machine about itself and about their own kind.
+//!
+//! Nothing of it is kept: names are looked up in the process table, and a text is made when its file is opened. It says what `node:os`
+//! and `process` say in the guest, and nothing of the host. It stands among the mounts, so that every call treats it as a read-only folder; the
+//! links under `fd` lead straight to what a descriptor stands for, as on Linux. Next: `machine.rs`, `process.rs`, `links.rs`.
+
+mod facts;
+mod links;
+mod machine;
+mod process;
+
+pub use facts::Facts;
+pub(crate) use facts::ProcessFactsSnapshot;
+
+use super::node::Type;
+use super::stat::{DEVICE, Stat};
+use super::tree::{FileSystem, GUEST, now};
+use crate::caller::Caller;
+use crate::caller_scope::current_caller;
+use crate::processes::Processes;
+use coldframe_error::Errno;
+use coldframe_ids::Pid;
+use links::Link;
+use std::sync::Arc;
+
+/// See the module.
+pub(crate) struct Proc {
+    processes: Arc<Processes>,
+}
+
+/// What lies at a path below `/proc`.
+enum Entry {
+    Directory(Folder),
+    Link(Link),
+    Machine(machine::Text),
+    Process(Arc<dyn Caller>, process::Text),
+    /// A stream or socket that a process has open. Its path has a NUL in it: no program can name it, and the links under `fd` lead there.
+    Stream(Pid, u32),
+}
+
+enum Folder {
+    Root,
+    Sys,
+    Kernel,
+    Random,
+    Process,
+    Descriptors(Arc<dyn Caller>),
+}
+
+/// A number as the names of processes and descriptors are written.
+fn number(name: &[u8]) -> Result<u32, Errno> {
+    let number: Option<u32> = std::str::from_utf8(name).ok().and_then(|text| text.parse().ok());
+    number.filter(|number| number.to_string().as_bytes() == name).ok_or(Errno::ENOENT)
+}
+
+fn in_table<T: Copy>(table: &[(&str, T)], name: &[u8]) -> Result<T, Errno> {
+    table.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, found)| *found).ok_or(Errno::ENOENT)
+}
+
+impl FileSystem {
+    /// Whether the program whose call this is has been told to end: what takes long asks now and then.
+    pub(super) fn must_stop(&self) -> bool {
+        let proc = self.mounts.iter().find_map(|mount| mount.proc());
+        let asks = current_caller().and_then(|pid| proc?.processes.program(pid));
+        asks.is_some_and(|program| program.must_stop())
+    }
+}
+
+impl Proc {
+    pub(super) fn new(processes: Arc<Processes>) -> Self {
+        Self { processes }
+    }
+
+    fn program(&self, pid: &[u8]) -> Result<Arc<dyn Caller>, Errno> {
+        self.processes.program(Pid::new(number(pid)?)).ok_or(Errno::ENOENT)
+    }
+
+    fn entry(&self, at: &[u8]) -> Result<Entry, Errno> {
+        let parts: Vec<&[u8]> = at.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).collect();
+        let folder = |folder| Ok(Entry::Directory(folder));
+        match parts[..] {
+            [] => folder(Folder::Root),
+            [b"sys"] => folder(Folder::Sys),
+            [b"sys", b"kernel"] => folder(Folder::Kernel),
+            [b"sys", b"kernel", b"random"] => folder(Folder::Random),
+            [b"self"] => current_caller().map(|pid| Entry::Link(Link::Own(pid))).ok_or(Errno::ENOENT),
+            [b"mounts"] => Ok(Entry::Link(Link::Mounts)),
+            [b"sys", b"kernel", name] => in_table(machine::KERNEL, name).map(Entry::Machine),
+            [b"sys", b"kernel", b"random", name] => in_table(machine::RANDOM, name).map(Entry::Machine),
+            [name] if name.first().is_some_and(u8::is_ascii_digit) => self.program(name).and_then(|_| folder(Folder::Process)),
+            [name] => in_table(machine::ROOT, name).map(Entry::Machine),
+            [pid, b"fd"] => folder(Folder::Descriptors(self.program(pid)?)),
+            [pid, b"fd", fd] => {
+                let (program, fd) = (self.program(pid)?, number(fd)?);
+                let there = program.process().files.descriptors.lock().peek(fd).is_some();
+                if there { Ok(Entry::Link(Link::Descriptor(program, fd))) } else { Err(Errno::ENOENT) }
+            }
+            [pid, b"fd\0", fd] => Ok(Entry::Stream(self.program(pid)?.pid(), number(fd)?)),
+            [pid, b"exe"] => self.program(pid).map(|program| Entry::Link(Link::Executable(program))),
+            [pid, b"root"] => self.program(pid).map(|_| Entry::Link(Link::Root)),
+            [pid, b"cwd"] => self.program(pid).map(|program| Entry::Link(Link::Cwd(program))),
+            [pid, name] => Ok(Entry::Process(self.program(pid)?, in_table(process::TEXTS, name)?)),
+            _ => Err(Errno::ENOENT),
+        }
+    }
+
+    pub(super) fn stat(&self, mount: usize, at: &[u8]) -> Result<Stat, Errno> {
+        let (kind, mode, uid) = match self.entry(at)? {
+            Entry::Directory(Folder::Process) => (Type::Directory, 0o555, GUEST),
+            Entry::Directory(Folder::Descriptors(_)) => (Type::Directory, 0o500, GUEST),
+            Entry::Directory(_) => (Type::Directory, 0o555, 0),
+            Entry::Link(Link::Own(_) | Link::Mounts) => (Type::Link, 0o777, 0),
+            Entry::Link(Link::Descriptor(..)) => (Type::Link, 0o700, GUEST),
+            Entry::Link(_) => (Type::Link, 0o777, GUEST),
+            Entry::Machine(_) => (Type::File, 0o444, 0),
+            Entry::Process(..) if at.ends_with(b"/environ") => (Type::File, 0o400, GUEST),
+            Entry::Process(..) => (Type::File, 0o444, GUEST),
+            Entry::Stream(pid, fd) => return Ok(Stat::of_stream(u64::from(pid.get()) << 8 | u64::from(fd), GUEST, now())),
+        };
+        let now = now();
+        Ok(Stat {
+            dev: DEVICE + 1 + mount as u64,
+            kind,
+            mode,
+            links: if kind == Type::Directory { 2 } else { 1 },
+            uid,
+            gid: uid,
+            rdev: 0,
+            ino: inode(at),
+            size: 0,
+            blocks: 0,
+            atime: now,
+            mtime: now,
+            ctime: now,
+            birthtime: now,
+        })
+    }
+
+    /// Names and types in a directory.
+    pub(super) fn list(&self, at: &[u8]) -> Result<Vec<(Vec<u8>, Type)>, Errno> {
+        let Entry::Directory(folder) = self.entry(at)? else { return Err(Errno::ENOTDIR) };
+        let mut names: Vec<(String, Type)> = Vec::new();
+        let mut add = |name: &str, kind| names.push((name.to_owned(), kind));
+        match folder {
+            Folder::Root => {
+                self.processes.living().iter().for_each(|pid| add(&pid.to_string(), Type::Directory));
+                machine::ROOT.iter().for_each(|(name, _)| add(name, Type::File));
+                add("mounts", Type::Link);
+                if current_caller().is_some() {
+                    add("self", Type::Link);
+                }
+                add("sys", Type::Directory);
+            }
+            Folder::Sys => add("kernel", Type::Directory),
+            Folder::Kernel => {
+                machine::KERNEL.iter().for_each(|(name, _)| add(name, Type::File));
+                add("random", Type::Directory);
+            }
+            Folder::Random => machine::RANDOM.iter().for_each(|(name, _)| add(name, Type::File)),
+            Folder::Process => {
+                process::TEXTS.iter().for_each(|(name, _)| add(name, Type::File));
+                ["cwd", "exe", "root"].iter().for_each(|name| add(name, Type::Link));
+                add("fd", Type::Directory);
+            }
+            Folder::Descriptors(program) => {
+                let numbers = program.process().files.descriptors.lock().numbers();
+                numbers.iter().for_each(|fd| add(&fd.to_string(), Type::Link));
+            }
+        }
+        // Listings are read from the end.
+        Ok(names.into_iter().rev().map(|(name, kind)| (name.into_bytes(), kind)).collect())
+    }
+
+    /// What a file holds at this moment.
+    pub(super) fn text(&self, tree: &FileSystem, at: &[u8]) -> Result<Vec<u8>, Errno> {
+        match self.entry(at)? {
+            Entry::Machine(text) => Ok(text(self, tree).into_bytes()),
+            Entry::Process(program, text) => Ok(text(self, tree, &*program)),
+            Entry::Directory(_) => Err(Errno::EISDIR),
+            Entry::Link(_) => Err(Errno::ELOOP),
+            Entry::Stream(..) => Err(Errno::EACCES),
+        }
+    }
+}
+
+/// A number for a path, within what a double can hold.
+fn inode(at: &[u8]) -> u64 {
+    let hash = at.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
+    (hash >> 12) | 1 << 40
+}

@@ -1,0 +1,108 @@
+//! Texts about one process. Next: `links.rs`.
+
+use super::Proc;
+use super::machine::{mounts, ticks};
+use crate::caller::Caller;
+use crate::caller_scope::current_caller;
+use crate::fs::tree::FileSystem;
+use std::fmt::Write as _;
+
+/// Makes a text.
+pub(super) type Text = fn(&Proc, &FileSystem, &dyn Caller) -> Vec<u8>;
+
+pub(super) const TEXTS: &[(&str, Text)] = &[
+    ("cgroup", |_, _, _| b"0::/\n".to_vec()),
+    ("cmdline", |_, _, program| {
+        program.process().facts.argv().iter().flat_map(|argument| [argument.as_bytes(), b"\0"].concat()).collect()
+    }),
+    ("comm", |_, _, program| format!("{}\n", program.process().facts.name()).into_bytes()),
+    ("environ", |_, _, program| {
+        program.process().facts.env().iter().flat_map(|(key, value)| format!("{key}={value}\0").into_bytes()).collect()
+    }),
+    ("limits", |_, _, program| limits(program).into_bytes()),
+    ("maps", |_, _, program| {
+        format!("00000000-{:08x} rw-p 00000000 00:00 0                          [heap]\n", program.process().facts.memory())
+            .into_bytes()
+    }),
+    ("mounts", |_, tree, _| mounts(tree).into_bytes()),
+    ("stat", |proc, _, program| stat(proc, program).into_bytes()),
+    ("statm", |_, _, program| {
+        let pages = program.process().facts.memory() / PAGE;
+        format!("{pages} {pages} 0 0 0 {pages} 0\n").into_bytes()
+    }),
+    ("status", |proc, _, program| status(proc, program).into_bytes()),
+];
+
+const PAGE: u64 = 4_096;
+
+/// Whoever reads about itself is running.
+fn state(program: &dyn Caller) -> (char, &'static str) {
+    if current_caller() == Some(program.pid()) { ('R', "running") } else { ('S', "sleeping") }
+}
+
+fn stat(proc: &Proc, program: &dyn Caller) -> String {
+    let (parent, group, session) = proc.processes.family(program.pid());
+    let facts = &program.process().facts;
+    let cpu = ticks(program.cpu_ns());
+    let (letter, pid, memory) = (state(program).0, program.pid(), facts.memory());
+    let pages = memory / PAGE;
+    // It began when the machine did, as far as it can tell: the clock of `/proc/uptime` is its own.
+    let fields = format!("{parent} {group} {session} 0 -1 0 0 0 0 0 {cpu} 0 0 0 20 0 1 0 0 {memory} {pages}");
+    let name = facts.name();
+    format!("{pid} ({name}) {letter} {fields}{}\n", " 0".repeat(28))
+}
+
+fn status(proc: &Proc, program: &dyn Caller) -> String {
+    let (parent, group, session) = proc.processes.family(program.pid());
+    let (letter, word) = state(program);
+    let (pid, kilobytes) = (program.pid(), program.process().facts.memory() / 1024);
+    let descriptors = program.process().files.descriptors.lock().numbers().len();
+    let ids = "1000\t1000\t1000\t1000";
+    let lines: [(&str, String); 23] = [
+        ("Name", program.process().facts.name().to_owned()),
+        ("Umask", format!("{:04o}", program.process().files.umask())),
+        ("State", format!("{letter} ({word})")),
+        ("Tgid", pid.to_string()),
+        ("Ngid", "0".to_owned()),
+        ("Pid", pid.to_string()),
+        ("PPid", parent.to_string()),
+        ("TracerPid", "0".to_owned()),
+        ("Uid", ids.to_owned()),
+        ("Gid", ids.to_owned()),
+        ("FDSize", descriptors.to_string()),
+        ("Groups", "1000".to_owned()),
+        ("NSpgid", group.to_string()),
+        ("NSsid", session.to_string()),
+        ("VmPeak", format!("{kilobytes:>8} kB")),
+        ("VmSize", format!("{kilobytes:>8} kB")),
+        ("VmHWM", format!("{kilobytes:>8} kB")),
+        ("VmRSS", format!("{kilobytes:>8} kB")),
+        ("VmData", format!("{kilobytes:>8} kB")),
+        ("VmSwap", format!("{:>8} kB", 0)),
+        ("Threads", "1".to_owned()),
+        ("NoNewPrivs", "1".to_owned()),
+        ("Cpus_allowed_list", "0".to_owned()),
+    ];
+    let mut text = String::new();
+    for (name, value) in lines {
+        let _ = writeln!(text, "{name}:\t{value}");
+    }
+    text
+}
+
+fn limits(program: &dyn Caller) -> String {
+    let limits = &program.process().kernel.usage.limits;
+    let mut text = format!("{:<25} {:<20} {:<20} {:<10}\n", "Limit", "Soft Limit", "Hard Limit", "Units");
+    let mut line = |name: &str, value: Option<u64>, unit: &str| {
+        let value = value.map_or_else(|| "unlimited".to_owned(), |value| value.to_string());
+        let _ = writeln!(text, "{name:<25} {value:<20} {value:<20} {unit:<10}");
+    };
+    line("Max cpu time", Some((limits.cpu_ms / 1_000).max(1)), "seconds");
+    line("Max file size", None, "bytes");
+    line("Max data size", Some(limits.memory_bytes), "bytes");
+    line("Max core file size", Some(0), "bytes");
+    line("Max processes", Some(limits.processes), "processes");
+    line("Max open files", Some(limits.descriptors), "files");
+    line("Max address space", Some(limits.memory_bytes), "bytes");
+    text
+}

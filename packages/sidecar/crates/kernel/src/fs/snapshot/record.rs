@@ -1,0 +1,238 @@
+//! A runtime's files as bytes: nodes in the order of their numbers, names in their own order, so that the same files are the same bytes. A file's
+//! chunks are written as they are; what is a hole has none. What every runtime begins with (`../base.rs`) is not written, only what has become of it: two
+//! hundred nodes are most of what an ordinary runtime has, and reading them was a third of a resume. Whoever keeps the bytes keeps [`standard`] beside them.
+//! Next: `check.rs`.
+
+use super::FilesSnapshot;
+use crate::encoding::bounded;
+use crate::fs::base;
+use crate::fs::content::Content;
+use crate::fs::mounts::{HostWatchSnapshot, MountSnapshot};
+use crate::fs::node::{Body, Device, Directory, Ino, Meta, Node};
+use crate::fs::overlay::Below;
+use crate::fs::tree::{Dense, Space};
+use crate::fs::watch::WatchSnapshot;
+use rpds::{HashTrieMapSync, RedBlackTreeMapSync, RedBlackTreeSetSync};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_bytes::Bytes;
+use sha2::{Digest, Sha256};
+use std::sync::{Arc, LazyLock};
+
+/// More than there are standard ones.
+const MAX_GONE: usize = 16_384;
+/// More than a caller's request has room for.
+const MAX_MOUNTS: usize = 1 << 20;
+/// As many as the limit can be.
+const MAX_WATCHES: usize = 65_536;
+
+/// All of it, as it is written and read.
+#[derive(Serialize, Deserialize)]
+struct Record<'a> {
+    /// Those that are others than the standard ones.
+    #[serde(borrow)]
+    nodes: Nodes<'a>,
+    /// Standard ones that are there no more.
+    #[serde(deserialize_with = "bounded::<_, _, MAX_GONE>")]
+    gone: Vec<Ino>,
+    last: Ino,
+    used: Space,
+    #[serde(borrow)]
+    raised: Vec<(usize, &'a Bytes, Ino)>,
+    #[serde(deserialize_with = "bounded::<_, _, MAX_MOUNTS>")]
+    mounts: Vec<MountSnapshot>,
+    #[serde(deserialize_with = "bounded::<_, _, MAX_WATCHES>")]
+    watches: Vec<WatchSnapshot>,
+    #[serde(deserialize_with = "bounded::<_, _, MAX_WATCHES>")]
+    host_watches: Vec<HostWatchSnapshot>,
+}
+
+/// Nodes are turned into records one at a time when they are written.
+enum Nodes<'a> {
+    Tree(&'a HashTrieMapSync<Ino, Node, Dense>),
+    Read(Vec<NodeRecord<'a>>),
+}
+
+#[derive(PartialEq, Serialize, Deserialize)]
+struct NodeRecord<'a> {
+    ino: Ino,
+    meta: Meta,
+    parent: Ino,
+    #[serde(borrow)]
+    name: &'a Bytes,
+    #[serde(borrow)]
+    body: BodyRecord<'a>,
+}
+
+#[derive(PartialEq, Serialize, Deserialize)]
+enum BodyRecord<'a> {
+    File {
+        len: u64,
+        #[serde(borrow)]
+        chunks: Vec<(u64, &'a Bytes)>,
+    },
+    Directory {
+        #[serde(borrow)]
+        names: Vec<(&'a Bytes, Ino)>,
+        #[serde(borrow)]
+        below: Option<BelowRecord<'a>>,
+    },
+    Link(#[serde(borrow)] &'a Bytes),
+    Device(Device),
+    Socket,
+    Mount(usize),
+}
+
+#[derive(PartialEq, Serialize, Deserialize)]
+struct BelowRecord<'a> {
+    mount: usize,
+    #[serde(borrow)]
+    path: &'a Bytes,
+    #[serde(borrow)]
+    gone: Vec<&'a Bytes>,
+}
+
+static STANDARD: LazyLock<[u8; 32]> = LazyLock::new(|| {
+    let mut nodes: Vec<_> = base::nodes().iter().map(|(ino, node)| NodeRecord::of(*ino, node)).collect();
+    nodes.sort_unstable_by_key(|record| record.ino);
+    // They are ours, and are written into memory: nothing here can fail.
+    Sha256::digest(postcard::to_stdvec(&nodes).unwrap_or_default()).into()
+});
+
+/// Which files the bytes are told apart from: they mean nothing beside others.
+pub(crate) fn standard() -> &'static [u8; 32] {
+    &STANDARD
+}
+
+/// Whether a runtime has begun with this very node. One that was changed and is again what it was counts too: the same files are the same bytes.
+fn is_standard(ino: Ino, node: &Node) -> bool {
+    base::nodes()
+        .get(&ino)
+        .is_some_and(|first| std::ptr::eq(first, node) || NodeRecord::of(ino, first) == NodeRecord::of(ino, node))
+}
+
+impl Serialize for Nodes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Tree(tree) => {
+                let mut nodes: Vec<(&Ino, &Node)> = tree.iter().filter(|(ino, node)| !is_standard(**ino, node)).collect();
+                nodes.sort_unstable_by_key(|(ino, _)| **ino);
+                serializer.collect_seq(nodes.into_iter().map(|(ino, node)| NodeRecord::of(*ino, node)))
+            }
+            Self::Read(records) => records.serialize(serializer),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Nodes<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::deserialize(deserializer).map(Self::Read)
+    }
+}
+
+impl<'a> NodeRecord<'a> {
+    fn of(ino: Ino, node: &'a Node) -> Self {
+        let body = match &node.body {
+            Body::File(content) => BodyRecord::File {
+                len: content.len(),
+                chunks: content.chunks().map(|(index, chunk)| (index, Bytes::new(chunk))).collect(),
+            },
+            Body::Directory(directory) => BodyRecord::Directory {
+                names: directory.names.iter().map(|(name, ino)| (Bytes::new(name), *ino)).collect(),
+                below: directory.below.as_deref().map(|below| BelowRecord {
+                    mount: below.mount,
+                    path: Bytes::new(&below.path),
+                    gone: below.gone.iter().map(|name| Bytes::new(name)).collect(),
+                }),
+            },
+            Body::Link(target) => BodyRecord::Link(Bytes::new(target)),
+            Body::Device(device) => BodyRecord::Device(*device),
+            Body::Socket => BodyRecord::Socket,
+            Body::Mount(number) => BodyRecord::Mount(*number),
+        };
+        Self { ino, meta: node.meta, parent: node.parent, name: Bytes::new(&node.name), body }
+    }
+
+    fn node(&self) -> Result<Node, &'static str> {
+        let body = match &self.body {
+            BodyRecord::File { len, chunks } => {
+                let chunks = chunks.iter().map(|(index, chunk)| (*index, &chunk[..]));
+                Body::File(Content::of_chunks(*len, chunks).ok_or("a file whose pieces do not fit together")?)
+            }
+            BodyRecord::Directory { names, below } => {
+                let mut directory = Directory::new();
+                for (name, ino) in names {
+                    directory.names.insert_mut(name[..].into(), *ino);
+                }
+                directory.below = below.as_ref().map(|below| {
+                    let mut gone = RedBlackTreeSetSync::new_sync();
+                    below.gone.iter().for_each(|name| gone.insert_mut(name[..].into()));
+                    Box::new(Below { mount: below.mount, path: below.path.to_vec(), gone })
+                });
+                if directory.names.size() != names.len() {
+                    return Err("a directory that has a name twice");
+                }
+                Body::Directory(directory)
+            }
+            BodyRecord::Link(target) => Body::Link(Arc::from(&target[..])),
+            BodyRecord::Device(device) => Body::Device(*device),
+            BodyRecord::Socket => Body::Socket,
+            BodyRecord::Mount(number) => Body::Mount(*number),
+        };
+        Ok(Node { meta: self.meta, body, parent: self.parent, name: Arc::from(&self.name[..]) })
+    }
+}
+
+impl Serialize for FilesSnapshot {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut gone: Vec<Ino> = base::nodes().keys().filter(|ino| !self.nodes.contains_key(ino)).copied().collect();
+        gone.sort_unstable();
+        let record = Record {
+            nodes: Nodes::Tree(&self.nodes),
+            gone,
+            last: self.last,
+            used: self.used,
+            raised: self.raised.iter().map(|((mount, path), ino)| (*mount, Bytes::new(path), *ino)).collect(),
+            mounts: self.mounts.clone(),
+            watches: self.watches.clone(),
+            host_watches: self.host_watches.clone(),
+        };
+        record.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for FilesSnapshot {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Record { nodes, gone, last, used, raised, mounts, watches, host_watches } = Record::deserialize(deserializer)?;
+        let mut made = Self {
+            nodes: base::nodes().clone(),
+            last,
+            used,
+            raised: RedBlackTreeMapSync::new_sync(),
+            mounts,
+            watches,
+            host_watches,
+            nameless: Vec::new(),
+        };
+        let Nodes::Read(records) = nodes else { return Err(D::Error::custom("nodes are read from bytes")) };
+        if !records.is_sorted_by(|one, next| one.ino < next.ino) {
+            return Err(D::Error::custom("two nodes with one number"));
+        }
+        for ino in gone {
+            if !made.nodes.remove_mut(&ino) {
+                return Err(D::Error::custom("a file that is gone and never was"));
+            }
+        }
+        for record in records {
+            if record.meta.links == 0 {
+                made.nameless.push(record.ino);
+            }
+            let node = record.node().map_err(D::Error::custom)?;
+            made.nodes.insert_mut(record.ino, node);
+        }
+        for (mount, path, ino) in raised {
+            made.raised.insert_mut((mount, path[..].into()), ino);
+        }
+        Ok(made)
+    }
+}

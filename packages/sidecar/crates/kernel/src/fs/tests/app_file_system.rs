@@ -1,0 +1,118 @@
+//! File systems of the caller outside, whose answers may be anything: what a program then gets, and that nothing else happens.
+
+use super::super::super::{Exchange, Kernel};
+use super::{Arg, Guest};
+use crate::fs::options::FileSystemOptions;
+use crate::limits::Limits;
+use coldframe_error::Errno;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+fn guest() -> Guest {
+    let kernel = Arc::new(Kernel::new(&Limits::default()));
+    let system = FileSystemOptions { guest_path: "/app".to_owned(), number: 7, read_only: false };
+    kernel.embedder_files().furnish(&[], &[system], &[], "/workspace").expect("mounted");
+    Guest::of(&kernel, "/app")
+}
+
+/// Carries out a call; `answer` is asked by name and path. What came of it, and what was asked.
+fn call(
+    guest: &mut Guest,
+    number: u32,
+    arguments: &[Arg<'_>],
+    mut answer: impl FnMut(&str, &str) -> Result<Vec<u8>, Errno>,
+) -> (i64, Vec<u8>, Vec<String>) {
+    let (mut exchange, mut asked) = (Exchange::default(), Vec::new());
+    for _ in 0..100 {
+        let (result, bytes) = exchange.round(|| guest.sys(number, arguments));
+        let Some(question) = exchange.wanted() else { return (result, bytes, asked) };
+        assert_eq!(question.input[..4], 7_u32.to_le_bytes(), "the number of the file system");
+        let len = u32::from_le_bytes(question.input[4..8].try_into().expect("four bytes")) as usize;
+        let path = String::from_utf8(question.input[8..8 + len].to_vec()).expect("text");
+        asked.push(format!("{} {path}", question.name));
+        let answered = answer(question.name, &path);
+        exchange.answer(question, answered);
+    }
+    (i64::MIN, Vec::new(), asked)
+}
+
+fn stat(kind: u8, size: u64) -> Vec<u8> {
+    let numbers = [&0o644_u32.to_le_bytes()[..], &size.to_le_bytes(), &[0; 32], &5_u64.to_le_bytes(), &1_u32.to_le_bytes()];
+    [&[kind][..], &numbers.concat()].concat()
+}
+
+#[test]
+fn a_call_asks_what_it_must_know_and_changes_things_once() {
+    let mut guest = guest();
+    let tree = |name: &str, path: &str| match (name, path) {
+        ("stat", "/d") => Ok(stat(2, 0)),
+        ("stat", "/d/link") => Ok(stat(3, 4)),
+        ("stat", "/d/file") => Ok(stat(1, 3)),
+        ("readlink", _) => Ok(b"file".to_vec()),
+        ("read", _) => Ok(b"abc".to_vec()),
+        ("stat", _) => Err(Errno::ENOENT),
+        _ => Ok(Vec::new()),
+    };
+    let (result, _, asked) = call(&mut guest, 0x04, &["d/link".into(), Arg::Room(144), 1.into()], tree);
+    assert_eq!((result, asked), (0, ["stat /d", "stat /d/link", "readlink /d/link", "stat /d/file"].map(str::to_owned).to_vec()));
+    let (result, _, asked) = call(&mut guest, 0x07, &["d/new".into(), 0o755.into()], tree);
+    assert_eq!((result, asked), (0, ["stat /d", "stat /d/new", "mkdir /d/new"].map(str::to_owned).to_vec()));
+    let (fd, _, asked) = call(&mut guest, 0x00, &["d/new".into(), 0o102.into(), 0o600.into()], tree);
+    assert!(fd >= 3 && asked.ends_with(&["create /d/new".to_owned()]), "{fd} {asked:?}");
+    let (count, bytes, _) = call(&mut guest, 0x02, &[fd.into(), Arg::Room(10), (-1).into()], tree);
+    assert_eq!((count, &bytes[..3]), (3, &b"abc"[..]));
+    let (_, _, asked) = call(&mut guest, 0x02, &[fd.into(), Arg::Room(10), (-1).into()], |_, _| Err(Errno::ETIMEDOUT));
+    assert_eq!(asked, ["read /d/new"]);
+    assert_eq!(guest.plain(0x01, &[fd.into()]), 0);
+    assert_eq!(call(&mut guest, 0x0a, &["d".into(), "d/x".into()], tree).0, -22, "not into itself");
+    assert_eq!(call(&mut guest, 0x0a, &["d/file".into(), "/tmp/x".into()], tree).0, -18, "not out of it");
+    assert_eq!(call(&mut guest, 0x0b, &["d/file".into(), "d/new".into()], tree).0, -95);
+    assert_eq!(call(&mut guest, 0x1f, &["d".into(), 0.into()], tree).0, -38);
+    assert_eq!(call(&mut guest, 0x04, &["\u{fffd}".into(), Arg::Room(144), 1.into()], tree).0, -2);
+}
+
+#[test]
+fn a_read_only_one_is_asked_for_no_change() {
+    let kernel = Arc::new(Kernel::new(&Limits::default()));
+    let system = FileSystemOptions { guest_path: "/app".to_owned(), number: 7, read_only: true };
+    kernel.embedder_files().furnish(&[], &[system], &[], "/workspace").expect("mounted");
+    let mut guest = Guest::of(&kernel, "/app");
+    for (number, arguments) in [
+        (0x00, vec!["new".into(), 0o101.into(), 0o644.into()]),
+        (0x07, vec!["new".into(), 0o755.into()]),
+        (0x0c, vec!["target".into(), "new".into()]),
+    ] {
+        let (result, _, asked) = call(&mut guest, number, &arguments, |_, _| Err(Errno::ENOENT));
+        assert_eq!((result, asked.iter().all(|one| one.starts_with("stat"))), (-30, true), "{number:x}");
+    }
+}
+
+#[test]
+fn the_caller_itself_is_not_asked_by_way_of_the_box() {
+    let guest = guest();
+    let outside = guest.program.process().kernel.embedder_files();
+    assert_eq!(outside.read("/app/f", 0, 10).map_err(|error| error.code()), Err("EOPNOTSUPP"));
+    assert_eq!(outside.stat("/app/f", true).map_err(|error| error.code()), Err("EOPNOTSUPP"));
+    assert!(outside.stat("/app", true).is_ok());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever is answered: a number or an error number, and the call comes to an end.
+    #[test]
+    fn forged_answers_do_no_harm(
+        number in 0_u32..0x24,
+        answers in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..80), 1_u8..4, any::<u64>()), 1..30),
+    ) {
+        let mut guest = guest();
+        let mut next = answers.iter().cycle();
+        let arguments = [Arg::Bytes(b"a/b"), Arg::Room(300), 0.into(), 0.into(), 0.into(), 0.into()];
+        let (result, _, _) = call(&mut guest, number, &arguments, |_, _| {
+            let (honest, bytes, kind, size) = next.next().expect("there is always one more");
+            if *honest { Ok(stat(*kind, *size)) } else { Ok(bytes.clone()) }
+        });
+        prop_assert!(result == i64::MIN || result > -4_096, "{}", result);
+        prop_assert!(guest.stat("/etc/hosts", true).is_ok());
+    }
+}

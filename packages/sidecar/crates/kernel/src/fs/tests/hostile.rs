@@ -1,0 +1,92 @@
+//! Arguments that no honest program has: whatever they are, an error comes back and the tree stays whole.
+
+use super::super::super::{Arguments, call};
+use super::Guest;
+use crate::limits::Limits;
+use coldframe_error::Errno;
+use proptest::prelude::*;
+
+const EFAULT: i64 = -14;
+const EINVAL: i64 = -22;
+const ENAMETOOLONG: i64 = -36;
+
+fn integer() -> impl Strategy<Value = i64> {
+    let edges = prop::sample::select(vec![-1, 0, 1, 2, 3, 7, 64, 4_095, 4_096, i64::from(u32::MAX), i64::MAX, i64::MIN, -4_096]);
+    prop_oneof![edges, 0_i64..9_000, any::<i64>()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_integers_get_an_answer(
+        calls in prop::collection::vec((0x100_u32..0x130, prop::array::uniform8(integer())), 1..20),
+        text in prop::collection::vec(prop::sample::select(b"/.abc\0\xff".to_vec()), 0..64),
+    ) {
+        let guest = Guest::new(Limits { filesystem_bytes: 1 << 20, inodes: 50, descriptors: 10, ..Limits::default() });
+        let mut memory = vec![0_u8; 8_192];
+        memory[..text.len()].copy_from_slice(&text);
+        for (number, integers) in calls {
+            let answer = call(&guest.program, number, &mut Arguments::new(integers, &mut memory));
+            let answer = answer.unwrap_or_else(Errno::negative);
+            prop_assert!(answer > -4_096, "{number:x} {integers:?} = {answer}");
+        }
+        let tree = guest.program.process().kernel.files.lock();
+        prop_assert!(tree.used.bytes <= tree.limits.bytes && tree.used.inodes <= tree.limits.inodes);
+    }
+}
+
+#[test]
+fn paths_with_nul_or_without_end() {
+    let mut guest = Guest::new(Limits::default());
+    assert_eq!(guest.stat("a\0b", true), Err(EINVAL));
+    let long = format!("/{}", "a/".repeat(2_047));
+    assert_eq!(long.len(), 4_095);
+    assert_eq!(guest.stat(&long, true), Err(-2));
+    assert_eq!(guest.stat(&format!("{long}a"), true), Err(ENAMETOOLONG));
+    for number in [0x100, 0x104, 0x107, 0x109, 0x11a, 0x11e] {
+        let mut memory = [0_u8; 16];
+        let integers = [8, 9, 0, 0, 0, 0, 0, 0];
+        let answer = call(&guest.program, number, &mut Arguments::new(integers, &mut memory));
+        assert_eq!(answer.unwrap_or_else(Errno::negative), EFAULT, "{number:x}");
+    }
+}
+
+#[test]
+fn a_directory_as_deep_as_can_be() {
+    let mut guest = Guest::new(Limits::default());
+    for _ in 0..10_000 {
+        assert_eq!(guest.plain(0x07, &["d".into(), 0o755.into()]), 0);
+        assert_eq!(guest.plain(0x1a, &["d".into()]), 0);
+    }
+    assert_eq!(guest.sys(0x1b, &[super::Arg::Room(10)]).0, 10 + 20_000);
+    assert_eq!(guest.plain(0x0a, &["/workspace/d".into(), "d".into()]), EINVAL, "into itself");
+    assert_eq!(guest.plain(0x1a, &["/".into()]), 0);
+    let outside = guest.program.process().kernel.embedder_files();
+    outside.remove("/workspace/d", true).expect("removed");
+    assert_eq!(guest.program.process().kernel.files.lock().used.inodes, 0);
+}
+
+#[test]
+fn links_full_of_names_come_to_an_end() {
+    let mut guest = Guest::new(Limits::default());
+    guest.plain(0x07, &["d".into(), 0o755.into()]);
+    for n in 0..39 {
+        let target = format!("{}l{}", "d/../".repeat(800), n + 1);
+        guest.plain(0x0c, &[target.as_str().into(), format!("l{n}").as_str().into()]);
+    }
+    assert_eq!(guest.stat("l0", true), Err(-40));
+    assert_eq!(guest.stat("l37", true), Err(-2));
+}
+
+#[test]
+fn a_file_with_a_hole_of_any_size_costs_what_was_written() {
+    let mut guest = Guest::new(Limits::default());
+    let fd = guest.plain(0x00, &["f".into(), 0o102.into(), 0o600.into()]);
+    assert_eq!(guest.plain(0x03, &[fd.into(), "x".into(), (i64::MAX - 10).into()]), 1);
+    assert_eq!(guest.plain(0x03, &[fd.into(), "x".into(), i64::MAX.into()]), -27);
+    assert!(guest.program.process().kernel.files.lock().used.bytes <= 65_536);
+    assert_eq!(guest.plain(0x0f, &[fd.into(), i64::MAX.into()]), 0);
+    assert_eq!(guest.plain(0x1c, &["f".into(), "g".into(), 0.into()]), 0);
+    assert_eq!(guest.plain(0x0f, &[fd.into(), 0.into()]), 0);
+}

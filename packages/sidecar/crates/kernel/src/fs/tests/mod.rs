@@ -1,0 +1,161 @@
+//! Tests of the family's calls as a guest makes them: integers and a memory.
+
+mod app_file_system;
+mod cost;
+mod hostile;
+mod many;
+mod mounts;
+mod oracle;
+mod overlay;
+mod permissions;
+mod posix;
+mod proc;
+mod random;
+mod snapshot;
+mod watching;
+
+use crate::caller::Caller;
+use crate::limits::Limits;
+use crate::testing::FakeCaller;
+use crate::{Arguments, Kernel, Process, call};
+use std::sync::Arc;
+
+/// A process without a VM. Calls go through the kernel's own entrance.
+pub(super) struct Guest {
+    pub(super) program: Arc<dyn Caller>,
+    memory: Vec<u8>,
+}
+
+/// An argument of a call.
+#[derive(Clone, Copy)]
+pub(super) enum Arg<'a> {
+    Int(i64),
+    Bytes(&'a [u8]),
+    /// A buffer of that many bytes; what the call wrote comes back.
+    Room(usize),
+}
+
+impl From<i64> for Arg<'_> {
+    fn from(number: i64) -> Self {
+        Self::Int(number)
+    }
+}
+
+impl<'a> From<&'a str> for Arg<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Bytes(text.as_bytes())
+    }
+}
+
+impl Guest {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self::of(&Arc::new(Kernel::new(&limits)), "/workspace")
+    }
+
+    /// A process of `kernel`.
+    pub(super) fn of(kernel: &Arc<Kernel>, cwd: &str) -> Self {
+        let pid = kernel.processes.enter_root().expect("room");
+        Self::with(Process::new(kernel.clone(), pid, cwd))
+    }
+
+    /// The program of a process.
+    pub(super) fn with(process: Process) -> Self {
+        Self { program: FakeCaller::new(process, b"input"), memory: Vec::new() }
+    }
+
+    /// Makes a call; its result, and what it wrote to its buffer.
+    pub(super) fn sys(&mut self, number: u32, arguments: &[Arg<'_>]) -> (i64, Vec<u8>) {
+        let mut integers = Vec::new();
+        let mut room = 0..0;
+        self.memory.clear();
+        for argument in arguments {
+            let start = self.memory.len();
+            match argument {
+                Arg::Int(number) => {
+                    integers.push(*number);
+                    continue;
+                }
+                Arg::Bytes(bytes) => self.memory.extend_from_slice(bytes),
+                Arg::Room(len) => {
+                    self.memory.resize(start + len, 0xaa);
+                    room = start..start + len;
+                }
+            }
+            integers.extend([start as i64, (self.memory.len() - start) as i64]);
+        }
+        integers.resize(8, 0);
+        let integers: [i64; 8] = integers.try_into().expect("at most eight");
+        let answer = call(&self.program, 0x100 + number, &mut Arguments::new(integers, &mut self.memory));
+        (answer.unwrap_or_else(coldframe_error::Errno::negative), self.memory[room].to_vec())
+    }
+
+    /// The same for calls without a buffer.
+    pub(super) fn plain(&mut self, number: u32, arguments: &[Arg<'_>]) -> i64 {
+        self.sys(number, arguments).0
+    }
+
+    /// The 18 numbers of a stat array.
+    pub(super) fn stat(&mut self, path: &str, follow: bool) -> Result<[f64; 18], i64> {
+        let (result, bytes) = self.sys(0x04, &[path.into(), Arg::Room(144), i64::from(follow).into()]);
+        if result == 0 { Ok(numbers(&bytes)) } else { Err(result) }
+    }
+
+    pub(super) fn write_file(&mut self, path: &str, bytes: &[u8]) -> i64 {
+        let fd = self.plain(0x00, &[path.into(), 0o1101.into(), 0o666.into()]);
+        if fd < 0 {
+            return fd;
+        }
+        let mut done = 0;
+        while done < bytes.len() {
+            let count = self.plain(0x03, &[fd.into(), Arg::Bytes(&bytes[done..]), (-1).into()]);
+            if count < 0 {
+                self.plain(0x01, &[fd.into()]);
+                return count;
+            }
+            done += count as usize;
+        }
+        self.plain(0x01, &[fd.into()])
+    }
+
+    pub(super) fn read_file(&mut self, path: &str) -> Result<Vec<u8>, i64> {
+        let (len, _) = self.sys(0x1e, &[path.into(), Arg::Room(0)]);
+        if len < 0 {
+            return Err(len);
+        }
+        let (again, bytes) = self.sys(0x1e, &[path.into(), Arg::Room(len as usize)]);
+        assert_eq!(again, len);
+        Ok(bytes)
+    }
+
+    /// Names and types in a directory.
+    pub(super) fn list(&mut self, path: &str, room: usize) -> Result<Vec<(String, u8)>, i64> {
+        let fd = self.plain(0x00, &[path.into(), 0o200_000.into(), 0.into()]);
+        if fd < 0 {
+            return Err(fd);
+        }
+        let mut entries = Vec::new();
+        loop {
+            let (used, bytes) = self.sys(0x0e, &[fd.into(), Arg::Room(room)]);
+            let mut rest = match usize::try_from(used) {
+                Ok(0) => break,
+                Ok(used) => &bytes[..used],
+                Err(_) => return Err(used),
+            };
+            while let [kind, 0, low, high, others @ ..] = rest {
+                let (name, others) = others.split_at(usize::from(u16::from_le_bytes([*low, *high])));
+                entries.push((String::from_utf8_lossy(name).into_owned(), *kind));
+                rest = others;
+            }
+        }
+        self.plain(0x01, &[fd.into()]);
+        Ok(entries)
+    }
+}
+
+pub(super) fn numbers<const N: usize>(bytes: &[u8]) -> [f64; N] {
+    let mut all = [0.0; N];
+    for (number, bytes) in all.iter_mut().zip(bytes.chunks_exact(8)) {
+        *number = f64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+    }
+    all
+}

@@ -1,0 +1,311 @@
+//! Folders of the host: what leads into them, and that nothing leads out.
+
+use super::super::super::Kernel;
+use super::{Arg, Guest};
+use crate::fs::options::MountOptions;
+use crate::limits::Limits;
+use coldframe_error::Error;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const ENOENT: i64 = -2;
+const EACCES: i64 = -13;
+const EXDEV: i64 = -18;
+const EROFS: i64 = -30;
+
+/// A temporary directory with a folder `inside` to mount and a file `outside/secret`.
+struct Host(PathBuf);
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Host {
+    fn new(name: &str) -> Self {
+        let root = std::env::temp_dir().join(format!("coldframe-host-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&root);
+        for folder in ["inside/dir/deep", "outside"] {
+            std::fs::create_dir_all(root.join(folder)).expect("a temporary directory");
+        }
+        std::fs::write(root.join("inside/dir/file"), b"inside").expect("a file");
+        std::fs::write(root.join("outside/secret"), b"secret").expect("a file");
+        Self(root)
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.0.join(path)
+    }
+
+    fn mount(&self, guest_path: &str, path: &str, read_only: bool) -> MountOptions {
+        MountOptions { guest_path: guest_path.to_owned(), host_path: self.path(path), read_only, overlay: false }
+    }
+
+    fn guest(&self, read_only: bool) -> Guest {
+        guest(&[self.mount("/m", "inside", read_only)])
+    }
+}
+
+fn guest(mounts: &[MountOptions]) -> Guest {
+    let kernel = Arc::new(Kernel::new(&Limits::default()));
+    kernel.embedder_files().furnish(mounts, &[], &[], "/workspace").expect("mounted");
+    Guest::of(&kernel, "/workspace")
+}
+
+#[test]
+fn no_path_and_no_link_leads_out() {
+    let host = Host::new("out");
+    let absolute = host.path("outside/secret");
+    for (target, name) in [
+        (absolute.as_path(), "absolute"),
+        (Path::new("../outside/secret"), "relative"),
+        (Path::new("dir/../../outside"), "through"),
+        (Path::new("/proc/self/root"), "magic"),
+        (Path::new("/"), "root"),
+    ] {
+        symlink(target, host.path("inside").join(name)).expect("a link");
+    }
+    for read_only in [true, false] {
+        let mut guest = host.guest(read_only);
+        for path in ["/m/absolute", "/m/relative", "/m/through/secret", "/m/magic/etc/passwd", "/m/root/etc/passwd", "/m/root"] {
+            assert_eq!(guest.stat(path, true), Err(EACCES), "{path}");
+            assert_eq!(guest.read_file(path), Err(EACCES), "{path}");
+            assert_eq!(guest.plain(0x00, &[path.into(), 0.into(), 0.into()]), EACCES, "{path}");
+        }
+        let (len, reason) = guest.sys(0x23, &[Arg::Room(300)]);
+        let reason = String::from_utf8_lossy(&reason[..len as usize]).into_owned();
+        assert!(reason.contains("'/m/root'") && reason.contains("mount the folder"), "{reason}");
+        assert_eq!(guest.sys(0x23, &[Arg::Room(300)]).0, 0, "told once");
+        assert_eq!(guest.stat("/m/root", true), Err(EACCES));
+        assert_eq!(guest.plain(0x07, &["/etc/made".into(), 0o755.into()]), EACCES);
+        assert_eq!(guest.sys(0x23, &[Arg::Room(300)]).0, 0, "it was about another call");
+        for path in ["/m/../outside/secret", "/m/dir/../../outside/secret", "/m/..", "/m/../m/../outside"] {
+            let found = guest.stat(path, true);
+            assert!(found == Err(ENOENT) || path == "/m/..", "{path}");
+        }
+        assert_eq!(guest.stat("/m/dir/../dir/file", true).map(|stat| stat[8]), Ok(6.0));
+    }
+}
+
+#[test]
+fn a_link_is_followed_into_another_folder_that_is_mounted() {
+    let host = Host::new("workspace");
+    symlink("../outside", host.path("inside/relative")).expect("a link");
+    symlink(host.path("outside/secret"), host.path("inside/absolute")).expect("a link");
+    symlink("dir", host.path("inside/own")).expect("a link");
+    let mut guest = guest(&[host.mount("/m", "inside", true), host.mount("/m/dir/deep/other", "outside", true)]);
+    for path in ["/m/relative/secret", "/m/absolute", "/m/dir/deep/other/secret", "/m/own/deep/other/secret"] {
+        assert_eq!(guest.read_file(path), Ok(b"secret".to_vec()), "{path}");
+    }
+    let (len, path) = guest.sys(0x17, &["/m/relative/secret".into(), Arg::Room(100)]);
+    assert_eq!(&path[..len as usize], b"/m/dir/deep/other/secret");
+    assert_eq!(guest.stat("/m/dir/deep/other/..", true).map(|stat| stat[7]), guest.stat("/m/dir/deep", true).map(|stat| stat[7]));
+    let names: Vec<_> = guest.list("/m/dir/deep", 512).expect("listed").into_iter().map(|entry| entry.0).collect();
+    assert_eq!(names, ["other"]);
+}
+
+#[test]
+fn what_is_read_only_stays_so() {
+    let host = Host::new("read-only");
+    let mut guest = host.guest(true);
+    let calls: &[(u32, &[Arg<'_>])] = &[
+        (0x00, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(1), Arg::Int(0)]),
+        (0x00, &[Arg::Bytes(b"/m/new"), Arg::Int(0o101), Arg::Int(0o644)]),
+        (0x00, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(0o1000), Arg::Int(0)]),
+        (0x07, &[Arg::Bytes(b"/m/new"), Arg::Int(0o755)]),
+        (0x08, &[Arg::Bytes(b"/m/dir/deep")]),
+        (0x09, &[Arg::Bytes(b"/m/dir/file")]),
+        (0x0a, &[Arg::Bytes(b"/m/dir/file"), Arg::Bytes(b"/m/new")]),
+        (0x0b, &[Arg::Bytes(b"/m/dir/file"), Arg::Bytes(b"/m/new")]),
+        (0x0c, &[Arg::Bytes(b"target"), Arg::Bytes(b"/m/new")]),
+        (0x10, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(0o777), Arg::Int(1)]),
+        (0x14, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(0), Arg::Int(0), Arg::Int(1)]),
+        (0x22, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(0)]),
+        (0x06, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(2)]),
+    ];
+    for (number, arguments) in calls {
+        assert_eq!(guest.plain(*number, arguments), EROFS, "{number:x}");
+    }
+    assert_eq!(guest.write_file("/workspace/f", b"x"), 0);
+    assert_eq!(guest.plain(0x0a, &["/workspace/f".into(), "/m/f".into()]), EXDEV);
+    let fd = guest.plain(0x00, &["/m/dir/file".into(), 0.into(), 0.into()]);
+    assert_eq!(guest.plain(0x11, &[fd.into(), 0o777.into()]), EROFS);
+    assert_eq!(std::fs::read(host.path("inside/dir/file")).expect("there"), b"inside");
+    assert_eq!(guest.plain(0x1c, &["/m/dir/file".into(), "/workspace/copy".into(), 0.into()]), 0);
+    assert_eq!(guest.read_file("/workspace/copy"), Ok(b"inside".to_vec()));
+}
+
+#[test]
+fn a_guest_lays_no_traps_for_the_host() {
+    let host = Host::new("traps");
+    let mut guest = host.guest(false);
+    for target in ["/etc/passwd", "../outside/secret", "dir/../../outside"] {
+        assert_eq!(guest.plain(0x0c, &[target.into(), "/m/trap".into()]), EACCES, "{target}");
+    }
+    assert_eq!(guest.plain(0x0c, &["dir/file".into(), "/m/fine".into()]), 0);
+    assert_eq!(guest.write_file("/m/tool", b"x"), 0);
+    assert_eq!(guest.plain(0x10, &["/m/tool".into(), 0o6755.into(), 1.into()]), 0);
+    assert_eq!(guest.stat("/m/tool", true).map(|stat| stat[1]), Ok(f64::from(0o100_755)));
+}
+
+#[test]
+fn devices_pipes_and_sockets_are_not_opened() {
+    let host = Host::new("special");
+    let pipe = std::ffi::CString::new(host.path("inside/pipe").to_str().expect("text")).expect("no NUL");
+    // SAFETY: the path ends with a NUL.
+    assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o666) }, 0);
+    let _socket = std::os::unix::net::UnixListener::bind(host.path("inside/socket")).expect("a socket");
+    let mut guest = host.guest(false);
+    let began = Instant::now();
+    for name in ["/m/pipe", "/m/socket"] {
+        assert!(guest.stat(name, true).is_ok());
+        for flags in [0, 1, 2] {
+            assert_eq!(guest.plain(0x00, &[name.into(), flags.into(), 0.into()]), EACCES, "{name}");
+        }
+        assert_eq!(guest.read_file(name), Err(EACCES));
+    }
+    assert!(began.elapsed() < Duration::from_secs(1), "nothing waited for a writer");
+}
+
+/// A thread of the host swaps a directory for a link that leads out, as fast as it can, while the guest opens files below it.
+#[test]
+fn a_race_with_the_host_does_not_lead_out() {
+    let host = Host::new("race");
+    std::fs::write(host.path("inside/dir/secret"), b"inside").expect("a file");
+    symlink("../outside", host.path("inside/link")).expect("a link");
+    let stop = Arc::new(AtomicBool::new(false));
+    let swapping = {
+        let (stop, inside) = (stop.clone(), host.path("inside"));
+        std::thread::spawn(move || {
+            let (dir, link, aside) = (inside.join("dir"), inside.join("link"), inside.join("aside"));
+            while !stop.load(Ordering::Relaxed) {
+                for (from, to) in [(&dir, &aside), (&link, &dir), (&dir, &link), (&aside, &dir)] {
+                    let _ = std::fs::rename(from, to);
+                }
+            }
+        })
+    };
+    let mut guest = host.guest(true);
+    let (mut read, mut refused) = (0, 0);
+    let until = Instant::now() + Duration::from_millis(700);
+    while Instant::now() < until {
+        match guest.sys(0x1e, &["/m/dir/secret".into(), Arg::Room(64)]) {
+            (len @ 0.., bytes) => {
+                assert_eq!(&bytes[..len as usize], b"inside");
+                read += 1;
+            }
+            (error, _) => {
+                assert!([ENOENT, EACCES, -20, -40].contains(&error), "{error}");
+                refused += 1;
+            }
+        }
+        // Two steps, so that what was checked and what is opened may differ.
+        let fd = guest.plain(0x00, &["/m/dir/secret".into(), 0.into(), 0.into()]);
+        if fd >= 0 {
+            let (count, bytes) = guest.sys(0x02, &[fd.into(), Arg::Room(16), (-1).into()]);
+            assert_eq!(&bytes[..count as usize], b"inside");
+            guest.plain(0x01, &[fd.into()]);
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    swapping.join().expect("the host's thread");
+    assert!(read > 0 && refused > 0, "{read} read, {refused} refused: there was no race");
+}
+
+#[test]
+fn a_folder_that_cannot_be_mounted_is_refused() {
+    let host = Host::new("refused");
+    let kernel = Kernel::new(&Limits::default());
+    let refusal = |mount: MountOptions| match kernel.embedder_files().furnish(&[mount], &[], &[], "/workspace") {
+        Err(Error::InvalidRequest { what, .. }) => what,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(refusal(host.mount("/m", "nothing", true)), "mounts.hostPath");
+    assert_eq!(refusal(host.mount("/m", "outside/secret", true)), "mounts.hostPath");
+    for guest_path in ["m", "", "/", "/etc/passwd", "/etc/passwd/m", "/m/.."] {
+        assert_eq!(refusal(host.mount(guest_path, "inside", true)), "mounts.guestPath", "{guest_path}");
+    }
+    kernel.embedder_files().furnish(&[host.mount("/m", "inside", true)], &[], &[], "/workspace").expect("mounted");
+    assert_eq!(refusal(host.mount("/m", "outside", true)), "mounts.guestPath");
+}
+
+/// Rules of permissions are written for the path that the caller gives: the mount lies there, and stays.
+#[test]
+fn a_mount_lies_where_the_caller_says() {
+    const EBUSY: i64 = -16;
+    const RENAME: u32 = 0x0a;
+    let host = Host::new("place");
+    let mut deep =
+        guest(&[host.mount("/workspace//a/./b/../c/m/", "inside", true), host.mount("/workspace/a/c/m/dir/n", "outside", true)]);
+    let (len, path) = deep.sys(0x17, &["/workspace/a/c/m/dir/n".into(), Arg::Room(100)]);
+    assert_eq!(&path[..len as usize], b"/workspace/a/c/m/dir/n");
+    for from in ["/workspace/a", "/workspace/a/c"] {
+        assert_eq!(deep.plain(RENAME, &[from.into(), "/tmp/moved".into()]), EBUSY, "{from}");
+    }
+    assert_eq!(deep.plain(RENAME, &["/workspace/a/b".into(), "/tmp/moved".into()]), 0, "nothing is mounted in it");
+    super::snapshot::by_bytes(&deep).read_file("/workspace/a/c/m/dir/n/secret").expect("the same in a copy");
+    // What a program has laid in the way of a mount that comes later.
+    let mut sly = guest(&[]);
+    assert_eq!(sly.plain(0x0c, &["/tmp".into(), "/workspace/a".into()]), 0);
+    let mounts = [host.mount("/workspace/a/m", "inside", true)];
+    match sly.program.process().kernel.embedder_files().furnish(&mounts, &[], &[], "/workspace") {
+        Err(Error::InvalidRequest { what, received, .. }) => {
+            assert_eq!((&*what, received.ends_with("ELOOP")), ("mounts.guestPath", true), "{received}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Names and kinds of what has been told by then; waits for the host to tell something.
+fn heard(guest: &Guest) -> Vec<(u8, String)> {
+    let until = Instant::now() + Duration::from_secs(5);
+    loop {
+        let mut found = Vec::new();
+        for event in guest.program.process().operations.take() {
+            let mut rest = &event.bytes[..];
+            while let [kind, _, len, _, others @ ..] = rest {
+                let (name, others) = others.split_at(usize::from(*len));
+                found.push((*kind, String::from_utf8_lossy(name).into_owned()));
+                rest = others;
+            }
+        }
+        if !found.is_empty() || Instant::now() > until {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn changes_of_a_mounted_folder_are_told_whoever_makes_them() {
+    const WATCH: u32 = 0x1f;
+    let host = Host::new("watch");
+    let mut guest = host.guest(false);
+    let watching = |guest: &Guest| guest.program.process().kernel.files.lock().host_watchers.count();
+    assert!(guest.plain(WATCH, &["/m/dir".into(), 0.into()]) > 0);
+    assert_eq!(watching(&guest), Some(1));
+    std::fs::write(host.path("inside/dir/new"), b"").expect("a file");
+    assert_eq!(heard(&guest), [(1, "new".to_owned())], "from outside");
+    assert_eq!(guest.plain(0x09, &["/m/dir/new".into()]), 0);
+    // Nobody has asked since: what happened is kept, and told at once.
+    std::thread::sleep(Duration::from_millis(50));
+    let operation = guest.plain(WATCH, &["/m/dir".into(), 0.into()]);
+    assert!(heard(&guest).contains(&(1, "new".to_owned())), "from the guest");
+    assert_eq!(watching(&guest), Some(1), "the same watch");
+    assert_eq!(guest.plain(0x20, &[operation.into()]), 0);
+    assert_eq!(guest.plain(0x20, &[operation.into()]), -22);
+    assert_eq!(watching(&guest), None, "the last one takes thread and descriptor along");
+    assert!(guest.plain(WATCH, &["/m/dir/file".into(), 0.into()]) > 0);
+    std::fs::write(host.path("inside/dir/file"), b"changed").expect("a file");
+    assert!(heard(&guest).contains(&(2, "file".to_owned())));
+    symlink(host.path("outside"), host.path("inside/out")).expect("a link");
+    assert_eq!(guest.plain(WATCH, &["/m/out".into(), 0.into()]), EACCES);
+    assert_eq!(guest.plain(WATCH, &["/m/nothing".into(), 0.into()]), ENOENT);
+    assert_eq!(guest.plain(WATCH, &["/proc".into(), 0.into()]), -38);
+    guest.program.process().close();
+    assert_eq!(watching(&guest), None, "a process's watches end with it");
+}

@@ -1,0 +1,235 @@
+//! Overlays: the host's folder is read and never written, and what the guest does on top is as in memory.
+
+use super::super::super::Kernel;
+use super::{Arg, Guest};
+use crate::fs::options::MountOptions;
+use crate::limits::Limits;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const OPEN: u32 = 0x00;
+const UNLINK: u32 = 0x09;
+const RENAME: u32 = 0x0a;
+const ENOENT: i64 = -2;
+const EACCES: i64 = -13;
+const EBUSY: i64 = -16;
+const EEXIST: i64 = -17;
+const ENOSPC: i64 = -28;
+const ENOTEMPTY: i64 = -39;
+
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A folder of the host: `project/{package.json, src/{main.js, util.js, deep/file}, link -> src/main.js, out -> /etc}`.
+fn folder(name: &str) -> Folder {
+    let root = std::env::temp_dir().join(format!("coldframe-overlay-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&root);
+    std::fs::create_dir_all(root.join("src/deep")).expect("a temporary directory");
+    for (path, text) in [("package.json", "{}"), ("src/main.js", "main"), ("src/util.js", "util"), ("src/deep/file", "deep")] {
+        std::fs::write(root.join(path), text).expect("a file");
+    }
+    symlink("src/main.js", root.join("link")).expect("a link");
+    symlink("/etc", root.join("out")).expect("a link");
+    Folder(root)
+}
+
+/// Everything in a folder: paths, sizes, modes and times of change.
+fn state(folder: &Path) -> Vec<(PathBuf, u64, u32, i64, i64)> {
+    let (mut found, mut left) = (Vec::new(), vec![folder.to_path_buf()]);
+    while let Some(path) = left.pop() {
+        let stat = std::fs::symlink_metadata(&path).expect("there");
+        if stat.is_dir() {
+            left.extend(std::fs::read_dir(&path).expect("a directory").map(|entry| entry.expect("an entry").path()));
+        }
+        let size = if stat.is_dir() { 0 } else { stat.size() };
+        found.push((path, size, stat.mode(), stat.mtime_nsec(), stat.ctime_nsec()));
+    }
+    found.sort();
+    found
+}
+
+fn kernel(folder: &Folder, limits: &Limits) -> Arc<Kernel> {
+    let kernel = Arc::new(Kernel::new(limits));
+    let mount = MountOptions { guest_path: "/p".to_owned(), host_path: folder.0.clone(), read_only: true, overlay: true };
+    kernel.embedder_files().furnish(&[mount], &[], &[], "/workspace").expect("mounted");
+    kernel
+}
+
+fn names(guest: &mut Guest, path: &str) -> Vec<String> {
+    let mut names: Vec<_> = guest.list(path, 300).expect("a directory").into_iter().map(|entry| entry.0).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_changed_is_changed_in_the_box_alone() {
+    let folder = folder("changes");
+    let before = state(&folder.0);
+    let mut guest = Guest::of(&kernel(&folder, &Limits::default()), "/p/src");
+    assert_eq!(guest.read_file("main.js"), Ok(b"main".to_vec()), "read below");
+    assert_eq!(guest.write_file("main.js", b"changed"), 0);
+    assert_eq!(guest.read_file("/p/link"), Ok(b"changed".to_vec()), "a link below leads to what is above");
+    let fd = guest.plain(OPEN, &["util.js".into(), 0o2001.into(), 0.into()]);
+    assert_eq!(guest.plain(0x03, &[fd.into(), "!".into(), (-1).into()]), 1);
+    assert_eq!(guest.read_file("util.js"), Ok(b"util!".to_vec()), "appended to what was below");
+    assert_eq!(guest.plain(UNLINK, &["main.js".into()]), 0);
+    assert_eq!(guest.stat("main.js", true), Err(ENOENT));
+    assert_eq!(guest.plain(UNLINK, &["/p/link".into()]), 0);
+    assert_eq!(guest.stat("/p/link", false), Err(ENOENT));
+    assert_eq!(names(&mut guest, "/p"), ["out", "package.json", "src"]);
+    assert_eq!(names(&mut guest, "."), ["deep", "util.js"]);
+    assert_eq!(guest.write_file("main.js", b"new"), 0);
+    assert_eq!(names(&mut guest, "/p/src"), ["deep", "main.js", "util.js"]);
+    assert_eq!(guest.plain(0x07, &["/p/src/deep".into(), 0o755.into()]), EEXIST);
+    assert_eq!(guest.plain(0x0c, &["x".into(), "/p/package.json".into()]), EEXIST);
+    assert_eq!(guest.plain(0x10, &["/p/package.json".into(), 0o600.into(), 1.into()]), 0);
+    assert_eq!(guest.stat("/p/package.json", true).map(|stat| stat[1] as u32), Ok(0o100_600));
+    assert_eq!(guest.plain(0x06, &["/p/src/deep/file".into(), 2.into()]), 0, "it may be written");
+    assert_eq!(guest.stat("/p/out/passwd", true), Err(EACCES), "a link leads nowhere else than in a mount");
+    assert_eq!(state(&folder.0), before, "the folder is as it was");
+}
+
+#[test]
+fn directories_are_renamed_with_what_is_in_them() {
+    let folder = folder("rename");
+    let before = state(&folder.0);
+    let mut guest = Guest::of(&kernel(&folder, &Limits::default()), "/p/src/deep");
+    assert_eq!(guest.plain(RENAME, &["/p/src".into(), "/p/lib".into()]), 0);
+    assert_eq!(guest.stat("/p/src", true), Err(ENOENT));
+    assert_eq!(guest.read_file("/p/lib/deep/file"), Ok(b"deep".to_vec()));
+    assert_eq!(guest.read_file("file"), Ok(b"deep".to_vec()), "the working directory moved along");
+    assert_eq!(guest.read_file("../util.js"), Ok(b"util".to_vec()));
+    let (len, path) = guest.sys(0x1b, &[Arg::Room(100)]);
+    assert_eq!(&path[..len as usize], b"/p/lib/deep");
+    let (len, path) = guest.sys(0x17, &["../util.js".into(), Arg::Room(100)]);
+    assert_eq!(&path[..len as usize], b"/p/lib/util.js");
+    assert_eq!(guest.plain(RENAME, &["/p/lib/deep".into(), "/tmp/deep".into()]), 0, "out of the overlay, too");
+    assert_eq!(guest.read_file("/tmp/deep/file"), Ok(b"deep".to_vec()));
+    assert_eq!(guest.read_file("../deep/file"), Ok(b"deep".to_vec()));
+    assert_eq!(guest.plain(0x07, &["/p/src".into(), 0o755.into()]), 0);
+    assert_eq!(names(&mut guest, "/p/src"), Vec::<String>::new(), "a new directory hides what lies below its name");
+    assert_eq!(guest.plain(RENAME, &["/p/src".into(), "/p/lib".into()]), ENOTEMPTY);
+    assert_eq!(guest.plain(0x08, &["/p".into()]), EBUSY);
+    assert_eq!(guest.plain(RENAME, &["/p".into(), "/q".into()]), EBUSY);
+    assert_eq!(guest.plain(RENAME, &["/p/lib/util.js".into(), "/p/package.json".into()]), 0);
+    assert_eq!(guest.read_file("/p/package.json"), Ok(b"util".to_vec()));
+    assert_eq!(state(&folder.0), before);
+}
+
+#[test]
+fn the_caller_outside_changes_the_box_too_and_everything_can_be_removed() {
+    let folder = folder("outside");
+    let before = state(&folder.0);
+    let kernel = kernel(&folder, &Limits::default());
+    let outside = kernel.embedder_files();
+    outside.write("/p/src/deep/new/file", b"new", false).expect("directories are made");
+    outside.write("/p/src/util.js", b"!", true).expect("appended");
+    assert_eq!(outside.read("/p/src/util.js", 0, 100).expect("read").0, b"util!");
+    assert_eq!(outside.list("/p/src/deep").expect("listed").len(), 2);
+    outside.rename("/p/src/deep", "/p/deep").expect("renamed");
+    outside.remove("/p/src", true).expect("removed");
+    assert!(outside.stat("/p/src/main.js", true).is_err());
+    outside.mkdir("/p/src/main.js", true).expect("made");
+    for name in ["link", "out", "package.json", "src", "deep"] {
+        outside.remove(&format!("/p/{name}"), true).expect(name);
+    }
+    assert!(outside.list("/p").expect("listed").is_empty());
+    let used = kernel.files.lock().used.inodes;
+    assert!(used <= 7, "{used}: the root, and one for each of the names that are hidden");
+    assert_eq!(state(&folder.0), before);
+}
+
+#[test]
+fn limits_count_what_is_raised() {
+    let folder = folder("limits");
+    std::fs::write(folder.0.join("large"), vec![7; 100_000]).expect("a file");
+    let before = state(&folder.0);
+    let kernel = kernel(&folder, &Limits { filesystem_bytes: 50_000, ..Limits::default() });
+    let mut guest = Guest::of(&kernel, "/p");
+    let append = guest.plain(OPEN, &["large".into(), 0o2001.into(), 0.into()]);
+    assert_eq!(append, ENOSPC);
+    assert_eq!(guest.read_file("large").map(|bytes| bytes.len()), Ok(100_000), "and it is as it was");
+    assert_eq!(guest.plain(RENAME, &["large".into(), "other".into()]), ENOSPC);
+    assert_eq!(guest.write_file("large", b"short"), 0, "what is cut need not be read");
+    assert_eq!(guest.plain(UNLINK, &["large".into()]), 0);
+    assert_eq!(kernel.files.lock().used.bytes, 0);
+    let kernel = self::kernel(&folder, &Limits { inodes: 3, ..Limits::default() });
+    let mut guest = Guest::of(&kernel, "/p");
+    assert_eq!(guest.write_file("src/deep/new", b""), ENOSPC, "the root, two directories, and no room for a file");
+    for name in ["package.json", "link", "large"] {
+        assert_eq!(guest.plain(UNLINK, &[name.into()]), 0, "removing works when nothing else does");
+    }
+    assert_eq!(guest.plain(0x07, &["d".into(), 0o755.into()]), ENOSPC);
+    assert_eq!(state(&folder.0), before);
+}
+
+#[test]
+fn changes_in_an_overlay_are_told() {
+    let folder = folder("watch");
+    let mut guest = Guest::of(&kernel(&folder, &Limits::default()), "/p");
+    let operation = guest.plain(0x1f, &["src".into(), 1.into()]);
+    assert!(operation > 0, "{operation}");
+    assert_eq!(guest.plain(UNLINK, &["src/main.js".into()]), 0);
+    assert_eq!(guest.program.process().operations.take().len(), 1);
+}
+
+#[test]
+fn others_go_on_while_a_large_file_is_copied_up() {
+    const LEN: u64 = 64 << 20;
+    let folder = folder("large");
+    std::fs::File::create(folder.0.join("large")).and_then(|file| file.set_len(LEN)).expect("a file");
+    // Without holes, so that what has been copied can be seen.
+    std::fs::write(folder.0.join("large"), vec![1; LEN as usize]).expect("a file");
+    let kernel = kernel(&folder, &Limits { filesystem_bytes: 2 * LEN, ..Limits::default() });
+    let (mut one, mut other) = (Guest::of(&kernel, "/p"), Guest::of(&kernel, "/p"));
+    let copying = std::thread::spawn(move || one.plain(OPEN, &["large".into(), 0o2001.into(), 0.into()]));
+    let mut between = 0;
+    loop {
+        assert!(other.stat("/etc/hosts", true).is_ok());
+        let used = kernel.files.lock().used.bytes;
+        between += usize::from(used > 0 && used < LEN);
+        if used == LEN && copying.is_finished() {
+            break;
+        }
+        std::thread::yield_now();
+    }
+    assert!(copying.join().expect("no panic") >= 3);
+    assert!(between > 0, "somebody else's call came in between");
+    assert_eq!(kernel.files.lock().used.bytes, LEN);
+}
+
+#[test]
+fn two_that_change_the_same_file_at_once_change_one_copy() {
+    const LEN: usize = 4 << 20;
+    for round in 0..20 {
+        let folder = folder(&format!("race-{round}"));
+        std::fs::write(folder.0.join("large"), vec![b'.'; LEN]).expect("a file");
+        let kernel = kernel(&folder, &Limits { filesystem_bytes: 3 * LEN as u64, ..Limits::default() });
+        let append = |text: &'static str| {
+            let mut guest = Guest::of(&kernel, "/p");
+            move || {
+                let fd = guest.plain(OPEN, &["large".into(), 0o2001.into(), 0.into()]);
+                assert!(fd >= 0, "{fd}");
+                assert_eq!(guest.plain(0x03, &[fd.into(), text.into(), (-1).into()]), 1);
+            }
+        };
+        let threads = ["a", "b"].map(|text| std::thread::spawn(append(text)));
+        let gone = (round % 2 == 1).then(|| {
+            let mut guest = Guest::of(&kernel, "/p");
+            std::thread::spawn(move || guest.plain(UNLINK, &["package.json".into()]))
+        });
+        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+        gone.into_iter().for_each(|thread| assert_eq!(thread.join().expect("no panic"), 0));
+        let bytes = kernel.embedder_files().read("/p/large", 0, LEN + 10).expect("read").0;
+        assert_eq!(bytes.len(), LEN + 2);
+        assert_eq!(bytes[LEN..].iter().map(|byte| u32::from(*byte)).sum::<u32>(), u32::from(b'a') + u32::from(b'b'));
+        let used = kernel.files.lock().used.bytes;
+        assert!(used < LEN as u64 + 10_000, "nothing is counted twice: {used}");
+    }
+}

@@ -1,0 +1,402 @@
+//! Rules about files against everything that a program can do: each call, every way to a file that is not its path, and random sequences of calls
+//! that look for a way round.
+
+use super::super::super::Kernel;
+use super::super::tree::User;
+use super::super::walk::{Last, Side};
+use super::{Arg, Guest};
+use crate::fs::options::MountOptions;
+use crate::limits::Limits;
+use crate::permissions::policy::{PermissionPolicy, PermissionRule, Scope, ScopePolicy, Verdict};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+const EACCES: i64 = -13;
+const ENOENT: i64 = -2;
+
+/// `-` denies, `+` allows; then paths, and after `|` operations.
+fn policy(default: Verdict, rules: &[&str]) -> PermissionPolicy {
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let rule = |text: &&str| {
+        let (paths, operations) = text[1..].split_once('|').unwrap_or((&text[1..], ""));
+        PermissionRule {
+            verdict: if text.starts_with('-') { Verdict::Deny } else { Verdict::Allow },
+            operations: Some(words(operations)).filter(|words| !words.is_empty()),
+            patterns: Some(words(paths)),
+        }
+    };
+    PermissionPolicy { fs: Some(ScopePolicy { default, rules: rules.iter().map(rule).collect() }), ..PermissionPolicy::default() }
+}
+
+fn kernel(files: &[(&str, &str)], mounts: &[MountOptions]) -> Arc<Kernel> {
+    let kernel = Arc::new(Kernel::new(&Limits::default()));
+    let files: Vec<_> = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
+    kernel.embedder_files().furnish(mounts, &[], &files, "/workspace").expect("furnished");
+    kernel
+}
+
+fn set(kernel: &Kernel, default: Verdict, rules: &[&str]) {
+    kernel.permissions.set(&policy(default, rules)).expect("a good policy");
+}
+
+fn closed(files: &[(&str, &str)], rules: &[&str]) -> Guest {
+    let kernel = kernel(files, &[]);
+    set(&kernel, Verdict::Allow, rules);
+    Guest::of(&kernel, "/workspace")
+}
+
+const SECRET: &[(&str, &str)] = &[("/tmp/secret/file", "SECRET"), ("/tmp/open", "open")];
+
+fn calls(path: &'static str) -> Vec<(&'static str, &'static str, u32, Vec<Arg<'static>>)> {
+    let other = "/tmp/new";
+    vec![
+        ("open to read", "read", 0x00, vec![path.into(), 0.into(), 0.into()]),
+        ("open to write", "write", 0x00, vec![path.into(), 1.into(), 0.into()]),
+        ("open to do both", "read write", 0x00, vec![path.into(), 2.into(), 0.into()]),
+        ("open to cut", "write truncate", 0x00, vec![path.into(), 0o1001.into(), 0.into()]),
+        ("stat", "stat", 0x04, vec![path.into(), Arg::Room(144), 1.into()]),
+        ("access", "stat", 0x06, vec![path.into(), 0.into()]),
+        ("access to read", "stat read", 0x06, vec![path.into(), 4.into()]),
+        ("access to write", "stat write", 0x06, vec![path.into(), 2.into()]),
+        ("rename", "rename", 0x0a, vec![path.into(), other.into()]),
+        ("link", "link", 0x0b, vec![path.into(), "/tmp/secret/other".into()]),
+        ("chmod", "chmod", 0x10, vec![path.into(), 0o600.into(), 1.into()]),
+        ("chown", "chown", 0x12, vec![path.into(), (-1).into(), (-1).into(), 1.into()]),
+        ("utimes", "utimes", 0x14, vec![path.into(), 0.into(), 0.into(), 1.into()]),
+        ("realpath", "stat", 0x17, vec![path.into(), Arg::Room(100)]),
+        ("statfs", "stat", 0x18, vec![path.into(), Arg::Room(56)]),
+        ("copy from", "read", 0x1c, vec![path.into(), other.into(), 0.into()]),
+        ("copy to", "write", 0x1c, vec!["/tmp/open".into(), path.into(), 0.into()]),
+        ("internalModuleStat", "stat", 0x1d, vec![path.into()]),
+        ("readFile", "read", 0x1e, vec![path.into(), Arg::Room(10)]),
+        ("watch", "watch", 0x1f, vec![path.into(), 0.into()]),
+        ("truncate", "truncate", 0x22, vec![path.into(), 0.into()]),
+        ("unlink", "rm", 0x09, vec![path.into()]),
+    ]
+}
+
+/// Operations that a call needs: it goes with them alone, and with all but one of them it does not.
+#[test]
+fn each_call_asks_for_its_operations_and_no_others() {
+    for (name, needed, number, arguments) in calls("/tmp/secret/file") {
+        // Names besides the file itself are free, and a rename or a second name must not open anything.
+        let allow = format!("+/tmp/secret/file|{needed}");
+        let free = "+/tmp/new /tmp/open /tmp/secret/other|read write truncate chmod";
+        let moved = format!("+/tmp/new /tmp/secret/other|{needed}");
+        let kernel = kernel(SECRET, &[]);
+        set(&kernel, Verdict::Deny, &[&allow, free, &moved]);
+        if needed == "rename" || needed == "link" {
+            let same = format!("+/tmp/secret/file /tmp/new /tmp/secret/other|{needed}");
+            set(&kernel, Verdict::Deny, &[&same]);
+        }
+        let mut guest = Guest::of(&kernel, "/tmp");
+        kernel.embedder_files().write("/tmp/secret/file", b"SECRET", false).expect("written");
+        let answer = guest.plain(number, &arguments);
+        assert!(answer >= 0, "{name} with {needed}: {answer}");
+        for one in needed.split(' ') {
+            let mut guest = closed(SECRET, &[&format!("-/tmp/secret/file|{one}")]);
+            assert_eq!(guest.plain(number, &arguments), EACCES, "{name} without {one}");
+            let (len, text) = guest.sys(0x23, &[Arg::Room(100)]);
+            let text = String::from_utf8_lossy(&text[..len as usize]).into_owned();
+            assert_eq!(text, format!("the permission fs.{one} is denied"), "{name}");
+        }
+    }
+}
+
+#[test]
+fn calls_that_make_or_look_at_names_ask_for_theirs() {
+    let cases: &[(&str, u32, &[Arg<'_>])] = &[
+        ("create_dir", 0x07, &[Arg::Bytes(b"/tmp/secret/new"), Arg::Int(0o777)]),
+        ("symlink", 0x0c, &[Arg::Bytes(b"anything"), Arg::Bytes(b"/tmp/secret/new")]),
+        ("write", 0x00, &[Arg::Bytes(b"/tmp/secret/new"), Arg::Int(0o101), Arg::Int(0o666)]),
+        ("readdir", 0x00, &[Arg::Bytes(b"/tmp/secret"), Arg::Int(0o200_000), Arg::Int(0)]),
+        ("readdir", 0x00, &[Arg::Bytes(b"/tmp/secret"), Arg::Int(0), Arg::Int(0)]),
+        ("rm", 0x08, &[Arg::Bytes(b"/tmp/secret/dir")]),
+        ("readlink", 0x0d, &[Arg::Bytes(b"/tmp/secret/link"), Arg::Room(100)]),
+        ("stat", 0x04, &[Arg::Bytes(b"/tmp/secret/link"), Arg::Room(144), Arg::Int(0)]),
+        ("link", 0x0b, &[Arg::Bytes(b"/tmp/open"), Arg::Bytes(b"/tmp/secret/second")]),
+        ("rename", 0x0a, &[Arg::Bytes(b"/tmp/open"), Arg::Bytes(b"/tmp/secret/moved")]),
+        ("stat", 0x1a, &[Arg::Bytes(b"/tmp/secret")]),
+    ];
+    let furnish = |guest: &mut Guest| {
+        guest.plain(0x07, &["/tmp/secret".into(), 0o777.into()]);
+        guest.plain(0x07, &["/tmp/secret/dir".into(), 0o777.into()]);
+        guest.plain(0x0c, &["nowhere".into(), "/tmp/secret/link".into()]);
+        guest.write_file("/tmp/open", b"open");
+    };
+    for (operation, number, arguments) in cases {
+        let mut guest = Guest::new(Limits::default());
+        furnish(&mut guest);
+        set(&guest.program.process().kernel, Verdict::Allow, &[&format!("-/tmp/secret|{operation}")]);
+        assert_eq!(guest.plain(*number, arguments), EACCES, "{operation} {number:x}");
+        let others = super::super::super::permissions::operations::names(Scope::Fs);
+        let others: Vec<_> = others.iter().copied().filter(|name| name != operation).collect();
+        // A name in a closed place is a place with less; a second one must be as open as the first.
+        let places = if *number == 0x0b { "/tmp/secret /tmp/open" } else { "/tmp/secret" };
+        set(&guest.program.process().kernel, Verdict::Allow, &[&format!("-{places}|{}", others.join(" "))]);
+        assert!(guest.plain(*number, arguments) >= 0, "{operation} {number:x} needs nothing else");
+    }
+}
+
+#[test]
+fn no_other_way_leads_to_what_is_closed() {
+    let mut guest = Guest::of(&kernel(SECRET, &[]), "/tmp/secret");
+    let kernel = guest.program.process().kernel.clone();
+    guest.plain(0x0c, &["/tmp/secret".into(), "/tmp/to".into()]);
+    guest.plain(0x0c, &["to/file".into(), "/tmp/through".into()]);
+    guest.plain(0x0c, &["/tmp/through".into(), "/tmp/twice".into()]);
+    let fd = guest.plain(0x00, &["/tmp/secret/file".into(), 0.into(), 0.into()]);
+    let folder = guest.plain(0x00, &["/tmp/secret".into(), 0o200_000.into(), 0.into()]);
+    set(&kernel, Verdict::Allow, &["-/tmp/secret"]);
+    let own = format!("/proc/{}/cwd/file", guest.program.pid());
+    let ways = [
+        "/tmp/secret/file".to_owned(),
+        "file".to_owned(),
+        "./file".to_owned(),
+        "../secret/file".to_owned(),
+        "/tmp//secret/./file".to_owned(),
+        "/tmp/open/../secret/file".to_owned(),
+        "/tmp/to/file".to_owned(),
+        "/tmp/through".to_owned(),
+        "/tmp/twice".to_owned(),
+        "/proc/self/cwd/file".to_owned(),
+        own,
+        "/proc/self/root/tmp/secret/file".to_owned(),
+        format!("/proc/self/fd/{fd}"),
+        format!("/dev/fd/{fd}"),
+        format!("/proc/self/fd/{folder}/file"),
+    ];
+    for way in &ways {
+        let read = guest.read_file(way);
+        assert!(matches!(read, Err(EACCES | -20)), "{way}: {read:?}");
+        assert_ne!(guest.plain(0x00, &[way.as_str().into(), 2.into(), 0.into()]), 0, "{way}");
+        // A link itself lies elsewhere and may be removed; of `/proc` nothing can be.
+        if !way.starts_with("/tmp/t") && !way.contains("fd") {
+            let removed = guest.plain(0x09, &[way.as_str().into()]);
+            assert!(matches!(removed, EACCES | -20), "{way}: {removed}");
+        }
+    }
+    // What was open stays open: reading goes on, other things are asked about.
+    let (count, bytes) = guest.sys(0x02, &[fd.into(), Arg::Room(6), 0.into()]);
+    assert_eq!((count, &bytes[..]), (6, &b"SECRET"[..]));
+    for (call, arguments) in [(0x11, vec![fd.into(), 0o600.into()]), (0x13, vec![fd.into(), (-1).into(), (-1).into()])] {
+        assert_eq!(guest.plain(call, &arguments), EACCES, "{call:x}");
+    }
+    assert_eq!(guest.plain(0x15, &[fd.into(), 0.into(), 0.into()]), EACCES);
+    assert_eq!(kernel.embedder_files().read("/tmp/secret/file", 0, 10).expect("the owner reads").0, b"SECRET");
+}
+
+#[test]
+fn a_closed_place_does_not_show_what_is_in_it() {
+    let mut guest = closed(&[("/tmp/secret/dir/file", "")], &["-/tmp/secret"]);
+    let stat = |guest: &mut Guest, path: &str| guest.stat(path, true).err();
+    for path in [
+        "/tmp/secret",
+        "/tmp/secret/dir",
+        "/tmp/secret/dir/file",
+        "/tmp/secret/none",
+        "/tmp/secret/none/at/all",
+        "/tmp/secret/dir/file/x",
+    ] {
+        assert_eq!(stat(&mut guest, path), Some(EACCES), "{path}");
+    }
+    for path in ["/tmp/secret/dir/../../open", "/tmp/secret/none/../../open", "/tmp/secret/dir/file/../../../open"] {
+        assert_eq!(stat(&mut guest, path), Some(EACCES), "{path}");
+    }
+    assert_eq!((stat(&mut guest, "/tmp/none"), stat(&mut guest, "/tmp/secrets/x")), (Some(ENOENT), Some(ENOENT)));
+    assert_eq!(guest.plain(0x1a, &["/tmp/secret/none".into()]), EACCES, "nor does chdir");
+    assert_eq!(guest.plain(0x1a, &["/tmp/none".into()]), ENOENT);
+}
+
+#[test]
+fn what_is_closed_stays_so_when_it_or_what_holds_it_moves() {
+    let files = [("/tmp/a/b/secret/file", "SECRET"), ("/tmp/open", "")];
+    let mut guest = closed(&files, &["-/tmp/a/b/secret|read"]);
+    let mv = |guest: &mut Guest, from: &str, to: &str| guest.plain(0x0a, &[from.into(), to.into()]);
+    for from in ["/tmp/a", "/tmp/a/b", "/tmp/a/b/secret", "/tmp/a/b/secret/file"] {
+        assert_eq!(mv(&mut guest, from, "/tmp/elsewhere"), EACCES, "{from}");
+    }
+    assert_eq!(guest.plain(0x0b, &["/tmp/a/b/secret/file".into(), "/tmp/second".into()]), EACCES);
+    assert_eq!(mv(&mut guest, "/tmp/a/b/secret/file", "/tmp/a/b/secret/other"), 0, "inside it may move");
+    assert_eq!(mv(&mut guest, "/tmp/open", "/tmp/a/b/secret/open"), 0, "into it too");
+    // Everywhere the same rule holds: folders may move.
+    let mut guest = closed(&[("/tmp/a/.env", "SECRET"), ("/tmp/a/x", "")], &["-**/.env|read"]);
+    assert_eq!(mv(&mut guest, "/tmp/a", "/tmp/b"), 0);
+    assert_eq!(guest.read_file("/tmp/b/.env"), Err(EACCES));
+    assert_eq!(mv(&mut guest, "/tmp/b/.env", "/tmp/b/env"), EACCES);
+    // Nothing moves to where more is allowed.
+    let mut guest = closed(&[("/tmp/in/file", ""), ("/tmp/out/x", "")], &["-/tmp|read", "+/tmp/out"]);
+    assert_eq!(mv(&mut guest, "/tmp/in/file", "/tmp/out/file"), EACCES);
+    assert_eq!(mv(&mut guest, "/tmp/out/x", "/tmp/in/x"), 0);
+}
+
+#[test]
+fn rules_hold_in_mounted_folders_and_overlays() {
+    let root = std::env::temp_dir().join(format!("coldframe-rules-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&root);
+    std::fs::create_dir_all(root.join("secret")).expect("a folder");
+    std::fs::create_dir_all(root.join("real")).expect("a folder");
+    std::fs::write(root.join("secret/file"), "SECRET").expect("a file");
+    std::os::unix::fs::symlink("secret", root.join("to")).expect("a link");
+    std::os::unix::fs::symlink("../secret/file", root.join("real/through")).expect("a link");
+    for overlay in [false, true] {
+        let mount = MountOptions { guest_path: "/m".into(), host_path: root.clone(), read_only: false, overlay };
+        let kernel = kernel(&[], &[mount]);
+        let mut guest = Guest::of(&kernel, "/m");
+        set(&kernel, Verdict::Allow, &["-/m/secret"]);
+        for path in ["/m/secret/file", "to/file", "real/through", "real/../secret/file", "/m/secret/none"] {
+            assert_eq!(guest.read_file(path), Err(EACCES), "{path} {overlay}");
+            assert_eq!(guest.plain(0x00, &[path.into(), 0o1101.into(), 0o666.into()]), EACCES, "{path} {overlay}");
+        }
+        for (from, to) in [("secret", "x"), ("/m/secret/file", "x"), ("to/file", "x")] {
+            assert_eq!(guest.plain(0x0a, &[from.into(), to.into()]), EACCES, "{from} {overlay}");
+            assert_eq!(guest.plain(0x09, &[from.into()]), EACCES, "{from} {overlay}");
+        }
+        assert_eq!(guest.plain(0x0b, &["to/file".into(), "x".into()]), EACCES);
+        assert_eq!(guest.write_file("own", b"own"), 0);
+        assert_eq!(guest.read_file("own"), Ok(b"own".to_vec()));
+    }
+    assert_eq!(std::fs::read(root.join("secret/file")).expect("still there"), b"SECRET");
+    let _ = std::fs::remove_dir_all(&root);
+}
+
+#[test]
+fn a_watcher_of_everything_hears_nothing_of_what_is_closed() {
+    let mut guest = closed(&[("/tmp/a/x", ""), ("/tmp/secret/x", "")], &["-/tmp/secret|watch"]);
+    assert_eq!(guest.plain(0x1f, &["/tmp/secret".into(), 0.into()]), EACCES);
+    assert_eq!(guest.plain(0x1f, &["/tmp/secret/x".into(), 0.into()]), EACCES);
+    assert!(guest.plain(0x1f, &["/tmp".into(), 1.into()]) > 0);
+    guest.write_file("/tmp/secret/new", b"");
+    assert!(guest.program.process().operations.take().is_empty());
+    guest.write_file("/tmp/a/new", b"");
+    assert_eq!(guest.program.process().operations.take().len(), 1);
+}
+
+#[test]
+fn a_copy_takes_no_mode_where_modes_may_not_be_changed() {
+    let kernel = kernel(&[("/tmp/from", "from"), ("/tmp/secret/to", "")], &[]);
+    set(&kernel, Verdict::Allow, &["-/tmp/secret|chmod"]);
+    let mut guest = Guest::of(&kernel, "/tmp");
+    assert_eq!(guest.plain(0x10, &["from".into(), 0o777.into(), 1.into()]), 0);
+    let before = guest.stat("secret/to", true).expect("there")[1];
+    assert_eq!(guest.plain(0x1c, &["from".into(), "secret/to".into(), 0.into()]), 0);
+    assert_eq!(guest.stat("secret/to", true).expect("there")[1], before);
+    assert_eq!(guest.read_file("secret/to"), Ok(b"from".to_vec()));
+}
+
+#[test]
+fn a_policy_that_comes_later_counts_from_the_next_call_on_for_all_processes() {
+    let kernel = kernel(SECRET, &[]);
+    let (mut one, mut other) = (Guest::of(&kernel, "/"), Guest::of(&kernel, "/"));
+    assert!(one.read_file("/tmp/secret/file").is_ok());
+    set(&kernel, Verdict::Allow, &["-/tmp/secret"]);
+    assert_eq!((one.read_file("/tmp/secret/file"), other.read_file("/tmp/secret/file")), (Err(EACCES), Err(EACCES)));
+    kernel.permissions.set(&PermissionPolicy::default()).expect("the default");
+    assert!(one.read_file("/tmp/secret/file").is_ok() && other.read_file("/tmp/secret/file").is_ok());
+}
+
+#[test]
+fn a_policy_that_allows_one_folder_is_enough_to_work_in_it() {
+    let kernel = kernel(&[("/workspace/app/a", "a"), ("/workspace/other", "")], &[]);
+    set(&kernel, Verdict::Deny, &["+/workspace/app"]);
+    let mut guest = Guest::of(&kernel, "/workspace/app");
+    assert_eq!(guest.read_file("a"), Ok(b"a".to_vec()));
+    assert_eq!((guest.write_file("b", b"b"), guest.plain(0x0a, &["b".into(), "c".into()])), (0, 0));
+    assert_eq!((guest.plain(0x0b, &["c".into(), "d".into()]), guest.plain(0x09, &["d".into()])), (0, 0));
+    assert!(guest.list(".", 1_000).is_ok() && guest.list("..", 1_000).is_err());
+    assert!(
+        guest.stat("/workspace", true).is_ok() && guest.stat("/", true).is_ok() && guest.stat("/workspace/other", true).is_err()
+    );
+    assert_eq!(guest.read_file("/etc/passwd"), Err(EACCES));
+    assert_eq!(guest.plain(0x0a, &["c".into(), "/workspace/c".into()]), EACCES);
+}
+
+const NAMES: &[&str] = &[
+    "/tmp/p",
+    "/tmp/p/s",
+    "/tmp/p/s/f",
+    "/tmp/q",
+    "/tmp/q/x",
+    "/tmp/l",
+    "p",
+    "..",
+    "s/f",
+    "../p/s",
+    "/tmp/p/y",
+    "f",
+    "/proc/self/cwd/f",
+    "/proc/self/fd/3",
+];
+
+/// One call of a sequence: its kind, and two names.
+type Step = (u8, usize, usize);
+
+fn take(guest: &mut Guest, (kind, one, other): Step) {
+    let (one, other): (Arg<'_>, Arg<'_>) = (NAMES[one].into(), NAMES[other].into());
+    match kind {
+        0 => drop(guest.plain(0x07, &[one, 0o777.into()])),
+        1 => drop(guest.plain(0x0c, &[other, one])),
+        2 | 3 => drop(guest.plain(0x0a, &[one, other])),
+        4 => drop(guest.plain(0x0b, &[one, other])),
+        5 => drop(guest.plain(0x1a, &[one])),
+        6 => drop(guest.plain(0x1c, &[one, other, 0.into()])),
+        7 => drop(guest.plain(0x00, &[one, 0o2.into(), 0o666.into()])),
+        8 => drop(guest.plain(0x09, &[one])),
+        9 => drop(guest.plain(0x22, &[one, 1.into()])),
+        10 => drop(guest.plain(0x10, &[one, 0o777.into(), 1.into()])),
+        11 => drop(guest.plain(0x00, &[one, 0o1101.into(), 0o666.into()])),
+        _ => drop(guest.plain(0x08, &[one])),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+    /// Whatever a program does with names, what it may not read it does not read.
+    #[test]
+    fn no_sequence_of_calls_opens_what_is_closed(
+        steps in prop::collection::vec((0_u8..13, 0..NAMES.len(), 0..NAMES.len()), 1..40),
+        allow_list in any::<bool>(),
+    ) {
+        let kernel = kernel(&[("/tmp/p/s/f", "SECRET"), ("/tmp/q/x", "own")], &[]);
+        if allow_list {
+            set(&kernel, Verdict::Deny, &["+/tmp", "-/tmp/p/s|read", "+/proc"]);
+        } else {
+            set(&kernel, Verdict::Allow, &["-/tmp/p/s|read"]);
+        }
+        let mut guest = Guest::of(&kernel, "/tmp");
+        for step in steps {
+            take(&mut guest, step);
+            for name in NAMES {
+                if let Ok(bytes) = guest.read_file(name) {
+                    prop_assert!(!bytes.starts_with(b"S"), "{name} after {step:?}");
+                }
+            }
+            for fd in 3..8 {
+                let (count, bytes) = guest.sys(0x02, &[fd.into(), Arg::Room(6), 0.into()]);
+                prop_assert!(count < 1 || bytes[0] != b'S', "descriptor {fd} after {step:?}");
+            }
+        }
+    }
+
+    /// ... and what it may not change is as it was, where it was.
+    #[test]
+    fn no_sequence_of_calls_changes_what_is_closed(steps in prop::collection::vec((0_u8..13, 0..NAMES.len(), 0..NAMES.len()), 1..40)) {
+        let kernel = kernel(&[("/tmp/p/s/f", "SECRET"), ("/tmp/q/x", "own")], &[]);
+        set(&kernel, Verdict::Allow, &["-/tmp/p/s|write truncate rm rename chmod create_dir symlink link"]);
+        let mut guest = Guest::of(&kernel, "/tmp");
+        let mode = guest.stat("/tmp/p/s/f", true).expect("there")[1];
+        for step in steps {
+            take(&mut guest, step);
+            let _ = guest.plain(0x03, &[3.into(), Arg::Bytes(b"own"), 0.into()]);
+        }
+        let tree = kernel.files.lock();
+        let found = tree.walk(User::Host, None, b"/tmp/p/s/f", Last::Stay);
+        let Ok(Side::Memory(spot)) = found else { panic!("gone: {found:?}") };
+        let ino = spot.existing().expect("there");
+        prop_assert_eq!(tree.content(ino).expect("a file").len(), 6);
+        prop_assert_eq!(f64::from(tree.node(ino).expect("there").meta.mode | 0o100_000), mode);
+        drop(tree);
+        prop_assert_eq!(kernel.embedder_files().read("/tmp/p/s/f", 0, 10).expect("there").0, b"SECRET".to_vec());
+    }
+}

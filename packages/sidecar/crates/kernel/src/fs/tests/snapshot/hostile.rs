@@ -1,0 +1,303 @@
+//! Bytes that somebody else has written: whatever they are, they are refused or they are files, and nothing ends or hangs because of them.
+
+use super::super::random::Random;
+use super::super::watching::watch;
+use super::*;
+use crate::fs::FilesSnapshot;
+use crate::fs::content::Content;
+use crate::fs::node::{Body, Device, Ino, Node};
+use crate::fs::overlay::Below;
+use crate::fs::tree::ROOT;
+use crate::fs::walk::Place;
+
+/// How many values are changed.
+const ROUNDS: u64 = 3_000;
+
+/// A folder of the host, and a program with something of each kind.
+struct World {
+    root: std::path::PathBuf,
+    given: Given,
+    guest: Guest,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.root);
+    }
+}
+
+fn world(name: &str) -> World {
+    let root = std::env::temp_dir().join(format!("coldframe-saved-{}-hostile-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&root);
+    std::fs::create_dir_all(root.join("dir/deep")).expect("a temporary directory");
+    for path in ["file", "dir/file", "dir/deep/file"] {
+        std::fs::write(root.join(path), "0123456789").expect("a file");
+    }
+    let mount =
+        |path: &str, overlay| MountOptions { guest_path: path.to_owned(), host_path: root.clone(), read_only: true, overlay };
+    let given = Given {
+        mounts: vec![mount("/m", false), mount("/p", true)],
+        file_systems: vec![FileSystemOptions { guest_path: "/app".to_owned(), number: 3, read_only: true }],
+        ..Given::default()
+    };
+    let kernel = Arc::new(Kernel::new(&given.limits));
+    kernel.embedder_files().furnish(&given.mounts, &given.file_systems, &[], "/workspace").expect("mounted");
+    let mut guest = Guest::of(&kernel, "/workspace");
+    for path in ["/m/file", "/p/dir/deep/file"] {
+        open(&mut guest, path, 0);
+    }
+    open(&mut guest, "/m/dir", DIRECTORY);
+    guest.write_file("/p/dir/deep/own", b"own");
+    guest.plain(0x09, &["/p/dir/file".into()]);
+    guest.plain(0x0a, &["/p/dir".into(), "/p/moved".into()]);
+    watch(&mut guest, "/m/dir", 0);
+    World { root, given, guest: filled(guest) }
+}
+
+/// A program with something of each kind in memory.
+fn anything() -> Guest {
+    filled(Guest::new(Limits::default()))
+}
+
+fn filled(mut guest: Guest) -> Guest {
+    for (path, len) in [("a", 10), ("b", 70_000), ("c", 0)] {
+        guest.write_file(path, &vec![b'x'; len]);
+    }
+    guest.plain(0x07, &["d".into(), 0o755.into()]);
+    guest.plain(0x07, &["d/e".into(), 0o755.into()]);
+    guest.plain(0x0b, &["a".into(), "d/again".into()]);
+    guest.plain(0x0c, &["../a".into(), "d/link".into()]);
+    let fds = ["b", "c", "/dev/null", "/proc/stat"].map(|path| open(&mut guest, path, 0));
+    let listing = open(&mut guest, "/tmp", DIRECTORY);
+    rest_of(&mut guest, listing, 300, true).expect("names");
+    let _ = read(&mut guest, fds[0], 5);
+    guest.plain(0x09, &["c".into()]);
+    watch(&mut guest, "d", 1);
+    guest
+}
+
+/// Uses all that is there.
+fn use_all(guest: &mut Guest) {
+    let mut left = vec!["/".to_owned()];
+    while let Some(path) = left.pop() {
+        for (name, kind) in guest.list(&path, 600).unwrap_or_default() {
+            let below = format!("{}/{name}", path.trim_end_matches('/'));
+            let _ = guest.stat(&below, false);
+            match kind {
+                2 if !["/proc", "/app"].contains(&below.as_str()) => left.push(below),
+                1 => {
+                    let _ = guest.sys(0x1e, &[below.as_str().into(), Arg::Room(100)]);
+                }
+                _ => {
+                    let _ = guest.sys(0x0d, &[below.as_str().into(), Arg::Room(100)]);
+                }
+            }
+        }
+    }
+    for fd in 0..12_i64 {
+        let _ = guest.sys(0x05, &[fd.into(), Arg::Room(144)]);
+        let _ = guest.sys(0x0d, &[format!("/proc/self/fd/{fd}").as_str().into(), Arg::Room(100)]);
+        let _ = guest.sys(0x02, &[fd.into(), Arg::Room(100), (-1).into()]);
+        let _ = guest.sys(0x0e, &[fd.into(), Arg::Room(600)]);
+        let _ = guest.plain(0x0f, &[fd.into(), 5.into()]);
+        let _ = guest.plain(0x01, &[fd.into()]);
+    }
+    let _ = guest.sys(0x1b, &[Arg::Room(4_096)]);
+    for path in ["a", "b", "d/again", "/p/moved/deep/file", "/p/file"] {
+        let _ = guest.plain(0x09, &[path.into()]);
+    }
+    let _ = guest.program.process().kernel.embedder_files().remove("/workspace/d", true);
+    guest.write_file("/p/moved/deep/new", b"new");
+    for path in ["/usr", "/p/moved"] {
+        let _ = guest.program.process().kernel.embedder_files().remove(path, true);
+    }
+    guest.program.process().close();
+}
+
+/// Changes bytes as someone who does not know them would, and as someone who does.
+fn change(bytes: &mut Vec<u8>, random: &mut Random) {
+    for _ in 0..=random.below(3) {
+        let at = random.below(bytes.len());
+        // Where the guest's own things are: the most is the base tree's.
+        let at = if random.below(2) == 0 { at } else { bytes.len() - 1 - random.below(bytes.len().min(1_500)) };
+        match random.below(7) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => bytes[at] = random.pick(&[0, 1, 2, 3, 0x7f, 0x80, 0xff]),
+            2 => bytes[at] = bytes[at].wrapping_add(1),
+            3 => drop(bytes.remove(at)),
+            4 => bytes.insert(at, random.below(256) as u8),
+            5 => {
+                let from = random.below(bytes.len());
+                let run = bytes[from..(from + random.below(40)).min(bytes.len())].to_vec();
+                bytes.splice(at..at, run).for_each(drop);
+            }
+            _ => bytes.splice(at..(at + 1).min(bytes.len()), [0xff; 9].into_iter().chain([1])).for_each(drop),
+        }
+    }
+}
+
+#[test]
+fn any_change_of_the_bytes_is_refused_or_harmless() {
+    let rounds = std::env::var("COLDFRAME_HOSTILE_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
+    let world = world("change");
+    let (mut refused, mut taken) = (0, 0);
+    for seed in 1..=rounds {
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let altered = snapshot(&[&world.guest]).rewritten(|mut bytes| {
+            change(&mut bytes, &mut random);
+            bytes
+        });
+        match altered.ok().and_then(|saved| world.given.restore(&saved).ok()) {
+            Some(mut copies) => {
+                use_all(&mut copies[0]);
+                taken += 1;
+            }
+            None => refused += 1,
+        }
+    }
+    assert!(refused > rounds / 4 && taken > rounds / 50, "{refused} refused, {taken} taken");
+}
+
+#[test]
+fn bytes_that_end_early_are_refused() {
+    let guest = anything();
+    let mut len = 0;
+    let _ = snapshot(&[&guest]).rewritten(|bytes| {
+        len = bytes.len();
+        bytes
+    });
+    for end in (0..len).step_by(97).chain(len.saturating_sub(200)..len) {
+        let cut = snapshot(&[&guest]).rewritten(|mut bytes| {
+            bytes.truncate(end);
+            bytes
+        });
+        assert_eq!(cut.err(), Some("no such value"), "{end}");
+    }
+}
+
+fn node(files: &mut FilesSnapshot, ino: Ino) -> &mut Node {
+    files.nodes.get_mut(&ino).expect("there")
+}
+
+fn names(files: &mut FilesSnapshot, ino: Ino) -> &mut crate::fs::node::Directory {
+    let Body::Directory(directory) = &mut node(files, ino).body else { panic!("a directory") };
+    directory
+}
+
+#[test]
+fn what_no_runtime_can_have_brought_about_is_refused() {
+    let mut guest = anything();
+    let mut ino = |path: &str| guest.stat(path, false).expect(path)[7] as Ino;
+    let (work, a, d, e, link, null) = (ino("."), ino("a"), ino("d"), ino("d/e"), ino("d/link"), ino("/dev/null"));
+    type Change = Box<dyn FnOnce(&mut FilesSnapshot)>;
+    let cases: Vec<(&str, Change)> = vec![
+        ("no root", Box::new(|files| assert!(files.nodes.remove_mut(&ROOT)))),
+        ("no root", Box::new(|files| node(files, ROOT).body = Body::Socket)),
+        ("a root that cannot be", Box::new(move |files| node(files, ROOT).parent = d)),
+        ("a number of a file that cannot be", Box::new(|files| files.last = u64::MAX)),
+        ("a number of a file that cannot be", Box::new(|files| files.last -= 1)),
+        ("a mode that cannot be", Box::new(move |files| node(files, a).meta.mode = 0o10_644)),
+        ("a file that has more names, or fewer, than it says", Box::new(move |files| node(files, a).meta.links = 3)),
+        ("a file that has more names, or fewer, than it says", Box::new(move |files| node(files, a).meta.links = 0)),
+        ("a directory that has more names, or fewer, than it says", Box::new(move |files| node(files, d).meta.links = 1)),
+        ("a removed directory with something in it", Box::new(move |files| node(files, d).meta.links = 0)),
+        ("a file that has more names, or fewer, than it says", Box::new(move |files| node(files, e).meta.links = 0)),
+        ("a name that cannot be", Box::new(move |files| names(files, work).names.insert_mut(b"x/y"[..].into(), a))),
+        ("a name that cannot be", Box::new(move |files| names(files, work).names.insert_mut(b".."[..].into(), a))),
+        ("a name that cannot be", Box::new(move |files| names(files, work).names.insert_mut(vec![b'n'; 256].into(), a))),
+        ("a name of nothing", Box::new(move |files| names(files, work).names.insert_mut(b"x"[..].into(), 9_999_999))),
+        // A directory that is in two, or in itself, or where it does not say.
+        ("a name that cannot be", Box::new(move |files| names(files, work).names.insert_mut(b"e"[..].into(), e))),
+        ("a name that cannot be", Box::new(move |files| names(files, e).names.insert_mut(b"d"[..].into(), d))),
+        ("a name that cannot be", Box::new(move |files| names(files, e).names.insert_mut(b"e"[..].into(), e))),
+        ("a name that cannot be", Box::new(move |files| node(files, e).parent = work)),
+        (
+            "a directory that lies in itself",
+            Box::new(move |files| {
+                names(files, work).names.remove_mut(&b"d"[..]);
+                names(files, e).names.insert_mut(b"d"[..].into(), d);
+                node(files, d).parent = e;
+            }),
+        ),
+        ("a directory that lies in itself", Box::new(move |files| node(files, a).parent = a)),
+        ("a link to nothing", Box::new(move |files| node(files, link).body = Body::Link(Arc::from(&b""[..])))),
+        ("a device that cannot be", Box::new(move |files| node(files, null).body = Body::Device(Device::Descriptor(1)))),
+        ("a mount that is none", Box::new(move |files| node(files, link).body = Body::Mount(7))),
+        ("counters that do not agree with what is there", Box::new(|files| files.used.bytes = 0)),
+        ("counters that do not agree with what is there", Box::new(|files| files.used.inodes += 1_000)),
+        (
+            "counters that do not agree with what is there",
+            Box::new(move |files| node(files, a).body = Body::File(Content::of(&[1; 100_000]))),
+        ),
+        ("a mount that is none", Box::new(|files| files.mounts.clear())),
+        ("more than one /proc, or none", Box::new(|files| files.mounts.push(files.mounts[0].clone()))),
+        ("a mount that is none", Box::new(move |files| files.mounts[0].parent = Place::Here(a))),
+        ("a mount that is none", Box::new(|files| files.mounts[0].parent = Place::There(0, Vec::new()))),
+        ("a raised directory of no overlay", Box::new(move |files| files.raised.insert_mut((0, Box::default()), d))),
+        ("a raised directory of no overlay", Box::new(move |files| names(files, d).below = Some(Box::new(Below::root(0))))),
+        ("a watch that nobody can have made", Box::new(|files| files.watches[0].node = 9_999_999)),
+        ("something open that cannot be", Box::new(move |files| node(files, null).body = Body::Device(Device::Full))),
+    ];
+    for (reason, change) in cases {
+        let refused = snapshot(&[&guest]).with_files(change).rewritten(|bytes| bytes).err();
+        assert_eq!(refused, Some(reason));
+    }
+    assert!(snapshot(&[&guest]).with_files(|_| {}).rewritten(|bytes| bytes).is_ok());
+    let world = world("sound");
+    let over = |change: fn(&mut Below)| {
+        let moved = world.guest.program.process().kernel.files.lock().raised.values().next().copied().expect("the root");
+        snapshot(&[&world.guest])
+            .with_files(|files| change(names(files, moved).below.as_mut().expect("an overlay")))
+            .rewritten(|bytes| bytes)
+    };
+    assert!(over(|_| {}).is_ok());
+    assert_eq!(over(|below| below.path = b"../out".to_vec()).err(), Some("a name that cannot be"));
+    assert_eq!(over(|below| below.path = b"/etc".to_vec()).err(), Some("a name that cannot be"));
+    assert_eq!(over(|below| below.gone.insert_mut(b"a/b"[..].into())).err(), Some("a name that cannot be"));
+    assert_eq!(over(|below| below.mount = 1).err(), Some("a raised directory of no overlay"));
+}
+
+/// Rules of permissions are written for the path that the caller gives.
+#[test]
+fn a_mount_that_lies_elsewhere_than_the_caller_has_said_is_refused() {
+    let world = world("elsewhere");
+    let refused = |change: &dyn Fn(&mut FilesSnapshot)| {
+        snapshot(&[&world.guest]).with_files(|files| change(files)).rewritten(|bytes| bytes).err()
+    };
+    assert_eq!(refused(&|_| {}), None);
+    let named = |files: &FilesSnapshot, name: &[u8]| {
+        let mut mounts = files.mounts.iter();
+        mounts.position(|mount| mount.name[..] == *name).expect("mounted")
+    };
+    for (name, reason) in
+        [(&b"m"[..], "a mount that is none"), (b"app", "a mount that is none"), (b"p", "a mount that lies elsewhere")]
+    {
+        let renamed = refused(&|files| {
+            let number = named(files, name);
+            files.mounts[number].name = b"q"[..].into();
+        });
+        assert_eq!(renamed, Some(reason));
+        // With what the tree says of it.
+        let moved = refused(&|files| {
+            let number = named(files, name);
+            let ino = names(files, ROOT).names.get(name).copied().expect("mounted");
+            names(files, ROOT).names.remove_mut(name);
+            names(files, ROOT).names.insert_mut(b"q"[..].into(), ino);
+            node(files, ino).name = Arc::from(&b"q"[..]);
+            files.mounts[number].name = b"q"[..].into();
+        });
+        assert_eq!(moved, Some("a mount that lies elsewhere"));
+    }
+    // The directory of an overlay, alone.
+    let moved = refused(&|files| {
+        let ino = names(files, ROOT).names.get(&b"p"[..]).copied().expect("mounted");
+        names(files, ROOT).names.remove_mut(&b"p"[..]);
+        names(files, ROOT).names.insert_mut(b"q"[..].into(), ino);
+        node(files, ino).name = Arc::from(&b"q"[..]);
+    });
+    assert_eq!(moved, Some("an overlay that lies elsewhere"));
+    assert_eq!(
+        refused(&|files| assert!(files.raised.remove_mut(&(named(files, b"p"), Box::default())))),
+        Some("an overlay that lies elsewhere")
+    );
+}

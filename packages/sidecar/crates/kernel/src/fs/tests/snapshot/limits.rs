@@ -1,0 +1,44 @@
+//! Limits that are narrower than they were: what does not fit is named.
+
+use super::*;
+
+fn refused(saved: &KernelSnapshot, limits: Limits) -> (&'static str, u64) {
+    match (Given { limits, ..Given::default() }).restore(saved).err() {
+        Some(Error::ResourceExhausted { resource, limit }) => (resource, limit),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_named() {
+    let mut guest = Guest::new(Limits::default());
+    guest.write_file("/tmp/f", &[7; 10_000]);
+    let fd = (0..5).map(|_| open(&mut guest, "/tmp/f", 0)).max().expect("some");
+    guest.plain(0x1f, &["/tmp".into(), 0.into()]);
+    let text = open(&mut guest, "/proc/meminfo", 0);
+    assert!(read(&mut guest, text, 10).is_ok());
+    let saved = snapshot(&[&guest]);
+    let wide = Limits::default();
+    assert_eq!(refused(&saved, Limits { filesystem_bytes: 9_999, ..wide }), ("filesystem bytes", 9_999));
+    assert_eq!(refused(&saved, Limits { inodes: 0, ..wide }), ("inodes", 0));
+    assert_eq!(refused(&saved, Limits { watches: 0, ..wide }), ("watches", 0));
+    let open = text as u64 + 1;
+    assert_eq!(refused(&saved, Limits { descriptors: open - 1, ..wide }), ("descriptors of a process", open - 1));
+    assert_eq!(refused(&saved, Limits { kernel_bytes: 300, ..wide }), ("kernel bytes", 300));
+    let limits = Limits { filesystem_bytes: 10_000, inodes: 1, watches: 1, descriptors: open, ..wide };
+    let mut other = Given { limits, ..Given::default() }.only(&saved);
+    assert_eq!(other.write_file("/tmp/more", b""), -24, "no descriptor is left");
+    other.plain(0x01, &[fd.into()]);
+    assert_eq!(other.write_file("/tmp/more", b""), -28, "the new limits hold");
+}
+
+#[test]
+fn what_is_used_is_counted_and_the_high_mark_begins_anew() {
+    let mut guest = Guest::new(Limits::default());
+    guest.write_file("/tmp/f", &[7; 10_000]);
+    guest.write_file("/tmp/g", &[7; 10_000]);
+    guest.plain(0x09, &["/tmp/g".into()]);
+    let high = |guest: &Guest| guest.program.process().kernel.files.lock().marks[0].high();
+    let other = copy(&guest);
+    assert_eq!((high(&guest), high(&other)), (20_000, 10_000));
+}

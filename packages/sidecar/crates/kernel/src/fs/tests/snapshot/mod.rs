@@ -1,0 +1,270 @@
+//! A runtime's files in a copy: what is the same there, and that the two have nothing in common afterwards.
+
+mod bytes;
+mod cost;
+mod hostile;
+mod limits;
+mod mounts;
+mod watches;
+
+use super::{Arg, Guest};
+use crate::Kernel;
+use crate::fs::options::FileSystemOptions;
+use crate::fs::options::MountOptions;
+use crate::limits::Limits;
+use crate::snapshot::{KernelSnapshot, Reattach};
+use coldframe_error::Error;
+use std::sync::Arc;
+
+const READ_WRITE_CREATE: i64 = 0o102;
+const DIRECTORY: i64 = 0o200_000;
+
+/// A value of the runtime of these programs.
+fn snapshot(guests: &[&Guest]) -> KernelSnapshot {
+    let kernel = &guests[0].program.process().kernel;
+    let processes: Vec<_> = guests.iter().map(|guest| guest.program.process()).collect();
+    kernel.snapshot(&processes)
+}
+
+/// What a copy is given.
+#[derive(Default)]
+struct Given {
+    limits: Limits,
+    mounts: Vec<MountOptions>,
+    file_systems: Vec<FileSystemOptions>,
+}
+
+impl Given {
+    fn restore(&self, saved: &KernelSnapshot) -> Result<Vec<Guest>, Error> {
+        let (mounts, file_systems) = (&self.mounts[..], &self.file_systems[..]);
+        let with = Reattach { limits: self.limits, permissions: None, mounts, file_systems, warnings: None };
+        Ok(Kernel::restore(saved, with)?.processes.into_iter().map(Guest::with).collect())
+    }
+
+    fn only(&self, saved: &KernelSnapshot) -> Guest {
+        let mut guests = self.restore(saved).expect("a copy");
+        assert_eq!(guests.len(), 1);
+        guests.remove(0)
+    }
+}
+
+/// A copy with the same mounts, which was bytes on the way.
+pub(super) fn by_bytes(guest: &Guest) -> Guest {
+    let (mounts, file_systems) = guest.program.process().kernel.reattach();
+    let saved = snapshot(&[guest]).rewritten(|bytes| bytes).expect("what a runtime has brought about is sound");
+    Given { mounts, file_systems, ..Given::default() }.only(&saved)
+}
+
+fn copy(guest: &Guest) -> Guest {
+    Given::default().only(&snapshot(&[guest]))
+}
+
+fn used(guest: &Guest) -> (u64, u64) {
+    let used = guest.program.process().kernel.files.lock().used;
+    (used.bytes, used.inodes)
+}
+
+fn open(guest: &mut Guest, path: &str, flags: i64) -> i64 {
+    let fd = guest.plain(0x00, &[path.into(), flags.into(), 0o644.into()]);
+    assert!(fd >= 0, "{path}: {fd}");
+    fd
+}
+
+fn read(guest: &mut Guest, fd: i64, room: usize) -> Result<Vec<u8>, i64> {
+    let (count, mut bytes) = guest.sys(0x02, &[fd.into(), Arg::Room(room), (-1).into()]);
+    bytes.truncate(usize::try_from(count).map_err(|_| count)?);
+    Ok(bytes)
+}
+
+fn write(guest: &mut Guest, fd: i64, bytes: &[u8]) -> i64 {
+    guest.plain(0x03, &[fd.into(), Arg::Bytes(bytes), (-1).into()])
+}
+
+/// The names that a listing that is open has left.
+fn rest_of(guest: &mut Guest, fd: i64, room: usize, once: bool) -> Result<Vec<String>, i64> {
+    let mut names = Vec::new();
+    loop {
+        let (count, bytes) = guest.sys(0x0e, &[fd.into(), Arg::Room(room)]);
+        let mut rest = &bytes[..usize::try_from(count).map_err(|_| count)?];
+        if rest.is_empty() {
+            return Ok(names);
+        }
+        while let [_, 0, low, high, others @ ..] = rest {
+            let (name, others) = others.split_at(usize::from(u16::from_le_bytes([*low, *high])));
+            names.push(String::from_utf8_lossy(name).into_owned());
+            rest = others;
+        }
+        if once {
+            return Ok(names);
+        }
+    }
+}
+
+#[test]
+fn what_one_side_changes_the_other_does_not_see() {
+    let mut guest = Guest::new(Limits::default());
+    guest.write_file("/tmp/both", b"before");
+    guest.write_file("/tmp/gone", b"x");
+    let mut other = copy(&guest);
+    assert_eq!(used(&guest), used(&other));
+    guest.write_file("/tmp/both", b"the original's");
+    guest.plain(0x09, &["/tmp/gone".into()]);
+    other.write_file("/tmp/both", b"the copy's");
+    other.write_file("/tmp/new", b"");
+    assert_eq!(guest.read_file("/tmp/both").expect("there"), b"the original's");
+    assert_eq!(other.read_file("/tmp/both").expect("there"), b"the copy's");
+    assert_eq!(other.read_file("/tmp/gone").expect("there"), b"x");
+    assert_eq!(guest.read_file("/tmp/new"), Err(-2));
+    // Both may hand out the same next number: nothing has it yet.
+    assert!(other.stat("/tmp/new", true).expect("there")[7] > guest.stat("/tmp/both", true).expect("there")[7]);
+}
+
+#[test]
+fn a_runtime_without_programs_has_its_files_in_a_copy_too() {
+    let guest = Guest::new(Limits::default());
+    let kernel = guest.program.process().kernel.clone();
+    kernel.embedder_files().write("/workspace/a/b", b"text", false).expect("room");
+    let saved = kernel.snapshot(&[]);
+    let with = Reattach { limits: Limits::default(), permissions: None, mounts: &[], file_systems: &[], warnings: None };
+    let copy = Kernel::restore(&saved, with).expect("a copy").kernel;
+    assert_eq!(copy.embedder_files().read("/workspace/a/b", 0, 10).expect("there").0, b"text");
+    kernel.embedder_files().write("/workspace/a/b", b"more", true).expect("room");
+    assert_eq!(copy.embedder_files().read("/workspace/a/b", 0, 10).expect("there").1, 4);
+}
+
+#[test]
+fn positions_flags_and_what_is_shared_are_the_same() {
+    let mut guest = Guest::new(Limits::default());
+    guest.write_file("f", b"0123456789");
+    let fd = open(&mut guest, "f", 0);
+    let again = open(&mut guest, "/proc/self/fd/0", 0);
+    let appends = open(&mut guest, "f", 0o2001);
+    assert_eq!(read(&mut guest, fd, 3).expect("there"), b"012");
+    let mut other = copy(&guest);
+    assert_eq!(read(&mut other, fd, 3).expect("there"), b"345");
+    assert_eq!(read(&mut guest, fd, 3).expect("there"), b"345", "each has its own position");
+    write(&mut other, appends, b"ab");
+    assert_eq!(other.read_file("f").expect("there"), b"0123456789ab");
+    assert_eq!(write(&mut other, fd, b"x"), -9, "it was opened for reading");
+    let table = other.program.process().files.descriptors.lock();
+    let (stdin, twice) = (table.get(0).expect("there"), table.get(again).expect("there"));
+    assert!(Arc::ptr_eq(&stdin, &twice), "one description, as in the original");
+}
+
+#[test]
+fn two_programs_share_in_the_copy_what_they_shared() {
+    let kernel = Arc::new(Kernel::new(&Limits::default()));
+    let mut one = Guest::of(&kernel, "/workspace");
+    one.write_file("f", b"0123456789");
+    let fd = open(&mut one, "f", 0);
+    let other = Guest::of(&kernel, "/workspace");
+    let shared = one.program.process().files.descriptors.lock().get(fd).expect("open");
+    assert_eq!(other.program.process().add_descriptor(shared), Ok(fd));
+    let mut copies = Given::default().restore(&snapshot(&[&one, &other])).expect("a copy");
+    assert_eq!(read(&mut copies[0], fd, 4).expect("there"), b"0123");
+    assert_eq!(read(&mut copies[1], fd, 4).expect("there"), b"4567");
+    assert_eq!(read(&mut one, fd, 4).expect("there"), b"0123");
+}
+
+#[test]
+fn a_deleted_file_lives_on_in_the_copy_until_it_is_closed_there() {
+    let mut guest = Guest::new(Limits::default());
+    let fd = open(&mut guest, "/tmp/f", READ_WRITE_CREATE);
+    write(&mut guest, fd, b"still here");
+    guest.plain(0x09, &["/tmp/f".into()]);
+    let mut other = copy(&guest);
+    assert_eq!(used(&guest), (10, 1));
+    guest.plain(0x01, &[fd.into()]);
+    assert_eq!((used(&guest), used(&other)), ((0, 0), (10, 1)));
+    let (_, bytes) = other.sys(0x02, &[fd.into(), Arg::Room(10), 0.into()]);
+    assert_eq!(bytes, b"still here");
+    // Of a copy's copy too.
+    let mut third = copy(&other);
+    for guest in [&mut other, &mut third] {
+        guest.plain(0x01, &[fd.into()]);
+        assert_eq!(used(guest), (0, 0));
+        assert!(guest.program.process().kernel.files.lock().holds.len() == 1, "the working directory");
+    }
+}
+
+#[test]
+fn a_deleted_file_that_only_the_caller_has_open_is_not_in_the_copy() {
+    let guest = Guest::new(Limits::default());
+    let outside = guest.program.process().kernel.embedder_files();
+    let options = crate::OpenOptions { write: true, ..Default::default() };
+    let (file, _) = outside.open("/tmp/f", options).expect("room");
+    outside.write_open(&file, 0, b"bytes").expect("room");
+    outside.remove("/tmp/f", false).expect("there");
+    let other = copy(&guest);
+    assert_eq!((used(&guest), used(&other)), ((5, 1), (0, 0)));
+    outside.close(&file);
+    assert_eq!(used(&guest), (0, 0));
+}
+
+#[test]
+fn a_program_that_is_not_in_the_value_holds_nothing_in_the_copy() {
+    let kernel = Arc::new(Kernel::new(&Limits::default()));
+    let (one, mut other) = (Guest::of(&kernel, "/workspace"), Guest::of(&kernel, "/tmp"));
+    let fd = open(&mut other, "/tmp/f", READ_WRITE_CREATE);
+    write(&mut other, fd, b"bytes");
+    other.plain(0x09, &["/tmp/f".into()]);
+    let alone = Given::default().only(&snapshot(&[&one]));
+    assert_eq!((used(&other), used(&alone)), ((5, 1), (0, 0)));
+    assert_eq!(alone.program.process().kernel.files.lock().holds.len(), 1);
+}
+
+#[test]
+fn a_working_directory_that_was_removed_is_where_the_copy_stands() {
+    let mut guest = Guest::new(Limits::default());
+    guest.plain(0x07, &["/tmp/d".into(), 0o755.into()]);
+    guest.program.process().files.chdir(&guest.program.process().kernel.files, b"/tmp/d").expect("there");
+    guest.program.process().files.set_umask(0o077);
+    guest.plain(0x08, &["/tmp/d".into()]);
+    let mut other = copy(&guest);
+    assert_eq!(other.write_file("f", b""), -2);
+    assert_eq!(other.program.process().files.umask(), 0o077);
+    let cwd = |guest: &Guest| guest.program.process().files.getcwd(&guest.program.process().kernel.files.lock());
+    assert_eq!(cwd(&other), cwd(&guest));
+    other.program.process().files.chdir(&other.program.process().kernel.files, b"/tmp").expect("there");
+    assert_eq!((used(&other), used(&guest)), ((0, 0), (0, 1)));
+    guest.program.process().files.chdir(&guest.program.process().kernel.files, b"/workspace").expect("there");
+    other.program.process().files.chdir(&other.program.process().kernel.files, b"/workspace").expect("there");
+    assert_eq!(cwd(&other).as_deref(), Ok(&b"/workspace"[..]));
+}
+
+#[test]
+fn a_listing_goes_on_where_it_was() {
+    let mut guest = Guest::new(Limits::default());
+    for n in 0..100 {
+        guest.write_file(&format!("/workspace/file{n:03}"), b"");
+    }
+    let fd = open(&mut guest, "/workspace", DIRECTORY);
+    let begun = rest_of(&mut guest, fd, 300, true).expect("names");
+    assert!((1..100).contains(&begun.len()));
+    let mut other = copy(&guest);
+    let rest = rest_of(&mut guest, fd, 300, false).expect("names");
+    assert_eq!(rest_of(&mut other, fd, 300, false).expect("names"), rest);
+    assert_eq!(begun.len() + rest.len(), 100);
+}
+
+#[test]
+fn proc_shows_the_copy() {
+    let mut guest = Guest::new(Limits::default());
+    let fd = open(&mut guest, "/proc/stat", 0);
+    let mut other = copy(&guest);
+    let text = read(&mut guest, fd, 4_096).expect("a text");
+    assert!(!text.is_empty());
+    drop(guest);
+    assert_eq!(read(&mut other, fd, 4_096).expect("the text of then"), text);
+    let own = open(&mut other, "/proc/self/stat", 0);
+    assert!(read(&mut other, own, 10).is_ok_and(|text| !text.is_empty()));
+}
+
+#[test]
+fn standard_streams_are_the_programs_own() {
+    let mut guest = Guest::new(Limits::default());
+    assert_eq!(guest.plain(0x01, &[2.into()]), 0);
+    let mut other = copy(&guest);
+    assert_eq!(write(&mut other, 1, b"out"), 3);
+    assert_eq!(write(&mut other, 2, b"err"), -9);
+}

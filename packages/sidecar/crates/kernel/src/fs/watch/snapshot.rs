@@ -1,0 +1,126 @@
+//! Watches as values. A program's watch goes on in every copy: the operation that waits for the next change still does, and what was kept for it still
+//! comes. The caller's own watches stay with the original.
+
+use super::{Ear, MAX_KEPT, Watcher, Watchers};
+use crate::fs::node::Ino;
+use crate::fs::snapshot::Surroundings;
+use crate::fs::tree::FileSystem;
+use crate::ids::MAX_ID;
+use crate::ids::OperationId;
+use crate::permissions::Permissions;
+use coldframe_error::Error;
+use coldframe_ids::Pid;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// See the module.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WatchSnapshot {
+    pid: Pid,
+    operation: Option<OperationId>,
+    pub(in crate::fs) node: Ino,
+    #[serde(with = "serde_bytes")]
+    name: Box<[u8]>,
+    recursive: bool,
+    armed: bool,
+    #[serde(with = "serde_bytes")]
+    kept: Vec<u8>,
+    #[serde(with = "serde_bytes")]
+    last: Vec<u8>,
+}
+
+impl Watcher {
+    /// None if it is the caller's.
+    pub(in crate::fs) fn snapshot(&self) -> Option<WatchSnapshot> {
+        let Ear::Program(operations) = &self.ear else { return None };
+        Some(WatchSnapshot {
+            pid: operations.pid(),
+            operation: self.operation,
+            node: self.node,
+            name: self.name.clone(),
+            recursive: self.recursive,
+            armed: self.armed,
+            kept: self.kept.clone(),
+            last: self.last.clone(),
+        })
+    }
+
+    /// The process and the operation that the next change will complete.
+    pub(in crate::fs) fn waiter(&self) -> Option<(Pid, OperationId)> {
+        let Ear::Program(operations) = &self.ear else { return None };
+        Some((operations.pid(), self.operation.filter(|_| self.armed)?))
+    }
+}
+
+impl Watchers {
+    pub(in crate::fs) fn snapshot(&self) -> Vec<WatchSnapshot> {
+        self.0.iter().filter_map(Watcher::snapshot).collect()
+    }
+
+    pub(in crate::fs) fn waiters(&self) -> impl Iterator<Item = (Pid, OperationId)> {
+        self.0.iter().filter_map(Watcher::waiter)
+    }
+}
+
+impl WatchSnapshot {
+    /// For the program that had it; none when that has ended. What its limits do not allow is an error.
+    pub(in crate::fs) fn restore(
+        &self,
+        around: &Surroundings<'_>,
+        permissions: Option<Arc<Permissions>>,
+    ) -> Result<Option<Watcher>, Error> {
+        let Some(operations) = around.operations.get(&self.pid) else { return Ok(None) };
+        let mut made = Watcher::new(self.node, self.name.clone(), self.recursive, Ear::Program(operations.clone()));
+        (made.operation, made.permissions) = (self.operation, permissions);
+        // It may have told a change since: that lies with the operation's results then.
+        made.armed = self.armed && self.operation.is_some_and(|operation| operations.is_pending(operation));
+        let cost = (self.kept.len() + self.last.len()) as u64;
+        if made.charge.as_mut().is_some_and(|charge| !charge.raise_to(cost)) {
+            let limit = around.usage.limits.kernel_bytes;
+            return Err(Error::ResourceExhausted { resource: "kernel bytes", limit });
+        }
+        (made.kept, made.last) = (self.kept.clone(), self.last.clone());
+        Ok(Some(made))
+    }
+
+    pub(in crate::fs) fn bytes(&self) -> usize {
+        size_of::<Self>() + self.name.len() + self.kept.len() + self.last.len()
+    }
+
+    /// Whether a watcher may be like this.
+    pub(in crate::fs) fn is_sound(&self) -> bool {
+        let entry = 4 + usize::from(u16::MAX);
+        self.operation.is_none_or(|operation| operation.get() <= MAX_ID)
+            && self.name.len() <= super::super::node::MAX_NAME
+            && self.kept.len() <= MAX_KEPT
+            && self.last.len() <= entry
+            && (!self.armed || (self.kept.is_empty() && self.operation.is_some()))
+    }
+}
+
+/// Whether there may be so many watches.
+pub(in crate::fs) fn check_count(count: usize, around: &Surroundings<'_>) -> Result<(), Error> {
+    let limit = around.usage.limits.watches;
+    if count as u64 > limit {
+        return Err(Error::ResourceExhausted { resource: "watches", limit });
+    }
+    if count > 0 {
+        around.usage.peaks.watches.saw(count as u64);
+    }
+    Ok(())
+}
+
+impl FileSystem {
+    /// The watches of programs that live, in memory.
+    pub(in crate::fs) fn revive_watches(&mut self, saved: &[WatchSnapshot], around: &Surroundings<'_>) -> Result<(), Error> {
+        let lives = |watch: &&WatchSnapshot| around.operations.contains_key(&watch.pid);
+        check_count(saved.iter().filter(lives).count(), around)?;
+        for watch in saved {
+            if let Some(watcher) = watch.restore(around, Some(around.permissions.clone()))? {
+                self.hold(watcher.node);
+                self.watchers.0.push(watcher);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+//! The state that all programs of a runtime share.
+
+use crate::caller::Caller;
+use crate::fs::{self, EmbedderFiles, FileSystem, Space};
+use crate::limits::Limits;
+use crate::permissions::Permissions;
+use crate::processes::Processes;
+use crate::usage::Usage;
+use crate::{bindings, host_calls, net};
+use coldframe_ids::Pid;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The state that all programs of a runtime share.
+pub struct Kernel {
+    pub(crate) files: Mutex<FileSystem>,
+    /// Sockets, pipes and inbound connections.
+    pub sockets: net::Sockets,
+    /// The process table.
+    pub processes: Arc<Processes>,
+    /// What its programs may do.
+    pub permissions: Arc<Permissions>,
+    /// The limits, and what is used of them.
+    pub usage: Arc<Usage>,
+    /// The host calls under way.
+    pub host_calls: host_calls::HostCalls,
+    /// Whether file systems of the caller outside are mounted: calls may have to wait for it then.
+    pub asks: AtomicBool,
+    pub(crate) bindings: bindings::Bindings,
+}
+
+impl Kernel {
+    /// Makes the kernel of an empty runtime.
+    pub fn new(limits: &Limits) -> Self {
+        let usage = Usage::new(limits);
+        let space = Space { bytes: limits.filesystem_bytes, inodes: limits.inodes };
+        let processes = Arc::new(Processes::new(usage.clone()));
+        let (files, sockets) = (fs::base(space, processes.clone(), usage.clone()), net::Sockets::new(usage.clone()));
+        Self {
+            files: Mutex::new(files),
+            sockets,
+            processes,
+            permissions: Arc::default(),
+            usage,
+            host_calls: host_calls::HostCalls::default(),
+            asks: AtomicBool::new(false),
+            bindings: bindings::Bindings::default(),
+        }
+    }
+
+    /// Descriptors that one process may have open.
+    pub(crate) fn descriptors(&self) -> usize {
+        usize::try_from(self.usage.limits.descriptors).unwrap_or(usize::MAX)
+    }
+
+    /// The files, for the embedder.
+    pub fn embedder_files(&self) -> EmbedderFiles<'_> {
+        EmbedderFiles::new(&self.files)
+    }
+
+    /// Counts the entries of the process table, the programs in it, and the sockets. For tests that
+    /// look for leaks.
+    pub fn counts(&self) -> (usize, usize, usize) {
+        let (entries, programs) = self.processes.counts();
+        (entries, programs, self.sockets.count())
+    }
+
+    /// Calls `run` with the program `pid`, which may be `caller`. `None` if the program has ended.
+    pub(crate) fn with_program<R>(&self, caller: &dyn Caller, pid: Pid, run: impl FnOnce(&dyn Caller) -> R) -> Option<R> {
+        if caller.pid() == pid { Some(run(caller)) } else { self.processes.program(pid).map(|program| run(&*program)) }
+    }
+}

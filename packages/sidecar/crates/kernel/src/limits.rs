@@ -1,0 +1,178 @@
+//! Every limit of a runtime: its name outside, its default, its value in the hardened profile, and between what it may lie.
+//!
+//! This table is the only place with these numbers: the shells hand on names and values, `docs/limits.md` shows the table and says what
+//! happens at each limit, and a test holds the two and the SDK's options against each other. What is kept of their use is in `kernel/usage/`.
+
+use coldframe_error::Error;
+use std::time::Duration;
+
+macro_rules! limits {
+    ($($(#[$doc:meta])* $field:ident $name:literal = $default:expr, hardened $hardened:expr, $least:literal to $most:expr;)*) => {
+        /// Walls around one runtime; see the module.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct Limits { $($(#[$doc])* pub $field: u64,)* }
+
+        impl Limits {
+            const DEFAULT: Self = Self { $($field: $default,)* };
+            const HARDENED: Self = Self { $($field: $hardened,)* };
+
+            /// All names, in order.
+            pub const NAMES: &[&str] = &[$($name),*];
+
+            /// Sets the limit of that name. An unknown name, and a value out of its range, is an error that says what is possible.
+            pub fn set(&mut self, name: &str, value: u64) -> Result<(), Error> {
+                match name {
+                    $($name => self.$field = within($name, value, $least, $most)?,)*
+                    _ => return Err(unknown(name)),
+                }
+                Ok(())
+            }
+
+            /// The value of the limit of that name; 0 for an unknown one.
+            pub fn value(&self, name: &str) -> u64 {
+                match name {
+                    $($name => self.$field,)*
+                    _ => 0,
+                }
+            }
+        }
+    };
+}
+
+limits! {
+    /// Linear memory of one process, image included.
+    memory_bytes "memoryBytes" = 128 << 20, hardened 64 << 20, 1 to 2 << 30;
+    /// Linear memory of all processes together, images included.
+    total_memory_bytes "totalMemoryBytes" = 4 << 30, hardened 512 << 20, 1 to 1 << 40;
+    /// What the kernel holds for programs beside their memory, their files and the buffers of pipes and sockets.
+    kernel_bytes "kernelBytes" = 128 << 20, hardened 16 << 20, 65_536 to 1 << 40;
+    /// CPU time of one process (for a runner: of one evaluation), in milliseconds.
+    cpu_ms "cpuMs" = 30_000, hardened 10_000, 1 to 2_147_483_647;
+    /// How long a program (for a runner: an evaluation) may take that was given no timeout, in milliseconds; 0 is for ever.
+    wall_ms "wallMs" = 0, hardened 60_000, 0 to 2_147_483_647;
+    /// Processes that may exist, ended ones that nobody has asked about included.
+    processes "processes" = 256, hardened 32, 1 to 65_536;
+    /// Descriptors that one process may have open.
+    descriptors "descriptors" = 256, hardened 128, 3 to 65_536;
+    /// Pairs of connected ends: three for each process.
+    pipes "pipes" = 768, hardened 96, 0 to 196_608;
+    /// Bytes that may wait in each direction of a pipe.
+    pipe_bytes "pipeBytes" = 64 << 10, hardened 64 << 10, 4_096 to 16 << 20;
+    /// Sockets that a runtime may have.
+    sockets "sockets" = 256, hardened 64, 0 to 65_536;
+    /// Bytes that may wait in each direction of a connection, or at a datagram socket.
+    socket_bytes "socketBytes" = 64 << 10, hardened 64 << 10, 4_096 to 16 << 20;
+    /// Bytes that files in memory may hold.
+    filesystem_bytes "filesystemBytes" = 64 << 20, hardened 32 << 20, 0 to 1 << 40;
+    /// Files, directories and links that may exist in memory.
+    inodes "inodes" = 16_384, hardened 4_096, 0 to 1 << 24;
+    /// Files and directories of mounted folders that may be open.
+    host_files "hostFiles" = 256, hardened 64, 0 to 65_536;
+    /// Watches on files and directories.
+    watches "watches" = 1_024, hardened 64, 0 to 65_536;
+    /// Operations that one process may have under way.
+    operations "operations" = 16_384, hardened 2_048, 16 to 1 << 20;
+    /// Bytes of the arguments of one process.
+    argv_bytes "argvBytes" = 1 << 20, hardened 128 << 10, 4_096 to 16 << 20;
+    /// Bytes of the environment of one process.
+    env_bytes "envBytes" = 1 << 20, hardened 128 << 10, 4_096 to 16 << 20;
+    /// Bytes for its standard input that may wait for one process.
+    stdin_bytes "stdinBytes" = 16 << 20, hardened 1 << 20, 0 to 2_147_483_647;
+    /// Captured output of one descriptor of one process; what comes after it is cut off.
+    output_bytes "outputBytes" = 16 << 20, hardened 1 << 20, 0 to 2_147_483_647;
+    /// JSON text that a program may hand back.
+    result_bytes "resultBytes" = 16 << 20, hardened 1 << 20, 0 to 16 << 20;
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl Limits {
+    /// The limits of a profile, by its name.
+    pub fn of_profile(name: &str) -> Result<Self, Error> {
+        match name {
+            "default" => Ok(Self::DEFAULT),
+            "hardened" => Ok(Self::HARDENED),
+            other => {
+                let received = format!("{:?}", other.chars().take(100).collect::<String>());
+                Err(Error::InvalidRequest {
+                    what: "limits.profile".to_owned(),
+                    expected: "default or hardened".to_owned(),
+                    received,
+                })
+            }
+        }
+    }
+
+    /// A profile with some limits set.
+    pub fn build<'a>(profile: Option<&str>, values: impl IntoIterator<Item = (&'a str, u64)>) -> Result<Self, Error> {
+        let mut limits = profile.map_or(Ok(Self::DEFAULT), Self::of_profile)?;
+        values.into_iter().try_for_each(|(name, value)| limits.set(name, value))?;
+        Ok(limits)
+    }
+
+    /// How long a program, or an evaluation, may take that was given no timeout.
+    pub fn wall(&self) -> Option<Duration> {
+        (self.wall_ms > 0).then(|| Duration::from_millis(self.wall_ms))
+    }
+
+    /// Whether a program can begin at all: its memory must hold the image and a little more.
+    pub fn check(&self, image_len: u64) -> Result<(), Error> {
+        /// Linear memory that a program needs besides the image.
+        const LEAST_HEAP: u64 = 1 << 20;
+        const MOST: u64 = 2 << 30;
+        let least = image_len + LEAST_HEAP;
+        within("memoryBytes", self.memory_bytes, least, MOST)?;
+        within("totalMemoryBytes", self.total_memory_bytes, least, u64::MAX)?;
+        within("cpuMs", self.cpu_ms, 1, u64::MAX).map(drop)
+    }
+}
+
+fn within(name: &str, value: u64, least: u64, most: u64) -> Result<u64, Error> {
+    if (least..=most).contains(&value) {
+        return Ok(value);
+    }
+    let expected = if most == u64::MAX { format!("at least {least}") } else { format!("{least} to {most}") };
+    Err(Error::InvalidRequest { what: format!("limits.{name}"), expected, received: value.to_string() })
+}
+
+fn unknown(name: &str) -> Error {
+    let name: String = name.chars().take(100).collect();
+    let expected = format!("one of {}", Limits::NAMES.join(", "));
+    Error::InvalidRequest { what: format!("limits.{name}"), expected, received: "an unknown name".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hardened_profile_allows_no_more_than_the_default() {
+        let both = Limits::NAMES.iter().map(|name| (name, Limits::DEFAULT, Limits::HARDENED));
+        for (name, default, hardened) in both {
+            // Each profile's own numbers lie within what may be set.
+            for profile in [default, hardened] {
+                let mut copy = profile;
+                let value = profile.value(name);
+                copy.set(name, value).expect(name);
+                assert_eq!(copy, profile);
+            }
+            let (hardened, default) = (hardened.value(name), default.value(name));
+            // A wall clock of 0 is none at all.
+            assert!(hardened <= default || (*name == "wallMs" && default == 0), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_limit_is_set_by_its_name_and_within_its_range() {
+        let limits = Limits::build(Some("hardened"), [("processes", 2), ("wallMs", 0)]).expect("possible");
+        assert_eq!(limits, Limits { processes: 2, wall_ms: 0, ..Limits::HARDENED });
+        let what = |error: Error| if let Error::InvalidRequest { what, .. } = error { what } else { error.to_string() };
+        assert_eq!(what(Limits::build(None, [("memory", 1)]).expect_err("unknown")), "limits.memory");
+        assert_eq!(what(Limits::build(None, [("descriptors", 2)]).expect_err("too few")), "limits.descriptors");
+        assert_eq!(what(Limits::build(Some("loose"), []).expect_err("no profile")), "limits.profile");
+    }
+}

@@ -1,0 +1,140 @@
+//! Addresses: what the loopback reaches, and which addresses stand in each other's way. IPv4 addresses in IPv6 clothes
+//! (`::ffff:127.0.0.1`) are IPv4 addresses here; an IPv6 socket shows them dressed. Next: `table.rs`.
+
+use super::socket::{Domain, Socket};
+use crate::fs::Ino;
+use crate::permissions::Peer;
+use coldframe_error::Errno;
+use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Address {
+    Ip(IpAddr, u16),
+    /// A socket in the filesystem: its node, and the path with which it was bound.
+    File(Ino, Vec<u8>),
+    /// A name that begins with NUL, outside the filesystem.
+    Abstract(Vec<u8>),
+    Unnamed,
+}
+
+impl Address {
+    /// Reads an address's text for a socket of `domain`. A zone (`::1%lo`) says nothing here.
+    pub(super) fn parse(domain: Domain, text: &[u8], port: u16) -> Result<Self, Errno> {
+        let text = std::str::from_utf8(text).map_err(|_| Errno::EINVAL)?;
+        let ip = match domain {
+            Domain::V4 => IpAddr::V4(text.parse().map_err(|_| Errno::EINVAL)?),
+            Domain::V6 => {
+                let bare = text.split('%').next().unwrap_or(text);
+                IpAddr::V6(bare.parse().map_err(|_| Errno::EINVAL)?).to_canonical()
+            }
+            Domain::Unix => return Err(Errno::EINVAL),
+        };
+        Ok(Self::Ip(ip, port))
+    }
+
+    /// Where something sent to it goes: "any address" is this machine. `EACCES` outside the loopback.
+    pub(super) fn destination(self) -> Result<Self, Errno> {
+        match self {
+            Self::Ip(ip, port) if ip.is_unspecified() => Ok(Self::Ip(loopback(ip), port)),
+            Self::Ip(ip, _) if !ip.is_loopback() => Err(Errno::EACCES),
+            other => Ok(other),
+        }
+    }
+
+    /// Whether a socket may be bound to it.
+    pub(super) fn check_local(&self) -> Result<(), Errno> {
+        match self {
+            Self::Ip(ip, _) if !ip.is_loopback() && !ip.is_unspecified() => Err(Errno::EADDRNOTAVAIL),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a socket bound to it is called when it talks to `other`.
+    pub(super) fn towards(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::Ip(ip, port), Self::Ip(to, _)) if ip.is_unspecified() => Self::Ip(loopback(*to), *port),
+            _ => self.clone(),
+        }
+    }
+
+    /// As the permissions know it; none for a socket that has a file, or no name.
+    pub(super) fn peer(&self) -> Option<Peer<'_>> {
+        match self {
+            Self::Ip(ip, port) => Some(Peer::Address(ip.to_canonical(), *port)),
+            Self::Abstract(name) => Some(Peer::Unix(name.strip_prefix(b"\0").unwrap_or(name))),
+            Self::File(..) | Self::Unnamed => None,
+        }
+    }
+
+    pub(super) fn port(&self) -> u16 {
+        if let Self::Ip(_, port) = self { *port } else { 0 }
+    }
+
+    pub(super) fn with_port(&self, port: u16) -> Self {
+        if let Self::Ip(ip, _) = self { Self::Ip(*ip, port) } else { self.clone() }
+    }
+
+    /// Whether both are one place; a socket in the filesystem is known by its node.
+    pub(super) fn is_same_as(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File(node, _), Self::File(other, _)) => node == other,
+            _ => self == other,
+        }
+    }
+
+    /// As a socket of `domain` shows it: family (Linux's number), port, and text.
+    pub(super) fn show(&self, domain: Domain) -> (u16, u16, Vec<u8>) {
+        match (self, domain) {
+            (Self::Ip(IpAddr::V4(ip), port), Domain::V6) => {
+                let ip = if ip.is_unspecified() { Ipv6Addr::UNSPECIFIED } else { ip.to_ipv6_mapped() };
+                (10, *port, ip.to_string().into_bytes())
+            }
+            (Self::Ip(ip @ IpAddr::V4(_), port), _) => (2, *port, ip.to_string().into_bytes()),
+            (Self::Ip(ip @ IpAddr::V6(_), port), _) => (10, *port, ip.to_string().into_bytes()),
+            (Self::File(_, text) | Self::Abstract(text), _) => (1, 0, text.clone()),
+            (Self::Unnamed, _) => (1, 0, Vec::new()),
+        }
+    }
+}
+
+fn loopback(like: IpAddr) -> IpAddr {
+    if like.is_ipv4() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { IpAddr::V6(Ipv6Addr::LOCALHOST) }
+}
+
+/// Any address of the domain, without a port.
+pub(super) fn unbound(domain: Domain) -> Address {
+    match domain {
+        Domain::Unix => Address::Unnamed,
+        Domain::V4 => Address::Ip(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0),
+        Domain::V6 => Address::Ip(IpAddr::V6(Ipv6Addr::UNSPECIFIED), 0),
+    }
+}
+
+/// Whether what goes to `destination` reaches the bound socket.
+pub(super) fn reaches(socket: &Socket, destination: &Address) -> bool {
+    match (&socket.local, destination) {
+        (Some(Address::Ip(ip, port)), Address::Ip(to, to_port)) => {
+            port == to_port && (ip == to || covers(*ip, *to, socket.only_v6))
+        }
+        (Some(Address::File(node, _)), Address::File(to, _)) => node == to,
+        (Some(local @ Address::Abstract(_)), to) => local == to,
+        _ => false,
+    }
+}
+
+/// Whether both sockets would get some of the same.
+pub(super) fn collide(a: &Socket, b: &Socket) -> bool {
+    match (&a.local, &b.local) {
+        (Some(Address::Ip(one, port)), Some(Address::Ip(other, other_port))) => {
+            let overlap = one == other || covers(*one, *other, a.only_v6) || covers(*other, *one, b.only_v6);
+            port == other_port && overlap && !(a.shares_port && b.shares_port)
+        }
+        (Some(one @ Address::Abstract(_)), Some(other)) => one == other,
+        _ => false,
+    }
+}
+
+fn covers(any: IpAddr, ip: IpAddr, only_v6: bool) -> bool {
+    any.is_unspecified() && (any.is_ipv4() == ip.is_ipv4() || any.is_ipv6() && !only_v6)
+}

@@ -1,0 +1,88 @@
+//! Datagrams: whole messages, that get lost when the receiver has no room for them. Next: `calls.rs`.
+
+use super::address::{Address, reaches};
+use super::network::Network;
+use super::socket::Role;
+use crate::ids::SocketId;
+use coldframe_error::Errno;
+
+/// Longest message (UDP over IPv4).
+const MAX_MESSAGE: usize = 65_507;
+/// What a waiting message costs beside its bytes.
+pub(super) const ENTRY: usize = 64;
+
+impl Network {
+    /// Sets, or with none takes away, the one address that the socket talks to.
+    pub(super) fn set_remote(&mut self, id: SocketId, address: Option<Address>) -> Result<(), Errno> {
+        let address = address.map(Address::destination).transpose()?;
+        if address.is_some() {
+            self.bind_if_unbound(id)?;
+        }
+        let socket = self.get_mut(id)?;
+        let Role::Datagram(datagram) = &mut socket.role else { return Err(Errno::EOPNOTSUPP) };
+        if address.is_none() && datagram.remote.is_none() {
+            return Err(Errno::ENOTCONN);
+        }
+        if let (Some(address), Some(local)) = (&address, &socket.local) {
+            socket.local = Some(local.towards(address));
+        }
+        datagram.remote = address;
+        Ok(())
+    }
+
+    pub(super) fn send(&mut self, id: SocketId, bytes: &[u8], to: Option<Address>) -> Result<usize, Errno> {
+        let socket = self.get_mut(id)?;
+        let Role::Datagram(datagram) = &socket.role else { return Err(Errno::EOPNOTSUPP) };
+        let connected = datagram.remote.clone();
+        if let Some(error) = socket.error.take() {
+            return Err(error);
+        }
+        if bytes.len() > MAX_MESSAGE {
+            return Err(Errno::EMSGSIZE);
+        }
+        let is_connected = to.is_none();
+        let to = to.or(connected).ok_or(Errno::EDESTADDRREQ)?.destination()?;
+        self.bind_if_unbound(id)?;
+        let from = self.get(id)?.local.as_ref().map_or(Address::Unnamed, |local| local.towards(&to));
+        let target = self.sockets.iter().find_map(|(at, socket)| match &socket.role {
+            Role::Datagram(other) if reaches(socket, &to) && other.remote.as_ref().is_none_or(|remote| *remote == from) => {
+                Some(*at)
+            }
+            _ => None,
+        });
+        match target {
+            Some(target) => self.deliver(target, from, bytes),
+            None if is_connected => {
+                self.get_mut(id)?.error = Some(Errno::ECONNREFUSED);
+                self.notify(id);
+            }
+            None => {}
+        }
+        Ok(bytes.len())
+    }
+
+    fn deliver(&mut self, target: SocketId, from: Address, bytes: &[u8]) {
+        let [capacity, _] = self.capacities();
+        let Ok(socket) = self.get_mut(target) else { return };
+        let Role::Datagram(datagram) = &mut socket.role else { return };
+        let cost = bytes.len() + ENTRY;
+        if datagram.held > 0 && datagram.held + cost > capacity {
+            return;
+        }
+        datagram.held += cost;
+        datagram.incoming.push_back((from, bytes.to_vec()));
+        self.notify(target);
+    }
+
+    /// The next message and who sent it.
+    pub(super) fn receive(&mut self, id: SocketId) -> Result<(Address, Vec<u8>), Errno> {
+        let socket = self.get_mut(id)?;
+        let Role::Datagram(datagram) = &mut socket.role else { return Err(Errno::EOPNOTSUPP) };
+        if let Some(error) = socket.error.take() {
+            return Err(error);
+        }
+        let (from, bytes) = datagram.incoming.pop_front().ok_or(Errno::EAGAIN)?;
+        datagram.held -= bytes.len() + ENTRY;
+        Ok((from, bytes))
+    }
+}

@@ -1,0 +1,292 @@
+//! Inbound connections: bytes between the embedder and a listener in the runtime.
+//!
+//! ```text
+//! embedder ── at most a window without credit ──► queue ──► our socket ═══ the guest's socket
+//!          ◄── at most a window without credit ─────────────────┘
+//! ```
+//!
+//! An inbound connection is a socket of the table, and this module reads and writes it. Bytes from
+//! the guest go to the embedder until a window is without credit. Further bytes stay in the socket
+//! until the guest's writes block. Bytes from the embedder wait in a queue until the guest's socket
+//! has room, and then credit is sent. So a side that does not read holds a window and a socket's
+//! buffer, and delays only the other side.
+//!
+//! Events are sent with the table locked, so that the embedder gets them in order. A snapshot
+//! contains no inbound connections: a restore resets their sockets. Next: `listeners.rs`.
+
+use super::{NetworkEvent, STREAM_WINDOW};
+use crate::embedder::Embedder;
+use crate::ids::SocketId;
+use crate::net::address::Address;
+use crate::net::network::Network;
+use crate::net::socket::{Domain, IN, OUT, Role, Socket, WaitOwner, Waiter};
+use crate::net::sockets::SocketState;
+use crate::net::stream::Progress;
+use coldframe_error::{Errno, Error};
+use coldframe_ids::ConnectionId;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+/// Bytes that one read takes.
+const PIECE: usize = 64 << 10;
+/// Bytes that one credit returns. A quarter, so that the writer still has most of its window when
+/// the credit arrives.
+const CREDIT: u64 = STREAM_WINDOW / 4;
+
+/// Inbound connections by socket, and the sockets by the embedder's numbers.
+#[derive(Default)]
+pub(in crate::net) struct InboundConnections {
+    by_socket: HashMap<SocketId, InboundConnection>,
+    sockets: HashMap<ConnectionId, SocketId>,
+}
+
+impl InboundConnections {
+    /// Returns the sockets, in order.
+    pub(in crate::net) fn sockets(&self) -> Vec<SocketId> {
+        let mut ids: Vec<SocketId> = self.by_socket.keys().copied().collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// Returns the bytes that wait for room in the guests' sockets.
+    pub(in crate::net) fn queued_bytes(&self) -> u64 {
+        self.by_socket.values().map(|connection| connection.queue.len() as u64).sum()
+    }
+}
+
+struct InboundConnection {
+    id: ConnectionId,
+    /// The listener's address, for error messages.
+    target: String,
+    embedder: Arc<dyn Embedder>,
+    /// Bytes of the embedder that the guest's socket has not taken.
+    queue: VecDeque<u8>,
+    /// The embedder has ended its direction.
+    ends: bool,
+    /// The socket has ended the embedder's direction.
+    shut: bool,
+    /// Bytes that the socket has taken, without credit yet.
+    taken: u64,
+    /// Bytes that were sent to the embedder and have no credit yet.
+    unread: u64,
+    /// The guest has ended its direction.
+    ended: bool,
+    /// The error of a failed write. Later bytes of the embedder are discarded.
+    refused: Option<Errno>,
+    /// The readiness that the socket is armed for.
+    armed: u32,
+}
+
+/// The state of a connection after a move of bytes.
+enum MoveResult {
+    /// The connection waits for readiness.
+    Waits(u32),
+    /// The connection has ended.
+    Ended(Option<Errno>),
+}
+
+impl SocketState {
+    /// Connects the embedder to the first listener at one of `addresses`.
+    pub(super) fn connect_inbound(&mut self, id: ConnectionId, addresses: &[Address], target: &str) -> Result<(), Errno> {
+        let embedder = self.embedder()?.clone();
+        if self.inbound.sockets.contains_key(&id) {
+            return Err(Errno::EEXIST);
+        }
+        let mut result = Err(Errno::ECONNREFUSED);
+        for address in addresses {
+            result = connect(&mut self.network, address);
+            if !matches!(result, Err(Errno::ECONNREFUSED)) {
+                break;
+            }
+        }
+        let socket = result?;
+        let connection = InboundConnection {
+            id,
+            target: target.to_owned(),
+            embedder,
+            queue: VecDeque::new(),
+            ends: false,
+            shut: false,
+            taken: 0,
+            unread: 0,
+            ended: false,
+            refused: None,
+            armed: 0,
+        };
+        self.inbound.by_socket.insert(socket, connection);
+        self.inbound.sockets.insert(id, socket);
+        self.pump_inbound(socket);
+        Ok(())
+    }
+
+    /// Queues bytes of the embedder, and ends its direction if `ends`. `ENOBUFS` if the bytes
+    /// exceed the window.
+    pub(super) fn inbound_write(&mut self, id: ConnectionId, bytes: &[u8], ends: bool) -> Result<(), Errno> {
+        let Some(&socket) = self.inbound.sockets.get(&id) else { return Ok(()) };
+        let Some(connection) = self.inbound.by_socket.get_mut(&socket) else { return Ok(()) };
+        if connection.ends && !bytes.is_empty() {
+            return Err(Errno::EPIPE);
+        }
+        // Bytes that were taken without credit still count.
+        let held = connection.queue.len() as u64 + connection.taken + bytes.len() as u64;
+        if held > STREAM_WINDOW {
+            return Err(Errno::ENOBUFS);
+        }
+        connection.queue.extend(bytes);
+        connection.ends |= ends;
+        self.pump_inbound(socket);
+        Ok(())
+    }
+
+    /// Returns credit for `bytes` that the embedder has read.
+    pub(super) fn inbound_credit(&mut self, id: ConnectionId, bytes: u64) {
+        let Some(&socket) = self.inbound.sockets.get(&id) else { return };
+        if let Some(connection) = self.inbound.by_socket.get_mut(&socket) {
+            connection.unread = connection.unread.saturating_sub(bytes);
+        }
+        self.pump_inbound(socket);
+    }
+
+    /// Closes the embedder's end without further events. The guest sees the end of the stream. With
+    /// `reset`, or if queued bytes are lost, the guest sees a reset.
+    pub(super) fn inbound_close(&mut self, id: ConnectionId, reset: bool) {
+        let Some(socket) = self.inbound.sockets.remove(&id) else { return };
+        let Some(connection) = self.inbound.by_socket.remove(&socket) else { return };
+        let _ = self.network.close(socket, reset || !connection.queue.is_empty());
+    }
+
+    /// Ends all connections with `error`.
+    pub(super) fn end_inbound(&mut self, error: &Error) {
+        self.inbound.sockets.clear();
+        for (socket, connection) in std::mem::take(&mut self.inbound.by_socket) {
+            let _ = self.network.close(socket, true);
+            connection.embedder.network(connection.id, NetworkEvent::Closed(Some(error.clone())));
+        }
+    }
+
+    /// Moves bytes in both directions. Does nothing if `socket` is no inbound connection.
+    pub(in crate::net) fn pump_inbound(&mut self, socket: SocketId) {
+        let Some(connection) = self.inbound.by_socket.get_mut(&socket) else { return };
+        match connection.move_bytes(&mut self.network, socket) {
+            MoveResult::Waits(mask) => connection.wait(&mut self.network, socket, mask),
+            MoveResult::Ended(error) => {
+                let (id, embedder) = (connection.id, connection.embedder.clone());
+                let error = error.map(|errno| errno.at("read", &connection.target));
+                self.inbound.by_socket.remove(&socket);
+                self.inbound.sockets.remove(&id);
+                let _ = self.network.close(socket, false);
+                embedder.network(id, NetworkEvent::Closed(error));
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn inbound_counts(&self) -> (usize, usize) {
+        (self.inbound.by_socket.len(), self.inbound.sockets.len())
+    }
+}
+
+fn connect(network: &mut Network, address: &Address) -> Result<SocketId, Errno> {
+    let domain = match address {
+        Address::Ip(ip, _) if ip.is_ipv4() => Domain::V4,
+        Address::Ip(..) => Domain::V6,
+        _ => Domain::Unix,
+    };
+    let id = network.add(Socket::new(domain, Role::Fresh))?;
+    match network.connect(id, address.clone()) {
+        // A socket that waits for room in the queue is connected or refused later, without a
+        // further call.
+        Ok(Progress::Connected | Progress::Waiting) => Ok(id),
+        Err(error) => {
+            let _ = network.close(id, false);
+            Err(error)
+        }
+    }
+}
+
+impl InboundConnection {
+    fn move_bytes(&mut self, network: &mut Network, socket: SocketId) -> MoveResult {
+        let Ok(state) = network.get_mut(socket) else { return MoveResult::Ended(Some(Errno::ECONNRESET)) };
+        match state.role {
+            Role::Connecting(_) => return MoveResult::Waits(OUT),
+            Role::Connected(_) => {}
+            _ => return MoveResult::Ended(Some(state.error.take().unwrap_or(Errno::ECONNREFUSED))),
+        }
+        self.push(network, socket);
+        if let Err(error) = self.pull(network, socket) {
+            return MoveResult::Ended(Some(error));
+        }
+        if self.ended && (self.shut || self.refused.is_some()) {
+            // A guest that closes with unread bytes resets the connection. The embedder sees the
+            // reset after the guest's bytes.
+            return MoveResult::Ended(self.refused.map(|_| Errno::ECONNRESET));
+        }
+        let input = if !self.ended && self.unread < STREAM_WINDOW { IN } else { 0 };
+        let output = if self.queue.is_empty() { 0 } else { OUT };
+        MoveResult::Waits(input | output)
+    }
+
+    /// Moves bytes from the embedder to the guest.
+    fn push(&mut self, network: &mut Network, socket: SocketId) {
+        while !self.queue.is_empty() {
+            match network.write(socket, self.queue.as_slices().0) {
+                Ok(count) => {
+                    self.queue.drain(..count);
+                    self.taken += count as u64;
+                }
+                Err(Errno::EAGAIN) => break,
+                Err(error) => {
+                    self.refused = Some(error);
+                    self.taken += self.queue.len() as u64;
+                    self.queue.clear();
+                }
+            }
+        }
+        if self.queue.is_empty() {
+            self.queue.shrink_to(0);
+            if self.ends && !self.shut {
+                self.shut = true;
+                let _ = network.shutdown(socket);
+            }
+        }
+        if self.taken >= CREDIT {
+            self.embedder.network(self.id, NetworkEvent::Credit(self.taken));
+            self.taken = 0;
+        }
+    }
+
+    /// Moves bytes from the guest to the embedder.
+    fn pull(&mut self, network: &mut Network, socket: SocketId) -> Result<(), Errno> {
+        while !self.ended && self.unread < STREAM_WINDOW {
+            let room = usize::try_from(STREAM_WINDOW - self.unread).unwrap_or(PIECE).min(PIECE);
+            // A read of at least one byte finds the end and errors.
+            let mut piece = vec![0; network.waiting(socket).clamp(1, room)];
+            match network.read(socket, &mut piece) {
+                Ok(0) => {
+                    self.ended = true;
+                    self.embedder.network(self.id, NetworkEvent::Ended);
+                }
+                Ok(count) => {
+                    piece.truncate(count);
+                    self.unread += count as u64;
+                    self.embedder.network(self.id, NetworkEvent::Data(piece));
+                }
+                Err(Errno::EAGAIN) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Arms the socket for `mask`. A mask of 0 disarms the socket, because the end of a stream would
+    /// wake an armed socket again and again.
+    fn wait(&mut self, network: &mut Network, socket: SocketId, mask: u32) {
+        if self.armed != 0 {
+            let _ = network.disarm(socket, WaitOwner::Embedder);
+        }
+        self.armed = mask;
+        if mask != 0 {
+            let _ = network.arm(socket, Waiter { owner: WaitOwner::Embedder, mask });
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Listeners for the embedder: the list, and waits for listeners that do not exist yet.
+//!
+//! Nothing polls. The call that makes a socket listen ends the waits for the listener, and so does
+//! the end of the runtime. The embedder keeps the time limit of a wait and cancels the wait.
+
+use super::{ListenerEntry, NetworkEvent};
+use crate::ids::SocketId;
+use crate::net::address::{Address, reaches};
+use crate::net::socket::{Role, Socket};
+use crate::net::sockets::SocketState;
+use coldframe_error::{Errno, Error};
+use coldframe_ids::{ConnectionId, Pid};
+use std::collections::BTreeMap;
+
+/// The most waits of a runtime at a time.
+const MAX_WAITS: usize = 1_024;
+
+/// Waits for listeners.
+#[derive(Default)]
+pub(in crate::net) struct ListenerWaits(BTreeMap<ConnectionId, Awaited>);
+
+/// The listener that a wait is for.
+pub(in crate::net) enum Awaited {
+    /// A listener that is reached at one of these addresses.
+    Addresses(Vec<Address>),
+    /// A listener on the Unix socket at this path.
+    Path(String),
+}
+
+impl SocketState {
+    /// Returns the first listener that is reached at one of the addresses.
+    pub(super) fn listener_at(&self, addresses: &[Address]) -> Option<SocketId> {
+        let listens = |(id, socket): (&SocketId, &Socket)| {
+            let found = matches!(socket.role, Role::Listening(_)) && addresses.iter().any(|address| reaches(socket, address));
+            found.then_some(*id)
+        };
+        self.network.sockets.iter().find_map(listens)
+    }
+
+    /// Lists the listeners' processes and addresses.
+    pub(super) fn listeners(&self) -> Vec<(Pid, Address)> {
+        let entry = |socket: &Socket| match (&socket.role, &socket.local) {
+            (Role::Listening(listener), Some(local)) => Some((listener.pid, local.clone())),
+            _ => None,
+        };
+        self.network.sockets.values().filter_map(entry).collect()
+    }
+
+    /// Returns the process and the address of a listener.
+    pub(super) fn listener(&self, id: SocketId) -> Option<(Pid, Address)> {
+        match (self.network.get(id).ok()?, self.network.get(id).ok()?.local.clone()) {
+            (Socket { role: Role::Listening(listener), .. }, Some(local)) => Some((listener.pid, local)),
+            _ => None,
+        }
+    }
+
+    /// Adds a wait. `EEXIST` if the number is in use, `ENOBUFS` if there are too many waits.
+    pub(super) fn await_listener(&mut self, wait: ConnectionId, awaited: Awaited) -> Result<(), Errno> {
+        self.embedder()?;
+        if self.waits.0.contains_key(&wait) {
+            return Err(Errno::EEXIST);
+        }
+        if self.waits.0.len() >= MAX_WAITS {
+            return Err(Errno::ENOBUFS);
+        }
+        self.waits.0.insert(wait, awaited);
+        Ok(())
+    }
+
+    /// Returns the waits for an address that the socket `id` has. Waits for a path are left to the
+    /// caller, which knows the files.
+    pub(super) fn waits_for(&self, id: SocketId) -> Vec<ConnectionId> {
+        let Ok(socket) = self.network.get(id) else { return Vec::new() };
+        let is_met = |awaited: &Awaited| match awaited {
+            Awaited::Addresses(addresses) => addresses.iter().any(|address| reaches(socket, address)),
+            Awaited::Path(_) => false,
+        };
+        self.waits.0.iter().filter(|(_, awaited)| is_met(awaited)).map(|(wait, _)| *wait).collect()
+    }
+
+    /// Returns the waits for a path.
+    pub(super) fn awaited_paths(&self) -> Vec<(ConnectionId, String)> {
+        let path = |(wait, awaited): (&ConnectionId, &Awaited)| match awaited {
+            Awaited::Path(path) => Some((*wait, path.clone())),
+            Awaited::Addresses(_) => None,
+        };
+        self.waits.0.iter().filter_map(path).collect()
+    }
+
+    /// Ends a wait with `result`, unless the wait has ended already.
+    pub(super) fn end_wait(&mut self, wait: ConnectionId, result: Result<ListenerEntry, Error>) {
+        if self.waits.0.remove(&wait).is_some()
+            && let Some(embedder) = &self.embedder
+        {
+            embedder.network(wait, NetworkEvent::Listener(result));
+        }
+    }
+
+    /// Ends all waits with `error`.
+    pub(super) fn end_waits(&mut self, error: &Error) {
+        for wait in std::mem::take(&mut self.waits.0).into_keys() {
+            if let Some(embedder) = &self.embedder {
+                embedder.network(wait, NetworkEvent::Listener(Err(error.clone())));
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Inbound connections: connections of the embedder to listeners in the runtime, and its waits for
+//! listeners.
+//!
+//! [`requests`] holds the embedder's requests, [`connections`] moves the bytes, and [`listeners`]
+//! keeps the waits. All of them use the runtime's table of sockets, so that a guest sees an
+//! ordinary connection on the loopback.
+
+pub(super) mod connections;
+pub(super) mod listeners;
+pub(super) mod requests;
+#[cfg(test)]
+mod tests;
+
+pub use crate::embedder::{ListenerEntry, NetworkEvent};
+
+/// Bytes that may be in flight without credit in each direction of an inbound connection
+/// (`docs/internals/protocol.md`).
+pub const STREAM_WINDOW: u64 = 256 << 10;
+
+/// The address of a listener in a runtime, as the embedder names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A TCP port.
+    Port {
+        /// The port, not 0.
+        port: u16,
+        /// An address of the loopback, or `localhost`. `None`: the IPv4 loopback, then the IPv6
+        /// loopback.
+        host: Option<String>,
+    },
+    /// A Unix socket: an absolute guest path, or a name that begins with NUL.
+    Path(String),
+}

@@ -1,0 +1,72 @@
+//! Sockets with names in the filesystem: binding makes a node there, connecting finds it. A name that begins with NUL lies outside it.
+//! The node's number is the address: a renamed socket is still found, a removed one never is, even when another has its name.
+
+use super::address::Address;
+use crate::Process;
+use crate::fs::{Body, FileSystem, Ino, Last, Place, Side, User, WRITE, Wanted};
+use crate::permissions::operations::files;
+use coldframe_error::Errno;
+use parking_lot::Mutex;
+
+/// Longest name (Linux's `sun_path`).
+const MAX_NAME: usize = 107;
+
+fn check(path: &[u8]) -> Result<Option<Address>, Errno> {
+    if path.is_empty() || path.len() > MAX_NAME {
+        return Err(Errno::EINVAL);
+    }
+    if path[0] == 0 {
+        return Ok(Some(Address::Abstract(path.to_vec())));
+    }
+    if path.contains(&0) { Err(Errno::EINVAL) } else { Ok(None) }
+}
+
+/// Makes the name. `EADDRINUSE` when there is anything of that name; in a mounted folder nobody can.
+pub(super) fn make(process: &Process, path: &[u8]) -> Result<Address, Errno> {
+    if let Some(address) = check(path)? {
+        return Ok(address);
+    }
+    let view = process.files.view(&process.kernel.files);
+    let mut tree = process.kernel.files.lock();
+    let Side::Memory(spot) = view.walk(&tree, path, Last::Name, Wanted::only(files::WRITE))? else { return Err(Errno::EACCES) };
+    if spot.node.is_some() {
+        return Err(Errno::EADDRINUSE);
+    }
+    let ino = tree.create(view.user, &spot, Body::Socket, 0o777 & !view.umask)?;
+    Ok(Address::File(ino, path.to_vec()))
+}
+
+/// The same for the caller outside, whose paths are absolute and whom permissions do not stop.
+pub(super) fn find_for_embedder(files: &Mutex<FileSystem>, path: &str) -> Result<Address, Errno> {
+    if let Some(address) = check(path.as_bytes())? {
+        return Ok(address);
+    }
+    let tree = files.lock();
+    let Side::Memory(spot) = tree.walk(User::Host, None, path.as_bytes(), Last::Follow)? else { return Err(Errno::EACCES) };
+    let ino = spot.existing()?;
+    match tree.node(ino)?.body {
+        Body::Socket => Ok(Address::File(ino, path.as_bytes().to_vec())),
+        _ => Err(Errno::ECONNREFUSED),
+    }
+}
+
+/// Where a bound name lies now; what it was bound with when it lies nowhere any more.
+pub(super) fn path_of(files: &Mutex<FileSystem>, ino: Ino, bound: &[u8]) -> Vec<u8> {
+    files.lock().path_of(&Place::Here(ino)).unwrap_or_else(|_| bound.to_vec())
+}
+
+/// Finds the name. `ECONNREFUSED` when it is no socket's, `EACCES` in a mounted folder.
+pub(super) fn find(process: &Process, path: &[u8]) -> Result<Address, Errno> {
+    if let Some(address) = check(path)? {
+        return Ok(address);
+    }
+    let view = process.files.view(&process.kernel.files);
+    let tree = process.kernel.files.lock();
+    let Side::Memory(spot) = view.walk(&tree, path, Last::Follow, Wanted::only(files::WRITE))? else { return Err(Errno::EACCES) };
+    let ino = spot.existing()?;
+    if !matches!(tree.node(ino)?.body, Body::Socket) {
+        return Err(Errno::ECONNREFUSED);
+    }
+    tree.check(view.user, ino, WRITE)?;
+    Ok(Address::File(ino, path.to_vec()))
+}

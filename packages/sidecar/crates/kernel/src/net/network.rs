@@ -1,0 +1,275 @@
+//! The table of a runtime's sockets: making, finding, waiting and closing. Next: `stream.rs` and `datagram.rs`, what they do.
+
+use super::address::{Address, collide};
+use super::socket::{Domain, ERR, HUP, IN, OUT, Role, Socket, WaitOwner, Waiter};
+use crate::ids::{MAX_ID, OperationId, SocketId};
+use crate::usage::{Mark, Usage};
+use coldframe_error::Errno;
+use coldframe_ids::Pid;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Operations of one program that may wait for one socket: one to read, one to write, and as many again.
+pub(super) const MAX_WAITERS: usize = 4;
+/// Where ports begin that nobody chose (Linux's range).
+const EPHEMERAL: std::ops::Range<u16> = 32_768..60_999;
+
+/// An operation that completes: its program, its number, and the readiness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wake {
+    pub(super) owner: WaitOwner,
+    pub(super) socket: SocketId,
+    pub(super) ready: u32,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Network {
+    pub(super) sockets: BTreeMap<SocketId, Socket>,
+    pub(super) last: Option<SocketId>,
+    pub(super) last_port: u16,
+    /// How many of the sockets are ends of pairs.
+    pub(super) pipe_ends: usize,
+    /// The highest numbers of sockets and of pairs.
+    pub(super) marks: [Mark; 2],
+    /// The runtime's.
+    pub(super) usage: Arc<Usage>,
+    /// What has to be told, to be taken after each call.
+    wakes: Vec<Wake>,
+}
+
+impl Network {
+    pub(super) fn new(usage: Arc<Usage>) -> Self {
+        Self { usage, ..Self::default() }
+    }
+
+    pub(super) fn add(&mut self, socket: Socket) -> Result<SocketId, Errno> {
+        let (is_pipe, limits) = (socket.is_pipe, &self.usage.limits);
+        let (count, name, max) = if is_pipe {
+            (self.pipe_ends as u64 / 2 + 1, "pipes", limits.pipes)
+        } else {
+            ((self.sockets.len() - self.pipe_ends) as u64 + 1, "sockets", limits.sockets)
+        };
+        if count > max {
+            return Err(Errno::ENFILE);
+        }
+        if self.marks[usize::from(is_pipe)].rose(count, max) {
+            self.usage.warnings.add(name, count, max, None);
+        }
+        self.pipe_ends += usize::from(is_pipe);
+        let mut id = SocketId::following(self.last, MAX_ID);
+        while self.sockets.contains_key(&id) {
+            id = SocketId::following(Some(id), MAX_ID);
+        }
+        self.last = Some(id);
+        self.sockets.insert(id, socket);
+        Ok(id)
+    }
+
+    /// Sockets and pairs: how many there are, and were at most.
+    pub(super) fn look(&self) -> [(u64, u64); 2] {
+        let [sockets, pipes] = &self.marks;
+        [((self.sockets.len() - self.pipe_ends) as u64, sockets.high()), (self.pipe_ends.div_ceil(2) as u64, pipes.high())]
+    }
+
+    /// Bytes that wait in all of them.
+    pub(super) fn buffered(&self) -> u64 {
+        let waiting = |socket: &Socket| match &socket.role {
+            Role::Connected(stream) => stream.incoming.len(),
+            Role::Datagram(datagram) => datagram.held,
+            _ => 0,
+        };
+        self.sockets.values().map(|socket| waiting(socket) as u64).sum()
+    }
+
+    /// Bytes that may wait at a socket, and at an end of a pair.
+    pub(super) fn capacities(&self) -> [usize; 2] {
+        let limits = &self.usage.limits;
+        [limits.socket_bytes, limits.pipe_bytes].map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
+    }
+
+    pub(super) fn get(&self, id: SocketId) -> Result<&Socket, Errno> {
+        self.sockets.get(&id).ok_or(Errno::EBADF)
+    }
+
+    pub(super) fn get_mut(&mut self, id: SocketId) -> Result<&mut Socket, Errno> {
+        self.sockets.get_mut(&id).ok_or(Errno::EBADF)
+    }
+
+    /// Bytes that can be read at once.
+    pub(super) fn waiting(&self, id: SocketId) -> usize {
+        match self.sockets.get(&id).map(|socket| &socket.role) {
+            Some(Role::Connected(stream)) => stream.incoming.len(),
+            _ => 0,
+        }
+    }
+
+    pub(super) fn take_wakes(&mut self) -> Vec<Wake> {
+        std::mem::take(&mut self.wakes)
+    }
+
+    /// What the socket is ready for.
+    pub(super) fn readiness(&self, socket: &Socket) -> u32 {
+        let failed = if socket.error.is_some() { IN | OUT | ERR } else { 0 };
+        failed
+            | match &socket.role {
+                Role::Fresh => OUT | HUP,
+                Role::Listening(listener) if listener.ready.is_empty() => 0,
+                Role::Listening(_) => IN,
+                Role::Connecting(_) => 0,
+                Role::Datagram(datagram) if datagram.incoming.is_empty() => OUT,
+                Role::Datagram(_) => IN | OUT,
+                Role::Connected(stream) => {
+                    let room = match stream.peer.and_then(|peer| self.sockets.get(&peer)) {
+                        Some(Socket { role: Role::Connected(peer), is_pipe, .. }) => {
+                            peer.has_room(self.capacities()[usize::from(*is_pipe)])
+                        }
+                        _ => true,
+                    };
+                    let input = if !stream.incoming.is_empty() || stream.ended { IN } else { 0 };
+                    let output = if room || stream.shut { OUT } else { 0 };
+                    let over = if stream.ended && (stream.shut || stream.peer.is_none()) { HUP } else { 0 };
+                    input | output | over
+                }
+            }
+    }
+
+    /// Tells those who wait for what the socket is ready for now.
+    pub(super) fn notify(&mut self, id: SocketId) {
+        let Some(socket) = self.sockets.get(&id).filter(|socket| !socket.waiters.is_empty()) else { return };
+        let ready = self.readiness(socket);
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
+        let wakes = &mut self.wakes;
+        socket.waiters.retain(|waiter| {
+            let met = ready & (waiter.mask | ERR | HUP);
+            if met != 0 {
+                wakes.push(Wake { owner: waiter.owner, socket: id, ready: met });
+            }
+            met == 0
+        });
+    }
+
+    /// Has `operation` completed as soon as the socket is ready for something in `mask`; failures and the end always count.
+    pub(super) fn arm(&mut self, id: SocketId, waiter: Waiter) -> Result<(), Errno> {
+        let socket = self.get_mut(id)?;
+        if socket.waiters.iter().filter(|other| other.owner.pid() == waiter.owner.pid()).count() >= MAX_WAITERS {
+            return Err(Errno::ENOBUFS);
+        }
+        socket.waiters.push(waiter);
+        self.notify(id);
+        Ok(())
+    }
+
+    pub(super) fn disarm(&mut self, id: SocketId, owner: WaitOwner) -> Result<(), Errno> {
+        self.get_mut(id)?.waiters.retain(|waiter| waiter.owner != owner);
+        Ok(())
+    }
+
+    /// The program lets go of the socket, which others may still have: its operations, which will not complete.
+    pub(super) fn forget(&mut self, id: SocketId, pid: Pid) -> Vec<OperationId> {
+        let Some(socket) = self.sockets.get_mut(&id) else { return Vec::new() };
+        let own = |waiter: &Waiter| match waiter.owner {
+            WaitOwner::Operation(owner, operation) if owner == pid => Some(operation),
+            _ => None,
+        };
+        let operations = socket.waiters.iter().filter_map(own).collect();
+        socket.waiters.retain(|waiter| own(waiter).is_none());
+        operations
+    }
+
+    /// Gives the socket its own address. Whoever listens has it already, or comes too late, is found here; a port of 0 is chosen.
+    pub(super) fn bind(&mut self, id: SocketId, address: Address, only_v6: bool, shares_port: bool) -> Result<(), Errno> {
+        let socket = self.get(id)?;
+        if socket.local.is_some() || !matches!(socket.role, Role::Fresh | Role::Datagram(_)) {
+            return Err(Errno::EINVAL);
+        }
+        address.check_local()?;
+        let chosen = match &address {
+            Address::Ip(_, 0) => address.with_port(self.free_port(socket.is_datagram())?),
+            _ => address,
+        };
+        let socket = self.get_mut(id)?;
+        socket.only_v6 = only_v6;
+        socket.shares_port = shares_port;
+        socket.local = Some(chosen);
+        if self.is_taken(id) {
+            self.get_mut(id)?.local = None;
+            return Err(Errno::EADDRINUSE);
+        }
+        Ok(())
+    }
+
+    /// Whether someone else gets what would come to this socket. Stream sockets that do not listen are in nobody's way.
+    pub(super) fn is_taken(&self, id: SocketId) -> bool {
+        let Some(socket) = self.sockets.get(&id) else { return false };
+        self.sockets.iter().any(|(other_id, other)| {
+            let listens = matches!(other.role, Role::Listening(_) | Role::Datagram(_));
+            *other_id != id && listens && other.is_datagram() == socket.is_datagram() && collide(socket, other)
+        })
+    }
+
+    pub(super) fn free_port(&mut self, datagram: bool) -> Result<u16, Errno> {
+        let taken = self.sockets.values().filter(|socket| socket.is_datagram() == datagram);
+        let taken: Vec<u16> = taken.filter_map(|socket| socket.local.as_ref()).map(Address::port).collect();
+        for _ in EPHEMERAL {
+            let next = self.last_port.wrapping_add(1);
+            self.last_port = if EPHEMERAL.contains(&next) { next } else { EPHEMERAL.start };
+            if !taken.contains(&self.last_port) {
+                return Ok(self.last_port);
+            }
+        }
+        Err(Errno::EADDRINUSE)
+    }
+
+    /// Closes a socket. The other end sees the end of the stream, or a reset when something lay here unread or `abort` is set.
+    pub(super) fn close(&mut self, id: SocketId, abort: bool) -> Result<(), Errno> {
+        let socket = self.sockets.remove(&id).ok_or(Errno::EBADF)?;
+        self.pipe_ends -= usize::from(socket.is_pipe);
+        let [sockets, pipes] = &mut self.marks;
+        sockets.fell((self.sockets.len() - self.pipe_ends) as u64, self.usage.limits.sockets);
+        pipes.fell(self.pipe_ends as u64 / 2, self.usage.limits.pipes);
+        match socket.role {
+            Role::Listening(listener) => {
+                for ready in listener.ready {
+                    let _ = self.close(ready, true);
+                }
+                for client in listener.waiting {
+                    self.fail_connecting(client, Errno::ECONNREFUSED);
+                }
+            }
+            Role::Connecting(listener) => {
+                if let Some(Socket { role: Role::Listening(listener), .. }) = self.sockets.get_mut(&listener) {
+                    listener.waiting.retain(|client| *client != id);
+                }
+            }
+            Role::Connected(stream) => {
+                let Some(peer) = stream.peer else { return Ok(()) };
+                self.part(peer, abort || !stream.incoming.is_empty());
+            }
+            Role::Fresh | Role::Datagram(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The other end of `id` has gone.
+    fn part(&mut self, id: SocketId, reset: bool) {
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
+        let Role::Connected(stream) = &mut socket.role else { return };
+        stream.peer = None;
+        stream.ended = true;
+        if reset {
+            stream.broken = true;
+            socket.error = Some(Errno::ECONNRESET);
+        } else if socket.domain == Domain::Unix {
+            stream.broken = true;
+        }
+        self.notify(id);
+    }
+
+    pub(super) fn fail_connecting(&mut self, id: SocketId, error: Errno) {
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
+        socket.role = Role::Fresh;
+        socket.error = Some(error);
+        self.notify(id);
+    }
+}

@@ -1,0 +1,224 @@
+//! Connections: listening, connecting, accepting, and moving bytes. Next: `datagram.rs`.
+
+use super::address::{Address, reaches, unbound};
+use super::network::Network;
+use super::socket::{Domain, Listener, Role, Socket, Stream};
+use crate::ids::SocketId;
+use coldframe_error::Errno;
+use coldframe_ids::Pid;
+use std::collections::VecDeque;
+
+/// Longest queue of connections to be accepted (Linux's `somaxconn`).
+pub(super) const MAX_BACKLOG: usize = 4_096;
+
+/// How far a connection has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    Connected,
+    /// The listener's queue is full: the socket becomes writable when there is room, or fails.
+    Waiting,
+}
+
+impl Network {
+    pub(super) fn listen(&mut self, id: SocketId, backlog: usize, pid: Pid) -> Result<(), Errno> {
+        let backlog = backlog.min(MAX_BACKLOG);
+        match &mut self.get_mut(id)?.role {
+            Role::Listening(listener) => {
+                listener.backlog = backlog;
+                return Ok(());
+            }
+            Role::Fresh => {}
+            Role::Datagram(_) => return Err(Errno::EOPNOTSUPP),
+            Role::Connecting(_) | Role::Connected(_) => return Err(Errno::EINVAL),
+        }
+        self.bind_if_unbound(id)?;
+        if self.is_taken(id) {
+            return Err(Errno::EADDRINUSE);
+        }
+        self.get_mut(id)?.role = Role::Listening(Listener { pid, backlog, ready: VecDeque::new(), waiting: VecDeque::new() });
+        Ok(())
+    }
+
+    pub(super) fn bind_if_unbound(&mut self, id: SocketId) -> Result<(), Errno> {
+        let socket = self.get(id)?;
+        match (socket.local.is_some(), socket.domain) {
+            (true, _) => Ok(()),
+            (false, Domain::Unix) => Err(Errno::EINVAL),
+            (false, domain) => self.bind(id, unbound(domain), false, false),
+        }
+    }
+
+    /// Connects to whoever listens at `address`.
+    pub(super) fn connect(&mut self, id: SocketId, address: Address) -> Result<Progress, Errno> {
+        let socket = self.get(id)?;
+        match socket.role {
+            Role::Fresh => {}
+            Role::Connecting(_) => return Err(Errno::EALREADY),
+            _ => return Err(Errno::EISCONN),
+        }
+        let is_unix = socket.domain == Domain::Unix;
+        let address = address.destination()?;
+        let found = self.sockets.iter().find_map(|(at, socket)| match &socket.role {
+            Role::Listening(listener) if reaches(socket, &address) => Some((*at, listener.ready.len() > listener.backlog)),
+            _ => None,
+        });
+        let (listener, full) = found.ok_or(Errno::ECONNREFUSED)?;
+        if full && is_unix {
+            return Err(Errno::EAGAIN);
+        }
+        if !is_unix {
+            self.bind_if_unbound(id)?;
+            let socket = self.get_mut(id)?;
+            socket.local = socket.local.as_ref().map(|local| local.towards(&address));
+        }
+        if !full {
+            self.establish(listener, id, address)?;
+            return Ok(Progress::Connected);
+        }
+        if let Role::Listening(queue) = &mut self.get_mut(listener)?.role {
+            queue.waiting.push_back(id);
+        }
+        self.get_mut(id)?.role = Role::Connecting(listener);
+        Ok(Progress::Waiting)
+    }
+
+    /// Makes the server's end and joins the two.
+    fn establish(&mut self, listener: SocketId, client: SocketId, address: Address) -> Result<(), Errno> {
+        let domain = self.get(listener)?.domain;
+        let from = self.get(client)?.local.clone().unwrap_or(Address::Unnamed);
+        let mut end = Socket::new(domain, Role::Connected(Stream::new(client, from)));
+        end.local = Some(address.clone());
+        let end = self.add(end)?;
+        self.get_mut(client)?.role = Role::Connected(Stream::new(end, address));
+        if let Role::Listening(queue) = &mut self.get_mut(listener)?.role {
+            queue.ready.push_back(end);
+        }
+        self.notify(listener);
+        Ok(())
+    }
+
+    /// The next connection. A client that waited for room takes its place.
+    pub(super) fn accept(&mut self, id: SocketId) -> Result<SocketId, Errno> {
+        let listener = self.get_mut(id)?;
+        let Role::Listening(queue) = &mut listener.role else { return Err(Errno::EINVAL) };
+        let accepted = queue.ready.pop_front().ok_or(Errno::EAGAIN)?;
+        let next = if queue.ready.len() <= queue.backlog { queue.waiting.pop_front() } else { None };
+        let local = listener.local.clone().unwrap_or(Address::Unnamed);
+        if let Some(next) = next {
+            let address = match self.get(next) {
+                Ok(client) => local.towards(client.local.as_ref().unwrap_or(&Address::Unnamed)),
+                Err(_) => local,
+            };
+            match self.establish(id, next, address) {
+                Ok(()) => self.notify(next),
+                Err(_) => self.fail_connecting(next, Errno::ECONNREFUSED),
+            }
+        }
+        Ok(accepted)
+    }
+
+    /// Two sockets that are connected with each other.
+    pub(super) fn pair(&mut self) -> Result<(SocketId, SocketId), Errno> {
+        let end = |role| Socket { is_pipe: true, ..Socket::new(Domain::Unix, role) };
+        let one = self.add(end(Role::Fresh))?;
+        match self.add(end(Role::Connected(Stream::new(one, Address::Unnamed)))) {
+            Ok(other) => {
+                self.get_mut(one)?.role = Role::Connected(Stream::new(other, Address::Unnamed));
+                Ok((one, other))
+            }
+            Err(error) => {
+                self.close(one, false)?;
+                Err(error)
+            }
+        }
+    }
+
+    pub(super) fn read(&mut self, id: SocketId, buffer: &mut [u8]) -> Result<usize, Errno> {
+        let capacities = self.capacities();
+        let socket = self.get_mut(id)?;
+        let capacity = capacities[usize::from(socket.is_pipe)];
+        let Role::Connected(stream) = &mut socket.role else { return Err(socket.error.take().unwrap_or(Errno::ENOTCONN)) };
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        if stream.incoming.is_empty() {
+            return match socket.error.take() {
+                // A reset that answers what was written after the end: readers have the end, and writers are told by `broken`.
+                Some(Errno::EPIPE) if stream.ended => Ok(0),
+                Some(error) => Err(error),
+                None if stream.ended => Ok(0),
+                None => Err(Errno::EAGAIN),
+            };
+        }
+        let had_room = stream.has_room(capacity);
+        let count = buffer.len().min(stream.incoming.len());
+        let (front, back) = stream.incoming.as_slices();
+        let split = count.min(front.len());
+        buffer[..split].copy_from_slice(&front[..split]);
+        buffer[split..count].copy_from_slice(&back[..count - split]);
+        stream.incoming.drain(..count);
+        if stream.incoming.is_empty() {
+            // An idle connection holds no buffer.
+            stream.incoming.shrink_to(0);
+        }
+        let peer = stream.peer.filter(|_| !had_room && stream.has_room(capacity));
+        if let Some(peer) = peer {
+            self.notify(peer);
+        }
+        Ok(count)
+    }
+
+    pub(super) fn write(&mut self, id: SocketId, bytes: &[u8]) -> Result<usize, Errno> {
+        let capacities = self.capacities();
+        let socket = self.get_mut(id)?;
+        let capacity = capacities[usize::from(socket.is_pipe)];
+        let stream = match &mut socket.role {
+            Role::Connected(stream) => stream,
+            Role::Connecting(_) => return Err(Errno::EAGAIN),
+            _ => return Err(socket.error.take().unwrap_or(Errno::EPIPE)),
+        };
+        // A Unix socket does not tell of a reset here, and TCP does first.
+        if socket.domain == Domain::Unix && (stream.shut || stream.broken) {
+            return Err(Errno::EPIPE);
+        }
+        if let Some(error) = socket.error.take() {
+            return Err(error);
+        }
+        if stream.shut || stream.broken {
+            return Err(Errno::EPIPE);
+        }
+        let Some(peer) = stream.peer else {
+            // TCP learns that nobody is there from the answer to this, which comes when its own buffer is full at the latest.
+            stream.broken = true;
+            socket.error = Some(Errno::EPIPE);
+            self.notify(id);
+            return Ok(bytes.len().min(capacity));
+        };
+        let Role::Connected(other) = &mut self.get_mut(peer)?.role else { return Err(Errno::EPIPE) };
+        let count = bytes.len().min(capacity.saturating_sub(other.incoming.len()));
+        if count == 0 && !bytes.is_empty() {
+            return Err(Errno::EAGAIN);
+        }
+        other.incoming.extend(&bytes[..count]);
+        self.notify(peer);
+        Ok(count)
+    }
+
+    /// Ends the writing direction.
+    pub(super) fn shutdown(&mut self, id: SocketId) -> Result<(), Errno> {
+        let Role::Connected(stream) = &mut self.get_mut(id)?.role else { return Err(Errno::ENOTCONN) };
+        if stream.broken && stream.peer.is_none() {
+            return Err(Errno::ENOTCONN);
+        }
+        stream.shut = true;
+        let peer = stream.peer;
+        if let Some(peer) = peer {
+            if let Role::Connected(other) = &mut self.get_mut(peer)?.role {
+                other.ended = true;
+            }
+            self.notify(peer);
+        }
+        self.notify(id);
+        Ok(())
+    }
+}

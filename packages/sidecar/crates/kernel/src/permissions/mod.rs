@@ -1,0 +1,236 @@
+//! Permissions: what the programs of a runtime may do, asked at the system call.
+//!
+//! ```text
+//! fs/guard.rs, net/calls.rs, processes/ ── About, operations ──► Permissions ──► compiled.rs ──► tree.rs, ranked.rs, hosts.rs
+//!                                                                     └──► audit.rs ──► who listens
+//! ```
+//!
+//! One policy per runtime; it can be exchanged while programs run and counts from the next question on. In a scope without rules there is
+//! nothing to ask, which costs a look at one number ([`Permissions::asks`]). What the caller outside does is not asked about. Next:
+//! `operations.rs`.
+
+mod audit;
+mod compiled;
+mod glob;
+mod hosts;
+pub(crate) mod operations;
+pub mod policy;
+mod ranked;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub(crate) use compiled::About;
+pub(crate) use hosts::{Peer, is_local_name};
+
+use crate::caller_scope::{current_caller, is_repeated};
+use crate::permissions::policy::{Decision, Decisions, PermissionListener, PermissionPolicy, Scope, Verdict};
+use audit::Audit;
+use coldframe_error::Errno;
+use coldframe_error::Error;
+use coldframe_ids::Pid;
+use coldframe_sys as sys;
+use compiled::{Compiled, bit};
+use operations::{Operations, each, env, files};
+use parking_lot::RwLock;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Set besides the bits of scopes while somebody listens: then all of them are asked about.
+const LISTENED: u8 = 0x80;
+
+/// See the module.
+pub struct Permissions {
+    /// Mirrors what is behind the lock, for a look without it.
+    asked: AtomicU8,
+    policy: RwLock<Arc<Compiled>>,
+    audit: Audit,
+}
+
+/// What was denied first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Denied {
+    pub(crate) scope: Scope,
+    pub(crate) operation: &'static str,
+}
+
+impl Denied {
+    /// What the program gets.
+    pub(crate) fn errno(self) -> Errno {
+        Errno::EACCES
+    }
+}
+
+impl Default for Permissions {
+    fn default() -> Self {
+        Self { asked: AtomicU8::new(0), policy: RwLock::new(compiled::default()), audit: Audit::default() }
+    }
+}
+
+/// A policy as a value, checked already.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(try_from = "PermissionPolicy", into = "PermissionPolicy")]
+pub(crate) struct PolicySnapshot(Arc<Compiled>);
+
+impl TryFrom<PermissionPolicy> for PolicySnapshot {
+    type Error = Error;
+
+    fn try_from(policy: PermissionPolicy) -> Result<Self, Error> {
+        Self::of(&policy)
+    }
+}
+
+impl From<PolicySnapshot> for PermissionPolicy {
+    fn from(saved: PolicySnapshot) -> Self {
+        saved.0.source.clone()
+    }
+}
+
+impl PolicySnapshot {
+    pub(crate) fn of(policy: &PermissionPolicy) -> Result<Self, Error> {
+        let default = PermissionPolicy::default();
+        Ok(Self(if *policy == default { compiled::default() } else { Arc::new(Compiled::new(policy)?) }))
+    }
+}
+
+impl Permissions {
+    pub(crate) fn snapshot(&self) -> PolicySnapshot {
+        PolicySnapshot(self.policy.read().clone())
+    }
+
+    /// With a policy as it was saved. Nobody listens.
+    pub(crate) fn restore(PolicySnapshot(policy): PolicySnapshot) -> Self {
+        Self { asked: AtomicU8::new(policy.asks), policy: RwLock::new(policy), audit: Audit::default() }
+    }
+
+    /// Takes the place of `before`: its policy counts here, and whoever hears of its decisions hears of these from now on, and of the others no more.
+    pub(crate) fn follow(&self, before: &Self) {
+        *self.policy.write() = before.policy.read().clone();
+        self.listen(before.audit.listener());
+        before.listen(None);
+    }
+
+    /// Replaces the policy, for the next question on. One with a mistake changes nothing.
+    pub fn set(&self, policy: &PermissionPolicy) -> Result<(), Error> {
+        let compiled = Compiled::new(policy)?;
+        let mut held = self.policy.write();
+        self.asked.store(compiled.asks | self.asked.load(Ordering::Acquire) & LISTENED, Ordering::Release);
+        *held = Arc::new(compiled);
+        Ok(())
+    }
+
+    /// From now on `listener` hears of every decision, or nobody does.
+    pub fn listen(&self, listener: Option<Arc<dyn PermissionListener>>) {
+        let held = self.policy.write();
+        let listened = if listener.is_some() { LISTENED } else { 0 };
+        self.audit.listen(listener);
+        self.asked.store(held.asks | listened, Ordering::Release);
+    }
+
+    /// Who hears of decisions.
+    pub fn listener(&self) -> Option<Arc<dyn PermissionListener>> {
+        self.audit.listener()
+    }
+
+    /// Decisions that wait for the listener.
+    pub fn take(&self, most: usize) -> Decisions {
+        self.audit.take(most)
+    }
+
+    /// Whether there is anything to ask about in a scope.
+    #[inline]
+    pub(crate) fn asks(&self, scope: Scope) -> bool {
+        self.asked.load(Ordering::Acquire) & (bit(scope) | LISTENED) != 0
+    }
+
+    /// Whether all of these operations are allowed.
+    pub(crate) fn check(&self, about: About<'_>, operations: Operations) -> Result<(), Denied> {
+        if self.asks(about.scope()) { self.check_as(current_caller(), about, operations) } else { Ok(()) }
+    }
+
+    /// The same for a process that is not the one whose call this is.
+    fn check_as(&self, pid: Option<Pid>, about: About<'_>, operations: Operations) -> Result<(), Denied> {
+        let policy = self.policy.read();
+        let allowed = policy.allowed(about);
+        if self.asked.load(Ordering::Acquire) & LISTENED != 0 {
+            self.tell(&policy, pid, about, operations, allowed);
+        }
+        match operations & !allowed {
+            0 => Ok(()),
+            denied => Err(first_denied(about.scope(), denied)),
+        }
+    }
+
+    fn tell(&self, policy: &Compiled, pid: Option<Pid>, about: About<'_>, operations: Operations, allowed: Operations) {
+        // A call that waits for a file system of the caller's is carried out anew with each answer, and tells everything once.
+        if is_repeated() {
+            return;
+        }
+        let time_us = sys::wall_ns() / 1_000;
+        for (operation, name) in each(about.scope(), operations) {
+            self.audit.add(Decision {
+                scope: about.scope(),
+                operation: name,
+                resource: about.to_string(),
+                verdict: if allowed & operation != 0 { Verdict::Allow } else { Verdict::Deny },
+                rule: policy.decider(about, operation),
+                pid,
+                time_us,
+            });
+        }
+    }
+
+    /// Whether the caller's function of that name may be called.
+    pub(crate) fn check_binding(&self, name: &str) -> Result<(), Denied> {
+        self.check(About::Binding(name), operations::binding::CALL)
+    }
+
+    /// Whether something may get the name `to` besides `from` (`both`), or instead of it: nothing that may not be done with it now may be
+    /// done then. `operation` is what is denied otherwise.
+    pub(crate) fn check_move(&self, from: &[u8], to: &[u8], is_directory: bool, both: bool) -> Result<(), Denied> {
+        if !self.asks(Scope::Fs) {
+            return Ok(());
+        }
+        let policy = self.policy.read();
+        let (one, other) = (policy.judge(from), policy.judge(to));
+        let kept = policy.keeps(&one, &other, is_directory) && (!both || policy.keeps(&other, &one, is_directory));
+        if kept {
+            return Ok(());
+        }
+        let operation = if both { files::LINK } else { files::RENAME };
+        if self.asked.load(Ordering::Acquire) & LISTENED != 0 {
+            self.tell(&policy, current_caller(), About::Path(to), operation, 0);
+        }
+        Err(first_denied(Scope::Fs, operation))
+    }
+
+    /// Whether a path may be seen, without telling anybody: for what was decided before.
+    pub(crate) fn sees(&self, path: &[u8], operations: Operations) -> bool {
+        !self.asks(Scope::Fs) || operations & !self.policy.read().judge(path).allowed == 0
+    }
+
+    /// Takes the variables out that the process `pid` may not have. `given`: what its parent was given itself; a variable that the parent
+    /// has set needs the permission to set it.
+    pub fn filter_env(&self, pid: Option<Pid>, env: &mut Vec<(String, String)>, given: Option<&[(String, String)]>) {
+        if !self.asks(Scope::Env) {
+            return;
+        }
+        env.retain(|pair| {
+            let set = given.is_some_and(|given| !given.contains(pair));
+            let operations = if set { env::READ | env::WRITE } else { env::READ };
+            self.check_as(pid, About::Variable(&pair.0), operations).is_ok()
+        });
+    }
+}
+
+fn first_denied(scope: Scope, denied: Operations) -> Denied {
+    let operation = each(scope, denied).next().map_or("", |(_, name)| name);
+    Denied { scope, operation }
+}
+
+impl std::fmt::Display for Denied {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the permission {}.{} is denied", self.scope.name(), self.operation)
+    }
+}

@@ -1,0 +1,96 @@
+//! Who listens hears of every decision, in order, and of how many were lost.
+
+use super::*;
+use crate::permissions::policy::{Decisions, PermissionListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+#[derive(Default)]
+struct Ear(AtomicU32);
+
+impl PermissionListener for Ear {
+    fn pending(&self, _take: &dyn Fn(usize) -> Decisions) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn ask(permissions: &Permissions, path: &str) -> bool {
+    permissions.check(About::Path(path.as_bytes()), files::READ).is_ok()
+}
+
+#[test]
+fn nothing_is_kept_while_nobody_listens() {
+    let permissions = Permissions::default();
+    permissions.set(&policy(Scope::Fs, Verdict::Allow, &["-/a"])).expect("good");
+    assert!(!ask(&permissions, "/a"));
+    let ear = Arc::new(Ear::default());
+    permissions.listen(Some(ear.clone()));
+    assert_eq!(permissions.take(10), crate::permissions::policy::Decisions::default());
+    assert!(!ask(&permissions, "/a") && ask(&permissions, "/b"));
+    assert_eq!(ear.0.load(Ordering::Relaxed), 1, "told once");
+    let taken = permissions.take(10);
+    let seen: Vec<_> = taken.decisions.iter().map(|d| (d.scope, d.operation, &*d.resource, d.verdict, d.rule)).collect();
+    assert_eq!(seen, [(Scope::Fs, "read", "/a", Verdict::Deny, Some(0)), (Scope::Fs, "read", "/b", Verdict::Allow, None)]);
+    assert_eq!(permissions.take(10), crate::permissions::policy::Decisions::default());
+    ask(&permissions, "/c");
+    assert_eq!(ear.0.load(Ordering::Relaxed), 2, "told again after it has taken all");
+    permissions.listen(None);
+    ask(&permissions, "/d");
+    assert_eq!(permissions.take(10), crate::permissions::policy::Decisions::default());
+}
+
+#[test]
+fn a_listener_hears_of_scopes_without_rules_too() {
+    let permissions = Permissions::default();
+    assert!(!permissions.asks(Scope::Fs));
+    permissions.listen(Some(Arc::new(Ear::default())));
+    assert!(ask(&permissions, "/x") && permissions.asks(Scope::Binding));
+    permissions.set(&policy(Scope::Fs, Verdict::Deny, &[])).expect("good");
+    assert!(!ask(&permissions, "/x"));
+    assert_eq!(permissions.take(9).decisions.len(), 2);
+    permissions.listen(None);
+    assert!(permissions.asks(Scope::Fs) && !permissions.asks(Scope::Env));
+}
+
+#[test]
+fn what_is_too_much_is_lost_and_counted_after_what_came_before() {
+    let permissions = Permissions::default();
+    permissions.listen(Some(Arc::new(Ear::default())));
+    for n in 0..5_000 {
+        ask(&permissions, &format!("/{n}"));
+    }
+    let mut heard = Vec::new();
+    let lost = loop {
+        let taken = permissions.take(1_000);
+        heard.extend(taken.decisions.into_iter().map(|decision| decision.resource));
+        if taken.lost > 0 {
+            break taken.lost;
+        }
+        assert!(heard.len() < 5_000);
+    };
+    assert_eq!(heard, (0..4_096).map(|n| format!("/{n}")).collect::<Vec<_>>());
+    assert_eq!(lost, 5_000 - 4_096);
+    ask(&permissions, "/after");
+    assert_eq!(permissions.take(10).decisions[0].resource, "/after");
+}
+
+#[test]
+fn long_resources_count_by_their_bytes() {
+    let permissions = Permissions::default();
+    permissions.listen(Some(Arc::new(Ear::default())));
+    let long = format!("/{}", "x".repeat(4_000));
+    for _ in 0..1_000 {
+        ask(&permissions, &long);
+    }
+    let taken = permissions.take(usize::MAX);
+    assert_eq!(taken.decisions.len(), (1 << 20) / 4_001);
+    assert_eq!(taken.lost, 1_000 - taken.decisions.len() as u64);
+}
+
+#[test]
+fn a_policy_with_a_mistake_changes_nothing() {
+    let permissions = Permissions::default();
+    permissions.set(&policy(Scope::Fs, Verdict::Allow, &["-/a"])).expect("good");
+    permissions.set(&policy(Scope::Fs, Verdict::Allow, &["-/b", "-c"])).expect_err("no path");
+    assert!(!ask(&permissions, "/a") && ask(&permissions, "/b"));
+}

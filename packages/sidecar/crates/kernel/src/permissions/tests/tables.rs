@@ -1,0 +1,189 @@
+//! What is decided, case by case.
+
+use super::*;
+use crate::permissions::hosts::Peer;
+use Verdict::{Allow, Deny};
+
+fn paths(default: Verdict, rules: &[&str], cases: &[(&str, bool)]) {
+    let policy = compiled(Scope::Fs, default, rules);
+    for (path, expected) in cases {
+        let allowed = policy.allowed(About::Path(path.as_bytes())) & files::READ != 0;
+        assert_eq!(allowed, *expected, "{rules:?} {path}");
+    }
+}
+
+#[test]
+fn a_path_is_itself_and_all_below_it() {
+    paths(
+        Allow,
+        &["-/secret"],
+        &[("/secret", false), ("/secret/a/b", false), ("/secrets", true), ("/", true), ("/a/secret", true)],
+    );
+    paths(Deny, &["+/data/"], &[("/data", true), ("/data/x", true), ("/", false), ("/dat", false)]);
+    paths(Allow, &["-/"], &[("/", false), ("/x", false)]);
+    paths(Allow, &["-"], &[("/", false), ("/x", false)]);
+}
+
+#[test]
+fn the_deepest_rule_counts_and_at_one_depth_the_one_that_denies() {
+    let nested = ["-/a", "+/a/b", "-/a/b/c"];
+    paths(
+        Allow,
+        &nested,
+        &[("/a", false), ("/a/x", false), ("/a/b", true), ("/a/b/x", true), ("/a/b/c", false), ("/a/b/c/d", false)],
+    );
+    for rules in [["+/a/b", "-/a/b"], ["-/a/b", "+/a/b"], ["-/a/*", "+/a/b"], ["+/a/b", "-/*/b"]] {
+        paths(Allow, &rules, &[("/a/b", false), ("/a/b/c", false)]);
+    }
+    // The order of the list says nothing.
+    paths(Deny, &["+/a/b", "-/a"], &[("/a/b/c", true), ("/a/c", false)]);
+}
+
+#[test]
+fn globs_end_at_a_slash_and_two_stars_do_not() {
+    paths(Allow, &["-/a/*.db"], &[("/a/x.db", false), ("/a/x.db/in", false), ("/a/b/x.db", true), ("/a/x.dbx", true)]);
+    paths(Allow, &["-/a/?"], &[("/a/x", false), ("/a/xy", true), ("/a/\u{e4}", false)]);
+    paths(Allow, &["-**/.env"], &[("/.env", false), ("/a/b/.env", false), ("/a/.env/x", false), ("/a/.envs", true)]);
+    paths(Allow, &["-/a/**/z"], &[("/a/z", false), ("/a/b/c/z", false), ("/z", true), ("/a/b", true)]);
+    paths(Allow, &["-/a/**"], &[("/a", false), ("/a/b", false), ("/b", true)]);
+    paths(Allow, &["-**"], &[("/", false), ("/a", false)]);
+    // The nearer one counts, however it is written.
+    paths(
+        Deny,
+        &["+/job", "-**/.env", "+/job/public/.env/sample"],
+        &[("/job/a", true), ("/job/deep/down/.env", false), ("/job/public/.env", false), ("/job/public/.env/sample", true)],
+    );
+    paths(Allow, &["-/a/**", "+/a/b"], &[("/a/b", true), ("/a/c", false)]);
+}
+
+#[test]
+fn a_rule_may_be_about_some_operations() {
+    let policy = compiled(Scope::Fs, Deny, &["+/data | read stat", "-/data/x | read", "+/data/x/y"]);
+    let allowed = |path: &str| {
+        let set = policy.allowed(About::Path(path.as_bytes()));
+        each(Scope::Fs, set).map(|(_, name)| name).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(allowed("/data/a"), "read stat");
+    assert_eq!(allowed("/data/x"), "stat");
+    assert_eq!(allowed("/data/x/y/z").split(' ').count(), 16);
+    assert_eq!(allowed("/other"), "");
+}
+
+#[test]
+fn what_leads_to_something_allowed_may_be_looked_at() {
+    let policy = compiled(Scope::Fs, Deny, &["+/a/b/c | read", "-/x | stat", "+/x/*/z | write", "+**/q"]);
+    let stat = |path: &str| policy.allowed(About::Path(path.as_bytes())) == files::STAT;
+    assert!(stat("/") && stat("/a") && stat("/a/b") && stat("/x") && stat("/x/any"));
+    assert!(!stat("/b") && !stat("/a/c") && !stat("/x/any/other"));
+}
+
+#[test]
+fn mistakes_name_their_place() {
+    let of = |scope, rules: &[&str]| refused(&policy(scope, Allow, rules));
+    assert_eq!(of(Scope::Fs, &["+/a", "-relative"]).0, "permissions.fs.rules[1].paths[0]");
+    for path in ["-/a/../b", "-/a/.", "-*.js", "-../x", "-/a\0b"] {
+        assert_eq!(of(Scope::Fs, &[path]).0, "permissions.fs.rules[0].paths[0]", "{path}");
+    }
+    let (what, expected) = of(Scope::Fs, &["-/a | read delete"]);
+    assert_eq!(what, "permissions.fs.rules[0].operations[1]");
+    assert!(expected.contains("rm") && expected.contains("create_dir"), "{expected}");
+    for pattern in ["-host:", "-host:x", "-host:70000", "-host:9-1", "-http://x", "-a/b", "-[::1", "-[::1]x"] {
+        assert_eq!(of(Scope::Network, &[pattern]).0, "permissions.network.rules[0].patterns[0]", "{pattern}");
+    }
+    let many: Vec<String> = (0..1_025).map(|n| format!("-/{n}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    assert_eq!(of(Scope::Fs, &many).0, "permissions.fs.rules[1024].paths[0]");
+    let deep = format!("-{}", "/x".repeat(65));
+    assert_eq!(of(Scope::Fs, &[&deep]).0, "permissions.fs.rules[0].paths[0]");
+}
+
+#[test]
+fn hosts_and_ports() {
+    let ask = |rules: &[&str], default, peer: Peer<'_>| {
+        compiled(Scope::Network, default, rules).allowed(About::Peer(peer)) & bit(Scope::Network, "connect") != 0
+    };
+    let at = |text: &str, port| Peer::Address(text.parse().expect(text), port);
+    for local in ["127.0.0.1", "127.9.9.9", "::1", "0.0.0.0", "::"] {
+        assert!(ask(&["+localhost:80"], Deny, at(local, 80)), "{local}");
+        assert!(!ask(&["+localhost:80"], Deny, at(local, 81)), "{local}");
+    }
+    assert!(!ask(&["+localhost"], Deny, at("10.0.0.1", 80)));
+    assert!(ask(&["+*:443"], Deny, at("10.0.0.1", 443)) && !ask(&["+*:443"], Deny, at("10.0.0.1", 80)));
+    assert!(ask(&["+10.0.*:80-90"], Deny, at("10.0.3.1", 85)) && !ask(&["+10.0.*:80-90"], Deny, at("10.0.3.1", 91)));
+    assert!(ask(&["+[::1]:80"], Deny, at("::1", 80)) && ask(&["+0:0::1"], Deny, at("::1", 80)));
+    assert!(ask(&["+tcp://10.0.0.1:80"], Deny, at("10.0.0.1", 80)) && !ask(&["+udp://10.0.0.1:80"], Deny, at("10.0.0.1", 80)));
+    // A server for every address is one for this address.
+    assert!(!ask(&["-127.0.0.1:80"], Allow, at("0.0.0.0", 80)) && !ask(&["-::1"], Allow, at("::", 80)));
+    // The host says more than the port, the port more than none, and at one rank denying wins.
+    assert!(
+        ask(&["-*:80", "+10.0.0.1"], Allow, at("10.0.0.1", 80))
+            && !ask(&["+10.0.0.1", "-10.0.0.1:80"], Allow, at("10.0.0.1", 80))
+    );
+    assert!(!ask(&["+10.0.0.1:80", "-10.0.0.1:70-90"], Allow, at("10.0.0.1", 80)));
+    assert!(ask(&["-*", "+unix:app*"], Allow, Peer::Unix(b"app1")) && !ask(&["-*"], Allow, Peer::Unix(b"app1")));
+    let name = |rules: &[&str], name| {
+        compiled(Scope::Network, Deny, rules).allowed(About::Peer(Peer::Name(name))) & bit(Scope::Network, "dns") != 0
+    };
+    assert!(name(&["+*.example.com:443"], "API.Example.com.") && !name(&["+*.example.com"], "example.com"));
+    assert!(name(&["+localhost"], "app.localhost") && name(&["+dns://a.b"], "a.b") && !name(&["+tcp://a.b"], "a.b"));
+}
+
+#[test]
+fn the_default_keeps_the_network_inside() {
+    let policy = Compiled::new(&PermissionPolicy::default()).expect("the default");
+    let allowed = |about| policy.allowed(about);
+    let network = all(Scope::Network);
+    assert_eq!(allowed(About::Peer(Peer::Address("127.0.0.1".parse().expect("an address"), 1))), network);
+    assert_eq!(allowed(About::Peer(Peer::Unix(b"x"))), network);
+    assert_eq!(allowed(About::Peer(Peer::Address("1.1.1.1".parse().expect("an address"), 443))), 0);
+    assert_eq!(allowed(About::Peer(Peer::Name("example.com"))), 0);
+    assert_eq!(allowed(About::Path(b"/etc/passwd")), all(Scope::Fs));
+    assert_eq!(policy.asks, 0, "the kernel has no way out, so nobody needs to be asked");
+}
+
+#[test]
+fn names_with_fewer_wildcards_say_more() {
+    let env = |rules: &[&str], name| compiled(Scope::Env, Deny, rules).allowed(About::Variable(name)) != 0;
+    let rules = ["+NODE_*", "-NODE_OPT*", "+NODE_OPTIONS", "-*"];
+    assert!(env(&rules, "NODE_ENV") && !env(&rules, "NODE_OPTS") && env(&rules, "NODE_OPTIONS") && !env(&rules, "HOME"));
+    assert!(!env(&["+AB*", "-*AB"], "ABAB") && !env(&["+A", "-A"], "A"));
+    let call = |rules: &[&str], name| compiled(Scope::Binding, Allow, rules).allowed(About::Binding(name)) != 0;
+    assert!(!call(&["-db.*"], "db.drop") && call(&["-db.*", "+db.read"], "db.read") && call(&["-db.*"], "mail"));
+    let permissions = Permissions::default();
+    permissions.set(&policy(Scope::Binding, Allow, &["-db.*"])).expect("a good policy");
+    let denied = permissions.check_binding("db.drop").expect_err("denied");
+    assert_eq!(denied.to_string(), "the permission binding.call is denied");
+    assert_eq!(permissions.check_binding("mail"), Ok(()));
+}
+
+#[test]
+fn programs_by_their_files_and_by_their_names() {
+    let run = |rules: &[&str], path: &str, name: &str| {
+        compiled(Scope::ChildProcess, Deny, rules).allowed(About::Program(path.as_bytes(), name)) != 0
+    };
+    assert!(run(&["+node"], "/usr/local/bin/node", "node") && run(&["+node"], "/tmp/copy", "node"));
+    assert!(!run(&["+node"], "/tmp/node", "sh") && run(&["+/bin"], "/bin/ls", "ls") && !run(&["+/bin"], "/tmp/ls", "ls"));
+    // A name is as deep as the file.
+    assert!(
+        !run(&["+/bin/sh", "-sh"], "/bin/sh", "sh")
+            && !run(&["-/bin/sh", "+sh"], "/bin/sh", "sh")
+            && run(&["-/bin", "+sh"], "/bin/sh", "sh")
+    );
+    assert!(
+        run(&["-*", "+/bin/ls"], "/bin/ls", "ls")
+            && run(&["+*", "-s*"], "/bin/ls", "ls")
+            && !run(&["+*", "-s*"], "/bin/sh", "sh")
+    );
+}
+
+#[test]
+fn the_rule_that_decides_is_known() {
+    let policy = compiled(Scope::Fs, Allow, &["-/a | write", "+/a/b", "-/a/b | read", "-/a/b"]);
+    let rule = |path: &str, operation| policy.decider(About::Path(path.as_bytes()), operation);
+    assert_eq!((rule("/a/x", files::WRITE), rule("/a/x", files::READ)), (Some(0), None));
+    assert_eq!((rule("/a/b/c", files::READ), rule("/a/b", files::WRITE)), (Some(2), Some(3)));
+    let policy = compiled(Scope::Network, Deny, &["+*", "-localhost", "-localhost:80"]);
+    let peer = |port| About::Peer(Peer::Address("127.0.0.1".parse().expect("an address"), port));
+    let listen = bit(Scope::Network, "listen");
+    assert_eq!((policy.decider(peer(80), listen), policy.decider(peer(81), listen)), (Some(2), Some(1)));
+}

@@ -1,0 +1,73 @@
+//! The kernel's part of one program: descriptors, operations, signals, cryptography.
+//!
+//! `descriptors.rs` is the table of descriptors, `handles.rs` what a process does with them.
+
+use crate::crypto;
+use crate::descriptors::Descriptors;
+use crate::fs::{self, ProcessFiles};
+use crate::ids::SocketId;
+use crate::kernel::Kernel;
+use crate::operations::Operations;
+use crate::processes::Signals;
+use crate::usage::Charge;
+use coldframe_ids::Pid;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// The kernel's part of one program.
+pub struct Process {
+    /// The kernel that the process belongs to.
+    pub kernel: Arc<Kernel>,
+    /// The number in the process table.
+    pub pid: Pid,
+    /// Shared with what may complete them.
+    pub operations: Arc<Operations>,
+    pub(crate) crypto: crypto::Crypto,
+    pub(crate) signals: Signals,
+    /// What the next waiting call waits for: a descriptor and a mask, or a child and 0.
+    pub(crate) watched: Mutex<Vec<(u32, u32)>>,
+    /// The other end of its standard input, when the caller outside writes to it.
+    pub(crate) feed: Mutex<Option<SocketId>>,
+    pub(crate) files: ProcessFiles,
+    /// Its arguments and environment, as the kernel holds them.
+    pub(crate) texts: Option<Charge>,
+    /// What `/proc` tells of it besides.
+    pub facts: fs::Facts,
+}
+
+impl Process {
+    /// Makes the process `pid`, which the embedder starts in the directory `cwd`.
+    pub fn new(kernel: Arc<Kernel>, pid: Pid, cwd: &str) -> Self {
+        let descriptors = Descriptors::new(pid, kernel.descriptors());
+        let files = ProcessFiles::new(&kernel.files, cwd, descriptors, kernel.permissions.clone());
+        Self::with_files(kernel, pid, files)
+    }
+
+    /// The filesystem as it sees it.
+    pub(crate) fn view(&self) -> fs::View<'_> {
+        self.files.view(&self.kernel.files)
+    }
+
+    pub(crate) fn with_files(kernel: Arc<Kernel>, pid: Pid, files: ProcessFiles) -> Self {
+        let (crypto, signals) = (crypto::Crypto::new(&kernel.usage), Signals::default());
+        let operations = Arc::new(Operations::new(&kernel.usage, pid));
+        Self {
+            kernel,
+            pid,
+            operations,
+            crypto,
+            signals,
+            watched: Mutex::default(),
+            feed: Mutex::default(),
+            files,
+            texts: None,
+            facts: fs::Facts::default(),
+        }
+    }
+
+    /// The program has been told to end: calls that block on this process look again.
+    pub fn wake_blocked(&self) {
+        self.crypto.jobs.wake();
+        self.operations.wake();
+    }
+}

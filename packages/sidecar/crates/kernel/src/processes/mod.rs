@@ -1,0 +1,271 @@
+//! Processes: system calls 0x400 to 0x4ff.
+//!
+//! ```text
+//! spawn.rs ── spec.rs (what is asked for) ── resolve.rs (what runs it) ──► runtime.rs makes the program
+//!     └──► table.rs: parents, groups, sessions, ends ──► status.rs        signals.rs, waiting.rs
+//! ```
+//!
+//! One table per runtime. A child is another instance of the guest image with the same kernel; programs can see, signal and wait for one
+//! another, and nobody of another runtime. Next: `table.rs`.
+
+mod look;
+mod resolve;
+mod signals;
+mod snapshot;
+mod spawn;
+mod spec;
+mod status;
+mod table;
+#[cfg(test)]
+mod tests;
+mod waiting;
+
+pub(crate) use resolve::MAGIC;
+pub use resolve::{Command, ProgramKind};
+pub(crate) use signals::{Signals, State as SignalsSnapshot};
+pub(crate) use snapshot::ProcessTableSnapshot;
+pub use spawn::{Child, find};
+pub use status::{SIGKILL, SIGPIPE, Status};
+pub(crate) use waiting::wait_for;
+
+use super::permissions::{About, Denied, operations};
+use super::usage::{Mark, Usage};
+use super::{Answer, Arguments};
+use crate::caller::Caller;
+use crate::ids::OperationId;
+use coldframe_error::Errno;
+use coldframe_error::Error;
+use coldframe_ids::Pid;
+use coldframe_sys as sys;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use table::{Table, Waiter};
+
+/// Descriptors and children that one call can wait for.
+pub(crate) const MAX_WATCHED: usize = 64;
+
+/// A runtime's processes: the table, and the programs of those that live.
+pub struct Processes(Mutex<State>, Arc<Usage>);
+
+struct State {
+    table: Table,
+    mark: Mark,
+    programs: HashMap<Pid, Weak<dyn Caller>>,
+}
+
+impl Processes {
+    pub(crate) fn new(usage: Arc<Usage>) -> Self {
+        let limit = usize::try_from(usage.limits.processes).unwrap_or(usize::MAX);
+        Self(Mutex::new(State { table: Table::new(limit), mark: Mark::default(), programs: HashMap::new() }), usage)
+    }
+
+    /// How many processes there are, and were at most.
+    pub(crate) fn look(&self) -> (u64, u64) {
+        let state = self.0.lock();
+        (state.table.entries.len() as u64, state.mark.high())
+    }
+
+    fn enter(&self, enter: impl FnOnce(&mut Table) -> Result<Pid, Errno>) -> Result<Pid, Errno> {
+        let mut state = self.0.lock();
+        let pid = enter(&mut state.table)?;
+        let (count, max) = (state.table.entries.len() as u64, self.1.limits.processes);
+        if state.mark.rose(count, max) {
+            self.1.warnings.add("processes", count, max, None);
+        }
+        Ok(pid)
+    }
+
+    /// A number for a program that the caller outside starts.
+    pub fn enter_root(&self) -> Result<Pid, Errno> {
+        self.enter(Table::enter_root)
+    }
+
+    pub(super) fn enter_child(&self, parent: Pid, detached: bool) -> Result<Pid, Errno> {
+        self.enter(|table| table.enter_child(parent, detached))
+    }
+
+    /// The program of a number that was entered; if it must end already, it will.
+    pub fn register(&self, program: &Arc<dyn Caller>) {
+        let condemned = {
+            let mut state = self.0.lock();
+            state.programs.insert(program.pid(), Arc::downgrade(program));
+            state.table.entries.get(&program.pid()).is_some_and(|entry| entry.condemned)
+        };
+        if condemned {
+            program.end(Error::Signal { signal: SIGKILL });
+        }
+    }
+
+    /// A number whose program never began.
+    pub fn remove(&self, pid: Pid) {
+        let mut state = self.0.lock();
+        state.table.remove(pid);
+        state.programs.remove(&pid);
+    }
+
+    /// The program of a process that lives.
+    pub fn program(&self, pid: Pid) -> Option<Arc<dyn Caller>> {
+        self.0.lock().programs.get(&pid).and_then(Weak::upgrade)
+    }
+
+    /// Returns the root process above `pid`. `None` for a root process.
+    pub fn root_of(&self, pid: Pid) -> Option<Pid> {
+        let root = self.0.lock().table.entries.get(&pid)?.root;
+        (root != pid).then_some(root)
+    }
+
+    /// Returns whether the process has a program that has not ended.
+    pub fn is_live(&self, pid: Pid) -> bool {
+        self.0.lock().programs.contains_key(&pid)
+    }
+
+    /// Those that live: number, parent, group.
+    pub fn list(&self) -> Vec<(Arc<dyn Caller>, Pid, Pid)> {
+        let state = self.0.lock();
+        let live = state.table.entries.iter().filter(|(_, entry)| entry.ended.is_none());
+        let with_program = |(pid, entry): (&Pid, &table::Entry)| {
+            Some((state.programs.get(pid).and_then(Weak::upgrade)?, entry.parent, entry.group))
+        };
+        live.filter_map(with_program).collect()
+    }
+
+    /// Sends a signal as the caller outside, to one process. 0 tries only.
+    pub fn signal(&self, pid: Pid, signal: i64) -> Result<(), Errno> {
+        let signal = if signal == 0 { None } else { Some(signals::check(signal)?) };
+        let program = self.program(pid).ok_or(Errno::ESRCH)?;
+        if let Some(signal) = signal {
+            signals::send(&*program, signal);
+        }
+        Ok(())
+    }
+
+    fn wait(&self, caller: Pid, pid: Pid, waiter: Waiter) -> Result<Option<Status>, Errno> {
+        self.0.lock().table.wait(caller, pid, waiter)
+    }
+
+    fn unwait(&self, pid: Pid, operation: OperationId) {
+        self.0.lock().table.unwait(pid, operation);
+    }
+
+    /// A program has ended; its descriptors are closed already. `by_caller`: from outside, or because of a limit.
+    pub fn exited(&self, pid: Pid, status: Status, by_caller: bool) {
+        let (told, ended) = {
+            let mut state = self.0.lock();
+            state.programs.remove(&pid);
+            let consequences = state.table.exited(pid, status, by_caller);
+            let count = state.table.entries.len() as u64;
+            state.mark.fell(count, self.1.limits.processes);
+            let find = |pid: &Pid| state.programs.get(pid).and_then(Weak::upgrade);
+            let told = consequences.told.and_then(|(parent, operation)| Some((find(&parent)?, operation)));
+            (told, consequences.ended.iter().filter_map(find).collect::<Vec<_>>())
+        };
+        if let Some((parent, operation)) = told {
+            parent.process().operations.complete(operation, Ok(status.number()), Vec::new());
+        }
+        for program in ended {
+            program.end(Error::Signal { signal: SIGKILL });
+        }
+    }
+
+    /// Sends a signal as `caller` (0: tries only).
+    fn kill(&self, caller: &dyn Caller, number: i64, signal: i64) -> Answer {
+        let signal = if signal == 0 { None } else { Some(signals::check(signal)?) };
+        let mut programs: Vec<_> = {
+            let state = self.0.lock();
+            let targets = state.table.targets(caller.pid(), number)?;
+            targets.iter().filter_map(|pid| state.programs.get(pid).and_then(Weak::upgrade)).collect()
+        };
+        let meant = programs.len();
+        programs.retain(|program| signals::may_send(caller, program.pid(), signal));
+        if programs.is_empty() && meant > 0 {
+            return Err(Errno::EACCES);
+        }
+        if let Some(signal) = signal {
+            programs.iter().for_each(|program| signals::send(&**program, signal));
+        }
+        Ok(0)
+    }
+
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let state = self.0.lock();
+        (state.table.entries.len(), state.programs.len())
+    }
+}
+
+/// Carries out a call of the family.
+pub(super) fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
+    let process = program.process();
+    let processes = &process.kernel.processes;
+    match number & 0xff {
+        0x00 => spawn::spawn(program, arguments.bytes(0)?, arguments.bytes(2)?),
+        0x01 => wait(program, Pid::new(arguments.number(0)?)),
+        0x02 => processes.kill(&**program, arguments.int(0), arguments.int(1)),
+        0x03 => Ok(answer(processes.0.lock().table.parent(program.pid()))),
+        0x04 => process.signals.listen(signals::check(arguments.int(0))?, arguments.int(1) != 0),
+        0x05 => process.signals.next(&process.operations),
+        0x06 => processes.0.lock().table.group(pid(arguments, 0)?.unwrap_or(program.pid())).map(answer),
+        0x07 => {
+            let (pid, group) = (pid(arguments, 0)?, pid(arguments, 1)?);
+            let about = pid.unwrap_or(program.pid());
+            let asked = process.kernel.permissions.check(About::Process(&about.to_string()), operations::process::SETPGID);
+            asked.map_err(Denied::errno)?;
+            processes.0.lock().table.set_group(program.pid(), pid, group).map(|()| 0)
+        }
+        0x08 => watch(&**program, arguments.bytes(0)?),
+        0x0a => {
+            let reaped = processes.0.lock().table.reap(program.pid(), Pid::new(arguments.number(0)?));
+            reaped.map(|status| i64::from(status.number()))
+        }
+        _ => Err(Errno::ENOSYS),
+    }
+}
+
+/// Returns the process that the integer at `index` names. `None` for 0, which names the caller.
+fn pid(arguments: &Arguments<'_>, index: usize) -> Result<Option<Pid>, Errno> {
+    let number = arguments.number(index)?;
+    Ok(if number == 0 { None } else { Some(Pid::new(number)) })
+}
+
+fn answer(pid: Pid) -> i64 {
+    i64::from(pid.get())
+}
+
+/// An operation that completes with the child's wait status; the child is forgotten then.
+fn wait(program: &Arc<dyn Caller>, pid: Pid) -> Answer {
+    let operations = &program.process().operations;
+    let operation = operations.begin()?;
+    match program.process().kernel.processes.wait(program.pid(), pid, Waiter { operation, reaps: true }) {
+        Ok(Some(status)) => operations.complete(operation, Ok(status.number()), Vec::new()),
+        Ok(None) => {}
+        Err(error) => {
+            operations.cancel(operation);
+            return Err(error);
+        }
+    }
+    Ok(operation.answer())
+}
+
+/// Remembers what the next waiting call waits for: pairs of u32, a descriptor and its mask, or a child and 0.
+fn watch(program: &dyn Caller, bytes: &[u8]) -> Answer {
+    let pairs = bytes.chunks_exact(8);
+    if pairs.len() > MAX_WATCHED || !pairs.remainder().is_empty() {
+        return Err(Errno::EINVAL);
+    }
+    let number = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    *program.process().watched.lock() = pairs.map(|pair| (number(pair), number(&pair[4..]))).collect();
+    Ok(0)
+}
+
+/// Carries out a call of the family that blocks the VM.
+pub(super) async fn call_and_wait(program: &Arc<dyn Caller>, number: u32, integers: [i64; 8]) -> Answer {
+    if number != 0x409 {
+        return Err(Errno::ENOSYS);
+    }
+    let watched = std::mem::take(&mut *program.process().watched.lock());
+    let descriptors: Vec<_> = watched.iter().filter(|(_, mask)| *mask != 0).map(|(fd, mask)| (i64::from(*fd), *mask)).collect();
+    let children: Vec<_> = watched.iter().filter(|(_, mask)| *mask == 0).map(|(pid, _)| Pid::new(*pid)).collect();
+    let timeout = u64::try_from(integers[0]).ok();
+    let deadline = timeout.map(|timeout| sys::monotonic_ns().saturating_add(timeout));
+    wait_for(program, &descriptors, &children, deadline).await
+}

@@ -1,0 +1,231 @@
+//! From a command to the program that runs it: PATH is searched, permissions are looked at, a script's first line is followed, until a
+//! file is found that is one of ours.
+//!
+//! The programs of a sandbox are files that begin with [`MAGIC`] and a name out of [`ProgramKind`]'s table: they can be copied, linked and
+//! renamed like any file, and what they stand for is not in the file. `env` is carried out here, because all that it does is to find another
+//! program. Next: `spawn.rs`.
+
+use crate::fs::View;
+use coldframe_error::Errno;
+use serde::{Deserialize, Serialize};
+
+/// How an executable file of ours begins; the program's name and a line feed follow. The shell's is `shell` and the command that it is there, a
+/// binding's `binding` and its name.
+pub(crate) const MAGIC: &[u8] = b"\x7fCOLDFRAME ";
+/// Where commands are looked for when the environment has no PATH.
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+/// Scripts that are run by scripts, as on Linux, and one for `env`.
+const MAX_STEPS: usize = 6;
+/// What `env` does when it has no command, or when it finds none: programs for `node`.
+const PRINT: &str = "for (const key in process.env) console.log(`${key}=${process.env[key]}`)";
+const MISSING: &str = "console.error(`env: '${process.argv[1]}': No such file or directory`); process.exitCode = 127";
+
+/// What runs a program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ProgramKind {
+    /// The guest image, with Node's command line.
+    Node,
+    /// The image that holds the shell, as the command of that name.
+    Shell(String),
+    /// The guest image, which calls the binding of that name.
+    Binding(String),
+    /// Nothing of its own: finds another program.
+    Env,
+}
+
+/// A command as it is run in the end.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The program that runs the command.
+    pub kind: ProgramKind,
+    /// The arguments.
+    pub argv: Vec<String>,
+    /// The environment.
+    pub env: Vec<(String, String)>,
+}
+
+impl ProgramKind {
+    /// The name of the program.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Node => "node",
+            Self::Env => "env",
+            Self::Shell(name) | Self::Binding(name) => name,
+        }
+    }
+
+    /// The program that a file's head names.
+    pub(crate) fn of(head: &[u8]) -> Option<Self> {
+        match head.strip_prefix(MAGIC)? {
+            b"node\n" => Some(Self::Node),
+            b"env\n" => Some(Self::Env),
+            line => {
+                let line = std::str::from_utf8(line.strip_suffix(b"\n")?).ok()?;
+                match line.split_once(' ')? {
+                    ("shell", command) => Some(Self::Shell(command.to_owned())),
+                    ("binding", name) => Some(Self::Binding(name.to_owned())),
+                    _ => None,
+                }
+            }
+        }
+    }
+}
+
+/// Finds what `file` with these arguments (the first is the name it is called by) leads to.
+pub(crate) fn resolve(
+    view: &View<'_>,
+    file: &[u8],
+    mut argv: Vec<String>,
+    mut env: Vec<(String, String)>,
+) -> Result<Command, Errno> {
+    let mut file = file.to_vec();
+    let (mut searches, mut by_env) = (true, false);
+    for _ in 0..MAX_STEPS {
+        let found = if searches { search(view, &file, &env) } else { view.executable(&file).map(|head| (file.clone(), head)) };
+        if by_env && found == Err(Errno::ENOENT) {
+            return Ok(evaluated(MISSING, argv.into_iter().next(), env));
+        }
+        let (path, head) = found?;
+        match ProgramKind::of(&head) {
+            Some(ProgramKind::Env) => {
+                let given = env.clone();
+                argv = env_arguments(argv, &mut env)?;
+                view.filter_env(&mut env, Some(&given));
+                let Some(first) = argv.first() else { return Ok(evaluated(PRINT, None, env)) };
+                file = first.clone().into_bytes();
+                (searches, by_env) = (true, true);
+            }
+            Some(kind) => return Ok(Command { kind, argv, env }),
+            None => {
+                let (interpreter, option) = interpreter(&head)?;
+                let path = String::from_utf8_lossy(&path).into_owned();
+                let rest = argv.into_iter().skip(1);
+                argv = [Some(interpreter.clone()), option, Some(path)].into_iter().flatten().chain(rest).collect();
+                file = interpreter.into_bytes();
+                searches = false;
+            }
+        }
+    }
+    Err(Errno::ELOOP)
+}
+
+/// `node` with a program of ours.
+fn evaluated(program: &str, argument: Option<String>, env: Vec<(String, String)>) -> Command {
+    let argv = ["env", "-e", program, "--"].map(str::to_owned).into_iter().chain(argument).collect();
+    Command { kind: ProgramKind::Node, argv, env }
+}
+
+/// The path of a command and its first bytes. A name without a slash is looked for in PATH; `EACCES` when it was there and never executable.
+fn search(view: &View<'_>, file: &[u8], env: &[(String, String)]) -> Result<(Vec<u8>, Vec<u8>), Errno> {
+    if file.is_empty() {
+        return Err(Errno::ENOENT);
+    }
+    if file.contains(&b'/') {
+        return Ok((file.to_vec(), view.executable(file)?));
+    }
+    let path = env.iter().find(|(key, _)| key == "PATH").map_or(DEFAULT_PATH, |(_, value)| value);
+    let mut failure = Errno::ENOENT;
+    for folder in path.split(':') {
+        let folder = if folder.is_empty() { "." } else { folder };
+        let candidate = [folder.as_bytes(), b"/", file].concat();
+        match view.executable(&candidate) {
+            Ok(head) => return Ok((candidate, head)),
+            Err(Errno::EACCES) => failure = Errno::EACCES,
+            Err(_) => {}
+        }
+    }
+    Err(failure)
+}
+
+/// A script's first line: its interpreter and at most one argument. `ENOEXEC` when it is no script.
+fn interpreter(head: &[u8]) -> Result<(String, Option<String>), Errno> {
+    let line = head.strip_prefix(b"#!").ok_or(Errno::ENOEXEC)?;
+    let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = String::from_utf8_lossy(line);
+    let line = line.trim_matches([' ', '\t', '\r']);
+    let (interpreter, option) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+    if interpreter.is_empty() {
+        return Err(Errno::ENOEXEC);
+    }
+    let option = option.trim_start_matches([' ', '\t']);
+    Ok((interpreter.to_owned(), (!option.is_empty()).then(|| option.to_owned())))
+}
+
+/// `env [-i] [-S TEXT] [NAME=VALUE]... COMMAND ARGUMENTS`: changes the environment, and the command is left, if there is one.
+fn env_arguments(argv: Vec<String>, env: &mut Vec<(String, String)>) -> Result<Vec<String>, Errno> {
+    let mut rest: std::collections::VecDeque<_> = argv.into_iter().skip(1).collect();
+    while let Some(first) = rest.pop_front() {
+        match first.as_str() {
+            "-i" | "--ignore-environment" => env.clear(),
+            "--" => return Ok(rest.into()),
+            "-S" => {
+                let text = rest.pop_front().ok_or(Errno::EINVAL)?;
+                text.split_whitespace().rev().for_each(|word| rest.push_front(word.to_owned()));
+            }
+            text if text.starts_with("-S") => {
+                let words: Vec<_> = text[2..].split_whitespace().map(str::to_owned).collect();
+                words.into_iter().rev().for_each(|word| rest.push_front(word));
+            }
+            text if text.starts_with('-') => return Err(Errno::EINVAL),
+            text => match text.split_once('=') {
+                Some((key, value)) => {
+                    env.retain(|(known, _)| known != key);
+                    env.push((key.to_owned(), value.to_owned()));
+                }
+                None => {
+                    rest.push_front(first);
+                    return Ok(rest.into());
+                }
+            },
+        }
+    }
+    Ok(Vec::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_first_line_names_an_interpreter_and_one_argument() {
+        let of = |head: &str| interpreter(head.as_bytes());
+        assert_eq!(of("#!/usr/bin/env node\ncode"), Ok(("/usr/bin/env".into(), Some("node".into()))));
+        assert_eq!(of("#! /a/b\t -x y \r\n"), Ok(("/a/b".into(), Some("-x y".into()))));
+        assert_eq!(of("#!/a/b"), Ok(("/a/b".into(), None)));
+        for head in ["", "#", "#!", "#! \n/a", "echo"] {
+            assert_eq!(of(head), Err(Errno::ENOEXEC), "{head:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_ours_names_its_program() {
+        let of = |head: &[u8]| ProgramKind::of(&[MAGIC, head].concat());
+        assert_eq!(of(b"node\n"), Some(ProgramKind::Node));
+        assert_eq!(of(b"env\n"), Some(ProgramKind::Env));
+        assert_eq!(of(b"shell ls\n"), Some(ProgramKind::Shell("ls".into())));
+        assert_eq!(of(b"binding weather\n"), Some(ProgramKind::Binding("weather".into())));
+        for forged in [&b"shell"[..], b"shell ls", b"shell \xff\n", b"binding\n", b"binding a", b"nodes\n", b""] {
+            assert_eq!(of(forged), None, "{forged:?}");
+        }
+        assert_eq!(ProgramKind::of(b"shell ls\n"), None);
+    }
+
+    #[test]
+    fn env_changes_the_environment_and_leaves_the_command() {
+        let mut env = vec![("A".to_owned(), "1".to_owned())];
+        assert_eq!(env_arguments(words("env B=2 A=3 node -v"), &mut env), Ok(words("node -v")));
+        assert_eq!(env, [("B".to_owned(), "2".to_owned()), ("A".to_owned(), "3".to_owned())]);
+        assert_eq!(
+            env_arguments(vec!["env".into(), "-S".into(), "node --x".into(), "f".into()], &mut env),
+            Ok(words("node --x f"))
+        );
+        assert_eq!(env_arguments(words("env -i node"), &mut env), Ok(words("node")));
+        assert!(env.is_empty());
+        assert_eq!(env_arguments(words("env"), &mut env), Ok(vec![]));
+        assert_eq!(env_arguments(words("env --unknown"), &mut env), Err(Errno::EINVAL));
+    }
+}

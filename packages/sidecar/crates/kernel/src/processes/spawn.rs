@@ -1,0 +1,99 @@
+//! Starting a child: what it is, where it begins, what its descriptors are; then the runtime makes a program of it. A child shares its
+//! parent's kernel and nothing else. Next: `waiting.rs`.
+
+use super::resolve::{Command, resolve};
+use super::spec::{Most, Spec, Stdio};
+use crate::caller::Caller;
+use crate::descriptors::{Description, Descriptors};
+use crate::fs::View;
+use crate::usage::{Charge, Resource};
+use crate::{Answer, Process};
+use coldframe_error::Errno;
+use coldframe_ids::Pid;
+use std::sync::Arc;
+
+/// A child that has a number and can begin.
+pub struct Child {
+    /// The child's process.
+    pub process: Process,
+    /// The parent process.
+    pub parent: Pid,
+    /// The command that the child runs.
+    pub command: Command,
+    /// The working directory.
+    pub cwd: String,
+    /// The memory that it begins with.
+    pub memory: Charge,
+}
+
+/// What a command leads to that the caller outside starts.
+pub fn find(process: &Process, file: &str, argv: Vec<String>, env: Vec<(String, String)>) -> Result<Command, Errno> {
+    // It is the caller's own choice: nobody is asked about it.
+    let view = View { permissions: None, ..process.view() };
+    resolve(&view, file.as_bytes(), argv, env)
+}
+
+/// `spawn`: the child's number.
+pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> Answer {
+    let parent = program.process();
+    let kernel = &parent.kernel;
+    let (usage, limits) = (&kernel.usage, &kernel.usage.limits);
+    let most = Most { descriptors: kernel.descriptors(), argv_bytes: limits.argv_bytes, env_bytes: limits.env_bytes };
+    let mut spec = Spec::read(words, texts, most)?;
+    kernel.permissions.filter_env(Some(program.pid()), &mut spec.env, Some(parent.facts.env()));
+    let child_memory = program.child_memory().ok_or(Errno::EAGAIN)?;
+    let texts = Charge::of(usage, Resource::Kernel, spec.cost()).ok_or(Errno::ENOMEM)?;
+    let memory = Charge::of(usage, Resource::Memory, child_memory).ok_or(Errno::ENOMEM)?;
+    let cwd = if spec.cwd.is_empty() { b"." } else { &*spec.cwd };
+    // Its descriptors follow when it is certain that there is something to run.
+    let (files, cwd) = parent.files.child(&kernel.files, cwd, Descriptors::inherited(Vec::new(), kernel.descriptors()))?;
+    let began = (|| {
+        let view = files.view(&kernel.files);
+        let command = resolve(&view, &spec.file, spec.argv, spec.env)?;
+        let slots = slots(parent, &spec.stdio)?;
+        match kernel.processes.enter_child(program.pid(), spec.detached) {
+            Ok(pid) => Ok((pid, command, slots)),
+            Err(error) => {
+                parent.drop_all(slots.into_iter().flatten().collect());
+                Err(error)
+            }
+        }
+    })();
+    let (pid, command, slots) = match began {
+        Ok(began) => began,
+        Err(error) => {
+            files.leave(&mut kernel.files.lock());
+            return Err(error);
+        }
+    };
+    *files.descriptors.lock() = Descriptors::inherited(slots, kernel.descriptors());
+    let mut process = Process::with_files(kernel.clone(), pid, files);
+    process.texts = Some(texts);
+    let cwd = String::from_utf8_lossy(&cwd).into_owned();
+    if let Err(process) = program.start_child(Child { process, parent: program.pid(), command, cwd, memory }) {
+        // The runtime is going.
+        process.close();
+        kernel.processes.remove(pid);
+        return Err(Errno::EAGAIN);
+    }
+    Ok(i64::from(pid.get()))
+}
+
+fn slots(parent: &Process, stdio: &[Stdio]) -> Result<Vec<Option<Arc<Description>>>, Errno> {
+    let mut slots = Vec::with_capacity(stdio.len().max(3));
+    for at in 0..stdio.len().max(3) {
+        let slot = match stdio.get(at) {
+            Some(Stdio::Inherit(fd)) => parent.files.descriptors.lock().get(*fd).map(Some),
+            _ if at > 2 => Ok(None),
+            _ => parent.files.view(&parent.kernel.files).open_null().map(|null| Some(Arc::new(null))),
+        };
+        match slot {
+            Ok(slot) => slots.push(slot),
+            Err(error) => {
+                parent.drop_all(slots.into_iter().flatten().collect());
+                return Err(error);
+            }
+        }
+    }
+    Ok(slots)
+}

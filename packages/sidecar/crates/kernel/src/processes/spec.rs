@@ -1,0 +1,156 @@
+//! What a program asks for with `spawn`, read from its bytes (`docs/internals/guest-abi.md`). Every length is checked. Next: `resolve.rs`.
+
+use coldframe_error::Errno;
+
+/// What every text costs beside its bytes: a word, as on Linux.
+const WORD: usize = 8;
+
+/// How much a program may ask for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Most {
+    /// Descriptors.
+    pub(super) descriptors: usize,
+    /// Bytes of the arguments.
+    pub(super) argv_bytes: u64,
+    /// Bytes of the environment.
+    pub(super) env_bytes: u64,
+}
+
+/// What one descriptor of the child is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stdio {
+    /// `/dev/null` for the first three, else nothing.
+    Ignore,
+    /// That descriptor of the parent.
+    Inherit(i64),
+}
+
+/// See the module.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Spec {
+    pub(super) detached: bool,
+    pub(super) file: Vec<u8>,
+    pub(super) cwd: Vec<u8>,
+    pub(super) argv: Vec<String>,
+    pub(super) env: Vec<(String, String)>,
+    pub(super) stdio: Vec<Stdio>,
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn number(&mut self) -> Result<u32, Errno> {
+        let (bytes, rest) = self.0.split_first_chunk::<4>().ok_or(Errno::EINVAL)?;
+        self.0 = rest;
+        Ok(u32::from_le_bytes(*bytes))
+    }
+}
+
+/// Texts, each with a NUL behind it.
+struct Texts<'a>(&'a [u8]);
+
+impl<'a> Texts<'a> {
+    fn text(&mut self) -> Result<&'a [u8], Errno> {
+        let end = self.0.iter().position(|byte| *byte == 0).ok_or(Errno::EINVAL)?;
+        let (text, rest) = self.0.split_at(end);
+        self.0 = &rest[1..];
+        Ok(text)
+    }
+
+    fn texts(&mut self, count: u32, most: u64) -> Result<Vec<String>, Errno> {
+        let (mut texts, mut bytes) = (Vec::new(), 0_usize);
+        for _ in 0..count {
+            let text = self.text()?;
+            bytes = bytes.saturating_add(text.len() + 1 + WORD);
+            if bytes as u64 > most {
+                return Err(Errno::E2BIG);
+            }
+            texts.push(String::from_utf8_lossy(text).into_owned());
+        }
+        Ok(texts)
+    }
+}
+
+impl Spec {
+    pub(super) fn read(words: &[u8], texts: &[u8], most: Most) -> Result<Self, Errno> {
+        let (mut words, mut texts) = (Reader(words), Texts(texts));
+        let (flags, argc, envc, stdio_count) = (words.number()?, words.number()?, words.number()?, words.number()?);
+        if stdio_count as usize > most.descriptors {
+            return Err(Errno::EMFILE);
+        }
+        let mut stdio = Vec::new();
+        for _ in 0..stdio_count {
+            let (kind, fd) = (words.number()?, words.number()?);
+            stdio.push(match kind {
+                0 => Stdio::Ignore,
+                1 => Stdio::Inherit(i64::from(fd)),
+                _ => return Err(Errno::EINVAL),
+            });
+        }
+        let (file, cwd) = (texts.text()?.to_vec(), texts.text()?.to_vec());
+        let argv = texts.texts(argc, most.argv_bytes)?;
+        let env = texts.texts(envc, most.env_bytes)?.iter().filter_map(|entry| entry.split_once('=')).map(own).collect();
+        if !words.0.is_empty() || !texts.0.is_empty() || flags > 1 {
+            return Err(Errno::EINVAL);
+        }
+        Ok(Self { detached: flags & 1 != 0, file, cwd, argv, env, stdio })
+    }
+
+    /// What the kernel holds for the texts while the child lives: `/proc` shows them.
+    pub(super) fn cost(&self) -> u64 {
+        /// A text's own place in its list, and what the allocator adds.
+        const TEXT: usize = 64;
+        let texts = self.argv.iter().chain(self.env.iter().flat_map(|(key, value)| [key, value]));
+        texts.map(|text| (text.len() + TEXT) as u64).sum()
+    }
+}
+
+fn own((key, value): (&str, &str)) -> (String, String) {
+    (key.to_owned(), value.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const LONGEST: usize = 1_000;
+
+    fn most(descriptors: usize) -> Most {
+        Most { descriptors, argv_bytes: LONGEST as u64, env_bytes: LONGEST as u64 }
+    }
+
+    fn read(numbers: &[u32], texts: &[&str], stdio: &[(u32, u32)]) -> Result<Spec, Errno> {
+        let stdio = stdio.iter().flat_map(|(kind, fd)| [*kind, *fd]);
+        let words: Vec<u8> = numbers.iter().copied().chain(stdio).flat_map(u32::to_le_bytes).collect();
+        let texts: Vec<u8> = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"].concat()).collect();
+        Spec::read(&words, &texts, most(8))
+    }
+
+    #[test]
+    fn a_spec_is_read_as_it_was_written() {
+        let texts = ["node", "", "node", "-v", "A=b=c", "nothing"];
+        let spec = read(&[1, 2, 2, 2], &texts, &[(0, 0), (1, 7)]).expect("well formed");
+        assert_eq!((spec.detached, &*spec.file, &*spec.cwd), (true, &b"node"[..], &b""[..]));
+        assert_eq!((spec.argv, spec.env), (vec!["node".into(), "-v".into()], vec![("A".into(), "b=c".into())]));
+        assert_eq!(spec.stdio, [Stdio::Ignore, Stdio::Inherit(7)]);
+    }
+
+    #[test]
+    fn too_much_is_refused_before_it_is_kept() {
+        let long = "x".repeat(LONGEST);
+        assert_eq!(read(&[0, 1, 0, 0], &["f", "", &long], &[]), Err(Errno::E2BIG));
+        assert_eq!(read(&[0, u32::MAX, 0, 0], &["f", ""], &[]), Err(Errno::EINVAL));
+        assert_eq!(read(&[0, 0, 0, 9], &["f", ""], &[]), Err(Errno::EMFILE));
+        assert_eq!(read(&[0, 0, 0, 1], &["f", ""], &[(2, 0)]), Err(Errno::EINVAL));
+        assert_eq!(read(&[0, 0, 0, 0], &["f", "", "more"], &[]), Err(Errno::EINVAL));
+        assert_eq!(Spec::read(&[0; 16], b"no end", most(8)), Err(Errno::EINVAL));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_given_nothing_breaks(words in prop::collection::vec(0_u8..4, 0..64), texts in "[a-c=\0]{0,60}") {
+            let _ = Spec::read(&words, texts.as_bytes(), most(256));
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! How a process ended: a code, or a signal. As a number it is Linux's wait status. Next: `signals.rs`.
+
+use coldframe_error::Error;
+use serde::{Deserialize, Serialize};
+
+/// The signal that ends a process at once.
+pub const SIGKILL: u8 = 9;
+/// The signal of a write that nobody reads.
+pub const SIGPIPE: u8 = 13;
+const SIGABRT: u8 = 6;
+
+/// See the module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Status {
+    /// The process exited with this code.
+    Code(u8),
+    /// This signal ended the process.
+    Signal(u8),
+}
+
+impl Status {
+    /// How a program ended that gave this exit code, or was ended for a reason. Exhausted memory aborts, as in V8; for every other limit the
+    /// kernel kills.
+    pub fn of(exit_code: i32, failure: Option<&Error>) -> Self {
+        match failure {
+            None => Self::Code((exit_code & 0xff) as u8),
+            Some(Error::Signal { signal }) => Self::Signal(*signal),
+            Some(Error::MemoryLimit { .. }) => Self::Signal(SIGABRT),
+            Some(_) => Self::Signal(SIGKILL),
+        }
+    }
+
+    /// The wait status.
+    pub(crate) fn number(self) -> i32 {
+        match self {
+            Self::Code(code) => i32::from(code) << 8,
+            Self::Signal(signal) => i32::from(signal),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_are_those_of_wait() {
+        assert_eq!(Status::of(0, None).number(), 0);
+        assert_eq!(Status::of(3, None).number(), 0x300);
+        assert_eq!(Status::of(256 + 7, None).number(), 0x700);
+        assert_eq!(Status::of(-1, None).number(), 0xff00);
+        assert_eq!(Status::of(0, Some(&Error::Signal { signal: 15 })).number(), 15);
+        assert_eq!(Status::of(134, Some(&Error::MemoryLimit { limit: "memoryBytes", bytes: 1 })).number(), 6);
+        assert_eq!(Status::of(124, Some(&Error::Canceled)).number(), 9);
+    }
+}

@@ -1,0 +1,107 @@
+//! Calls that block the VM alone: until a descriptor is ready, a child has ended, or time is over. While it waits nothing of the guest runs and
+//! no worker is held; a kill, and the end of an evaluation, end the waiting.
+
+use super::table::Waiter;
+use crate::Answer;
+use crate::caller::{Blocked, Caller};
+use crate::ids::OperationId;
+use coldframe_error::Errno;
+use coldframe_ids::Pid;
+use coldframe_sys as sys;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+
+/// Something that is waited for, and the operation that tells of it.
+enum Watched {
+    Socket(i64, OperationId),
+    Child(Pid, OperationId),
+}
+
+/// Waits for the first of: a descriptor ready for something in its mask, a child that has ended, `deadline` (nanoseconds of the monotonic
+/// clock). 0, or 1 when the time is over. Descriptors that are no sockets are always ready.
+pub(crate) async fn wait_for(
+    program: &Arc<dyn Caller>,
+    descriptors: &[(i64, u32)],
+    children: &[Pid],
+    deadline: Option<u64>,
+) -> Answer {
+    let mut watched = Vec::new();
+    let begun = begin(program, descriptors, children, &mut watched);
+    let result = match begun {
+        Ok(true) => Ok(0),
+        Ok(false) => {
+            // What it has written so far does not wait with it.
+            program.flush_output();
+            block(program, deadline).await
+        }
+        Err(error) => Err(error),
+    };
+    end(program, watched);
+    result
+}
+
+/// Whether something is ready already.
+fn begin(
+    program: &Arc<dyn Caller>,
+    descriptors: &[(i64, u32)],
+    children: &[Pid],
+    watched: &mut Vec<Watched>,
+) -> Result<bool, Errno> {
+    let process = program.process();
+    for (fd, mask) in descriptors {
+        let Some(id) = process.socket_of(*fd)? else { return Ok(true) };
+        let operation = process.operations.begin_blocking()?;
+        watched.push(Watched::Socket(*fd, operation));
+        process.kernel.sockets.arm(program, id, operation, *mask)?;
+    }
+    for pid in children {
+        let operation = process.operations.begin_blocking()?;
+        watched.push(Watched::Child(*pid, operation));
+        let waiter = Waiter { operation, reaps: false };
+        if process.kernel.processes.wait(program.pid(), *pid, waiter)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+async fn block(program: &Arc<dyn Caller>, deadline: Option<u64>) -> Answer {
+    let (mut alarm, _blocked) = (None, Blocked::new(&**program));
+    poll_fn(|context| {
+        if program.must_stop() {
+            return Poll::Ready(Err(Errno::EINTR));
+        }
+        if program.process().operations.is_unblocked(context.waker()) {
+            return Poll::Ready(Ok(0));
+        }
+        if deadline.is_some_and(|deadline| sys::monotonic_ns() >= deadline) {
+            return Poll::Ready(Ok(1));
+        }
+        if let (None, Some(deadline)) = (&alarm, deadline) {
+            alarm = Some(program.wake_at(deadline, context.waker().clone()));
+        }
+        // It may have been told to stop between the look above and here.
+        if program.must_stop() { Poll::Ready(Err(Errno::EINTR)) } else { Poll::Pending }
+    })
+    .await
+}
+
+fn end(program: &Arc<dyn Caller>, watched: Vec<Watched>) {
+    let process = program.process();
+    for watched in watched {
+        let operation = match watched {
+            Watched::Socket(fd, operation) => {
+                if let Ok(Some(id)) = process.socket_of(fd) {
+                    process.kernel.sockets.disarm(&**program, id, operation);
+                }
+                operation
+            }
+            Watched::Child(pid, operation) => {
+                process.kernel.processes.unwait(pid, operation);
+                operation
+            }
+        };
+        process.operations.end_blocking(operation);
+    }
+}

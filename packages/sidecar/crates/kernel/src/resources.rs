@@ -1,0 +1,121 @@
+//! All counters of a runtime at one moment, for the caller's eyes. Nothing here is on anybody's way: locks are taken one after the other, and held for
+//! a look.
+
+use crate::usage::reports::{LimitUse, RuntimeResources};
+use crate::usage::{Resource, Usage};
+use crate::{Kernel, Process};
+
+impl Process {
+    /// Descriptors and operations: how many there are, and were at most.
+    fn look(&self) -> [(u64, u64); 2] {
+        [self.files.descriptors.lock().look(), self.operations.look()]
+    }
+
+    /// Bytes for its standard input that it has not read.
+    fn fed(&self) -> u64 {
+        let feed = *self.feed.lock();
+        feed.map_or(0, |feed| self.kernel.sockets.fed(feed))
+    }
+
+    /// It has ended: what it had at most stays known.
+    pub fn leave_peaks(&self) {
+        let [(_, descriptors), (_, operations)] = self.look();
+        self.kernel.usage.peaks.descriptors.saw(descriptors);
+        self.kernel.usage.peaks.operations.saw(operations);
+    }
+}
+
+/// The use of one live program, for [`gather`].
+pub struct ProgramUse<'a> {
+    /// The kernel's part of the program.
+    pub process: &'a Process,
+    /// CPU milliseconds that count for the limit now.
+    pub cpu_ms: u64,
+    /// Bytes captured of the fuller output stream.
+    pub captured: u64,
+    /// Whether the program waits for a timer.
+    pub waits_for_timer: bool,
+}
+
+/// What the processes that live have for themselves: the most of one of them, and the sum.
+#[derive(Default)]
+struct Own {
+    most: u64,
+    high: u64,
+    sum: u64,
+}
+
+impl Own {
+    fn add(&mut self, (used, high): (u64, u64)) {
+        (self.most, self.high, self.sum) = (self.most.max(used), self.high.max(high).max(used), self.sum + used);
+    }
+}
+
+#[derive(Default)]
+struct Processes {
+    memory: Own,
+    cpu_ms: Own,
+    descriptors: Own,
+    operations: Own,
+    output: Own,
+    stdin: Own,
+    timers: u64,
+}
+
+impl Processes {
+    fn of(programs: &[ProgramUse<'_>]) -> Self {
+        let mut all = Self::default();
+        for ProgramUse { process, cpu_ms, captured, waits_for_timer } in programs {
+            let [descriptors, operations] = process.look();
+            all.descriptors.add(descriptors);
+            all.operations.add(operations);
+            all.memory.add((process.facts.memory(), 0));
+            all.cpu_ms.add((*cpu_ms, 0));
+            all.output.add((*captured, 0));
+            all.stdin.add((process.fed(), 0));
+            all.timers += u64::from(*waits_for_timer);
+        }
+        all
+    }
+}
+
+/// What a runtime with these live programs has in use. `buffered`: bytes of output that wait for their readers.
+pub fn gather(kernel: &Kernel, programs: &[ProgramUse<'_>], buffered: u64) -> RuntimeResources {
+    let Usage { limits, peaks, .. } = &*kernel.usage;
+    let own = Processes::of(programs);
+    let ([sockets, pipes], in_sockets) = kernel.sockets.look();
+    let processes = kernel.processes.look();
+    let (bytes, inodes, watches) = {
+        let files = kernel.files.lock();
+        let [bytes, inodes] = &files.marks;
+        ((files.used.bytes, bytes.high()), (files.used.inodes, inodes.high()), files.watches())
+    };
+    let gauge = |resource| kernel.usage.gauge(resource).look();
+    let one = |own: &Own, peak: &crate::usage::Peak| (own.most, own.high.max(peak.get()));
+    let uses = [
+        ("memoryBytes", one(&own.memory, &peaks.memory_bytes)),
+        ("totalMemoryBytes", gauge(Resource::Memory)),
+        ("kernelBytes", gauge(Resource::Kernel)),
+        ("cpuMs", one(&own.cpu_ms, &peaks.cpu_ms)),
+        ("processes", processes),
+        ("descriptors", one(&own.descriptors, &peaks.descriptors)),
+        ("pipes", pipes),
+        ("sockets", sockets),
+        ("filesystemBytes", bytes),
+        ("inodes", inodes),
+        ("hostFiles", gauge(Resource::HostFiles)),
+        ("watches", (watches, peaks.watches.get().max(watches))),
+        ("operations", one(&own.operations, &peaks.operations)),
+        ("stdinBytes", one(&own.stdin, &peaks.stdin_bytes)),
+        ("outputBytes", one(&own.output, &peaks.output_bytes)),
+    ];
+    let uses = uses.map(|(limit, (used, high))| LimitUse { limit, used, high: high.max(used), max: limits.value(limit) });
+    RuntimeResources {
+        limits: uses.into(),
+        descriptors: own.descriptors.sum,
+        operations: own.operations.sum,
+        timers: own.timers,
+        cpu_ms: kernel.usage.cpu_ns() / 1_000_000,
+        buffered_bytes: in_sockets + buffered,
+    }
+}

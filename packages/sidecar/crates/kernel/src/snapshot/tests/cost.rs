@@ -1,0 +1,49 @@
+//! What a save and a revival cost. Prints; `cargo test --profile builder -p coldframe-core --lib -- --ignored --nocapture saved::tests::cost`.
+
+use super::*;
+use std::time::Instant;
+
+/// The median of many, in microseconds.
+fn median(mut run: impl FnMut()) -> f64 {
+    let mut samples: Vec<f64> = (0..2_000)
+        .map(|_| {
+            let began = Instant::now();
+            run();
+            began.elapsed().as_secs_f64() * 1e6
+        })
+        .collect();
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() / 2]
+}
+
+fn report(name: &str, world: &World) {
+    let saved = world.snapshot();
+    let mut kept = Vec::new();
+    let with = || Reattach { limits: Limits::default(), permissions: None, mounts: &[], file_systems: &[], warnings: None };
+    let save = median(|| kept.push(world.snapshot()));
+    kept.clear();
+    let mut copies = Vec::new();
+    let restore = median(|| copies.push(Kernel::restore(&saved, with()).expect("nothing is missing")));
+    let bytes = saved.encode().expect("it can be written");
+    let encode = median(|| drop(saved.encode()));
+    let mut read = Vec::new();
+    let decode = median(|| read.push(KernelSnapshot::decode(&bytes).expect("it can be read")));
+    let len = bytes.len();
+    println!("{name}: save {save:.1} µs, restore {restore:.1} µs; {len} bytes, encode {encode:.1} µs, decode {decode:.1} µs");
+}
+
+#[test]
+#[ignore = "prints figures; for finding out where time goes"]
+fn cost() {
+    let made = median(|| drop(Kernel::new(&Limits::default())));
+    println!("a new kernel: {made:.1} µs, made and dropped");
+    report("one process", &World::new(1));
+    report("ten processes", &World::new(10));
+    let busy = World::new(1);
+    for _ in 0..50 {
+        let (one, _) = busy.guests[0].pair();
+        busy.guests[0].write(one, &[1; 1_000]).expect("room");
+        busy.guests[0].ok(0x20d, &[one.into(), READ.into()]);
+    }
+    report("one process with 50 pipes", &busy);
+}

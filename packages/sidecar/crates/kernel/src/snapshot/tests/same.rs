@@ -1,0 +1,210 @@
+//! The property: whatever programs have done, a copy answers every later call as the original does, and tells the same events.
+
+use super::*;
+use crate::Status;
+use proptest::prelude::*;
+
+/// One thing that happens: what, to whom, and two small numbers.
+pub(super) type Step = (u8, u8, u8, u8);
+
+/// What came of it.
+type Seen = (Result<i64, Errno>, Vec<u8>, Vec<Event>);
+
+const KINDS: u8 = 41;
+
+impl World {
+    /// Does it; everything that can be seen of it.
+    fn step(&mut self, (kind, who, a, b): Step) -> Seen {
+        if self.guests.is_empty() {
+            return (Ok(0), Vec::new(), Vec::new());
+        }
+        let at = usize::from(who) % self.guests.len();
+        let (answer, bytes) = match kind % KINDS {
+            0 if self.guests.len() < 6 => (Ok(self.fork(at) as i64), Vec::new()),
+            1 => (Ok(self.exit(at, a)), Vec::new()),
+            2 => {
+                let fed = self.guests[at].program.process().feed(&vec![a; usize::from(b) * 8], a == 7);
+                (fed.map(|()| 0), Vec::new())
+            }
+            3 => {
+                let pid = self.guests[at].program.pid();
+                (self.kernel.processes.signal(pid, [10, 12, 17][usize::from(a) % 3]).map(|()| 0), Vec::new())
+            }
+            kind => self.guests[at].happens(kind, a, b),
+        };
+        // Who has been told to end ends.
+        while let Some(ending) = self.guests.iter().position(|guest| guest.program.is_ending()) {
+            self.end(ending, Status::Signal(9));
+        }
+        let events = self.guests.iter().flat_map(Guest::events).collect();
+        (answer, bytes, events)
+    }
+
+    pub(super) fn steps(&mut self, steps: Vec<Step>) {
+        for step in steps {
+            let _seen = self.step(step);
+        }
+    }
+
+    fn exit(&mut self, at: usize, code: u8) -> i64 {
+        if self.guests.len() < 2 {
+            return -1;
+        }
+        self.end(at, Status::Code(code))
+    }
+
+    fn end(&mut self, at: usize, status: Status) -> i64 {
+        let gone = self.guests.remove(at).program;
+        gone.process().close();
+        self.kernel.processes.exited(gone.pid(), status, false);
+        i64::from(gone.pid().get())
+    }
+}
+
+impl Guest {
+    /// A call of the guest's.
+    fn happens(&self, kind: u8, a: u8, b: u8) -> (Result<i64, Errno>, Vec<u8>) {
+        // Mostly what is open; now and then what is not.
+        let open = self.program.process().files.descriptors.lock().numbers();
+        let pick = |at: u8| match usize::from(at) % (open.len() + 1) {
+            at if at < open.len() => open[at] as i64,
+            _ => 99,
+        };
+        let (fd, other) = (pick(a), pick(b));
+        let (port, data) = (80 + i64::from(b % 3), vec![b; usize::from(b) * 16]);
+        let (here, file) = ("127.0.0.1", format!("/tmp/{}", b % 3));
+        // Numbers begin at 2 and grow by one with each process, operation and context.
+        let (pid, number) = (2 + i64::from(a % 8), 1 + i64::from(b % 8));
+        match kind {
+            4 => self.sys(0x210, &[Arg::Room(8)]),
+            5 => self.sys(0x200, &[[1, 2, 10][usize::from(a) % 3].into(), (1 + i64::from(b % 2)).into()]),
+            6 => {
+                let made = self.ok_or_99(0x200, &[2.into(), (1 + i64::from(a % 2)).into()]);
+                self.sys(0x202, &[made.into(), here.into(), port.into(), i64::from(b % 4).into()])
+            }
+            7 => {
+                let made = self.ok_or_99(0x200, &[1.into(), 1.into()]);
+                self.sys(0x202, &[made.into(), file.as_str().into(), 0.into()])
+            }
+            8 => {
+                // Those that are bound come last.
+                let listener = open.last().map_or(99, |fd| *fd as i64);
+                self.sys(0x203, &[listener.into(), i64::from(b % 3).into()])
+            }
+            9 => {
+                let made = self.ok_or_99(0x200, &[2.into(), 1.into()]);
+                self.sys(0x205, &[made.into(), here.into(), port.into()])
+            }
+            10 => {
+                let made = self.ok_or_99(0x200, &[1.into(), 1.into()]);
+                self.sys(0x205, &[made.into(), file.as_str().into(), 0.into()])
+            }
+            11 => {
+                let accepted = open.iter().map(|fd| self.sys(0x204, &[(*fd as i64).into()])).find(|(answer, _)| answer.is_ok());
+                accepted.unwrap_or((Err(Errno::EAGAIN), Vec::new()))
+            }
+            12 | 13 => self.sys(0x206, &[fd.into(), Arg::Room(usize::from(b) * 24)]),
+            14 | 15 => self.sys(0x207, &[fd.into(), data[..].into()]),
+            16 => self.sys(0x208, &[fd.into()]),
+            17 => self.sys(0x201, &[fd.into(), i64::from(b % 2).into()]),
+            18 => self.sys(0x209, &[fd.into(), i64::from(b % 2).into(), Arg::Room(128)]),
+            19 | 20 => self.sys(0x20d, &[fd.into(), [1, 4, 5][usize::from(b) % 3].into()]),
+            // Who takes back what is no socket's operation harms itself, and a copy differently.
+            21 if !self.waits_for_socket(number) => (Ok(0), Vec::new()),
+            21 => self.sys(0x20e, &[fd.into(), number.into()]),
+            22 => {
+                let sender = self.ok_or_99(0x200, &[2.into(), 2.into()]);
+                self.sys(0x20b, &[sender.into(), data[..].into(), here.into(), port.into()])
+            }
+            23 => {
+                let got = open.iter().map(|fd| self.sys(0x20c, &[(*fd as i64).into(), Arg::Room(4_096), Arg::Bytes(&[0; 64])]));
+                got.into_iter().find(|(answer, _)| answer.is_ok()).unwrap_or((Err(Errno::EAGAIN), Vec::new()))
+            }
+            24 => self.sys(0x20f, &[fd.into()]),
+            25 => self.sys(0x211, &[fd.into(), other.into()]),
+            26 => {
+                let got = open.iter().map(|fd| self.sys(0x212, &[(*fd as i64).into()])).find(|(answer, _)| answer.is_ok());
+                got.unwrap_or((Err(Errno::EAGAIN), Vec::new()))
+            }
+            27 => self.sys(0x404, &[[10, 12][usize::from(a) % 2].into(), i64::from(b % 2).into()]),
+            28 => self.sys(0x405, &[]),
+            29 => self.sys(0x401, &[pid.into()]),
+            30 => self.sys(0x40a, &[pid.into()]),
+            31 => self.sys(0x407, &[pid.into(), (1 + number).into()]),
+            // Those that can be written down.
+            32 => self.sys(0x301, &[(1 + i64::from(a % 12)).into()]),
+            33 => self.sys(0x303, &[number.into(), data[..].into()]),
+            34 => self.sys(0x304, &[number.into(), Arg::Room([16, 20, 28, 32, 48, 64][usize::from(a) % 6])]),
+            35 => self.sys(0x100, &[file.as_str().into(), 0o102.into(), 0o666.into()]),
+            36 => self.sys(0x103, &[fd.into(), data[..].into(), (-1).into()]),
+            37 => self.sys(0x102, &[fd.into(), Arg::Room(100), (-1).into()]),
+            38 => self.sys(0x101, &[fd.into()]),
+            39 => self.sys(0x11f, &["/tmp".into(), 0.into()]),
+            _ => self.sys(0x109, &[file.as_str().into()]),
+        }
+    }
+
+    fn waits_for_socket(&self, operation: i64) -> bool {
+        let waiters = self.program.process().kernel.sockets.waiters();
+        waiters.iter().any(|(pid, own)| (*pid, own.answer()) == (self.program.pid(), operation))
+    }
+
+    fn ok_or_99(&self, number: u32, arguments: &[Arg<'_>]) -> i64 {
+        self.sys(number, arguments).0.unwrap_or(99)
+    }
+}
+
+pub(super) fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
+    prop::collection::vec(any::<Step>(), 0..most)
+}
+
+/// Two programs, each with a standard input that is fed.
+pub(super) fn beginning() -> World {
+    let world = World::within(2, Limits { pipe_bytes: 4_096, socket_bytes: 4_096, ..Limits::default() });
+    for guest in &world.guests {
+        guest.program.process().open_feed(b"first").expect("room");
+    }
+    world
+}
+
+impl World {
+    fn copy_within(&self) -> Self {
+        Self::try_revive(&self.saved(), self.kernel.usage.limits).expect("all of it fits")
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_copy_answers_as_the_original_does(before in steps(120), between in steps(40), after in steps(120)) {
+        let mut world = beginning();
+        world.steps(before);
+        let mut copy = world.copy_within();
+        for step in between {
+            prop_assert_eq!(world.step(step), copy.step(step), "{:?}", step);
+        }
+        let mut second = copy.copy_within();
+        for step in after {
+            let seen = world.step(step);
+            prop_assert_eq!(&seen, &copy.step(step), "{:?}", step);
+            prop_assert_eq!(&seen, &second.step(step), "{:?} in the copy's copy", step);
+        }
+        prop_assert_eq!(world.kernel.counts(), second.kernel.counts());
+        prop_assert_eq!(world.kernel.sockets.look().1, second.kernel.sockets.look().1);
+    }
+
+    #[test]
+    fn when_all_have_gone_nothing_is_left(before in steps(120)) {
+        let mut world = beginning();
+        world.steps(before);
+        let mut copy = world.copy_within();
+        while copy.guests.len() > 1 {
+            copy.exit(0, 0);
+        }
+        copy.guests.iter().for_each(|guest| guest.program.process().close());
+        let kernel = copy.kernel.clone();
+        drop(copy);
+        prop_assert_eq!(kernel.usage.kernel_bytes(), 0, "what the kernel was charged for is given back");
+    }
+}

@@ -1,0 +1,112 @@
+//! A program without a VM, for tests of the kernel.
+
+use crate::caller::{AlarmGuard, Caller};
+use crate::ids::{OperationId, SocketId};
+use crate::processes::Child;
+use crate::{Kernel, Process};
+use coldframe_error::{Errno, Error};
+use coldframe_ids::Pid;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Waker;
+
+/// Makes the id of an operation.
+pub(crate) fn operation(number: u32) -> OperationId {
+    OperationId::new(number).expect("no id is 0")
+}
+
+/// Makes the id of a socket.
+pub(crate) fn socket(number: u32) -> SocketId {
+    SocketId::new(number).expect("no id is 0")
+}
+
+/// A program without a VM, in a runtime that can start nothing. Takes all output and keeps none.
+pub(crate) struct FakeCaller {
+    pub(crate) process: Process,
+    is_ending: AtomicBool,
+    input: Mutex<Vec<u8>>,
+}
+
+impl FakeCaller {
+    /// The program of `process`, registered in the process table. `input` is its standard input.
+    pub(crate) fn new(process: Process, input: &[u8]) -> Arc<dyn Caller> {
+        let kernel = process.kernel.clone();
+        let caller = Self { process, is_ending: AtomicBool::new(false), input: Mutex::new(input.to_vec()) };
+        let caller: Arc<dyn Caller> = Arc::new(caller);
+        kernel.processes.register(&caller);
+        caller
+    }
+
+    /// A further root program of `kernel`, with an empty standard input.
+    pub(crate) fn root(kernel: &Arc<Kernel>, cwd: &str) -> Arc<dyn Caller> {
+        let pid = kernel.processes.enter_root().expect("room");
+        Self::new(Process::new(kernel.clone(), pid, cwd), &[])
+    }
+}
+
+impl Caller for FakeCaller {
+    fn process(&self) -> &Process {
+        &self.process
+    }
+
+    fn command(&self) -> &str {
+        ""
+    }
+
+    fn is_root(&self) -> bool {
+        self.process.kernel.processes.family(self.process.pid).0 == Pid::INIT
+    }
+
+    fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Acquire)
+    }
+
+    fn must_stop(&self) -> bool {
+        self.is_ending()
+    }
+
+    fn end(&self, _reason: Error) {
+        self.is_ending.store(true, Ordering::Release);
+    }
+
+    fn child_memory(&self) -> Option<u64> {
+        None
+    }
+
+    fn start_child(&self, child: Child) -> Result<(), Box<Process>> {
+        Err(Box::new(child.process))
+    }
+
+    fn write_output(&self, _fd: u8, bytes: &[u8]) -> Result<usize, Errno> {
+        Ok(bytes.len())
+    }
+
+    fn has_output_room(&self, _waker: &Waker) -> bool {
+        true
+    }
+
+    fn flush_output(&self) {}
+
+    fn read_input(&self, buffer: &mut [u8]) -> usize {
+        let mut input = self.input.lock();
+        let count = input.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&input[..count]);
+        input.drain(..count);
+        count
+    }
+
+    fn block(&self) {}
+
+    fn unblock(&self) {}
+
+    fn wake_at(&self, _at_ns: u64, _waker: Waker) -> AlarmGuard<'_> {
+        Box::new(())
+    }
+
+    fn cpu_ns(&self) -> u64 {
+        0
+    }
+
+    fn charge_cpu(&self, _cpu_ns: u64) {}
+}

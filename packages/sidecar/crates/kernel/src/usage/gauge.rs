@@ -1,0 +1,156 @@
+//! Stores that all programs of a runtime take from: linear memory, what the kernel holds, open files of the host. Next: `mark.rs`.
+
+use super::Usage;
+use super::warnings::{is_calm, is_near};
+use crate::limits::Limits;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What a gauge counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resource {
+    /// Bytes of linear memory.
+    Memory,
+    /// Bytes that the kernel holds.
+    Kernel,
+    /// Open files and directories of mounted folders.
+    HostFiles,
+}
+
+impl Resource {
+    pub(super) const COUNT: usize = 3;
+
+    /// The limit's name and value.
+    pub(super) fn limit(self, limits: &Limits) -> (&'static str, u64) {
+        match self {
+            Self::Memory => ("totalMemoryBytes", limits.total_memory_bytes),
+            Self::Kernel => ("kernelBytes", limits.kernel_bytes),
+            Self::HostFiles => ("hostFiles", limits.host_files),
+        }
+    }
+}
+
+/// A number in use, and the highest that it has been.
+#[derive(Debug, Default)]
+pub(crate) struct Gauge {
+    used: AtomicU64,
+    high: AtomicU64,
+    warned: AtomicBool,
+}
+
+impl Gauge {
+    /// None when there is not so much left; else the use, if it has just come near the limit.
+    pub(super) fn take(&self, amount: u64, max: u64) -> Option<Option<u64>> {
+        let fits = |used: u64| used.checked_add(amount).filter(|used| *used <= max);
+        let before = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).ok()?;
+        let used = before + amount;
+        if used > self.high.load(Ordering::Relaxed) {
+            self.high.fetch_max(used, Ordering::Relaxed);
+        }
+        let crossed = is_near(used, max) && !self.warned.swap(true, Ordering::Relaxed);
+        Some(crossed.then_some(used))
+    }
+
+    pub(super) fn give_back(&self, amount: u64, max: u64) {
+        let used = self.used.fetch_sub(amount, Ordering::Relaxed) - amount;
+        if self.warned.load(Ordering::Relaxed) && is_calm(used, max) {
+            self.warned.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Now, and at most so far.
+    pub(crate) fn look(&self) -> (u64, u64) {
+        (self.used.load(Ordering::Relaxed), self.high.load(Ordering::Relaxed))
+    }
+}
+
+/// What somebody has taken of a resource: given back when this is dropped.
+#[derive(Debug)]
+pub struct Charge {
+    usage: Arc<Usage>,
+    resource: Resource,
+    amount: u64,
+}
+
+impl Charge {
+    /// Nothing yet.
+    pub fn none(usage: &Arc<Usage>, resource: Resource) -> Self {
+        Self { usage: usage.clone(), resource, amount: 0 }
+    }
+
+    /// That much; none when there is not so much left.
+    pub fn of(usage: &Arc<Usage>, resource: Resource, amount: u64) -> Option<Self> {
+        let mut charge = Self::none(usage, resource);
+        charge.grow(amount).then_some(charge)
+    }
+
+    /// Returns the amount that is charged.
+    pub fn amount(&self) -> u64 {
+        self.amount
+    }
+
+    /// That much more. False, and nothing changes, when there is not so much left.
+    pub fn grow(&mut self, by: u64) -> bool {
+        let taken = self.usage.take(self.resource, by);
+        self.amount += if taken { by } else { 0 };
+        taken
+    }
+
+    /// At least that much in all. False, and nothing changes, when there is not so much left.
+    pub fn raise_to(&mut self, amount: u64) -> bool {
+        amount <= self.amount || self.grow(amount - self.amount)
+    }
+
+    /// So much less; what was never taken is not given back.
+    pub fn shrink(&mut self, by: u64) {
+        let by = by.min(self.amount);
+        self.amount -= by;
+        if by > 0 {
+            self.usage.give_back(self.resource, by);
+        }
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.shrink(self.amount);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(host_files: u64) -> Arc<Usage> {
+        Usage::new(&Limits { host_files, ..Limits::default() })
+    }
+
+    #[test]
+    fn no_more_than_the_limit_is_taken_and_all_of_it_comes_back() {
+        let usage = usage(10);
+        let mut one = Charge::of(&usage, Resource::HostFiles, 7).expect("room");
+        assert!(Charge::of(&usage, Resource::HostFiles, 4).is_none());
+        assert!(Charge::of(&usage, Resource::HostFiles, u64::MAX).is_none());
+        assert!(one.grow(3) && !one.grow(1) && one.raise_to(10) && !one.raise_to(11));
+        one.shrink(20);
+        assert_eq!((one.amount(), usage.gauge(Resource::HostFiles).look()), (0, (0, 10)));
+        assert!(one.grow(5));
+        drop(one);
+        assert_eq!(usage.gauge(Resource::HostFiles).look(), (0, 10));
+    }
+
+    #[test]
+    fn a_crossing_warns_once_until_the_use_has_fallen() {
+        let usage = usage(10);
+        let mut charge = Charge::of(&usage, Resource::HostFiles, 8).expect("room");
+        assert!(charge.grow(2));
+        let told = usage.warnings.take();
+        assert_eq!(
+            told.iter().map(|warning| (warning.limit, warning.used, warning.max)).collect::<Vec<_>>(),
+            [("hostFiles", 8, 10)]
+        );
+        charge.shrink(3);
+        assert!(charge.grow(3));
+        assert!(usage.warnings.take().is_empty(), "7 of 10 is not calm yet");
+    }
+}

@@ -1,0 +1,225 @@
+//! The memories' use of the process's resources: address space, mappings, descriptors.
+//!
+//! The use is counted, so that exhaustion is a typed error for one caller. Without the count, the
+//! system's limit of mappings would make some allocation of the process fail. Address ranges are
+//! kept for the next memory. A [`Charge`] returns its part when it is dropped. Next: `slot.rs`.
+
+use super::{GUARD, RESERVATION};
+use crate::image::Keeper;
+use coldframe_error::Error;
+use coldframe_sys as sys;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The mappings of one running VM: its stack, the image, the heap, the rest of the reservation, the
+/// native stack and its guard.
+pub const MAPPINGS_PER_VM: u64 = 6;
+/// Mappings left for the rest of the process.
+const SPARE_MAPPINGS: u64 = 4_096;
+/// The most reservations: 4 GiB each in a 47-bit address space, with room for everything else.
+const MAX_RESERVATIONS: u64 = 30_000;
+/// The divisor of the process's descriptors that gives the memories' share.
+const DESCRIPTORS_SHARE: u64 = 4;
+
+/// Thresholds of saving. They change costs and never results. Tests choose small numbers.
+#[derive(Debug, Clone, Copy)]
+pub struct Policy {
+    /// Growth without a file (`growth.rs`): a save copies at most this much of it.
+    pub plain: usize,
+    /// If a save copies more than this, the guest is mapped from the copy (`save.rs`). Below, the
+    /// next save copies the pages again, which is cheaper than the faults.
+    pub rebase: usize,
+    /// A saved image of more runs than this is flattened at once.
+    pub scattered: usize,
+    /// A save checks the machine's available memory before it copies this much.
+    pub large: usize,
+    /// Available bytes that such a copy leaves free.
+    pub spare: u64,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self { plain: 1 << 20, rebase: 8 << 20, scattered: 512, large: 16 << 20, spare: 64 << 20 }
+    }
+}
+
+/// The budget of all images of a process.
+#[derive(Debug)]
+pub struct Budget {
+    /// The thresholds of saving.
+    pub policy: Policy,
+    free: Mutex<Vec<usize>>,
+    reservations: Count,
+    mappings: Count,
+    descriptors: Count,
+    keeper: Arc<Keeper>,
+    /// Held while clean slots are given up: concurrent callers share the freed resources.
+    making_room: Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Count {
+    what: &'static str,
+    used: AtomicU64,
+    limit: u64,
+}
+
+impl Count {
+    fn new(what: &'static str, limit: u64) -> Self {
+        Self { what, used: AtomicU64::new(0), limit }
+    }
+
+    fn exhausted(&self) -> Error {
+        Error::ResourceExhausted { resource: self.what, limit: self.limit }
+    }
+
+    fn take(&self, amount: u64) -> Result<(), Error> {
+        if self.used.fetch_add(amount, Ordering::Relaxed).saturating_add(amount) > self.limit {
+            self.give_back(amount);
+            return Err(self.exhausted());
+        }
+        Ok(())
+    }
+
+    fn give_back(&self, amount: u64) {
+        self.used.fetch_sub(amount, Ordering::Relaxed);
+    }
+}
+
+/// A part of the budget, returned when dropped.
+#[derive(Debug)]
+pub struct Charge {
+    budget: Arc<Budget>,
+    mappings: u64,
+    descriptors: u64,
+}
+
+impl Charge {
+    /// Charges for further mappings.
+    pub fn add_mappings(&mut self, more: u64) -> Result<(), Error> {
+        self.budget.take_mappings(more)?;
+        self.mappings += more;
+        Ok(())
+    }
+
+    /// Returns the mappings above `mappings`.
+    pub fn keep_mappings(&mut self, mappings: u64) {
+        if let Some(above) = self.mappings.checked_sub(mappings) {
+            self.budget.mappings.give_back(above);
+            self.mappings = mappings;
+        }
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.budget.mappings.give_back(self.mappings);
+        self.budget.descriptors.give_back(self.descriptors);
+    }
+}
+
+impl Budget {
+    /// Makes the budget of this process.
+    pub fn new() -> Arc<Self> {
+        let (mappings, descriptors) =
+            (sys::max_mappings().saturating_sub(SPARE_MAPPINGS), sys::max_descriptors() / DESCRIPTORS_SHARE);
+        Self::with(mappings, descriptors, Policy::default())
+    }
+
+    /// Makes a budget with these limits, for tests.
+    pub fn with(mappings: u64, descriptors: u64, policy: Policy) -> Arc<Self> {
+        Arc::new(Self {
+            policy,
+            free: Mutex::new(Vec::new()),
+            reservations: Count::new("memory reservations", (mappings / MAPPINGS_PER_VM).min(MAX_RESERVATIONS)),
+            mappings: Count::new("memory mappings", mappings),
+            descriptors: Count::new("memory descriptors", descriptors),
+            keeper: Arc::default(),
+            making_room: Mutex::new(()),
+        })
+    }
+
+    /// The keeper of all images.
+    pub fn keeper(&self) -> &Arc<Keeper> {
+        &self.keeper
+    }
+
+    /// Charges for mappings and descriptors.
+    pub fn charge(self: &Arc<Self>, mappings: u64, descriptors: u64) -> Result<Charge, Error> {
+        self.take_mappings(mappings)?;
+        let mut charge = Charge { budget: self.clone(), mappings, descriptors: 0 };
+        self.descriptors.take(descriptors)?;
+        charge.descriptors = descriptors;
+        Ok(charge)
+    }
+
+    fn take_mappings(&self, mappings: u64) -> Result<(), Error> {
+        self.with_room_made(|| self.mappings.take(mappings))
+    }
+
+    /// Takes free resources, or frees clean slots of saved images: a starting VM is worth more than
+    /// a restore that may never happen.
+    fn with_room_made<T>(&self, take: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
+        take().or_else(|_| {
+            let _alone = self.making_room.lock();
+            loop {
+                match take() {
+                    Err(_) if self.keeper.give_up_slots() => {}
+                    taken => return taken,
+                }
+            }
+        })
+    }
+
+    /// Takes an address range for a memory.
+    pub fn take_range(&self) -> Result<usize, Error> {
+        self.with_room_made(|| self.range())
+    }
+
+    fn range(&self) -> Result<usize, Error> {
+        self.reservations.take(1)?;
+        if let Some(base) = self.free.lock().pop() {
+            return Ok(base);
+        }
+        sys::reserve(RESERVATION + GUARD).map_err(|_| {
+            // The system refuses a further range. The reported limit is the memories' present use.
+            self.reservations.give_back(1);
+            let had = self.reservations.used.load(Ordering::Relaxed) * (RESERVATION + GUARD) as u64;
+            Error::ResourceExhausted { resource: "address space", limit: had }
+        })
+    }
+
+    /// Returns an unmapped range.
+    pub fn give_back_range(&self, base: usize) {
+        self.reservations.give_back(1);
+        self.free.lock().push(base);
+    }
+
+    /// Releases a range that could not be cleaned.
+    pub fn give_up_range(&self, base: usize) {
+        self.reservations.give_back(1);
+        // SAFETY: the slot that owned the range was dropped.
+        unsafe { sys::release(base, RESERVATION + GUARD) };
+    }
+
+    /// Returns the mappings in use.
+    pub fn mappings(&self) -> u64 {
+        self.mappings.used.load(Ordering::Relaxed)
+    }
+
+    /// Returns the descriptors in use.
+    pub fn descriptors(&self) -> u64 {
+        self.descriptors.used.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Budget {
+    fn drop(&mut self) {
+        self.keeper.close();
+        for base in self.free.lock().drain(..) {
+            // SAFETY: free ranges are owned by this list alone.
+            unsafe { sys::release(base, RESERVATION + GUARD) };
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Linear memory as a value: one reservation for each VM, with an image mapped into it
+//! copy-on-write.
+//!
+//! ```text
+//! base     data start    data end      image length   current size        4 GiB     + 32 MiB
+//!  | stack: zeros | image, private | room: zeros | grown: zeros | reserved, untouchable | guard |
+//! ```
+//! wasm code adds a 32-bit index to the base and is compiled without bounds checks. Every computed
+//! address is inside this range. Outside the current size an access faults, and wasmtime turns the
+//! fault into a trap.
+//!
+//! `slot.rs` is one such range, `pool.rs` keeps clean slots, `occupied_slot.rs` is a slot that a VM
+//! uses, `growth.rs` the memory beyond the image. `save.rs` makes an image of a memory. `gate.rs`
+//! lets a kill take the memory away while its guest runs, `meter.rs` counts CPU time and page
+//! faults, `budget.rs` counts the process's mappings and descriptors. `image/` is what slots are
+//! mapped from.
+//!
+//! This crate knows the system and errors. It knows no wasmtime, no kernel and no programs.
+
+mod budget;
+mod gate;
+mod growth;
+mod image;
+mod meter;
+mod occupied_slot;
+mod pool;
+mod save;
+mod slot;
+
+#[cfg(test)]
+mod tests;
+
+pub use budget::{Budget, Charge, MAPPINGS_PER_VM, Policy};
+pub use gate::Gate;
+pub use growth::Growth;
+pub use image::{ABI_VERSION, Extent, FORMAT_VERSION, HEADER_LEN, Header, Image, Piece, TURNS, overlay, whole_pages};
+pub use meter::Meter;
+pub use occupied_slot::{OccupiedSlot, SlotLayout, VacatedSlot};
+pub use pool::Pool;
+pub use save::Save;
+pub use slot::Slot;
+
+/// The address space of one memory: the reach of a 32-bit index.
+pub const RESERVATION: usize = 4 << 30;
+/// Inaccessible bytes behind the reservation, for the constant offsets of loads and stores.
+pub const GUARD: usize = 32 << 20;

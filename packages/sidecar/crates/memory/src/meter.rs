@@ -1,0 +1,158 @@
+//! The CPU time and the page faults of a VM, summed over all threads that ran the VM.
+//!
+//! A VM's memory is touched only while its task is polled, by the guest or by host code for the
+//! guest. So the sum of the differences of the polling thread's counters around each poll is exact.
+//! `slot.rs` uses the faults.
+
+use coldframe_sys::{ThreadClock, ThreadUsage, thread_usage};
+use parking_lot::Mutex;
+use std::thread::{self, ThreadId};
+
+/// The meter of one VM, shared by its task, its memory and its limits.
+#[derive(Debug, Default)]
+pub struct Meter {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    faults: u64,
+    cpu_ns: u64,
+    /// Set while a poll is under way.
+    running: Option<RunningPoll>,
+}
+
+/// A poll that is under way.
+#[derive(Debug, Clone, Copy)]
+struct RunningPoll {
+    thread: ThreadId,
+    /// The thread's use when it was last counted.
+    before: ThreadUsage,
+    clock: Option<ThreadClock>,
+}
+
+impl Meter {
+    /// Starts a poll on this thread.
+    pub fn begin(&self) {
+        let poll = RunningPoll { thread: thread::current().id(), before: thread_usage(), clock: ThreadClock::of_this_thread() };
+        self.state.lock().running = Some(poll);
+    }
+
+    /// Ends the poll. Returns the CPU time so far and the part that was not counted before, in
+    /// nanoseconds.
+    pub fn end(&self) -> (u64, u64) {
+        let now = thread_usage();
+        let mut state = self.state.lock();
+        let counted = state.count(now);
+        state.running = None;
+        counted
+    }
+
+    /// Counts the use of the poll under way on this thread, up to now. Returns the values of
+    /// [`Self::end`].
+    pub fn count(&self) -> (u64, u64) {
+        let now = thread_usage();
+        self.state.lock().count(now)
+    }
+
+    /// Adds CPU time that other threads spent for the VM without touching its memory. Returns the
+    /// CPU time so far.
+    pub fn charge(&self, cpu_ns: u64) -> u64 {
+        let mut state = self.state.lock();
+        state.cpu_ns += cpu_ns;
+        state.cpu_ns
+    }
+
+    /// Returns the counted CPU time in nanoseconds: of all finished polls, and of all charges.
+    pub fn cpu_ns(&self) -> u64 {
+        self.state.lock().cpu_ns
+    }
+
+    /// Returns the CPU time so far, including the poll under way. Any thread may call this.
+    pub fn cpu_ns_now(&self) -> u64 {
+        let state = self.state.lock();
+        let now = state.running.and_then(|poll| Some(poll.clock?.now_ns()?.saturating_sub(poll.before.cpu_ns)));
+        state.cpu_ns + now.unwrap_or(0)
+    }
+
+    /// Returns the page faults so far. On the polling thread they include the poll under way.
+    pub fn faults(&self) -> u64 {
+        let state = self.state.lock();
+        let now = state.running.filter(|poll| poll.thread == thread::current().id());
+        state.faults + now.map_or(0, |poll| thread_usage().faults.saturating_sub(poll.before.faults))
+    }
+
+    /// Returns whether certainly no page fault has happened since the memory was taken from its
+    /// pool. Certain only inside a poll, on the polling thread; `false` otherwise.
+    pub fn no_faults_so_far(&self) -> bool {
+        let state = self.state.lock();
+        match state.running {
+            Some(poll) if poll.thread == thread::current().id() => {
+                state.faults == 0 && thread_usage().faults == poll.before.faults
+            }
+            _ => false,
+        }
+    }
+}
+
+impl State {
+    fn count(&mut self, now: ThreadUsage) -> (u64, u64) {
+        let Some(poll) = &mut self.running else { return (self.cpu_ns, 0) };
+        let before = std::mem::replace(&mut poll.before, now);
+        let spent = now.cpu_ns.saturating_sub(before.cpu_ns);
+        self.faults += now.faults.saturating_sub(before.faults);
+        self.cpu_ns += spent;
+        (self.cpu_ns, spent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Meter;
+
+    #[test]
+    fn is_certain_only_inside_a_poll_on_the_polling_thread() {
+        let meter = Meter::default();
+        assert!(!meter.no_faults_so_far());
+        meter.begin();
+        std::thread::scope(|scope| {
+            scope.spawn(|| assert!(!meter.no_faults_so_far()));
+        });
+        meter.end();
+        assert!(!meter.no_faults_so_far());
+    }
+
+    #[test]
+    fn counts_no_time_twice_within_a_poll() {
+        let meter = Meter::default();
+        assert_eq!(meter.count(), (0, 0), "no poll is under way");
+        meter.begin();
+        let began = coldframe_sys::thread_usage().cpu_ns;
+        while coldframe_sys::thread_usage().cpu_ns < began + 2_000_000 {}
+        let (early, spent) = meter.count();
+        assert!(early >= 2_000_000 && spent == early && meter.cpu_ns() == early);
+        let (all, rest) = meter.end();
+        assert_eq!((all, meter.cpu_ns()), (early + rest, all));
+        assert_eq!(meter.count(), (all, 0));
+    }
+
+    #[test]
+    fn counts_the_faults_of_earlier_polls() {
+        let meter = Meter::default();
+        meter.begin();
+        let fresh = vec![0_u8; 64 << 20];
+        std::hint::black_box(&fresh);
+        for page in fresh.chunks(4_096) {
+            std::hint::black_box(page[0]);
+        }
+        let mut written = vec![1_u8; 8 << 20];
+        written[4_096] = 2;
+        std::hint::black_box(&written);
+        assert!(meter.faults() >= 2_048, "of the poll under way");
+        meter.end();
+        meter.begin();
+        assert!(meter.faults() >= 2_048, "and of the earlier poll");
+        assert!(!meter.no_faults_so_far());
+        meter.end();
+    }
+}

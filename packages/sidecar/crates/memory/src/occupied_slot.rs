@@ -1,0 +1,155 @@
+//! A slot that a VM uses. wasmtime holds the slot as a linear memory, the VM holds it for saving
+//! (`save.rs`).
+//!
+//! The slot records its image, the growth of the memory, and whether the memory was mapped anew.
+//! After a new mapping the page map must be read before the slot is reused, whatever the fault
+//! counters say.
+
+use super::{Gate, Growth, RESERVATION, Slot};
+use crate::Meter;
+use crate::image::{Copies, Image};
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// A slot that a VM uses.
+#[derive(Debug)]
+pub struct OccupiedSlot {
+    pub(super) state: Mutex<Option<Occupant>>,
+    pub(super) gate: Arc<Gate>,
+    meter: Arc<Meter>,
+}
+
+/// The address and the sizes of a memory.
+pub struct SlotLayout {
+    /// The address of the memory.
+    pub base: usize,
+    /// The present size in bytes.
+    pub size: usize,
+    /// The module's initial memory size.
+    pub initial_size: usize,
+}
+
+/// A memory whose VM has ended. Dropping this value restores the slot, which takes time if much was
+/// written. A caller that cannot wait drops it later.
+#[derive(Debug)]
+#[must_use = "dropping it is what gives the memory back"]
+pub struct VacatedSlot {
+    occupant: Option<Occupant>,
+    /// Whether the memory was taken away from its guest, or its bytes are unknown.
+    spoiled: bool,
+    faults: u64,
+    fully_metered: bool,
+}
+
+impl VacatedSlot {
+    /// Returns whether restoring the slot takes so long that no caller should wait.
+    pub fn is_large(&self) -> bool {
+        /// Pages that were touched one by one: about a millisecond of work. The memory's length
+        /// does not matter: a copy of a large memory shares its unwritten pages.
+        const LARGE: u64 = 2_048;
+        self.faults > LARGE
+    }
+}
+
+impl Drop for VacatedSlot {
+    fn drop(&mut self) {
+        let Some(Occupant { slot, image, size, .. }) = self.occupant.take() else { return };
+        if self.spoiled {
+            image.pool().discard(slot, size);
+        } else {
+            image.pool().give_back(&image, slot, size, self.fully_metered);
+        }
+    }
+}
+
+/// The slot and its image.
+#[derive(Debug)]
+pub(super) struct Occupant {
+    pub(super) slot: Slot,
+    /// The image that the slot is restored to.
+    pub(super) image: Arc<Image>,
+    pub(super) size: usize,
+    pub(super) growth: Growth,
+    /// The pages that copies of this memory write first.
+    pub(super) copies: Copies,
+    /// Whether the memory was mapped anew.
+    pub(super) moved: bool,
+    /// Whether a new mapping failed halfway, so that the bytes are unknown.
+    pub(super) lost: bool,
+}
+
+impl OccupiedSlot {
+    /// A VM starts to use a slot of `image`. Attaches the gate to the slot.
+    pub fn new(slot: Slot, image: Arc<Image>, gate: Arc<Gate>, meter: Arc<Meter>) -> Arc<Self> {
+        gate.attach(slot.base());
+        let size = image.len();
+        let occupant =
+            Occupant { slot, image, size, growth: Growth::default(), copies: Copies::default(), moved: false, lost: false };
+        Arc::new(Self { state: Mutex::new(Some(occupant)), gate, meter })
+    }
+
+    /// Returns the memory's address and sizes. `None` if the slot is vacant.
+    pub fn layout(&self) -> Option<SlotLayout> {
+        let state = self.state.lock();
+        let Occupant { slot, image, size, .. } = state.as_ref()?;
+        Some(SlotLayout { base: slot.base(), size: *size, initial_size: image.header().memory_len as usize })
+    }
+
+    /// Grows the memory to `new_size` bytes.
+    pub fn grow_to(&self, new_size: usize) -> Result<(), &'static str> {
+        let mut state = self.state.lock();
+        let occupant = state.as_mut().ok_or("the slot is vacant")?;
+        if new_size > RESERVATION || new_size < occupant.size || occupant.lost {
+            return Err("growth outside the reservation");
+        }
+        if new_size == occupant.size {
+            return Ok(());
+        }
+        let Ok(_open) = self.gate.enter() else { return Err("the memory was taken away") };
+        let Occupant { slot, image, size, growth, .. } = occupant;
+        let base = slot.base();
+        // SAFETY: the range is inside this slot's reservation, behind the memory in use.
+        unsafe { growth.grow(image, base, *size, new_size, slot.charge()) }.map_err(|_| "the system has no memory for it")?;
+        *size = new_size;
+        Ok(())
+    }
+
+    /// Prepares the memory for the guest's first turn: writes the parts of the image that were not
+    /// mapped, and makes pages private that copies write first. Returns false if the memory was
+    /// taken away, or a file cannot be read.
+    pub fn prepare(&self) -> bool {
+        let mut state = self.state.lock();
+        match (state.as_mut(), self.gate.enter()) {
+            (Some(Occupant { slot, image, lost: false, .. }), Ok(_open)) => slot.prepare(image),
+            _ => false,
+        }
+    }
+
+    /// Records the pages that a copy has written in its first `turns` turns.
+    pub fn learn(&self, turns: u8) {
+        if let Some(Occupant { slot, image, lost: false, moved: false, .. }) = self.state.lock().as_ref()
+            && let Ok(_open) = self.gate.enter()
+        {
+            slot.learn(image, turns);
+        }
+    }
+
+    /// Returns the image that the slot is restored to.
+    pub fn image(&self) -> Option<Arc<Image>> {
+        self.state.lock().as_ref().map(|occupant| occupant.image.clone())
+    }
+
+    /// The VM has ended. Dropping the result returns the slot to its image's pool, or discards the
+    /// slot.
+    pub fn vacate(&self) -> Option<VacatedSlot> {
+        let occupant = self.state.lock().take()?;
+        let closed = self.gate.detach(occupant.slot.base()).is_err();
+        let fully_metered = !occupant.moved && self.meter.no_faults_so_far();
+        Some(VacatedSlot {
+            spoiled: closed || occupant.lost,
+            faults: self.meter.faults(),
+            fully_metered,
+            occupant: Some(occupant),
+        })
+    }
+}

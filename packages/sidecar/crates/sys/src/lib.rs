@@ -1,0 +1,30 @@
+//! Everything that only one operating system has: mappings, the page map, thread clocks, locks.
+//!
+//! This is the single crate to edit when Coldframe is ported: the other crates speak of
+//! reservations, images and dirty runs. `linux/` is the only platform so far. This crate is a leaf.
+//! Next: the crate `memory`, which builds a VM's memory with these calls.
+
+mod linux;
+
+pub use linux::*;
+
+/// The host machine's page size. [`check_page_size`] refuses a machine with another size.
+pub const PAGE: usize = 4096;
+
+/// A run of whole pages inside a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// The distance from the memory's base, in bytes.
+    pub offset: usize,
+    /// The length in bytes.
+    pub len: usize,
+}
+
+/// A thread's resource use since the thread started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThreadUsage {
+    /// Page faults, served from memory or from disk.
+    pub faults: u64,
+    /// CPU time in nanoseconds, user and system.
+    pub cpu_ns: u64,
+}

@@ -1,0 +1,203 @@
+//! Linux: mappings here, and the rest in the files beside.
+//!
+//! A VM's memory is a private mapping of the image. A page that the guest has written is an
+//! anonymous page, and the kernel's page map says which pages are anonymous: no code tracks writes
+//! in the fast path. See `Documentation/admin-guide/mm/pagemap.rst`. `page_map.rs` finds the
+//! written pages, `memory_file.rs` is files in memory, `threads.rs` is clocks and CPU time,
+//! `byte_lock.rs` is locks that end with their process.
+
+mod available;
+mod byte_lock;
+mod memory_file;
+mod page_map;
+mod threads;
+
+pub use available::available_memory;
+pub use byte_lock::{LAST_BYTE, is_byte_locked, lock_byte, unlock_all, unlock_byte};
+pub use memory_file::{memory_file, seal, touched_parts, write_out};
+pub use page_map::PageMap;
+pub use threads::{ThreadClock, monotonic_ns, thread_usage, wall_ns, yield_to_others};
+
+use super::PAGE;
+use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap, mmap_anonymous, mprotect, munmap};
+use std::ffi::c_void;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::ptr::null_mut;
+use std::sync::OnceLock;
+
+/// Flags of a private mapping of zeros for which no memory is reserved. rustix adds `MAP_ANONYMOUS`.
+const RESERVED: MapFlags = MapFlags::PRIVATE.union(MapFlags::NORESERVE);
+/// A mapping at exactly the given address.
+const FIXED: MapFlags = MapFlags::FIXED.union(MapFlags::NORESERVE);
+const READ_WRITE: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
+
+/// Refuses a machine whose pages are not [`PAGE`] bytes long.
+pub fn check_page_size() -> io::Result<()> {
+    let size = rustix::param::page_size();
+    if size == PAGE {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("pages of {PAGE} bytes are needed, this machine has pages of {size}")))
+}
+
+/// Reserves address space that no code can access yet. Commits no memory.
+pub fn reserve(len: usize) -> io::Result<usize> {
+    // SAFETY: a fresh anonymous mapping at an address of the kernel's choice aliases nothing.
+    let base = unsafe { mmap_anonymous(null_mut(), len, ProtFlags::empty(), RESERVED) }? as usize;
+    small_pages(base, len);
+    Ok(base)
+}
+
+/// Asks for small pages in an anonymous range. Where huge pages are the default, the first byte of
+/// a stack would cost a VM 2 MiB.
+fn small_pages(base: usize, len: usize) {
+    static HUGE_BY_DEFAULT: OnceLock<bool> = OnceLock::new();
+    let setting = || std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled");
+    if !HUGE_BY_DEFAULT.get_or_init(|| setting().map_or(true, |setting| setting.contains("[always]"))) {
+        return;
+    }
+    // SAFETY: the advice changes how the range is backed and no byte of it. A kernel without huge
+    // pages refuses the advice, and then there is nothing to avoid.
+    let _ = unsafe { madvise(base as *mut c_void, len, Advice::LinuxNoHugepage) };
+}
+
+/// Frees a reservation.
+///
+/// # Safety
+/// `base..base + len` is one whole reservation of [`reserve`] and nothing refers to it any more.
+pub unsafe fn release(base: usize, len: usize) {
+    // SAFETY: the caller owns the range. The call fails for a range that is not page-aligned only.
+    let _ = unsafe { munmap(base as *mut c_void, len) };
+}
+
+/// Maps a file copy-on-write over part of a reservation.
+///
+/// # Safety
+/// The range lies inside a reservation that the caller owns, and no reference into it is alive.
+pub unsafe fn map_private(base: usize, file: BorrowedFd<'_>, offset: u64, len: usize) -> io::Result<()> {
+    // SAFETY: the caller owns the range; MAP_FIXED replaces exactly this range.
+    unsafe { mmap(base as *mut c_void, len, READ_WRITE, MapFlags::PRIVATE | FIXED, file, offset) }?;
+    Ok(())
+}
+
+/// Maps a file for reading.
+///
+/// The mapping is private, because older kernels refuse other mappings of a sealed file. No page is
+/// ever copied, because no code writes to the mapping.
+pub fn map_readonly(file: BorrowedFd<'_>, offset: u64, len: usize) -> io::Result<usize> {
+    // SAFETY: a fresh mapping at an address of the kernel's choice aliases nothing.
+    Ok(unsafe { mmap(null_mut(), len, ProtFlags::READ, MapFlags::PRIVATE, file, offset) }? as usize)
+}
+
+/// Unmaps the range, which becomes an inaccessible part of the reservation again. Only the first
+/// `used` bytes can have pages.
+///
+/// # Safety
+/// As for [`map_private`].
+pub unsafe fn unmap_into_reservation(base: usize, len: usize, used: usize) -> io::Result<()> {
+    // SAFETY: passed on to the caller.
+    unsafe { let_go(base, used.min(len)) };
+    // SAFETY: the caller owns the range.
+    unsafe { mmap_anonymous(base as *mut c_void, len, ProtFlags::empty(), RESERVED | FIXED) }?;
+    small_pages(base, len);
+    Ok(())
+}
+
+/// Makes part of a reservation accessible: pages of zeros, committed at the first access.
+///
+/// # Safety
+/// The range lies inside a reservation that the caller owns.
+pub unsafe fn allow(base: usize, len: usize) -> io::Result<()> {
+    // SAFETY: the caller owns the range; widening access cannot break a live reference.
+    Ok(unsafe { mprotect(base as *mut c_void, len, MprotectFlags::READ | MprotectFlags::WRITE) }?)
+}
+
+/// Removes all access to the range: from now on every load and store in the range faults.
+///
+/// # Safety
+/// The range is a reservation that the caller owns; no host code holds a reference into it (see
+/// `gate.rs` of the crate `memory`).
+pub unsafe fn forbid(base: usize, len: usize) -> io::Result<()> {
+    // SAFETY: the caller promises that only guest code can still access the range. Faults of guest
+    // code become traps.
+    Ok(unsafe { mprotect(base as *mut c_void, len, MprotectFlags::empty()) }?)
+}
+
+/// Maps a file over part of a reservation. Writes to the range change the file.
+///
+/// # Safety
+/// As for [`map_private`], and no other mapping of the file exists.
+pub unsafe fn map_shared(base: usize, file: BorrowedFd<'_>, offset: u64, len: usize) -> io::Result<()> {
+    // SAFETY: the caller owns the range; MAP_FIXED replaces exactly this range.
+    unsafe { mmap(base as *mut c_void, len, READ_WRITE, MapFlags::SHARED | FIXED, file, offset) }?;
+    Ok(())
+}
+
+/// Forgets the private copies of the range: the mapped file is visible again.
+///
+/// # Safety
+/// As for [`map_private`].
+pub unsafe fn discard(base: usize, len: usize) -> io::Result<()> {
+    // SAFETY: the caller owns the range.
+    Ok(unsafe { madvise(base as *mut c_void, len, Advice::LinuxDontNeed) }?)
+}
+
+/// Frees the pages of a range that is about to be mapped anew.
+///
+/// Mapping alone frees them too, but under the lock for which all mappings and faults of the
+/// process wait. This call takes that lock shared, and in parts, because a thread that maps waits
+/// even for a shared lock.
+///
+/// # Safety
+/// As for [`map_private`], and the bytes are not needed any more.
+pub unsafe fn let_go(base: usize, len: usize) {
+    /// The bytes that are freed in about a tenth of a millisecond.
+    const PART: usize = 2 << 20;
+    for at in (0..len).step_by(PART) {
+        // SAFETY: passed on to the caller. If the call fails, mapping does the work.
+        let _ = unsafe { discard(base + at, PART.min(len - at)) };
+    }
+}
+
+/// Writes to every page of a private range, so that each page is a copy of this process and no
+/// later write faults.
+///
+/// One call replaces two faults for each page. A kernel before 5.14 refuses, and every kernel
+/// refuses an inaccessible range: the faults then happen one by one.
+///
+/// # Safety
+/// As for [`map_private`].
+pub unsafe fn make_private(base: usize, len: usize) -> io::Result<()> {
+    // SAFETY: the advice changes no byte of the caller's range.
+    Ok(unsafe { madvise(base as *mut c_void, len, Advice::LinuxPopulateWrite) }?)
+}
+
+/// Returns the number of descriptors that this process may have now.
+pub fn max_descriptors() -> u64 {
+    // `None` is no limit. The table of descriptors is bounded all the same.
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX)
+}
+
+/// Returns the number of mappings that this process may have (`vm.max_map_count`).
+pub fn max_mappings() -> u64 {
+    let text = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap_or_default();
+    text.trim().parse().unwrap_or(65_530)
+}
+
+/// Fills `buffer` from the kernel's random number generator.
+pub fn entropy(mut buffer: &mut [u8]) -> io::Result<()> {
+    while !buffer.is_empty() {
+        match rustix::rand::getrandom(&mut *buffer, rustix::rand::GetRandomFlags::empty()) {
+            Ok(count) => buffer = &mut buffer[count..],
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Returns the user that owns this process's files.
+pub fn user_id() -> u32 {
+    rustix::process::geteuid().as_raw()
+}

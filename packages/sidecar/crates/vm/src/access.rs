@@ -1,0 +1,56 @@
+//! Access of imports to guest memory, and the conversion of their results.
+//!
+//! A pointer from the guest is a number: every access checks the number against the memory's size and
+//! passes the gate. Next: `imports.rs`.
+
+use crate::abi::errno;
+use crate::data::StoreData;
+use coldframe_error::{Errno, Error};
+use coldframe_kernel::processes::SIGPIPE;
+use coldframe_kernel::{self as kernel, Answer};
+use wasmtime::Caller;
+
+/// The import module.
+pub(crate) const MODULE: &str = "coldframe";
+
+/// wasmtime's view of the VM that calls an import.
+pub(crate) type Call<'a> = Caller<'a, StoreData>;
+
+/// The arguments of the imports `sys` and `sys_wait`: a number and eight integers.
+pub(crate) type Integers = (i32, i64, i64, i64, i64, i64, i64, i64, i64);
+
+/// Runs `access` on `len` bytes of guest memory at `ptr`. `EFAULT` if the range is not in the memory.
+pub(crate) fn with_bytes<R>(
+    call: &mut Call<'_>,
+    ptr: u32,
+    len: u32,
+    access: impl FnOnce(&mut [u8], &dyn kernel::Caller) -> R,
+) -> wasmtime::Result<Result<R, i32>> {
+    let Some(memory) = call.data().memory else { return Ok(Err(errno::EFAULT)) };
+    let refs = call.data().refs.clone();
+    let Ok(_open) = refs.gate.enter() else { return Err(stopped()) };
+    let (ptr, len) = (ptr as usize, len as usize);
+    let bytes = memory.data_mut(call).get_mut(ptr..ptr.saturating_add(len));
+    Ok(bytes.map(|bytes| access(bytes, &*refs.caller)).ok_or(errno::EFAULT))
+}
+
+/// The trap that ends the guest's turn. The process has the reason.
+pub(crate) fn stopped() -> wasmtime::Error {
+    wasmtime::Error::msg("the process was ended")
+}
+
+/// The import `write`.
+pub(crate) fn write(caller: &dyn kernel::Caller, fd: i32, bytes: &mut [u8]) -> Answer {
+    let written = kernel::write(caller, i64::from(fd), bytes);
+    if written == Err(Errno::EPIPE) {
+        // `console.log` ignores the result of this import. Without a signal, a program that prints for
+        // ever would run for ever.
+        caller.end(Error::Signal { signal: SIGPIPE });
+    }
+    written
+}
+
+/// Returns a result as 32 bits.
+pub(crate) fn short(answer: Answer) -> i32 {
+    i32::try_from(answer.unwrap_or_else(Errno::negative)).unwrap_or(i32::MAX)
+}

@@ -1,0 +1,76 @@
+//! The imports of runtimes with mounted app file systems.
+//!
+//! A system call may need replies of the embedder. It is carried out in rounds (`exchange.rs` of the
+//! app file systems in the crate `kernel`). Each round ends with a host call, and this VM alone waits
+//! for the reply, without a lock and with the gate to its memory closed. A system call without a host
+//! call costs one allocation more than elsewhere. Runtimes without app file systems use the plain
+//! imports and pay nothing. Next: `access.rs`.
+
+use crate::abi::errno;
+use crate::access::{Call, Integers, MODULE, short, stopped, with_bytes, write};
+use crate::data::StoreData;
+use coldframe_error::Errno;
+use coldframe_kernel::{self as kernel, Arguments, Caller, Exchange, FileSystemRequest};
+use std::sync::Arc;
+use wasmtime::Linker;
+
+/// Defines the imports that may wait for the embedder: `sys`, and `read` and `write`, whose descriptor
+/// may be a file of an app file system.
+pub(crate) fn define(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
+    system_calls(linker)?;
+    transfer(linker, "read", |caller, fd, bytes| kernel::read(caller, i64::from(fd), bytes))?;
+    transfer(linker, "write", write)
+}
+
+/// Makes a host call for the next round. Fails if the program must end.
+async fn ask(caller: &Arc<dyn Caller>, exchange: &mut Exchange, asked: FileSystemRequest) -> wasmtime::Result<()> {
+    let answer = kernel::ask_file_system(caller, &asked).await;
+    if caller.is_ending() {
+        return Err(stopped());
+    }
+    exchange.answer(asked, answer);
+    Ok(())
+}
+
+type Transfer = fn(&dyn Caller, i32, &mut [u8]) -> kernel::Answer;
+
+fn transfer(linker: &mut Linker<StoreData>, name: &str, transfer: Transfer) -> wasmtime::Result<()> {
+    linker.func_wrap_async(MODULE, name, move |mut call: Call<'_>, (fd, ptr, len): (i32, u32, u32)| {
+        Box::new(async move {
+            let caller = call.data().refs.caller.clone();
+            let mut exchange = Exchange::default();
+            loop {
+                let answer = exchange.round(|| with_bytes(&mut call, ptr, len, |bytes, caller| transfer(caller, fd, bytes)))?;
+                let Some(asked) = exchange.wanted() else { return Ok(answer.map_or_else(|error| error, short)) };
+                ask(&caller, &mut exchange, asked).await?;
+            }
+        })
+    })?;
+    Ok(())
+}
+
+fn system_calls(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
+    linker.func_wrap_async(MODULE, "sys", |mut call: Call<'_>, (number, a, b, c, d, e, f, g, h): Integers| {
+        Box::new(async move {
+            let Some(memory) = call.data().memory else { return Ok(i64::from(errno::EFAULT)) };
+            let refs = call.data().refs.clone();
+            let mut exchange = Exchange::default();
+            loop {
+                let answer = {
+                    let Ok(_open) = refs.gate.enter() else { return Err(stopped()) };
+                    let mut arguments = Arguments::new([a, b, c, d, e, f, g, h], memory.data_mut(&mut call));
+                    exchange.round(|| kernel::call(&refs.caller, number.cast_unsigned(), &mut arguments))
+                };
+                // A program that has sent a signal to itself must not continue.
+                if refs.caller.is_ending() {
+                    return Err(stopped());
+                }
+                let Some(asked) = exchange.wanted() else {
+                    return Ok(answer.unwrap_or_else(Errno::negative));
+                };
+                ask(&refs.caller, &mut exchange, asked).await?;
+            }
+        })
+    })?;
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! wasmtime's configuration.
+//!
+//! A precompiled module records its configuration, and the process that loads the module must have an
+//! equal one. So there is one function: `crates/imager` compiles with it, the core runs with it.
+//!
+//! There are no epochs and no fuel, which cost 20 % in an interpreter's dispatch loop. The guest polls
+//! (`imports.rs`), and a guest that does not poll is stopped through its memory (`gate.rs` of the crate
+//! `memory`). Stacks are fibers, so that a guest can be suspended at any depth.
+
+use coldframe_memory::{GUARD, RESERVATION};
+use wasmtime::Config;
+
+/// Bytes of native stack for guest code. The engine's own limit is its shadow stack in linear memory,
+/// which must always be reached first.
+pub(crate) const WASM_STACK: usize = 32 << 20;
+/// Bytes of native stack of a fiber: guest code and the host functions that it calls.
+pub(crate) const FIBER_STACK: usize = WASM_STACK + (1 << 20);
+
+/// The processor features that guest code may use beyond the architecture's base, by the compiler's
+/// names. A snapshot names them too.
+#[cfg(target_arch = "x86_64")]
+pub const CPU_FEATURES: &[&str] = &["sse3", "ssse3", "sse41", "sse42", "popcnt"];
+/// The processor features that guest code may use beyond the architecture's base, by the compiler's
+/// names. A snapshot names them too.
+#[cfg(not(target_arch = "x86_64"))]
+pub const CPU_FEATURES: &[&str] = &[];
+
+/// Returns the configuration of compiler and runtime.
+pub fn engine_config() -> Config {
+    let mut config = Config::new();
+    config
+        .memory_reservation(RESERVATION as u64)
+        .memory_guard_size(GUARD as u64)
+        .memory_reservation_for_growth(0)
+        .guard_before_linear_memory(false)
+        .memory_may_move(false)
+        .memory_init_cow(false)
+        .max_wasm_stack(WASM_STACK)
+        .async_stack_size(FIBER_STACK)
+        .concurrency_support(false)
+        .wasm_backtrace_max_frames(None)
+        .wasm_simd(true)
+        .wasm_relaxed_simd(false)
+        .wasm_multi_memory(false)
+        .wasm_memory64(false)
+        .wasm_tail_call(false);
+    config
+}

@@ -1,0 +1,84 @@
+//! Hands occupied slots to wasmtime.
+//!
+//! wasmtime's `MemoryCreator` receives only the size of a memory. So the slot waits in a thread-local
+//! for the one instantiation that [`with_slot`] wraps. When wasmtime drops the memory, the slot
+//! returns to its image's pool, or is discarded if it was taken away from its guest. Next: `lib.rs`.
+
+use coldframe_memory::{GUARD, OccupiedSlot, RESERVATION};
+use std::cell::RefCell;
+use std::sync::Arc;
+use wasmtime::{LinearMemory, MemoryCreator, MemoryType};
+
+thread_local! {
+    /// The slot of the next memory that is made on this thread.
+    static NEXT: RefCell<Option<Arc<OccupiedSlot>>> = const { RefCell::new(None) };
+}
+
+/// Runs `instantiate`, which makes exactly one memory: that of `slot`. The memory lives until wasmtime
+/// drops it, or until the slot is vacated if instantiation does not reach the memory.
+pub(crate) fn with_slot<R>(slot: &Arc<OccupiedSlot>, instantiate: impl FnOnce() -> R) -> R {
+    NEXT.with(|next| *next.borrow_mut() = Some(slot.clone()));
+    let result = instantiate();
+    NEXT.with(|next| next.borrow_mut().take());
+    result
+}
+
+/// The `MemoryCreator` of an engine.
+pub(crate) struct Creator;
+
+// SAFETY: the memory is page-aligned in a reservation of `RESERVATION` accessible-or-faulting bytes and
+// `GUARD` inaccessible bytes behind them, which is the engine's configuration (checked below). No other
+// code has access to the memory.
+unsafe impl MemoryCreator for Creator {
+    fn new_memory(
+        &self,
+        _ty: MemoryType,
+        minimum: usize,
+        _maximum: Option<usize>,
+        reserved: Option<usize>,
+        guard: usize,
+    ) -> Result<Box<dyn LinearMemory>, String> {
+        let slot = NEXT.with(|next| next.borrow_mut().take()).ok_or("no slot is prepared for this memory")?;
+        let layout = slot.layout().ok_or("the slot is vacant")?;
+        // A restored memory may be larger than the module's initial memory.
+        if reserved != Some(RESERVATION) || guard != GUARD || minimum != layout.initial_size {
+            return Err(format!("memory of {minimum} bytes in {reserved:?} + {guard}, image of {}", layout.initial_size));
+        }
+        Ok(Box::new(GuestMemory { base: layout.base, size: layout.size, slot }))
+    }
+}
+
+/// An occupied slot as wasmtime's linear memory.
+struct GuestMemory {
+    base: usize,
+    size: usize,
+    slot: Arc<OccupiedSlot>,
+}
+
+// SAFETY: `base` stays valid and fixed until the value is dropped; growing only widens the accessible
+// range inside the reservation.
+unsafe impl LinearMemory for GuestMemory {
+    fn byte_size(&self) -> usize {
+        self.size
+    }
+
+    fn byte_capacity(&self) -> usize {
+        RESERVATION
+    }
+
+    fn grow_to(&mut self, new_size: usize) -> wasmtime::Result<()> {
+        self.slot.grow_to(new_size).map_err(wasmtime::Error::msg)?;
+        self.size = new_size;
+        Ok(())
+    }
+
+    fn as_ptr(&self) -> *mut u8 {
+        self.base as *mut u8
+    }
+}
+
+impl Drop for GuestMemory {
+    fn drop(&mut self) {
+        drop(self.slot.vacate());
+    }
+}

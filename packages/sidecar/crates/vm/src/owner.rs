@@ -1,0 +1,60 @@
+//! The program that a VM belongs to, as the VM sees it.
+//!
+//! The kernel needs a [`Caller`]. A VM needs a little more: the gate and the meter of its memory, and
+//! the scheduling of polls. Next: `imports.rs`.
+
+use coldframe_kernel::Caller;
+use coldframe_memory::{Gate, Meter};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+
+/// The guest's action after a poll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checkpoint {
+    /// The guest continues.
+    Continue,
+    /// The guest unwinds to the end of the evaluation, and the VM lives on.
+    Interrupt,
+    /// The VM is discarded.
+    End,
+}
+
+/// The program that a VM belongs to.
+pub trait Owner: Caller {
+    /// The gate to the VM's memory.
+    fn gate(&self) -> &Arc<Gate>;
+
+    /// The meter of the VM's CPU time and page faults.
+    fn meter(&self) -> &Arc<Meter>;
+
+    /// The memory is about to grow from `before` to `bytes`.
+    fn grows(&self, before: u64, bytes: u64);
+
+    /// Returns the guest's action at this point.
+    fn checkpoint(&self) -> Checkpoint;
+
+    /// Whether the time slice is over.
+    fn is_slice_over(&self) -> bool;
+
+    /// The program yields its worker: the present poll of its task returns pending.
+    fn yields(&self);
+}
+
+/// Handles a poll of the guest: yields the worker if the time slice is over.
+pub async fn checkpoint(owner: &dyn Owner) -> Checkpoint {
+    let now = owner.checkpoint();
+    if now != Checkpoint::Continue || !owner.is_slice_over() {
+        return now;
+    }
+    let mut has_yielded = false;
+    poll_fn(|_context| {
+        if std::mem::replace(&mut has_yielded, true) {
+            return Poll::Ready(());
+        }
+        owner.yields();
+        Poll::Pending
+    })
+    .await;
+    owner.checkpoint()
+}

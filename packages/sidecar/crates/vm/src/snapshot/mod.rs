@@ -1,0 +1,112 @@
+//! The snapshot of a VM: its memory, and the values of its clocks.
+//!
+//! Between two turns no wasm frame is on a stack. So the stack pointer has its initial value, and the
+//! linear memory is the whole state of the guest: the module has no other variable, and its table
+//! never changes (the image build checks both, `wasm-check.mjs`). [`Vm::save`] therefore saves a memory
+//! (`save.rs` of the crate `memory`). [`Vm::restore`] is an ordinary start with that memory in place of
+//! the image. A snapshot can be restored any number of times, and a restored VM can be saved again.
+//!
+//! The first event of a restored guest is RESTORE, before any of its code runs: the guest draws new
+//! entropy. The kernel's state of a program (files, descriptors, operations) is not included;
+//! `docs/internals/snapshots.md` describes both parts. Next: `file.rs`.
+
+mod file;
+mod format;
+
+pub use file::{LaidOut, Opened};
+pub use format::FormatError;
+
+use crate::abi::{Event, Restore};
+use crate::clock::Clock;
+use crate::owner::Owner;
+use crate::{Factory, StartCost, Vm};
+use coldframe_error::Error;
+use coldframe_kernel::usage::Charge;
+use coldframe_memory::{Image, Save};
+use coldframe_sys as sys;
+use std::sync::Arc;
+
+/// The snapshot of a VM.
+#[derive(Debug)]
+pub struct VmSnapshot {
+    memory: Arc<Image>,
+    /// The guest's monotonic clock, in nanoseconds.
+    monotonic_ns: u64,
+    /// The wall clock, in nanoseconds since 1970.
+    wall_ns: u64,
+}
+
+impl VmSnapshot {
+    /// The memory, which restores map. For tests.
+    pub fn memory(&self) -> &Arc<Image> {
+        &self.memory
+    }
+
+    /// Prepares for this number of restores.
+    pub fn expect(&self, copies: u32) {
+        self.memory.expect(copies);
+    }
+
+    /// Returns the bytes beyond the image of `factory`. Some may be shared with other snapshots, and some
+    /// may be overwritten in all of them.
+    pub fn own_bytes(&self, factory: &Factory) -> u64 {
+        self.memory.own_bytes(&factory.image)
+    }
+
+    /// Returns the time since the snapshot by the wall clock, in milliseconds. 0 if the clock was set
+    /// back.
+    fn elapsed_ms(&self) -> f64 {
+        sys::wall_ns().saturating_sub(self.wall_ns) as f64 / 1e6
+    }
+
+    /// Checks that the snapshot fits the image and the limits.
+    fn check(&self, factory: &Factory, owner: &dyn Owner) -> Result<(), Error> {
+        let (needed, found) = (self.memory.id(), factory.image.id());
+        if needed != found {
+            return Err(Error::SnapshotForeign { what: "the image", needed: needed.to_owned(), found: found.to_owned() });
+        }
+        let limit = owner.process().kernel.usage.limits.memory_bytes;
+        if self.memory.len() as u64 > limit {
+            return Err(Error::MemoryLimit { limit: "memoryBytes", bytes: limit });
+        }
+        Ok(())
+    }
+}
+
+impl Vm {
+    /// Takes a snapshot. Fails during a turn, and while events wait for the guest.
+    pub fn snapshot(&mut self) -> Result<Arc<VmSnapshot>, Error> {
+        self.take().map(|(saved, _)| saved)
+    }
+
+    /// Takes a snapshot. Returns the cost of the save too.
+    pub fn take(&mut self) -> Result<(Arc<VmSnapshot>, Save), Error> {
+        if !self.is_between_turns || !self.events.is_empty() {
+            return Err(Error::NotQuiet);
+        }
+        let state = self.state().map_err(|_| Error::NotQuiet)?;
+        if state.exited {
+            return Err(Error::NotQuiet);
+        }
+        let (monotonic_ns, wall_ns) = (self.store.data().clock.now(), sys::wall_ns());
+        let save = self.slot.snapshot()?;
+        Ok((Arc::new(VmSnapshot { memory: save.image.clone(), monotonic_ns, wall_ns }), save))
+    }
+
+    /// Makes a VM from a snapshot. `restore` has the changes since the snapshot; the elapsed time is
+    /// filled in. `charge` pays for the memory.
+    pub async fn restore(
+        factory: &Factory,
+        snapshot: &VmSnapshot,
+        owner: Arc<dyn Owner>,
+        charge: Charge,
+        restore: Restore,
+    ) -> Result<(Self, StartCost), Error> {
+        snapshot.check(factory, &*owner)?;
+        let (mut vm, cost) = Self::make(factory, &snapshot.memory, owner, charge, Clock::showing(snapshot.monotonic_ns)).await?;
+        let block = Restore { elapsed_ms: snapshot.elapsed_ms(), ..restore }.encode();
+        vm.deliver(Event::Restore { block: &block });
+        vm.is_copy = true;
+        Ok((vm, cost))
+    }
+}
