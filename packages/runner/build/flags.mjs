@@ -58,8 +58,9 @@ export const UNITS = [
 ];
 
 /**
- * Names are kept for `wasm-lower.mjs`, which drops them. The stack is first: an overflow that the
- * engine's check misses runs below address 0 and traps, and never reaches data.
+ * Names are kept for the image builder: it replaces bulk-memory instructions by calls of `memmove`
+ * and `memset`, and then drops the names. The stack is first: an overflow that the engine's check
+ * misses runs below address 0 and traps, and never reaches data.
  */
 export const LINK = [
   '--target=wasm32-wasip1',

@@ -5,6 +5,8 @@
 //! signal ends a process that hangs. Core dumps would write guests' memory to a disk. A resource
 //! limit turns them off: making the process undumpable would also hide `/proc/self/pagemap`, which
 //! the core reads.
+//!
+//! Three calls go through `libc`: rustix has no stable API for `signal`, `close_range` and `_exit`.
 
 use std::os::fd::RawFd;
 

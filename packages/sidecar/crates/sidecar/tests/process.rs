@@ -13,6 +13,7 @@ use coldframe_ids::RunnerId;
 use coldframe_protocol::encode;
 use coldframe_protocol::messages::*;
 use common::{Parent, SIDECAR, arguments, command, eventually, fact, program, text, wait_for_exit};
+use rustix::process::Resource;
 
 const ENDLESS: &str = "p: while (true) {}";
 
@@ -191,7 +192,7 @@ fn a_disposed_runner_differs_from_a_runner_that_never_existed() {
 
 #[test]
 fn a_program_without_address_space_fails_and_other_programs_continue() {
-    let mut parent = Parent::cramped(libc::RLIMIT_AS, 48 << 30, &[]);
+    let mut parent = Parent::cramped(Resource::As, 48 << 30, &[]);
     let runtime = parent.runtime();
     // Each program takes 4 GiB of addresses and hardly any memory.
     for id in 100..116 {
@@ -214,7 +215,7 @@ fn a_program_without_address_space_fails_and_other_programs_continue() {
 #[test]
 fn a_file_size_limit_fails_the_write_and_other_programs_continue() {
     let folder = std::env::temp_dir().join(format!("coldframe-file-limit-{}", std::process::id()));
-    let mut parent = Parent::cramped(libc::RLIMIT_FSIZE, 64 << 10, &["--snapshots", folder.to_str().unwrap()]);
+    let mut parent = Parent::cramped(Resource::Fsize, 64 << 10, &["--snapshots", folder.to_str().unwrap()]);
     let runtime = parent.runtime();
     const WRITE: &str = "process.getBuiltinModule('fs').writeFileSync('/tmp/large', Buffer.alloc(2e5, 'x'))";
     // A guest's memory above the first MiB is in a file, and so is a snapshot.

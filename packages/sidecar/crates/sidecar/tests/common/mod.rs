@@ -13,6 +13,7 @@ use coldframe_ids::RuntimeId;
 use coldframe_protocol::messages::*;
 use coldframe_protocol::{Decoder, encode, reader};
 use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
 pub const SIDECAR: &str = env!("CARGO_BIN_EXE_coldframe-sidecar");
@@ -85,15 +86,11 @@ impl Parent {
         Self::started(command(SIDECAR), more)
     }
 
-    /// Starts a sidecar with a resource limit (an `RLIMIT_*` and its value), and exchanges hellos.
-    pub fn cramped(resource: libc::__rlimit_resource_t, most: u64, more: &[&str]) -> Self {
+    /// Starts a sidecar with a limit on a resource, and exchanges hellos.
+    pub fn cramped(resource: Resource, most: u64, more: &[&str]) -> Self {
         let mut parts = command(SIDECAR);
-        let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
-        // SAFETY: the call only reads `limit`.
-        let set = move || match unsafe { libc::setrlimit(resource, &limit) } {
-            0 => Ok(()),
-            _ => Err(std::io::Error::last_os_error()),
-        };
+        let limit = Rlimit { current: Some(most), maximum: Some(most) };
+        let set = move || Ok(setrlimit(resource, limit)?);
         // SAFETY: between fork and exec only a system call is made.
         unsafe { parts.0.pre_exec(set) };
         let mut parent = Self::started(parts, more);
