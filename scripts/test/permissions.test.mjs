@@ -10,7 +10,7 @@ const SCOPES = { Fs: 'fs', Network: 'network', ChildProcess: 'childProcess', Pro
 
 // `files of Fs: READ "read", ...;` in the kernel.
 function kernelOperations() {
-  const source = readText('packages/sidecar/crates/core/src/kernel/permissions/operations.rs');
+  const source = readText('packages/sidecar/crates/kernel/src/permissions/operations.rs');
   const list = source.slice(source.indexOf('\noperations! {'));
   const scopes = [...list.slice(0, list.indexOf('\n}')).matchAll(/\w+ of (\w+):([^;]+);/g)];
   return scopes.flatMap(([, scope, names]) => [...names.matchAll(/"(\w+)"/g)].map(([, name]) => `${SCOPES[scope]}.${name}`));
