@@ -31,7 +31,7 @@ export class BareGuest {
     this.#image = this.guest.snapshot();
   }
 
-  /** Makes the host ask the guest to stop, after `ms`. */
+  /** Requests the guest to stop after `ms`. */
   stopAfter(ms) {
     this.#stopAt = performance.now() + ms;
     return this.#stopAt;
