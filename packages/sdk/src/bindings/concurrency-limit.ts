@@ -1,11 +1,11 @@
-// Limits the handlers of a binding that run at a time. Later calls wait for their turn in order. A
-// turn ends when the handler has settled, not when its caller has given up: a guest that calls and
-// gives up in a loop cannot start more handlers.
+// Limits the handlers of a binding that run at a time. Later calls wait in order. A permit is
+// released when the handler has settled, not when the guest has aborted the call. So a guest that
+// calls and aborts in a loop cannot start more handlers.
 
-/** A turn that has not come yet. */
+/** A call that waits for a permit. */
 export interface WaitingTurn {
   readonly turn: Promise<void>;
-  /** Gives up the turn. */
+  /** Ends the wait. */
   giveUp(): void;
 }
 
@@ -19,7 +19,7 @@ export class ConcurrencyLimit {
     this.#limit = limit;
   }
 
-  /** Takes a turn. Returns `undefined` if the turn has come, else a promise of it. */
+  /** Takes a permit. Returns `undefined` if a permit is free, else a promise of a permit. */
   enter(): WaitingTurn | undefined {
     if (this.#running < this.#limit) {
       this.#running++;
@@ -30,14 +30,14 @@ export class ConcurrencyLimit {
       begin = resolve;
     });
     this.#waiting.add(begin);
-    // The turn may have come already, unnoticed.
+    // The call may have a permit already, without having noticed.
     const giveUp = (): void => {
       if (!this.#waiting.delete(begin)) this.leave();
     };
     return { turn, giveUp };
   }
 
-  /** Ends a turn, and starts the next. */
+  /** Releases a permit, and starts the next call. */
   leave(): void {
     const [next] = this.#waiting;
     if (next === undefined) {
