@@ -1,9 +1,12 @@
-//! The kernel: what a sandbox's programs share, and the system calls through which they reach it.
+//! The kernel: the state that a sandbox's programs share, and the system calls that reach the
+//! state.
 //!
-//! A [`Kernel`] belongs to a runtime, a [`Process`] to one program in it. A system call is a number and up to eight integers
-//! (`docs/internals/guest-abi.md`); [`call`] hands it to the part that owns the number's range. Calls are short: the gate to the guest's
-//! memory is open meanwhile, and a kill waits for it. Whatever takes longer starts an operation and completes it with [`Event`]s
-//! (`operations.rs`), or waits in [`call_and_wait`], which blocks that VM alone. Next: `arguments.rs`, how a call reads its integers.
+//! A [`Kernel`] belongs to a runtime, a [`Process`] to one program in the runtime. A system call is
+//! a number and up to eight integers (`docs/internals/guest-abi.md`); [`call`] dispatches by the
+//! number's range. Calls are short: the gate to the guest's memory is open during a call, and a
+//! kill waits for the call. Longer work starts an operation and completes it with [`Event`]s
+//! (`operations.rs`), or waits in [`call_and_wait`], which blocks that VM alone. Next: `calls.rs`,
+//! the entry point of system calls.
 
 mod arguments;
 mod bindings;
