@@ -256,10 +256,10 @@ impl FileSystem {
     pub(super) fn unwatch_subscriber(&mut self, subscriber: &Subscriber) {
         self.host_watchers.unwatch_all(subscriber);
         let watchers = std::mem::take(&mut self.watchers.0);
-        let (gone, left) = watchers.into_iter().partition(|watcher: &Watcher| watcher.belongs_to(subscriber));
+        let (removed, left) = watchers.into_iter().partition(|watcher: &Watcher| watcher.belongs_to(subscriber));
         self.watchers.0 = left;
-        let gone: Vec<Watcher> = gone;
-        gone.iter().for_each(|watcher| self.release(watcher.node));
+        let removed: Vec<Watcher> = removed;
+        removed.iter().for_each(|watcher| self.release(watcher.node));
     }
 
     /// Reports that `name` in `directory` was added, removed or changed.

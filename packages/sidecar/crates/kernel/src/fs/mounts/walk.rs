@@ -147,8 +147,8 @@ impl FileSystem {
             return proc.follow(self, link);
         }
         // If another program has replaced the link since, the name counts as removed.
-        let gone = |error| if error == Errno::EINVAL { Errno::ENOENT } else { error };
-        let target = mount.read_link(link).map_err(gone)?;
+        let to_missing = |error| if error == Errno::EINVAL { Errno::ENOENT } else { error };
+        let target = mount.read_link(link).map_err(to_missing)?;
         let holder = link.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &link[..end]);
         let relative = target.first() != Some(&b'/');
         if mount.app().is_some() {

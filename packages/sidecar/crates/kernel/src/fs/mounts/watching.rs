@@ -184,13 +184,13 @@ impl Shared {
     /// Removes watches. Returns their number.
     fn remove(&self, is_it: impl Fn(&Watcher) -> bool) -> usize {
         let mut watches = self.watches.lock();
-        let (gone, left): (Vec<Watch>, Vec<Watch>) =
+        let (removed, left): (Vec<Watch>, Vec<Watch>) =
             std::mem::take(&mut *watches).into_iter().partition(|watch| is_it(&watch.watcher));
         *watches = left;
-        gone.iter().for_each(|watch| watch.watcher.cancel());
-        let descriptors: Vec<i32> = gone.iter().map(|watch| watch.descriptor).collect();
+        removed.iter().for_each(|watch| watch.watcher.cancel());
+        let descriptors: Vec<i32> = removed.iter().map(|watch| watch.descriptor).collect();
         self.remove_unused(&watches, &descriptors);
-        gone.len()
+        removed.len()
     }
 
     /// Removes inotify watches that no remaining watch uses.
