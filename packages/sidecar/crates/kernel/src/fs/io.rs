@@ -20,14 +20,15 @@ use std::sync::Arc;
 
 /// The most bytes that one read of a random device returns. More would occupy the worker for long.
 const MOST_RANDOM: usize = 256 << 10;
-/// The bytes that a call reads before it checks whether its program must end. A guest's first touch
-/// of 8 MiB takes tens of milliseconds.
+/// The bytes that a call reads between two checks whether its program must end. A guest's first
+/// touch of 8 MiB takes tens of milliseconds.
 const PIECE: usize = 8 << 20;
 
 pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Answer {
     let files: &ProcessFiles = &process.files;
     let view = files.view(&process.kernel.files);
-    // The descriptors are not locked during the walk, because a path through `/proc` looks at them.
+    // The descriptors are not locked during the walk, because a path through `/proc` reads the
+    // descriptors.
     if !files.descriptors.lock().has_room() {
         return Err(Errno::EMFILE);
     }
