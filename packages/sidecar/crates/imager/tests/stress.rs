@@ -1,4 +1,5 @@
-//! Many threads start, cancel and dispose at once: every program's end is told exactly once, and nothing is left.
+//! Many threads start, cancel and dispose at once. The end of each program is reported exactly
+//! once, and no resources remain.
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 
@@ -21,7 +22,7 @@ fn next(state: &mut u64) -> u64 {
 }
 
 #[test]
-fn every_end_is_told_once_and_nothing_is_left() {
+fn every_end_is_reported_once_and_no_resources_remain() {
     let guest = Guest::build("stress");
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
@@ -34,16 +35,16 @@ fn every_end_is_told_once_and_nothing_is_left() {
                     let dispatch = if choice & 1 == 0 { Dispatch::Worker } else { Dispatch::Inline(Duration::from_micros(50)) };
                     let code = ["exit", "exit", "exit", "poll", "poll", "grow"][(choice >> 8) as usize % 6];
                     let timeout = (choice & 2 == 0).then_some(1 + (choice >> 16) % 3);
-                    let (process, told) = start(&runtime, code, timeout, dispatch);
+                    let (process, outcomes) = start(&runtime, code, timeout, dispatch);
                     if choice & 4 == 0 {
                         process.cancel();
                     }
                     if choice & 8 == 0 || (timeout.is_none() && code == "poll") {
                         runtime.dispose();
                     }
-                    outcome(&told);
+                    outcome(&outcomes);
                     drop(process);
-                    assert!(told.recv_timeout(Duration::ZERO).is_err(), "an end was told twice");
+                    assert!(outcomes.recv_timeout(Duration::ZERO).is_err(), "an end was reported twice");
                 }
             });
         }
@@ -53,7 +54,7 @@ fn every_end_is_told_once_and_nothing_is_left() {
         let left = guest.core.resources();
         (left.processes, left.runtimes, left.buffered_bytes)
     };
-    // A worker lets go of a program a moment after its end was told.
+    // A worker drops a program shortly after the report of its end.
     let until = Instant::now() + Duration::from_secs(10);
     while left() != (0, 0, 0) && Instant::now() < until {
         std::thread::yield_now();

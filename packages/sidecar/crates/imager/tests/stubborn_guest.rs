@@ -1,4 +1,4 @@
-//! A guest that never polls is stopped all the same: its memory is taken away.
+//! A guest that never polls is stopped by making its memory inaccessible.
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const WORKER: Dispatch = Dispatch::Worker;
 
 #[test]
-fn a_guest_that_never_polls_is_stopped_and_its_neighbours_live_on() {
+fn stops_a_guest_that_never_polls_and_its_neighbours_continue() {
     let guest = Guest::build("stubborn");
     let runtime = guest.core.create_runtime(RuntimeOptions::default()).expect("a runtime");
     let mut late = Vec::new();
@@ -19,8 +19,8 @@ fn a_guest_that_never_polls_is_stopped_and_its_neighbours_live_on() {
         let stubborn = [start(&runtime, "spin", Some(1), WORKER), start(&runtime, "spin", Some(1), WORKER)];
         let began = Instant::now();
         let bystander = start(&runtime, "exit", None, WORKER);
-        for (_, told) in &stubborn {
-            let outcome = outcome(told);
+        for (_, outcomes) in &stubborn {
+            let outcome = outcome(outcomes);
             assert_eq!(outcome.failure.map(|failure| failure.code()), Some("ERR_TIMEOUT"));
         }
         late.push(began.elapsed());
@@ -36,8 +36,8 @@ fn a_runtime_full_of_stubborn_guests_can_be_disposed() {
     let runtime = guest.core.create_runtime(RuntimeOptions::default()).expect("a runtime");
     let running: Vec<_> = (0..8).map(|_| start(&runtime, "spin", None, WORKER)).collect();
     runtime.dispose();
-    for (_, told) in &running {
-        assert_eq!(outcome(told).failure.map(|failure| failure.code()), Some("ERR_RUNTIME_DISPOSED"));
+    for (_, outcomes) in &running {
+        assert_eq!(outcome(outcomes).failure.map(|failure| failure.code()), Some("ERR_RUNTIME_DISPOSED"));
     }
 }
 

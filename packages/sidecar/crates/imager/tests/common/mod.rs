@@ -1,7 +1,8 @@
-//! A guest of a few lines that follows the guest ABI, so that the core can be tested without an engine.
+//! A small guest that follows the guest ABI, so that the core can be tested without an engine.
 //!
-//! What it does is chosen by the first byte of the program: `s` spins on its memory without ever polling, `p` polls without end, `g` grows
-//! its memory without end, anything else exits with code 5.
+//! The first byte of the program selects the guest's action. `s` spins on its memory without ever
+//! polling, and `p` polls without end. `g` grows its memory without end, and any other byte exits
+//! with code 5.
 
 use coldframe_core::{Core, CoreOptions, Dispatch, Mode, Outcome, Process, ProcessOptions, Runtime, Sink, Streams, Timings};
 use std::path::PathBuf;
@@ -9,8 +10,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-// The start block begins at 65536 + 16 (event header): four numbers, then cwd "/workspace" (4 + 12 bytes), url
-// "file:///workspace/[eval1]" (4 + 28), the source's length (4) and the source.
+// The start block begins at 65536 + 16 (event header). It has four numbers, then cwd "/workspace"
+// (4 + 12 bytes), url "file:///workspace/[eval1]" (4 + 28), the source's length (4) and the source.
 pub const GUEST: &str = r#"(module
   (import "coldframe" "mark" (func $mark (param i32)))
   (import "coldframe" "poll" (func $poll (result i32)))
@@ -44,14 +45,14 @@ pub const GUEST: &str = r#"(module
     (i32.store (i32.const 1028) (i32.const 5))
     (i32.const 1)))"#;
 
-struct Ear(Mutex<Sender<Outcome>>);
+struct TestSink(Mutex<Sender<Outcome>>);
 
-impl Sink for Ear {
+impl Sink for TestSink {
     fn output(&self, _eval: u32, _fd: u8, _data: Vec<u8>) {}
     fn evaluated(&self, _eval: u32, _outcome: Outcome) {}
     fn ready(&self, _timings: Timings) {}
     fn exited(&self, outcome: Outcome) {
-        let _ = self.0.lock().expect("no panic while telling").send(outcome);
+        let _ = self.0.lock().expect("no test panics while it sends").send(outcome);
     }
 }
 
@@ -78,7 +79,7 @@ impl Drop for Guest {
 }
 
 pub fn start(runtime: &Runtime, code: &str, timeout: Option<u64>, dispatch: Dispatch) -> (Process, Receiver<Outcome>) {
-    let (tell, told) = channel();
+    let (sender, outcomes) = channel();
     let options = ProcessOptions {
         mode: Mode::Exec,
         code: code.to_owned(),
@@ -91,10 +92,10 @@ pub fn start(runtime: &Runtime, code: &str, timeout: Option<u64>, dispatch: Disp
         streams: Streams::default(),
         live: false,
     };
-    let process = runtime.start(options, Arc::new(Ear(Mutex::new(tell))), dispatch).expect("start");
-    (process, told)
+    let process = runtime.start(options, Arc::new(TestSink(Mutex::new(sender))), dispatch).expect("start");
+    (process, outcomes)
 }
 
-pub fn outcome(told: &Receiver<Outcome>) -> Outcome {
-    told.recv_timeout(Duration::from_secs(10)).expect("the program must end")
+pub fn outcome(outcomes: &Receiver<Outcome>) -> Outcome {
+    outcomes.recv_timeout(Duration::from_secs(10)).expect("the program must end")
 }

@@ -1,8 +1,9 @@
-//! The escape suite below JavaScript: a guest that is hostile in its own code calls the kernel's imports with whatever integers it likes.
+//! The escape suite below JavaScript: a hostile guest calls the kernel's imports with any integers.
 //!
-//! A bug of the engine would give a program this much: all of its memory, and every import. Each case is one thing that it could try; after
-//! each the neighbour on the same core must answer with its secrets, and this process must hold no more than before. The cases that a program in
-//! JavaScript can try are in `packages/sdk/test/sandbox/escapes`, whose README says how to add one.
+//! A bug of the engine would let a program use all of its memory, and every import. Each case is
+//! one attempt. After each case, the neighbour on the same core must reply with its secrets, and
+//! this process must hold no more resources than before. `packages/sdk/test/sandbox/escapes` has
+//! the cases that a program in JavaScript can try, and its README explains how to add a case.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
 

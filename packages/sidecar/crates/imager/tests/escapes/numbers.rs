@@ -1,13 +1,15 @@
-//! Every number that a system call can have, with arguments at the boundaries: whatever the answer is, the caller gets it and nobody else notices.
+//! Every number that a system call can have, with arguments at the boundaries. Any result is
+//! accepted, and no other program may be affected. Next: `objects.rs`.
 
-use crate::scene::{Ended, scene};
+use crate::scene::{CaseOutcome, scene};
 use crate::script::{MEMORY, ROOM, Script};
 
-/// As many as fit into 16 bits, in one program.
+/// The count of 16-bit numbers, all of which one program tries.
 const ALL: i64 = 0x1_0000;
 
-/// Calls every number with these integers. It may well end the program (a signal to itself); it must not fault.
-fn every_number(letter: char, integers: [i64; 8]) -> Ended {
+/// Calls every number with these integers. The program may end itself with a signal. It must not
+/// fault.
+fn every_number(letter: char, integers: [i64; 8]) -> CaseOutcome {
     let ended = scene().run(&Script::default().calls(letter, 0, ALL, &integers));
     assert!(matches!(ended.code(), "none" | "ERR_TIMEOUT" | "ERR_CPU_LIMIT"), "{:?}", ended.outcome.failure);
     ended
@@ -29,7 +31,7 @@ sweeps! {
     every_call_with_the_largest: [i64::MAX; 8];
     every_call_with_32_bits: [i64::from(u32::MAX); 8];
     every_call_with_31_bits: [1 << 31; 8];
-    every_call_with_what_becomes_negative: [i64::from(i32::MIN); 8];
+    every_call_with_the_least_32_bit_integer: [i64::from(i32::MIN); 8];
     every_call_with_small_numbers: [3, 2, 1, 0, 3, 2, 1, 0];
     every_call_with_addresses_at_the_end: [MEMORY - 8, 8, MEMORY - 8, 8, MEMORY - 8, 8, MEMORY - 8, 8];
     every_call_with_addresses_across_the_end: [MEMORY - 4, 8, MEMORY - 1, 2, MEMORY, 1, MEMORY - 7, 8];
@@ -42,9 +44,9 @@ sweeps! {
 }
 
 #[test]
-fn every_call_that_waits() {
+fn unknown_waiting_calls_return_enosys() {
     for integers in [[0; 8], [1_000; 8], [i64::from(i32::MAX), 0, 0, 0, 0, 0, 0, 0]] {
-        // The one that can wait for ever does so for as long as it is told, and at most until its program must end.
+        // The call that can wait forever is left out.
         let ended = scene().run(&Script::default().calls('w', 0, 0x409, &integers).calls('w', 0x40a, ALL - 0x40a, &integers));
         assert_eq!(ended.code(), "none");
         assert!(ended.log.iter().all(|answer| *answer == -38), "{:?}", ended.log);
@@ -52,7 +54,7 @@ fn every_call_that_waits() {
 }
 
 #[test]
-fn numbers_of_more_than_16_bits_and_below_zero() {
+fn numbers_beyond_16_bits_and_below_zero_are_unknown() {
     let numbers = [0x1_0100, 0x100_0104, 0x7fff_ffff, 1 << 31, -1, -0x100, i64::from(i32::MIN), 0xffff_fe00];
     let script = numbers
         .iter()
@@ -62,7 +64,7 @@ fn numbers_of_more_than_16_bits_and_below_zero() {
 }
 
 #[test]
-fn there_is_no_call_of_the_build() {
+fn calls_of_the_image_build_are_unknown() {
     let ended = scene()
         .run(&Script::default().text(ROOM, "bootstrap/main.js").op('b', &[ROOM, 17, ROOM, 4_096]).op('b', &[-1, -1, -1, -1]));
     assert_eq!(ended.log, [-38, -38]);

@@ -1,5 +1,5 @@
-//! Numbers of things: operations, sockets, contexts, jobs, processes, watches. A forged one names nothing of anybody else, and there are only so
-//! many of each.
+//! Numbers of objects: operations, sockets, contexts, jobs, processes, watches. A forged number
+//! names no object of another program, and the number of objects is limited. Next: `pointers.rs`.
 
 use crate::scene::scene;
 use crate::script::{NEVER, NOW, ROOM, Script};
@@ -10,7 +10,7 @@ const EAGAIN: i64 = -11;
 const ENOTSOCK: i64 = -88;
 
 #[test]
-fn operations_that_are_not_under_way_are_cancelled_by_nobody() {
+fn cancelling_unknown_operations_has_no_effect() {
     let script = Script::default().sys(0x200, &[2, 1]);
     let script = [0, 1, 2, 1_000, i64::from(i32::MAX), i64::from(u32::MAX)]
         .iter()
@@ -21,8 +21,9 @@ fn operations_that_are_not_under_way_are_cancelled_by_nobody() {
 }
 
 #[test]
-fn an_operation_of_one_kind_is_not_cancelled_twice() {
-    // Armed, disarmed, disarmed again, armed until there is no room, closed with all of it under way, and used after that.
+fn an_operation_is_not_cancelled_twice() {
+    // An operation is armed, disarmed twice and armed up to the limit. Its socket is closed while
+    // the operations are pending, and is then used again.
     let script = Script::default().sys(0x210, &[ROOM, 8]).sys(0x20d, &[3, 1]).sys(0x20e, &[3, 1]).sys(0x20e, &[3, 1]);
     let script =
         script.calls('s', 0x20d, 1, &[3, 1]).sys(0x20d, &[3, 1]).sys(0x20d, &[3, 1]).sys(0x20d, &[3, 1]).sys(0x20d, &[3, 1]);
@@ -32,16 +33,18 @@ fn an_operation_of_one_kind_is_not_cancelled_twice() {
 }
 
 #[test]
-fn events_that_were_not_asked_for_do_not_come() {
-    // It waits for operations that it has cancelled: it is told that it waits for nothing, or goes on with its timer.
+fn cancelled_operations_send_no_events() {
+    // The program waits for cancelled operations. It either fails, because it waits for no event,
+    // or continues with its timer.
     let script = Script::default().sys(0x210, &[ROOM, 8]).sys(0x20d, &[3, 1]).sys(0x20e, &[3, 1]);
     assert_eq!(scene().run(&script.clone().op('t', &[NEVER])).code(), "ERR_ENGINE_FAULT");
     assert_eq!(scene().run(&script.op('t', &[NOW])).code(), "none");
 }
 
 #[test]
-fn sockets_are_named_by_descriptors_of_the_own_program_only() {
-    // The neighbour has socket 1 of its runtime; here the numbers of the standard streams, of a file and of nothing are tried.
+fn sockets_of_other_programs_cannot_be_named() {
+    // The neighbour has socket 1 of its runtime. The script tries the numbers of the standard
+    // streams, of a file and of no descriptor.
     let calls = [0x201, 0x202, 0x203, 0x204, 0x205, 0x206, 0x207, 0x208, 0x209, 0x20b, 0x20c, 0x20d, 0x20e, 0x20f];
     let script = calls.iter().fold(Script::default().text(ROOM, "/workspace").sys(0x100, &[ROOM, 10, 0, 0]), |script, number| {
         script.sys(*number, &[0]).sys(*number, &[3]).sys(*number, &[4]).sys(*number, &[i64::MAX])
@@ -53,7 +56,7 @@ fn sockets_are_named_by_descriptors_of_the_own_program_only() {
 }
 
 #[test]
-fn there_are_only_so_many_sockets_and_pairs() {
+fn sockets_and_pairs_are_limited() {
     let limits = coldframe_core::Limits { descriptors: 4_096, ..Default::default() };
     let script = Script::default().calls('s', 0x200, 1, &[2, 1]);
     let script = (0..300).fold(script, |script, _| script.sys(0x200, &[1, 1]));
@@ -63,17 +66,17 @@ fn there_are_only_so_many_sockets_and_pairs() {
 }
 
 #[test]
-fn contexts_are_the_own_and_only_so_many() {
+fn contexts_are_private_and_limited() {
     let forged = [0, 1, -1, i64::from(i32::MAX), i64::MAX].iter().fold(Script::default(), |script, context| {
         script.sys(0x303, &[*context, ROOM, 8]).sys(0x304, &[*context, ROOM, 32]).sys(0x305, &[*context]).sys(0x306, &[*context])
     });
-    assert!(scene().run(&forged).log.iter().all(|answer| matches!(answer, -9 | -22)), "a context that nobody made");
+    assert!(scene().run(&forged).log.iter().all(|answer| matches!(answer, -9 | -22)), "forged contexts are refused");
     let many = (0..4_200).fold(Script::default(), |script, _| script.sys(0x301, &[1]));
     assert_eq!(scene().run(&many).log.iter().filter(|answer| **answer == -23).count(), 4_200 - 4_096);
 }
 
 #[test]
-fn a_context_is_gone_after_its_end_and_is_not_another_kind() {
+fn a_context_is_removed_after_its_end_and_keeps_its_kind() {
     let script = Script::default()
         .sys(0x301, &[1])
         .sys(0x309, &[1, ROOM, 8, ROOM, 8])
@@ -84,9 +87,10 @@ fn a_context_is_gone_after_its_end_and_is_not_another_kind() {
 }
 
 #[test]
-fn jobs_hold_no_more_than_a_program_may_have() {
+fn jobs_are_limited_by_the_memory_of_their_program() {
     let limits = coldframe_core::Limits { memory_bytes: 8 << 20, ..Default::default() };
-    // A mebibyte each, never started: the ninth finds no room. Then parts of jobs that are not there, and results of some that have none.
+    // Each job has a mebibyte and never starts, so the ninth job has no memory. The script then
+    // names missing parts of jobs, and results of jobs without results.
     let script = (0..12).fold(Script::default(), |script, _| script.sys(0x310, &[0, 0, 1 << 20]));
     let script = [0, 1, 999, -1, i64::MAX].iter().fold(script, |script, job| {
         script
@@ -101,7 +105,7 @@ fn jobs_hold_no_more_than_a_program_may_have() {
 }
 
 #[test]
-fn a_job_is_started_once_and_its_program_may_end_meanwhile() {
+fn a_job_starts_once_and_its_program_may_end_first() {
     for command in 0..64 {
         let script = Script::default()
             .sys(0x310, &[command, ROOM, 4_096])
@@ -115,17 +119,17 @@ fn a_job_is_started_once_and_its_program_may_end_meanwhile() {
 }
 
 #[test]
-fn processes_that_are_no_children_are_not_waited_for() {
+fn waiting_for_processes_that_are_no_children_fails() {
     let script = [0, 1, 2, 3, 4_194_304, i64::from(u32::MAX)]
         .iter()
         .fold(Script::default(), |script, pid| script.sys(0x401, &[*pid]).sys(0x40a, &[*pid]));
-    assert!(scene().run(&script).log.iter().all(|answer| *answer == ECHILD), "somebody's child");
+    assert!(scene().run(&script).log.iter().all(|answer| *answer == ECHILD), "no process is a child");
     let forged = Script::default().op('K', &[ROOM, 2]).sys(0x408, &[ROOM, 8]).calls('w', 0x409, 1, &[1_000]);
     assert_eq!(scene().run(&forged).log, [0, ECHILD]);
 }
 
 #[test]
-fn signals_reach_nobody_outside_of_the_runtime() {
+fn signals_reach_no_process_outside_the_runtime() {
     let script =
         (-300..300).filter(|pid| !matches!(pid, -2..=0 | 2)).fold(Script::default(), |script, pid| script.sys(0x402, &[pid, 9]));
     let ended =
@@ -134,7 +138,7 @@ fn signals_reach_nobody_outside_of_the_runtime() {
 }
 
 #[test]
-fn what_is_waited_for_is_checked_and_given_back() {
+fn waits_are_checked_and_freed() {
     let script = Script::default().sys(0x408, &[ROOM, 7]).sys(0x408, &[ROOM, 8 * 65]).sys(0x408, &[ROOM, 8 * 64]);
     let script =
         script.calls('w', 0x409, 1, &[0]).op('K', &[ROOM, (1 << 32) | 77]).sys(0x408, &[ROOM, 8]).calls('w', 0x409, 1, &[0]);
@@ -143,7 +147,7 @@ fn what_is_waited_for_is_checked_and_given_back() {
 }
 
 #[test]
-fn children_are_described_in_whole_or_not_at_all() {
+fn refuses_incomplete_descriptions_of_children() {
     let words = |numbers: [u32; 6]| numbers.into_iter().enumerate().step_by(2).map(|(at, low)| (at as i64 * 4, i64::from(low)));
     let forged =
         [[0, u32::MAX, 0, 0, 0, 0], [0, 0, u32::MAX, 0, 0, 0], [0, 0, 0, u32::MAX, 0, 0], [7, 0, 0, 0, 0, 0], [0, 0, 0, 1, 9, 9]];
@@ -164,7 +168,7 @@ fn children_are_described_in_whole_or_not_at_all() {
 }
 
 #[test]
-fn watches_and_signals_are_only_so_many() {
+fn watches_and_signals_are_limited() {
     let script = Script::default().text(ROOM, "/workspace").sys(0x405, &[]).sys(0x405, &[]);
     let script = (0..1_100).fold(script, |script, _| script.sys(0x11f, &[ROOM, 10, 1]));
     let ended = scene().run(&script);
@@ -173,8 +177,8 @@ fn watches_and_signals_are_only_so_many() {
 }
 
 #[test]
-fn a_connection_with_oneself_ends_with_the_program() {
-    // Pairs that are written full and never read, with operations armed on both sides.
+fn connections_of_a_program_with_itself_end_with_it() {
+    // The pairs are written full and never read, with operations armed on both sides.
     let script = (0..40).fold(Script::default(), |script, _| script.sys(0x210, &[ROOM, 8]));
     let script =
         (3..83).fold(script, |script, fd| script.sys(0x207, &[fd, 0, 1 << 20]).sys(0x207, &[fd, 0, 1]).sys(0x20d, &[fd, 4]));

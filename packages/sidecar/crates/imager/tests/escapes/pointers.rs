@@ -1,11 +1,12 @@
-//! Addresses and lengths of the plain imports: what lies outside of the memory is a bad address, and never anybody else's.
+//! Addresses and lengths of the plain imports: a range outside the memory is a bad address and
+//! reaches no other memory. Next: `random.rs`.
 
 use crate::scene::scene;
 use crate::script::{MEMORY, ROOM, Script};
 
 const EFAULT: i64 = -14;
 
-/// Addresses and lengths of which no piece may be touched.
+/// Addresses and lengths of ranges that must not be accessed.
 const OUTSIDE: [(i64, i64); 9] = [
     (MEMORY, 1),
     (MEMORY - 1, 2),
@@ -19,21 +20,21 @@ const OUTSIDE: [(i64, i64); 9] = [
 ];
 
 #[test]
-fn what_is_written_comes_from_the_own_memory() {
+fn writes_read_only_the_guests_memory() {
     let script = OUTSIDE.iter().fold(Script::default(), |script, (at, len)| script.op('o', &[1, *at, *len]));
     let ended = scene().run(&script);
     assert_eq!((ended.code(), ended.log), ("none", vec![EFAULT; OUTSIDE.len()]));
 }
 
 #[test]
-fn what_is_read_goes_into_the_own_memory() {
+fn reads_fill_only_the_guests_memory() {
     let script = OUTSIDE.iter().fold(Script::default(), |script, (at, len)| script.op('r', &[0, *at, *len]));
     let ended = scene().run(&script.op('r', &[0, ROOM, 64]));
-    assert_eq!(ended.log, [vec![EFAULT; OUTSIDE.len()], vec![5]].concat(), "the input is still there");
+    assert_eq!(ended.log, [vec![EFAULT; OUTSIDE.len()], vec![5]].concat(), "the input was not consumed");
 }
 
 #[test]
-fn no_entropy_goes_outside_of_the_memory() {
+fn entropy_fills_only_the_guests_memory() {
     for (at, len) in OUTSIDE {
         let ended = scene().run(&Script::default().op('e', &[at, len]));
         assert_eq!(ended.code(), "ERR_ENGINE_FAULT", "{at} {len}");
@@ -42,7 +43,7 @@ fn no_entropy_goes_outside_of_the_memory() {
 }
 
 #[test]
-fn last_words_are_short_and_the_own() {
+fn fatal_messages_are_short_and_from_the_guests_memory() {
     for (at, len) in OUTSIDE.into_iter().chain([(0, 0), (ROOM, 1 << 18)]) {
         let ended = scene().run(&Script::default().op('v', &[ROOM, 0xff, 1 << 18]).op('f', &[2, at, len]));
         let reason = ended.outcome.failure.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -52,7 +53,7 @@ fn last_words_are_short_and_the_own() {
 }
 
 #[test]
-fn own_stores_beyond_the_memory_trap() {
+fn stores_beyond_the_memory_trap() {
     for at in [MEMORY, MEMORY - 3, -1, i64::from(i32::MAX), i64::from(i32::MIN), 1 << 30] {
         let ended = scene().run(&Script::default().op('k', &[at, 1]));
         assert_eq!(ended.code(), "ERR_ENGINE_FAULT", "{at}");
@@ -60,7 +61,7 @@ fn own_stores_beyond_the_memory_trap() {
 }
 
 #[test]
-fn memory_grows_to_its_limit_and_not_beyond() {
+fn memory_grows_up_to_its_limit() {
     let limits = coldframe_core::Limits { memory_bytes: 16 << 20, ..Default::default() };
     let script = Script::default().op('g', &[1 << 16]).op('g', &[-1]).op('g', &[192]).op('g', &[1]).op('k', &[(16 << 20) - 4, 7]);
     let ended = scene().run_with(&script, limits, None);
@@ -70,14 +71,14 @@ fn memory_grows_to_its_limit_and_not_beyond() {
 }
 
 #[test]
-fn memory_that_grew_is_empty_and_the_neighbours_is_not_in_it() {
+fn new_memory_is_zero_and_has_no_bytes_of_the_neighbour() {
     let script = (0..64).fold(Script::default().op('g', &[512]), |script, at| script.op('l', &[MEMORY + at * (500 << 10)]));
     let ended = scene().run(&script);
     assert!(ended.log[1..].iter().all(|word| *word == 0), "{:?}", ended.log);
 }
 
 #[test]
-fn descriptors_that_nobody_has() {
+fn unknown_descriptors_are_refused() {
     let numbers = [3, 255, 256, 65_536, -1, i64::from(i32::MAX), i64::from(i32::MIN), -256];
     let script = numbers.iter().fold(Script::default(), |script, fd| {
         script.op('o', &[*fd, ROOM, 1]).op('r', &[*fd, ROOM, 1]).op('W', &[*fd]).op('R', &[*fd])
@@ -87,7 +88,7 @@ fn descriptors_that_nobody_has() {
 }
 
 #[test]
-fn clocks_that_nobody_has_are_one_of_the_two() {
+fn unknown_clocks_are_the_monotonic_clock() {
     let ended = scene().run(&Script::default().op('c', &[7]).op('c', &[-1]).op('c', &[1]));
     assert!(ended.log.windows(2).all(|pair| pair[0] <= pair[1]), "{:?}", ended.log);
 }

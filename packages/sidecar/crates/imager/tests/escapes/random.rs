@@ -1,4 +1,5 @@
-//! Random sequences of calls with arguments from the boundaries: fixed seeds, and as many more as `COLDFRAME_ESCAPES_ROUNDS` says.
+//! Random sequences of calls with arguments from the boundaries: fixed seeds, and as many more as
+//! `COLDFRAME_ESCAPES_ROUNDS` sets. Next: `ends.rs`.
 
 use crate::scene::scene;
 use crate::script::{MEMORY, NOW, ROOM, Script};
@@ -9,10 +10,10 @@ const ROUNDS: u64 = 60;
 const CALLS: usize = 400;
 const PATHS: [&str; 8] = ["/workspace/a", "/tmp/b/c", "a/../..", "/proc/self/fd/3", "/dev/zero", "/", "l", "/proc/self/cwd/a"];
 
-/// splitmix64.
-struct Dice(u64);
+/// A random source with a seed (splitmix64).
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -25,7 +26,8 @@ impl Dice {
         (self.next() % most).cast_signed()
     }
 
-    /// A path's address and length, if the call gets one; a number from the boundaries; a small one; any.
+    /// Returns eight arguments: addresses and lengths of paths, numbers from the boundaries, small
+    /// numbers, and any numbers.
     fn integers(&mut self) -> [i64; 8] {
         const EDGES: [i64; 14] = [0, -1, 1, 2, 8, 64, 4_096, MEMORY, MEMORY - 1, ROOM, i64::MAX, i64::MIN, 1 << 31, 0xffff_ffff];
         let mut integers = [0; 8];
@@ -59,38 +61,39 @@ impl Dice {
 }
 
 fn sequence(seed: u64) -> Script {
-    let mut dice = Dice(seed);
+    let mut random = Random(seed);
     let mut script = Script::default();
     for (at, path) in PATHS.iter().enumerate() {
         script = script.text(ROOM + 64 * at as i64, path);
     }
     for _ in 0..CALLS {
-        script = match dice.below(30) {
+        script = match random.below(30) {
             0 => script.op('p', &[]),
             1 => script.op('t', &[NOW]),
-            2 => script.op('o', &[dice.below(8), ROOM, dice.below(300)]),
-            3 => script.op('r', &[dice.below(8), ROOM + 0x1000, dice.below(300)]),
-            4 => script.calls('w', 0x409, 1, &[dice.below(1_000)]),
-            _ => script.calls('s', dice.number(), 1, &dice.integers()),
+            2 => script.op('o', &[random.below(8), ROOM, random.below(300)]),
+            3 => script.op('r', &[random.below(8), ROOM + 0x1000, random.below(300)]),
+            4 => script.calls('w', 0x409, 1, &[random.below(1_000)]),
+            _ => script.calls('s', random.number(), 1, &random.integers()),
         };
     }
     script
 }
 
 #[test]
-fn sequences_of_calls() {
+fn random_calls_harm_no_other_program() {
     let rounds = std::env::var("COLDFRAME_ESCAPES_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS);
     let limits =
         Limits { filesystem_bytes: 1 << 20, inodes: 100, descriptors: 32, processes: 8, cpu_ms: 5_000, ..Limits::default() };
     for seed in 0..rounds {
         let ended = scene().run_with(&sequence(seed), limits, Some(Duration::from_secs(2)));
-        // It may have ended itself by a signal, or wait for what never comes: what counts is that only it did.
+        // The program may have ended itself with a signal, or wait for an event that is never sent.
+        // No other program may be affected.
         assert!(ended.took < Duration::from_secs(10), "seed {seed}: {:?}", ended.took);
     }
 }
 
 #[test]
-fn sequences_of_several_programs_on_the_same_files() {
+fn random_calls_of_several_programs_on_shared_files_harm_no_other_program() {
     for seed in 0..6 {
         let scene = scene();
         let runtime = scene.runtime(Limits { filesystem_bytes: 1 << 20, inodes: 100, ..Limits::default() });

@@ -1,6 +1,8 @@
-//! The scene: one core with the hostile guest as its image, and on it a neighbour, which is asked for its secrets after every case.
+//! The test environment: one core with the hostile guest as its image, and a neighbour on this
+//! core. The neighbour must reply with its secrets after every case.
 //!
-//! The core lives in this process: a panic of a worker, an abort, a descriptor that is not given back are seen here.
+//! The core runs in this process, so a panic of a worker, an abort or a leaked descriptor fails the
+//! case. Next: `script.rs`.
 
 use crate::script::{ROOM, Script};
 use coldframe_core::{
@@ -11,62 +13,63 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const STEP_TIMEOUT: Duration = Duration::from_secs(20);
 const SECRET: &str = "the neighbour's secret in memory";
 const FILE_SECRET: &str = "the neighbour's secret in a file";
-/// Descriptors that may be there or not: threads that come and go have none, mapped files have.
+/// The number of descriptors that may vary: starting and ending threads have none, mapped files
+/// have some.
 const SLACK_DESCRIPTORS: usize = 2;
 
-/// What a case did, and what came of it.
-pub struct Ended {
+/// The outcome of a case.
+pub struct CaseOutcome {
     pub outcome: Outcome,
-    /// What the guest logged: the answers of its calls.
+    /// The results of the guest's calls, which the guest logged.
     pub log: Vec<i64>,
     pub took: Duration,
 }
 
-impl Ended {
-    /// The code of the failure, or `none`.
+impl CaseOutcome {
+    /// Returns the code of the failure, or `none`.
     pub fn code(&self) -> &'static str {
         self.outcome.failure.as_ref().map_or("none", coldframe_core::Error::code)
     }
 }
 
-enum Told {
+enum SinkEvent {
     Output(Vec<u8>),
     Exited(Box<Outcome>),
 }
 
-struct Ear(Mutex<Sender<Told>>);
+struct TestSink(Mutex<Sender<SinkEvent>>);
 
-impl Ear {
-    fn new() -> (Arc<Self>, Receiver<Told>) {
-        let (tell, told) = channel();
-        (Arc::new(Self(Mutex::new(tell))), told)
+impl TestSink {
+    fn new() -> (Arc<Self>, Receiver<SinkEvent>) {
+        let (sender, events) = channel();
+        (Arc::new(Self(Mutex::new(sender))), events)
     }
 
-    fn tell(&self, told: Told) {
-        let _ = self.0.lock().expect("no panic while telling").send(told);
+    fn send(&self, event: SinkEvent) {
+        let _ = self.0.lock().expect("no test panics while it sends").send(event);
     }
 }
 
-impl Sink for Ear {
+impl Sink for TestSink {
     fn output(&self, _eval: u32, _fd: u8, data: Vec<u8>) {
-        self.tell(Told::Output(data));
+        self.send(SinkEvent::Output(data));
     }
     fn evaluated(&self, _eval: u32, _outcome: Outcome) {}
     fn ready(&self, _timings: Timings) {}
     fn exited(&self, outcome: Outcome) {
-        self.tell(Told::Exited(Box::new(outcome)));
+        self.send(SinkEvent::Exited(Box::new(outcome)));
     }
 }
 
-/// See the module.
+/// The core, and the neighbour that runs on it.
 pub struct Scene {
     core: Core,
     neighbour: Runtime,
     process: coldframe_core::Process,
-    told: Receiver<Told>,
+    events: Receiver<SinkEvent>,
     descriptors: usize,
 }
 
@@ -79,13 +82,14 @@ fn options(script: &Script) -> ProcessOptions {
         env: vec![],
         cwd: None,
         stdin: b"input".to_vec(),
-        timeout: Some(PATIENCE / 2),
+        timeout: Some(STEP_TIMEOUT / 2),
         streams: Streams::default(),
         live: false,
     }
 }
 
-/// Answers each time that it is fed: its secret from memory, and the one from the file that it has open.
+/// Returns the neighbour's script. For each byte of input, it replies with its secret in memory and
+/// the secret in its open file.
 fn neighbour_script() -> Script {
     let (secret, path, buffer) = (ROOM, ROOM + 0x100, ROOM + 0x1000);
     let (secret_len, path_text) = (SECRET.len() as i64, "/workspace/secret");
@@ -120,36 +124,36 @@ impl Scene {
         let _ = std::fs::remove_dir_all(&folder);
         let files = vec![("/workspace/secret".to_owned(), FILE_SECRET.as_bytes().to_vec())];
         let neighbour = core.create_runtime(RuntimeOptions { files, ..RuntimeOptions::default() }).expect("a neighbour");
-        let (ear, told) = Ear::new();
+        let (sink, events) = TestSink::new();
         let streams = Streams { stdout: true, stderr: false };
         let live = ProcessOptions { live: true, timeout: None, streams, stdin: vec![], ..options(&neighbour_script()) };
-        let process = neighbour.start(live, ear, Dispatch::Worker).expect("the neighbour's program");
-        let mut scene = Self { core, neighbour, process, told, descriptors: 0 };
+        let process = neighbour.start(live, sink, Dispatch::Worker).expect("the neighbour's program");
+        let mut scene = Self { core, neighbour, process, events, descriptors: 0 };
         scene.assert_unharmed();
         scene.run(&Script::default());
         scene.descriptors = descriptors();
         scene
     }
 
-    /// Runs a script as a program of its own runtime, and looks at everybody else afterwards.
-    pub fn run(&self, script: &Script) -> Ended {
+    /// Runs a script as a program of its own runtime. Checks all other programs afterwards.
+    pub fn run(&self, script: &Script) -> CaseOutcome {
         self.run_with(script, Limits::default(), None)
     }
 
-    pub fn run_with(&self, script: &Script, limits: Limits, timeout: Option<Duration>) -> Ended {
+    pub fn run_with(&self, script: &Script, limits: Limits, timeout: Option<Duration>) -> CaseOutcome {
         let runtime = self.runtime(limits);
-        let (ear, told) = Ear::new();
+        let (sink, events) = TestSink::new();
         let mut options = options(script);
         options.timeout = timeout.or(options.timeout);
         let began = Instant::now();
-        let _process = runtime.start(options, ear, Dispatch::Worker).expect("a start");
-        let outcome = exited(&told);
+        let _process = runtime.start(options, sink, Dispatch::Worker).expect("a start");
+        let outcome = exited(&events);
         let took = began.elapsed();
         runtime.dispose();
         drop(runtime);
         self.assert_unharmed();
         let log = outcome.stdout.chunks_exact(8).map(|bytes| i64::from_le_bytes(bytes.try_into().unwrap_or_default()));
-        Ended { log: log.collect(), outcome, took }
+        CaseOutcome { log: log.collect(), outcome, took }
     }
 
     pub fn runtime(&self, limits: Limits) -> Runtime {
@@ -161,22 +165,23 @@ impl Scene {
         self.start_text(runtime, script.source())
     }
 
-    /// The same, with any text as its source.
+    /// Starts a program of `runtime` with any text as its source.
     pub fn start_text(&self, runtime: &Runtime, source: String) -> Running {
-        let (ear, told) = Ear::new();
+        let (sink, events) = TestSink::new();
         let options = ProcessOptions { code: source, ..options(&Script::default()) };
-        Running { _process: runtime.start(options, ear, Dispatch::Worker).expect("a start"), told }
+        Running { _process: runtime.start(options, sink, Dispatch::Worker).expect("a start"), events }
     }
 
-    /// Whether only the neighbour is there, and nothing is held for anybody else.
+    /// Returns whether only the neighbour runs, and no resources of other programs remain.
     fn is_alone(&self) -> bool {
         let left = self.core.resources();
         left.processes == 1 && left.runtimes == 1 && descriptors() <= self.descriptors + SLACK_DESCRIPTORS
     }
 
-    /// The neighbour answers with its secrets, and nothing is left of anybody else.
+    /// Asserts that the neighbour replies with its secrets, and that no resources of other programs
+    /// remain.
     pub fn assert_unharmed(&self) {
-        self.ask_neighbour();
+        self.check_neighbour();
         let end = Instant::now() + Duration::from_secs(3);
         while self.descriptors > 0 && !self.is_alone() {
             assert!(
@@ -190,50 +195,50 @@ impl Scene {
         }
     }
 
-    pub fn ask_neighbour(&self) {
+    pub fn check_neighbour(&self) {
         self.neighbour.processes().write(self.process.pid(), b"?", false).expect("the neighbour takes input");
-        let mut heard = Vec::new();
-        while heard.len() < SECRET.len() + FILE_SECRET.len() {
-            match self.told.recv_timeout(PATIENCE).expect("the neighbour answers") {
-                Told::Output(data) => {
+        let mut received = Vec::new();
+        while received.len() < SECRET.len() + FILE_SECRET.len() {
+            match self.events.recv_timeout(STEP_TIMEOUT).expect("the neighbour replies") {
+                SinkEvent::Output(data) => {
                     self.process.credit(data.len() as u64);
-                    heard.extend(data);
+                    received.extend(data);
                 }
-                Told::Exited(outcome) => panic!("the neighbour has ended: {:?}", outcome.failure),
+                SinkEvent::Exited(outcome) => panic!("the neighbour has ended: {:?}", outcome.failure),
             }
         }
-        assert_eq!(String::from_utf8_lossy(&heard), format!("{SECRET}{FILE_SECRET}"));
+        assert_eq!(String::from_utf8_lossy(&received), format!("{SECRET}{FILE_SECRET}"));
         let (file, _) = self.neighbour.files().read("/workspace/secret", 0, 100).expect("the neighbour's file");
         assert_eq!(file, FILE_SECRET.as_bytes());
     }
 }
 
-/// A program under way.
+/// A running program.
 pub struct Running {
     _process: coldframe_core::Process,
-    told: Receiver<Told>,
+    events: Receiver<SinkEvent>,
 }
 
 impl Running {
     pub fn ended(&self) -> Outcome {
-        exited(&self.told)
+        exited(&self.events)
     }
 }
 
-fn exited(told: &Receiver<Told>) -> Outcome {
+fn exited(events: &Receiver<SinkEvent>) -> Outcome {
     loop {
-        if let Told::Exited(outcome) = told.recv_timeout(PATIENCE).expect("the program must end") {
+        if let SinkEvent::Exited(outcome) = events.recv_timeout(STEP_TIMEOUT).expect("the program must end") {
             return *outcome;
         }
     }
 }
 
-/// Descriptors of this process.
+/// Returns the number of this process's descriptors.
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").map_or(0, std::iter::Iterator::count)
 }
 
-/// The one scene; cases take turns.
+/// Returns the shared environment. Cases take turns.
 pub fn scene() -> MutexGuard<'static, Scene> {
     static SCENE: OnceLock<Mutex<Scene>> = OnceLock::new();
     let scene = SCENE.get_or_init(|| Mutex::new(Scene::open()));

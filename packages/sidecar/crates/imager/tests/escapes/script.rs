@@ -1,21 +1,22 @@
-//! What the hostile guest does, written as a list of its operations. Next: `guest.wat`, which carries it out.
+//! The scripts of the hostile guest, each a list of operations. Next: `guest.wat`, which carries a
+//! script out.
 
 use std::fmt::Write as _;
 
-/// Bytes of memory that the guest has at first, and a piece of it that nothing else uses.
+/// The guest's initial memory in bytes, and the address of a part of it that has no other use.
 pub const MEMORY: i64 = 4 << 20;
 pub const ROOM: i64 = 0x38_0000;
 
-/// A timer that is always due, and none.
+/// The times of a timer that is always due, and of no timer.
 pub const NOW: i64 = 0;
 pub const NEVER: i64 = 0xbff0_0000_0000_0000_u64.cast_signed();
 
-/// See the module.
+/// A list of operations for the guest.
 #[derive(Clone, Default)]
 pub struct Script(String);
 
 impl Script {
-    /// One operation by its letter in `guest.wat`.
+    /// Appends an operation by its letter in `guest.wat`.
     pub fn op(mut self, letter: char, integers: &[i64]) -> Self {
         assert!(integers.len() <= 10, "an operation has ten integers");
         self.0.push(letter);
@@ -25,12 +26,12 @@ impl Script {
         self
     }
 
-    /// A system call; its answer is logged.
+    /// Appends a system call, whose result is logged.
     pub fn sys(self, number: i64, integers: &[i64]) -> Self {
         self.calls('s', number, 1, integers)
     }
 
-    /// As many calls as `count`, from `number` on, with the same integers; the last answer is logged.
+    /// Appends `count` calls, from `number` on, with these integers. The last result is logged.
     pub fn calls(self, letter: char, number: i64, count: i64, integers: &[i64]) -> Self {
         let mut all = [0; 10];
         all[0] = number;
@@ -39,7 +40,7 @@ impl Script {
         self.op(letter, &all)
     }
 
-    /// Puts text into the guest's memory.
+    /// Appends operations that write text into the guest's memory.
     pub fn text(self, at: i64, text: &str) -> Self {
         text.as_bytes().chunks(8).enumerate().fold(self, |script, (index, chunk)| {
             let mut word = [0; 8];

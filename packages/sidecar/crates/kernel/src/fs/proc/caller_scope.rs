@@ -35,7 +35,7 @@ pub(crate) fn asking() -> Option<Pid> {
     ASKING.get()
 }
 
-/// The program of a process, its arguments and its environment, as they were at the start.
+/// The program of a process, its arguments and its environment, at the start of the process.
 type Told = (ProgramKind, Vec<String>, Vec<(String, String)>);
 
 /// The snapshot of [`Facts`].
