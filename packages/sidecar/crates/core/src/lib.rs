@@ -10,7 +10,8 @@
 //! that are listed before it:
 //!
 //! ```text
-//! options, outcome, checks ─► installation ─► sched ─► program ─► snapshot ─► runtime ─► core ─► store
+//! options, outcome, checks ─► installation ─► sched ─► program
+//!   ─► snapshot ─► runtime ─► core ─► store
 //! ```
 //! `scripts/test/rust-modules.test.mjs` checks that no two modules use each other.
 

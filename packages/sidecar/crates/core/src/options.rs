@@ -82,7 +82,7 @@ pub struct ProcessOptions {
     pub args: Vec<String>,
     /// Options of `node` itself, such as `--no-warnings`.
     pub exec_argv: Vec<String>,
-    /// Variables that extend or replace those of the runtime's environment.
+    /// Variables that extend or replace the runtime's environment.
     pub env: Vec<(String, String)>,
     /// Replaces the runtime's working directory.
     pub cwd: Option<String>,

@@ -1,4 +1,4 @@
-//! Linux error numbers, the results of failed system calls.
+//! Linux error numbers, the results of failed system calls. Next: `error.rs`.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ macro_rules! numbers {
         impl Errno {
             $(pub const $name: Self = Self($number);)+
 
-            /// The number's name on Linux.
+            /// Returns the number's name on Linux.
             pub fn name(self) -> &'static str {
                 match self.0 {
                     $($number => stringify!($name),)+
@@ -21,7 +21,7 @@ macro_rules! numbers {
                 }
             }
 
-            /// The number with this name.
+            /// Returns the number with this name.
             pub fn named(name: &str) -> Option<Self> {
                 match name {
                     $(stringify!($name) => Some(Self($number)),)+
@@ -58,14 +58,14 @@ impl From<Errno> for i32 {
 }
 
 impl Errno {
-    /// The number of a failure on the host. A path that would leave its folder has no number and is
-    /// `EACCES`. Every other failure without a number is `EIO`.
+    /// Returns the number of a failure on the host machine. A path that would leave its folder has
+    /// no number and is `EACCES`. Every other failure without a number is `EIO`.
     pub fn of(error: &std::io::Error) -> Self {
         let none = if error.kind() == std::io::ErrorKind::PermissionDenied { Self::EACCES } else { Self::EIO };
         error.raw_os_error().filter(|number| (1..4_096).contains(number)).map_or(none, Self)
     }
 
-    /// Linux's text for the number, for the numbers that the embedder can meet.
+    /// Returns Linux's text for the numbers that the embedder can receive.
     pub fn message(self) -> &'static str {
         match self {
             Self::EPERM => "operation not permitted",
@@ -98,7 +98,7 @@ impl Errno {
         }
     }
 
-    /// The result of the failed system call.
+    /// Returns the result of the failed system call.
     pub fn negative(self) -> i64 {
         -i64::from(self.0)
     }

@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub const MAPPINGS_PER_VM: u64 = 6;
 /// The number of mappings left for the rest of the process.
 const SPARE_MAPPINGS: u64 = 4_096;
-/// The largest number of reservations: 4 GiB each in a 47-bit address space, with room for all
+/// The largest number of reservations: 4 GiB each in a 47-bit address space, with space for all
 /// other mappings.
 const MAX_RESERVATIONS: u64 = 30_000;
-/// The divisor of the process's descriptors that gives the memories' share.
+/// The memories' share of the process's descriptors, as a divisor.
 const DESCRIPTORS_SHARE: u64 = 4;
 
 /// Thresholds of saving. They change costs and never results. Tests choose small numbers.

@@ -2,10 +2,10 @@
 //!
 //! The first bytes ([`super::Policy::plain`]) are anonymous pages of zeros, the cheapest pages.
 //! Most programs never need more. Further growth is in a file in memory that this VM alone has
-//! mapped. Touching such a page costs half as much again, and saving it costs nothing: the file is
-//! frozen and becomes a part of the saved memory. The guest continues with a copy-on-write view of
-//! the file (`save.rs`). A heap of 500 MB is saved in milliseconds and takes no second 500 MB.
-//! Copying the heap took seconds when ten VMs copied at once.
+//! mapped. Touching a page of the file costs half as much again, and saving the page costs nothing.
+//! The file is frozen and becomes a part of the saved memory. The guest continues with a
+//! copy-on-write view of the file (`save.rs`). A heap of 500 MB is saved in milliseconds and takes
+//! no second 500 MB. Copying the heap took seconds when ten VMs copied at once.
 //!
 //! ```text
 //! image                 plain            frozen by saves     open

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! base     data start    data end      image length   current size        4 GiB     + 32 MiB
-//!  | stack: zeros | image, private | room: zeros | grown: zeros | reserved, untouchable | guard |
+//!  | stack: zeros | image, private | free: zeros | grown: zeros | reserved, untouchable | guard |
 //! ```
 //! wasm code adds a 32-bit index to the base and is compiled without bounds checks. Every computed
 //! address is inside this range. An access beyond the current size faults, and wasmtime turns the

@@ -1,6 +1,7 @@
-//! The guest ABI in Rust: state block, events, start and restore blocks (`docs/internals/guest-abi.md`).
+//! The guest ABI in Rust: state block, events, start and restore blocks
+//! (`docs/internals/guest-abi.md`). Next: `lib.rs`.
 
-/// Results of imports that fail.
+/// Results of failed imports.
 pub mod errno {
     /// A bad address.
     pub const EFAULT: i32 = -14;
@@ -16,27 +17,27 @@ pub const STATE_LEN: usize = 48;
 /// The guest's state after a turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct State {
-    /// The program has exited.
+    /// Whether the program has exited.
     pub exited: bool,
     /// The exit code of the program.
     pub exit_code: i32,
-    /// Milliseconds of the monotonic clock, or negative.
+    /// The time of the next timer in milliseconds of the monotonic clock, or a negative number.
     pub timer_at: f64,
-    /// The reason of the exit. 0 is an exit of the program's own.
+    /// The reason of the exit. 0 is the program's own exit.
     pub exit_reason: u32,
     /// The address of the value of a program or of an evaluation.
     pub value_ptr: u32,
     /// The length of the value in bytes.
     pub value_len: u32,
-    /// The evaluation that has ended. 0 if none has ended.
+    /// The ended evaluation. 0 if none has ended.
     pub eval_done: u32,
     /// The exit code of the evaluation.
     pub eval_exit_code: i32,
-    /// The reason of the evaluation's end, as `exit_reason`.
+    /// The reason of the evaluation's end, like `exit_reason`.
     pub eval_reason: u32,
 }
 
-/// `exit_reason` and `eval_reason`.
+/// The value of `exit_reason` and `eval_reason` for missing memory.
 pub const REASON_MEMORY: u32 = 2;
 
 impl State {
@@ -61,16 +62,16 @@ impl State {
 /// An event for the guest.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
-    /// A program starts.
+    /// The start of a program.
     Start {
         /// The mode of the program.
         mode: u32,
-        /// The start block: see [`Start`].
+        /// The encoded [`Start`].
         block: &'a [u8],
     },
-    /// The time of `timer_at` has come.
+    /// The time of `timer_at` has passed.
     Timer,
-    /// An operation has completed.
+    /// The completion of an operation.
     Complete {
         /// The operation.
         operation: u32,
@@ -79,14 +80,14 @@ pub enum Event<'a> {
         /// The bytes of the result.
         bytes: &'a [u8],
     },
-    /// An evaluation starts.
+    /// The start of an evaluation.
     Eval {
         /// The evaluation.
         id: u32,
         /// The code.
         source: &'a str,
     },
-    /// The memory was restored from a snapshot: see [`Restore`].
+    /// The restore of the memory from a snapshot.
     Restore {
         /// The encoded [`Restore`].
         block: &'a [u8],

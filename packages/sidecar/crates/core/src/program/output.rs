@@ -27,7 +27,7 @@ pub(crate) enum Written {
 pub(crate) struct Effect {
     /// A piece that must be sent now.
     pub(crate) piece: Option<(u8, Vec<u8>)>,
-    /// The number of captured bytes of a descriptor without a reader, if it has come near the
+    /// The number of captured bytes of a descriptor without a reader, if the number is near the
     /// limit.
     pub(crate) near: Option<u64>,
 }
@@ -68,7 +68,7 @@ pub(crate) struct Output {
     limit: u64,
     /// Streamed bytes without credit, including gathered bytes.
     unread: u64,
-    /// Tasks that wait for room in the window.
+    /// Tasks that wait for space in the window.
     pub(crate) waiting: Vec<Waker>,
 }
 
@@ -207,7 +207,11 @@ mod tests {
         let mut output = Output::new(Streams::default(), 5);
         assert_eq!(output.write(1, b"abc"), (Written::Taken(3), Effect::default()));
         assert_eq!(output.write(1, b"defg"), (Written::Taken(4), Effect { piece: None, near: Some(5) }));
-        assert_eq!(output.write(1, &[0; 1_000]), (Written::Taken(1_000), Effect::default()), "the write is accepted and not kept");
+        assert_eq!(
+            output.write(1, &[0; 1_000]),
+            (Written::Taken(1_000), Effect::default()),
+            "the write is accepted and not kept"
+        );
         assert_eq!(output.write(2, b"x").1, Effect::default(), "each descriptor has its own limit");
         assert_eq!(output.take(), [(b"abcde".to_vec(), true), (b"x".to_vec(), false)]);
         assert_eq!(output.write(1, b"abcd").1.near, Some(4), "later output counts from zero");

@@ -57,8 +57,8 @@ impl Inner {
         self.handles.lock().last
     }
 
-    /// Continues after the numbers that were assigned before the runtime was paused. Those handles
-    /// are invalid.
+    /// Continues after the numbers that were assigned before the runtime was paused. The old
+    /// handles are invalid.
     pub(super) fn continue_handles(&self, last: u32) {
         let mut table = self.handles.lock();
         table.last = last;

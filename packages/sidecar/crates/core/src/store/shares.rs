@@ -1,17 +1,17 @@
 //! Selects the snapshots to remove: the tenant with the highest use loses its least recently used
 //! snapshots.
 //!
-//! All tenants share the room, so that a single tenant can use all of it. A tenant within its share
-//! (the room divided by the number of tenants with snapshots) loses nothing to another tenant. If
-//! the total exceeds the room, the tenant with the highest use exceeds its share. There is one
-//! exception: a single snapshot larger than its owner's share displaces old snapshots instead of
-//! being refused. Otherwise, tenants that never return would keep all shares small forever. The
-//! rule applies in memory and on disk. Next: `single_flight.rs`.
+//! All tenants share the capacity, so that a single tenant can use all of it. A tenant within its
+//! share (the capacity divided by the number of tenants with snapshots) loses nothing to another
+//! tenant. If the total exceeds the capacity, the tenant with the highest use exceeds its share.
+//! There is one exception: a single snapshot larger than its owner's share displaces old snapshots
+//! instead of being refused. Otherwise, tenants that never return would keep all shares small
+//! forever. The rule applies in memory and on disk. Next: `single_flight.rs`.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// A snapshot that uses room.
+/// A snapshot that uses capacity.
 #[derive(Debug, Clone)]
 pub(super) struct Holding<T, W> {
     pub(super) owner: T,

@@ -97,7 +97,8 @@ fn a_timeout_includes_the_time_in_the_queue() {
 fn exit_ends_the_program_and_the_queued_snippets() {
     let core = core();
     let (process, events) = resident(&runtime(&core));
-    let evaluate_snippet = |id: u32, code: &str| process.evaluate(id, code.to_owned(), None, Streams::default(), Dispatch::Worker);
+    let evaluate_snippet =
+        |id: u32, code: &str| process.evaluate(id, code.to_owned(), None, Streams::default(), Dispatch::Worker);
     evaluate_snippet(1, "await new Promise((done) => setTimeout(done, 30)); process.exit(7)").expect("evaluate");
     evaluate_snippet(2, "console.log('never')").expect("evaluate");
     assert_eq!(evaluated(&events, 1).exit_code, 7);

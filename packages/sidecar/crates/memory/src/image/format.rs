@@ -1,6 +1,6 @@
 //! The image file: one header page, then the guest's linear memory after initialisation.
 //!
-//! The zeros at the start (the stack) and at the end (room for the first allocations) are not
+//! The zeros at the start (the stack) and at the end (space for the first allocations) are not
 //! stored. A VM gets them as fresh pages without a file.
 //!
 //! ```text

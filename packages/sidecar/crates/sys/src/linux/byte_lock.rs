@@ -12,8 +12,8 @@ use std::os::fd::AsRawFd;
 /// The last byte that can be locked.
 pub const LAST_BYTE: u64 = i64::MAX as u64 - 1;
 
-/// Locks a byte for an open file, which must be open for writing. Fails with `WouldBlock` if another
-/// open file has the lock.
+/// Locks a byte for an open file, which must be open for writing. Fails with `WouldBlock` if
+/// another open file has the lock.
 pub fn lock_byte(file: &File, at: u64) -> io::Result<()> {
     set(file, &region(libc::F_WRLCK, at, 1))
 }

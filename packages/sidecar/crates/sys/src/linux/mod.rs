@@ -27,7 +27,8 @@ use std::os::fd::BorrowedFd;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 
-/// Flags of a private mapping of zeros for which no memory is reserved. rustix adds `MAP_ANONYMOUS`.
+/// Flags of a private mapping of zeros for which no memory is reserved. rustix adds
+/// `MAP_ANONYMOUS`.
 const RESERVED: MapFlags = MapFlags::PRIVATE.union(MapFlags::NORESERVE);
 /// A mapping at exactly the given address.
 const FIXED: MapFlags = MapFlags::FIXED.union(MapFlags::NORESERVE);

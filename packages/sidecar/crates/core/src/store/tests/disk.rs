@@ -8,7 +8,7 @@ fn file_len(snapshot: &FakeSnapshot) -> u64 {
 }
 
 #[test]
-fn the_least_recently_used_file_is_removed_for_room() {
+fn removes_the_least_recently_used_file_of_a_full_store() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let one_len = file_len(&fake(&core, "t", None, 2, 0));
     let store: LayeredStore<FakeSnapshot> = LayeredStore::new(core.installation().clone(), MIB, scratch.0.clone(), 3 * one_len);
@@ -52,7 +52,11 @@ fn a_snapshot_that_a_process_needs_stays_while_the_process_runs() {
     let is_there = |snapshot: &FakeSnapshot| listed(&other, "t").iter().any(|(id, _)| *id == snapshot.info.id);
     let assert_stays = || {
         assert_eq!(code(other.write(&second, Retention::No)), "ERR_RESOURCE_EXHAUSTED");
-        assert_eq!(code(open().write(&second, Retention::WhileOpen)), "ERR_RESOURCE_EXHAUSTED", "a new store cannot write either");
+        assert_eq!(
+            code(open().write(&second, Retention::WhileOpen)),
+            "ERR_RESOURCE_EXHAUSTED",
+            "a new store cannot write either"
+        );
         assert!(is_there(&first));
     };
     store.write(&first, Retention::WhileOpen).expect("written");

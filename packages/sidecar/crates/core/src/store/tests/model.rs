@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 const TENANTS: [&str; 3] = ["a", "b", "c"];
 const NAMES: [&str; 2] = ["x", "y"];
-/// So small that snapshots are removed for room all the time.
+/// The capacity is so small that snapshots are often removed.
 const ROOM_PAGES: u64 = 12;
 
 #[derive(Debug, Clone)]
@@ -104,10 +104,7 @@ impl TestStore {
                 if retention != Retention::No {
                     self.expected[at].retention = retention;
                 }
-                assert!(
-                    self.store.get(&snapshot.info.tenant, &snapshot.info.id).is_ok(),
-                    "the written snapshot exists"
-                );
+                assert!(self.store.get(&snapshot.info.tenant, &snapshot.info.id).is_ok(), "the written snapshot exists");
             }
             Err(error) => {
                 let protected = |entry: &&Expected| entry.retention != Retention::No && entry.on_disk;
@@ -147,7 +144,11 @@ impl TestStore {
                 let present =
                     self.store.find(&snapshot.info.tenant, &snapshot.info.id).is_ok_and(|(_, stored)| stored != Stored::Memory);
                 let crashes = matches!(action, Action::Crash { .. });
-                self.store.layers.folder.faults.plan(STEPS[step], if crashes { Fault::Death } else { Fault::Errno(libc::ENOSPC) });
+                self.store
+                    .layers
+                    .folder
+                    .faults
+                    .plan(STEPS[step], if crashes { Fault::Death } else { Fault::Errno(libc::ENOSPC) });
                 let done = self.store.write(&snapshot, Retention::No);
                 assert!(present || done.is_err());
                 // A writer that ended after the rename leaves a complete file.
@@ -249,7 +250,7 @@ impl TestStore {
                 Some(Stored::Disk) => (false, true),
                 Some(Stored::Both) => (true, true),
             };
-            // A snapshot may only have been removed to make room for others.
+            // A snapshot may only have been removed to free capacity for others.
             assert!(entry.in_memory || !in_memory, "{info:?}");
             assert!((entry.on_disk || !on_disk) && (on_disk || !entry.on_disk || entry.retention == Retention::No), "{info:?}");
             (entry.in_memory, entry.on_disk) = (in_memory, on_disk);

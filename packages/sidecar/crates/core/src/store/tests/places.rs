@@ -16,7 +16,8 @@ fn the_folder_is_made_by_the_first_write() {
     assert!(!scratch.0.join("deep").exists());
     store.write(&one, Retention::No).expect("written");
     assert_eq!(listed(&store, "t"), vec![(one.info.id.clone(), Stored::Both)]);
-    let mode = |path: &Path| std::os::unix::fs::PermissionsExt::mode(&path.metadata().expect("the file exists").permissions()) & 0o777;
+    let mode =
+        |path: &Path| std::os::unix::fs::PermissionsExt::mode(&path.metadata().expect("the file exists").permissions()) & 0o777;
     assert_eq!((mode(&path), mode(&store.layers.folder.file("t", &one.info.id).expect("a name"))), (0o700, 0o600));
 }
 

@@ -178,7 +178,7 @@ impl Pair {
     fn write(&mut self, at: usize, offset: i64, bytes: &[u8]) -> (i64, i64) {
         let ours = self.guest.plain(0x03, &[self.open[at].into(), Arg::Bytes(bytes), offset.into()]);
         let (fd, data, len) = (self.real.open[at], bytes.as_ptr().cast(), bytes.len());
-        // SAFETY: pointer and length are those of `bytes`.
+        // SAFETY: pointer and length describe `bytes`.
         let theirs = unsafe { if offset < 0 { libc::write(fd, data, len) } else { libc::pwrite(fd, data, len, offset) } };
         (ours, result(theirs as i64))
     }
@@ -188,7 +188,7 @@ impl Pair {
         bytes.truncate(ours.max(0) as usize);
         let mut other = vec![0_u8; len];
         let (fd, data) = (self.real.open[at], other.as_mut_ptr().cast());
-        // SAFETY: pointer and length are those of `other`.
+        // SAFETY: pointer and length describe `other`.
         let theirs =
             result(unsafe { if offset < 0 { libc::read(fd, data, len) } else { libc::pread(fd, data, len, offset) } } as i64);
         other.truncate(theirs.max(0) as usize);

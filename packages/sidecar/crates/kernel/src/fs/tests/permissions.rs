@@ -1,5 +1,5 @@
-//! File permission rules against all that a program can do: each call, each way to a file besides
-//! its path, and random sequences of calls that try to bypass the rules.
+//! File permission rules: each call, each way to a file besides its path, and random sequences of
+//! calls that try to bypass the rules.
 
 use super::super::super::Kernel;
 use super::super::tree::User;

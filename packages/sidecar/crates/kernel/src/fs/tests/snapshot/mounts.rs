@@ -1,6 +1,6 @@
 //! Mounts in a copy: the embedder passes them again by path, and they keep their numbers.
 
-use super::super::watching::{watch_events, watch};
+use super::super::watching::{watch, watch_events};
 use super::*;
 use coldframe_error::Errno;
 use std::path::PathBuf;
@@ -60,7 +60,8 @@ fn names_a_mount_that_a_restore_lacks() {
     assert_eq!(lacking(&all.mounts[1..], systems), "the snapshot needs a mount '/m', which was not options");
     assert_eq!(lacking(&all.mounts[..1], systems), "the snapshot needs a mount '/p', which was not options");
     assert_eq!(lacking(&all.mounts, &[]), "the snapshot needs a file system '/app', which was not options");
-    let folder_there = RestoreOptions { mounts: vec![mount("/m", &folder, true), mount("/p", &folder, true)], ..RestoreOptions::default() };
+    let folder_there =
+        RestoreOptions { mounts: vec![mount("/m", &folder, true), mount("/p", &folder, true)], ..RestoreOptions::default() };
     let error = RestoreOptions { file_systems: vec![system], ..folder_there }.restore(&saved).err().expect("it is no overlay");
     assert_eq!(error.code(), "ERR_SNAPSHOT_FOREIGN");
     assert!(error.to_string().contains("/m"), "{error}");

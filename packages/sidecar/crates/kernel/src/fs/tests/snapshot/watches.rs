@@ -1,6 +1,6 @@
 //! Watches in a copy continue.
 
-use super::super::watching::{one, watch_events, watch};
+use super::super::watching::{one, watch, watch_events};
 use super::*;
 
 const RENAME: u8 = 1;
