@@ -54,7 +54,7 @@ fn run() -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes all generated files.
+/// Returns all generated files.
 fn generate() -> Result<Vec<GeneratedFile>, String> {
     protocol::files(&workspace().join("crates"))
 }

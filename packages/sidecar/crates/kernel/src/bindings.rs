@@ -87,7 +87,7 @@ impl Kernel {
         self.exchange_bindings(new)
     }
 
-    /// Replaces the runtime's bindings by `bindings`. If a command's name is taken, nothing
+    /// Replaces the runtime's bindings with `bindings`. If a command's name is taken, nothing
     /// changes.
     pub fn set_bindings(&self, bindings: Vec<BindingOptions>) -> Result<(), Error> {
         self.exchange_bindings(State::of(bindings)?)

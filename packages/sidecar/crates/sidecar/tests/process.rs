@@ -86,7 +86,7 @@ fn runs_a_program() {
 }
 
 #[test]
-fn many_programs_at_once_are_all_answered() {
+fn answers_many_programs_at_once() {
     let mut parent = Parent::new(&[]);
     let runtime = parent.runtime();
     let start = program(runtime, "0; process.exit(5)");
@@ -155,7 +155,7 @@ fn exits_when_the_parent_process_exits_although_the_channel_is_open() {
     BufReader::new(shell.stdout.take().unwrap()).read_line(&mut pid).unwrap();
     let process = format!("/proc/{}/stat", pid.trim());
     // The sidecar has reached its main loop when it runs and sleeps.
-    eventually("the sidecar does not come up", || {
+    eventually("the sidecar does not start", || {
         std::fs::read_to_string(&process).is_ok_and(|s| s.contains("(coldframe-sidec) S"))
     });
     shell.kill().unwrap();
@@ -206,7 +206,7 @@ fn a_program_without_address_space_fails_and_other_programs_continue() {
         parent.send(Kind::Cancel, id, &Empty {});
     }
     for _ in 1..16 {
-        assert!(parent.receive().read::<Outcome<'_>>().failure.is_some(), "canceled, or refused as the first one");
+        assert!(parent.receive().read::<Outcome<'_>>().failure.is_some(), "canceled, or refused like the first program");
     }
     let received = parent.ask(Kind::ProcessStart, 200, &program(runtime, "console.log('alive')"));
     assert_eq!(received.read::<Outcome<'_>>().stdout, b"alive\n");

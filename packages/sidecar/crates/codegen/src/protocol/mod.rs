@@ -11,7 +11,7 @@ use std::path::Path;
 
 use crate::output::GeneratedFile;
 
-/// Makes the files of the protocol. `crates`: the folder of the workspace's crates.
+/// Makes the files of the protocol. `crates` is the folder of the workspace's crates.
 pub fn files(crates: &Path) -> Result<Vec<GeneratedFile>, String> {
     let protocol = source::read(&crates.join("protocol/src/messages"), &crates.join("ids/src/lib.rs"))?;
     let file = |path, text| GeneratedFile { path, text };

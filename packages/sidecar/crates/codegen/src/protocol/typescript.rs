@@ -46,7 +46,8 @@ fn interface(text: &mut String, declared: &Declared, fields: &[Field], is_sent: 
     text.push_str("}\n");
 }
 
-/// `is_sent`: the SDK makes the value and does not let the channel change it.
+/// Returns the TypeScript type. `is_sent` states that the SDK makes the value and does not let the
+/// channel change it.
 fn type_of(kind: &Kind, is_sent: bool) -> String {
     match kind {
         Kind::Text => "string".to_owned(),
@@ -269,7 +270,7 @@ fn key(name: &str) -> String {
     if name.contains('.') { format!("'{name}'") } else { name.to_owned() }
 }
 
-/// `FileType` as `FILE_TYPE`.
+/// Converts `FileType` to `FILE_TYPE`.
 fn constant(name: &str) -> String {
     let separated = name.chars().enumerate().flat_map(|(at, letter)| {
         let separator = (at > 0 && letter.is_ascii_uppercase()).then_some('_');

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub const SIDECAR: &str = env!("CARGO_BIN_EXE_coldframe-sidecar");
 
-/// Longer than any reply may take. A test that waits for this long hangs.
+/// A time longer than any reply may take. A test that waits for this time hangs.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Returns the directory of the guest image that the build of this checkout has made.
@@ -123,7 +123,7 @@ impl Parent {
 
     /// Returns the next frame. Panics at the end of the stream.
     pub fn receive(&mut self) -> Received {
-        self.receive_or_end().expect("the sidecar has closed the connection")
+        self.receive_or_end().expect("the sidecar must not close the connection")
     }
 
     pub fn receive_or_end(&mut self) -> Option<Received> {
@@ -180,7 +180,7 @@ impl Drop for Parent {
     }
 }
 
-/// A request that starts a program.
+/// Makes a request that starts a program.
 pub fn program(runtime: RuntimeId, code: &str) -> ProcessStart<'_> {
     let (args, exec_argv, env, cwd, stdin, timeout_ms, stream) = (None, None, None, None, None, None, None);
     ProcessStart { runtime, mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, stream, live: None }
@@ -205,12 +205,12 @@ pub fn eventually(complaint: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// The id of a runtime that may not exist.
+/// Returns the id of a runtime that may not exist.
 pub fn runtime(number: u32) -> RuntimeId {
     RuntimeId::new(number).unwrap()
 }
 
-/// The id of another runtime, which does not exist.
+/// Returns the id of another runtime, which does not exist.
 pub fn other(runtime: RuntimeId) -> RuntimeId {
     self::runtime(runtime.get() + 1)
 }
