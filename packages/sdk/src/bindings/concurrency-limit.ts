@@ -3,10 +3,10 @@
 // calls and aborts in a loop cannot start more handlers.
 
 /** A call that waits for a permit. */
-export interface WaitingTurn {
-  readonly turn: Promise<void>;
+export interface WaitingCall {
+  readonly permit: Promise<void>;
   /** Ends the wait. */
-  giveUp(): void;
+  cancel(): void;
 }
 
 /** The limit of one binding. */
@@ -20,21 +20,21 @@ export class ConcurrencyLimit {
   }
 
   /** Takes a permit. Returns `undefined` if a permit is free, else a promise of a permit. */
-  enter(): WaitingTurn | undefined {
+  enter(): WaitingCall | undefined {
     if (this.#running < this.#limit) {
       this.#running++;
       return undefined;
     }
     let begin = (): void => {};
-    const turn = new Promise<void>((resolve) => {
+    const permit = new Promise<void>((resolve) => {
       begin = resolve;
     });
     this.#waiting.add(begin);
     // The call may have a permit already, without having noticed.
-    const giveUp = (): void => {
+    const cancel = (): void => {
       if (!this.#waiting.delete(begin)) this.leave();
     };
-    return { turn, giveUp };
+    return { permit, cancel };
   }
 
   /** Releases a permit, and starts the next call. */

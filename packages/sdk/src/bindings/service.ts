@@ -37,9 +37,9 @@ async function runHandler(binding: Binding, request: HostRequest, over: Promise<
   const waiting = concurrency.enter();
   if (waiting !== undefined) {
     try {
-      await Promise.race([waiting.turn, over]);
+      await Promise.race([waiting.permit, over]);
     } catch (error) {
-      waiting.giveUp();
+      waiting.cancel();
       throw error;
     }
   }

@@ -1,8 +1,8 @@
 // Routes each host call to the service of its runtime and sends exactly one reply.
 //
 // A call is abandoned when its process has ended or its runtime is disposed. The dispatcher aborts
-// an abandoned call and replies at once, because the sidecar counts the call as pending until the
-// reply. A later result of the service is dropped. A service throws a `HostError` to report a
+// an abandoned call and replies immediately, because the sidecar counts the call as pending until
+// the reply. A later result of the service is dropped. A service throws a `HostError` to report a
 // reason. The details of any other error stay in this process. Each transport has one dispatcher.
 // Next: `bindings/service.ts`, a service.
 
