@@ -79,7 +79,7 @@ impl Bindings {
 
 impl Kernel {
     /// Takes over the bindings of `before`: the embedder and its functions have not changed.
-    pub(super) fn follow_bindings(&self, before: &Self) -> Result<(), Error> {
+    pub(super) fn take_over_bindings(&self, before: &Self) -> Result<(), Error> {
         let new = {
             let state = before.bindings.0.lock();
             State { inputs: state.inputs.clone(), commands: state.commands.clone() }

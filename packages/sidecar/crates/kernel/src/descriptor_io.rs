@@ -3,7 +3,7 @@
 //! A descriptor may stand for a file, a device, a stream or a socket, so these functions need the
 //! filesystem and the sockets. Next: `processes/`, which passes descriptors to children.
 
-use super::descriptors::{Description, Held, READ_WRITE, Target};
+use super::descriptors::{Description, HeldObject, READ_WRITE, Target};
 use super::{Answer, Process, fs, net};
 use crate::caller::{Blocked, Caller};
 use crate::ids::SocketId;
@@ -25,7 +25,7 @@ impl Process {
         let (fd, near) = self.files.descriptors.lock().add(description)?;
         if near {
             let usage = &self.kernel.usage;
-            let open = self.files.descriptors.lock().look().0;
+            let open = self.files.descriptors.lock().used_and_highest().0;
             usage.warnings.add("descriptors", open, usage.limits.descriptors, Some(self.pid));
         }
         Ok(fd)
@@ -35,7 +35,7 @@ impl Process {
     pub(super) fn install_socket(&self, id: SocketId) -> Answer {
         let description = Arc::new(Description::new(Target::Socket(id), READ_WRITE));
         let added = self.add_descriptor(description);
-        added.inspect_err(|_| self.release(Held::Socket(id), false))
+        added.inspect_err(|_| self.release(HeldObject::Socket(id), false))
     }
 
     /// Closes a descriptor. If `abort` is set, a connection is reset.
@@ -62,10 +62,10 @@ impl Process {
         }
     }
 
-    pub(super) fn release(&self, held: Held, abort: bool) {
+    pub(super) fn release(&self, held: HeldObject, abort: bool) {
         match held {
-            Held::Node(ino) => self.kernel.files.lock().release(ino),
-            Held::Socket(id) => self.drop_all(self.kernel.sockets.close(id, abort)),
+            HeldObject::Node(ino) => self.kernel.files.lock().release(ino),
+            HeldObject::Socket(id) => self.drop_all(self.kernel.sockets.close(id, abort)),
         }
     }
 
@@ -75,8 +75,8 @@ impl Process {
     pub(super) fn drop_all(&self, mut descriptions: Vec<Arc<Description>>) {
         while let Some(description) = descriptions.pop() {
             match Arc::into_inner(description).and_then(|last| last.held()) {
-                Some(Held::Node(ino)) => self.kernel.files.lock().release(ino),
-                Some(Held::Socket(id)) => descriptions.extend(self.kernel.sockets.close(id, false)),
+                Some(HeldObject::Node(ino)) => self.kernel.files.lock().release(ino),
+                Some(HeldObject::Socket(id)) => descriptions.extend(self.kernel.sockets.close(id, false)),
                 None => {}
             }
         }
@@ -111,8 +111,8 @@ impl Process {
         if let Some(feed) = self.feed.lock().take() {
             self.drop_all(self.kernel.sockets.close_feed(feed));
         }
-        self.kernel.sockets.leave(self.pid);
-        self.kernel.host_calls.leave(self.pid);
+        self.kernel.sockets.forget_process(self.pid);
+        self.kernel.host_calls.abandon_all(self.pid);
         let mut tree = self.kernel.files.lock();
         tree.unwatch_all(&self.operations);
         self.files.leave(&mut tree);
@@ -140,9 +140,9 @@ impl Process {
         let Ok(description) = self.files.descriptors.lock().get(fd) else { return Ok(INVALID) };
         let Target::Socket(id) = description.target else { return Ok(FILE) };
         Ok(match self.kernel.sockets.kind(id)? {
-            net::Kind::Tcp => TCP,
-            net::Kind::Udp => UDP,
-            net::Kind::Pipe => PIPE,
+            net::SocketKind::Tcp => TCP,
+            net::SocketKind::Udp => UDP,
+            net::SocketKind::Pipe => PIPE,
         })
     }
 

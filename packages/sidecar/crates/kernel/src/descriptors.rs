@@ -8,9 +8,9 @@
 
 mod snapshot;
 
-pub(crate) use snapshot::{DescriptionCollector, DescriptionsSnapshot, Open};
+pub(crate) use snapshot::{DescriptionCollector, DescriptionsSnapshot, RestoredDescriptions};
 
-use super::fs::{Device, HostFile, Ino, Listing, Place};
+use super::fs::{Device, HostFile, Ino, Listing, Location};
 use super::usage::{Charge, Mark};
 use crate::ids::SocketId;
 use coldframe_error::Errno;
@@ -35,7 +35,7 @@ pub(crate) enum Target {
     },
     Socket(SocketId),
     File(Ino),
-    Directory(Place),
+    Directory(Location),
     Device(Device, Ino),
     /// A file of a mounted host directory.
     Host(HostFile),
@@ -46,7 +46,7 @@ pub(crate) enum Target {
 
 /// The object to release when the last descriptor closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Held {
+pub(crate) enum HeldObject {
     Node(Ino),
     Socket(SocketId),
 }
@@ -91,11 +91,11 @@ impl Description {
     }
 
     /// Returns the object that the description keeps alive.
-    pub(crate) fn held(&self) -> Option<Held> {
+    pub(crate) fn held(&self) -> Option<HeldObject> {
         match self.target {
-            Target::File(ino) | Target::Directory(Place::Here(ino)) | Target::Device(_, ino) => Some(Held::Node(ino)),
-            Target::Socket(id) => Some(Held::Socket(id)),
-            Target::Stream { .. } | Target::Host(_) | Target::Directory(Place::There(..)) | Target::Lost => None,
+            Target::File(ino) | Target::Directory(Location::Memory(ino)) | Target::Device(_, ino) => Some(HeldObject::Node(ino)),
+            Target::Socket(id) => Some(HeldObject::Socket(id)),
+            Target::Stream { .. } | Target::Host(_) | Target::Directory(Location::Mount(..)) | Target::Lost => None,
         }
     }
 }
@@ -113,7 +113,7 @@ impl Descriptors {
         let open = slots.iter().flatten().count();
         let mut mark = Mark::default();
         // Inherited descriptors must not cause a warning.
-        mark.rose(open as u64, u64::MAX);
+        mark.raise(open as u64, u64::MAX);
         Self { slots, limit, open, mark }
     }
 
@@ -130,7 +130,7 @@ impl Descriptors {
             None => self.slots.push(Some(description)),
         }
         self.open += 1;
-        let near = self.mark.rose(self.open as u64, self.limit as u64);
+        let near = self.mark.raise(self.open as u64, self.limit as u64);
         i64::try_from(at).map(|at| (at, near)).map_err(|_| Errno::EMFILE)
     }
 
@@ -142,7 +142,7 @@ impl Descriptors {
     }
 
     /// Returns how many descriptors are open, and the highest number so far.
-    pub(crate) fn look(&self) -> (u64, u64) {
+    pub(crate) fn used_and_highest(&self) -> (u64, u64) {
         (self.open as u64, self.mark.high())
     }
 
@@ -173,11 +173,11 @@ impl Descriptors {
 
     /// Frees a number. Returns the object that the caller must release, if this was the last
     /// descriptor of the object.
-    pub(crate) fn close(&mut self, fd: i64) -> Result<Option<Held>, Errno> {
+    pub(crate) fn close(&mut self, fd: i64) -> Result<Option<HeldObject>, Errno> {
         let at = usize::try_from(fd).map_err(|_| Errno::EBADF)?;
         let description = self.slots.get_mut(at).and_then(Option::take).ok_or(Errno::EBADF)?;
         self.open -= 1;
-        self.mark.fell(self.open as u64, self.limit as u64);
+        self.mark.lower(self.open as u64, self.limit as u64);
         Ok(Arc::into_inner(description).and_then(|last| last.held()))
     }
 
@@ -198,10 +198,10 @@ mod tests {
         let file = || Arc::new(Description::new(Target::File(9), 0));
         assert_eq!((descriptors.add(file()), descriptors.add(file())), (Ok((3, true)), Ok((4, false))));
         assert_eq!(descriptors.add(file()), Err(Errno::EMFILE));
-        assert_eq!(descriptors.close(3), Ok(Some(Held::Node(9))));
+        assert_eq!(descriptors.close(3), Ok(Some(HeldObject::Node(9))));
         assert_eq!(descriptors.close(3), Err(Errno::EBADF));
         assert_eq!(descriptors.add(file()), Ok((3, false)));
-        assert_eq!(descriptors.look(), (5, 5));
+        assert_eq!(descriptors.used_and_highest(), (5, 5));
         for fd in [-1, 5, i64::MAX, i64::MIN] {
             assert!(descriptors.get(fd).is_err(), "{fd}");
         }
@@ -214,6 +214,6 @@ mod tests {
         descriptors.add(file.clone()).expect("room");
         descriptors.add(file).expect("room");
         assert_eq!(descriptors.close(3), Ok(None));
-        assert_eq!(descriptors.close(4), Ok(Some(Held::Node(9))));
+        assert_eq!(descriptors.close(4), Ok(Some(HeldObject::Node(9))));
     }
 }

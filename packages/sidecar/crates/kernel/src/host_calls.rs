@@ -192,7 +192,7 @@ impl HostCalls {
 
     /// Takes over the embedder and the numbering of `before`. The numbers continue, so that a late
     /// reply to an old call matches no new call.
-    pub(crate) fn follow(&self, before: &Self) {
+    pub(crate) fn take_over(&self, before: &Self) {
         if let Some(embedder) = before.embedder.get() {
             self.attach(embedder.clone());
         }
@@ -210,7 +210,7 @@ impl HostCalls {
     }
 
     /// Abandons the calls of a process that has ended.
-    pub(crate) fn leave(&self, pid: Pid) {
+    pub(crate) fn abandon_all(&self, pid: Pid) {
         if self.embedder.get().is_none() {
             return;
         }

@@ -28,7 +28,7 @@ pub struct Kernel {
     pub host_calls: host_calls::HostCalls,
     /// Whether app file systems are mounted. If set, filesystem calls may have to wait for the
     /// embedder.
-    pub asks: AtomicBool,
+    pub has_app_file_systems: AtomicBool,
     pub(crate) bindings: bindings::Bindings,
 }
 
@@ -46,7 +46,7 @@ impl Kernel {
             permissions: Arc::default(),
             usage,
             host_calls: host_calls::HostCalls::default(),
-            asks: AtomicBool::new(false),
+            has_app_file_systems: AtomicBool::new(false),
             bindings: bindings::Bindings::default(),
         }
     }

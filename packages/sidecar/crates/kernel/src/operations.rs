@@ -62,10 +62,10 @@ struct State {
 
 impl State {
     /// Lowers the charge after operations have ended or their results were taken.
-    fn fell(&mut self, usage: &Usage) {
+    fn lower(&mut self, usage: &Usage) {
         let count = self.count();
         self.charge.shrink(self.charge.amount().saturating_sub(count * OPERATION_COST + self.held));
-        self.mark.fell(count, usage.limits.operations);
+        self.mark.lower(count, usage.limits.operations);
     }
 
     fn count(&self) -> u64 {
@@ -77,7 +77,7 @@ impl State {
         if count > max || !self.charge.grow(OPERATION_COST) {
             return Err(Errno::ENOBUFS);
         }
-        if self.mark.rose(count, max) {
+        if self.mark.raise(count, max) {
             usage.warnings.add("operations", count, max, Some(pid));
         }
         loop {
@@ -118,7 +118,7 @@ impl Operations {
     }
 
     /// Returns how many operations are in progress, and the highest number so far.
-    pub(crate) fn look(&self) -> (u64, u64) {
+    pub(crate) fn used_and_highest(&self) -> (u64, u64) {
         let state = self.state.lock();
         (state.count(), state.mark.high())
     }
@@ -155,7 +155,7 @@ impl Operations {
     pub(crate) fn end_blocking(&self, number: OperationId) -> Option<i32> {
         let mut state = self.state.lock();
         let ended = state.blocking.remove(&number)?;
-        state.fell(&self.usage);
+        state.lower(&self.usage);
         ended
     }
 
@@ -203,7 +203,7 @@ impl Operations {
         let mut state = self.state.lock();
         let cancelled = state.pending.remove(&operation);
         if cancelled {
-            state.fell(&self.usage);
+            state.lower(&self.usage);
         }
         cancelled
     }
@@ -232,7 +232,7 @@ impl Operations {
         let mut state = self.state.lock();
         let done: Vec<Event> = state.done.drain(..).collect();
         state.held = 0;
-        state.fell(&self.usage);
+        state.lower(&self.usage);
         done
     }
 
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(lens, [(1, 30_000), (1, 30_000), (-105, 0)]);
         complete();
         assert_eq!(operations.take()[0].bytes.len(), 30_000);
-        assert_eq!(operations.look(), (0, 3));
+        assert_eq!(operations.used_and_highest(), (0, 3));
         assert_eq!(operations.state.lock().charge.amount(), 0);
     }
 }

@@ -7,8 +7,8 @@ use crate::{Kernel, Process};
 
 impl Process {
     /// Returns the present and the highest number of descriptors and of operations.
-    fn look(&self) -> [(u64, u64); 2] {
-        [self.files.descriptors.lock().look(), self.operations.look()]
+    fn used_and_highest(&self) -> [(u64, u64); 2] {
+        [self.files.descriptors.lock().used_and_highest(), self.operations.used_and_highest()]
     }
 
     /// Returns the bytes of standard input that the process has not read.
@@ -19,9 +19,9 @@ impl Process {
 
     /// Records the highest uses of a process that has ended.
     pub fn leave_peaks(&self) {
-        let [(_, descriptors), (_, operations)] = self.look();
-        self.kernel.usage.peaks.descriptors.saw(descriptors);
-        self.kernel.usage.peaks.operations.saw(operations);
+        let [(_, descriptors), (_, operations)] = self.used_and_highest();
+        self.kernel.usage.peaks.descriptors.record(descriptors);
+        self.kernel.usage.peaks.operations.record(operations);
     }
 }
 
@@ -39,13 +39,13 @@ pub struct ProgramUse<'a> {
 
 /// The use of one limit by the live processes: the highest of one process, and the sum.
 #[derive(Default)]
-struct Own {
+struct PerProcess {
     most: u64,
     high: u64,
     sum: u64,
 }
 
-impl Own {
+impl PerProcess {
     fn add(&mut self, (used, high): (u64, u64)) {
         (self.most, self.high, self.sum) = (self.most.max(used), self.high.max(high).max(used), self.sum + used);
     }
@@ -53,12 +53,12 @@ impl Own {
 
 #[derive(Default)]
 struct Processes {
-    memory: Own,
-    cpu_ms: Own,
-    descriptors: Own,
-    operations: Own,
-    output: Own,
-    stdin: Own,
+    memory: PerProcess,
+    cpu_ms: PerProcess,
+    descriptors: PerProcess,
+    operations: PerProcess,
+    output: PerProcess,
+    stdin: PerProcess,
     timers: u64,
 }
 
@@ -66,7 +66,7 @@ impl Processes {
     fn of(programs: &[ProgramUse<'_>]) -> Self {
         let mut all = Self::default();
         for ProgramUse { process, cpu_ms, captured, waits_for_timer } in programs {
-            let [descriptors, operations] = process.look();
+            let [descriptors, operations] = process.used_and_highest();
             all.descriptors.add(descriptors);
             all.operations.add(operations);
             all.memory.add((process.facts.memory(), 0));
@@ -84,15 +84,15 @@ impl Processes {
 pub fn gather(kernel: &Kernel, programs: &[ProgramUse<'_>], buffered: u64) -> RuntimeResources {
     let Usage { limits, peaks, .. } = &*kernel.usage;
     let own = Processes::of(programs);
-    let ([sockets, pipes], in_sockets) = kernel.sockets.look();
-    let processes = kernel.processes.look();
+    let ([sockets, pipes], in_sockets) = kernel.sockets.used_and_highest();
+    let processes = kernel.processes.used_and_highest();
     let (bytes, inodes, watches) = {
         let files = kernel.files.lock();
         let [bytes, inodes] = &files.marks;
         ((files.used.bytes, bytes.high()), (files.used.inodes, inodes.high()), files.watches())
     };
-    let gauge = |resource| kernel.usage.gauge(resource).look();
-    let one = |own: &Own, peak: &crate::usage::Peak| (own.most, own.high.max(peak.get()));
+    let gauge = |resource| kernel.usage.gauge(resource).used_and_highest();
+    let one = |own: &PerProcess, peak: &crate::usage::Peak| (own.most, own.high.max(peak.get()));
     let uses = [
         ("memoryBytes", one(&own.memory, &peaks.memory_bytes)),
         ("totalMemoryBytes", gauge(Resource::Memory)),

@@ -33,7 +33,7 @@ impl Program {
         }
         let used = total.saturating_sub(self.cpu_baseline.load(Ordering::Relaxed));
         let cpu_ms = self.limits().cpu_ms;
-        self.process.kernel.usage.peaks.cpu_ms.saw(used / MS);
+        self.process.kernel.usage.peaks.cpu_ms.record(used / MS);
         if is_near(used, cpu_ms.saturating_mul(MS)) && !self.warned_cpu.swap(true, Ordering::Relaxed) {
             self.warn("cpuMs", used / MS, cpu_ms);
         }

@@ -6,12 +6,12 @@
 //! A file that cannot be opened is [`Target::Lost`], and every operation on it fails. Next:
 //! `fs/snapshot/`, the files themselves.
 
-use super::{Description, Held, Position, Target};
+use super::{Description, HeldObject, Position, Target};
 use crate::ids::SocketId;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
 
-use crate::fs::{Device, FileSystem, FilesSnapshot, HostFileSnapshot, Ino, ListingSnapshot, Place, is_name};
+use crate::fs::{Device, FileSystem, FilesSnapshot, HostFileSnapshot, Ino, ListingSnapshot, Location, is_name};
 use crate::usage::{Charge, Resource};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub(crate) struct DescriptionCollector {
 pub(crate) struct DescriptionsSnapshot(Vec<DescriptionSnapshot>);
 
 /// The restored descriptions, until their users hold them.
-pub(crate) struct Open(Vec<Arc<Description>>);
+pub(crate) struct RestoredDescriptions(Vec<Arc<Description>>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct DescriptionSnapshot {
@@ -48,7 +48,7 @@ enum TargetSnapshot {
     Stream { owner: Pid, fd: u8 },
     Socket(SocketId),
     File(Ino),
-    Directory(Place),
+    Directory(Location),
     Device(Device, Ino),
     Host(HostFileSnapshot),
     Lost,
@@ -111,7 +111,7 @@ impl DescriptionSnapshot {
             position.listing = Some(listing);
         }
         let made = Description { target, flags: self.flags, position: Mutex::new(position) };
-        if let Some(Held::Node(ino)) = made.held() {
+        if let Some(HeldObject::Node(ino)) = made.held() {
             tree.hold(ino);
         }
         Ok(made)
@@ -120,9 +120,9 @@ impl DescriptionSnapshot {
 
 impl DescriptionsSnapshot {
     /// Restores all descriptions with the files of a copy.
-    pub(crate) fn restore(&self, tree: &mut FileSystem) -> Result<Open, Error> {
+    pub(crate) fn restore(&self, tree: &mut FileSystem) -> Result<RestoredDescriptions, Error> {
         let made = self.0.iter().map(|saved| saved.restore(tree).map(Arc::new));
-        made.collect::<Result<_, _>>().map(Open)
+        made.collect::<Result<_, _>>().map(RestoredDescriptions)
     }
 
     /// Returns the number of descriptions.
@@ -162,7 +162,7 @@ impl DescriptionSnapshot {
     }
 }
 
-impl Open {
+impl RestoredDescriptions {
     pub(crate) fn get(&self, at: u32) -> Option<Arc<Description>> {
         self.0.get(at as usize).cloned()
     }
@@ -171,7 +171,7 @@ impl Open {
     /// that have no owner.
     pub(crate) fn settle(self, tree: &mut FileSystem) {
         for description in self.0 {
-            if let Some(Held::Node(ino)) = Arc::into_inner(description).and_then(|last| last.held()) {
+            if let Some(HeldObject::Node(ino)) = Arc::into_inner(description).and_then(|last| last.held()) {
                 tree.release(ino);
             }
         }

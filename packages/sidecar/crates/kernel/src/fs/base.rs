@@ -10,7 +10,7 @@ use super::mounts::Mount;
 use super::node::{Body, Device, Directory, Ino, Node};
 use super::proc::Proc;
 use super::tree::{Dense, FileSystem, GUEST, ROOT, Space};
-use super::walk::Place;
+use super::walk::Location;
 use crate::processes::{MAGIC, Processes};
 use crate::usage::Usage;
 use rpds::HashTrieMapSync;
@@ -100,7 +100,7 @@ pub(super) fn nodes() -> &'static HashTrieMapSync<Ino, Node, Dense> {
 pub(crate) fn base(limits: Space, processes: Arc<Processes>, usage: Arc<Usage>) -> FileSystem {
     let mut made = BASE.clone();
     (made.limits, made.usage) = (limits, usage);
-    made.mounts = vec![Arc::new(Mount::of_proc(Proc::new(processes), Place::Here(ROOT)))];
+    made.mounts = vec![Arc::new(Mount::of_proc(Proc::new(processes), Location::Memory(ROOT)))];
     made
 }
 
@@ -160,13 +160,13 @@ fn find(tree: &FileSystem, path: &str) -> Ino {
 #[cfg(test)]
 mod tests {
     use super::super::tree::User;
-    use super::super::walk::{Last, MemoryEnd, Side};
+    use super::super::walk::{FinalLink, MemoryEnd, PathEnd};
     use super::*;
 
     fn end_of(tree: &FileSystem, path: &str) -> MemoryEnd {
-        match tree.walk(User::Guest, None, path.as_bytes(), Last::Stay).expect(path) {
-            Side::Memory(end) => end,
-            Side::Host(_) => panic!("nothing is mounted"),
+        match tree.walk(User::Guest, None, path.as_bytes(), FinalLink::Stay).expect(path) {
+            PathEnd::Memory(end) => end,
+            PathEnd::Mount(_) => panic!("nothing is mounted"),
         }
     }
 

@@ -6,7 +6,7 @@ use super::content::Content;
 use super::embedder::EmbedderFiles;
 use super::node::Body;
 use super::tree::{FileSystem, User};
-use super::walk::{Last, MemoryEnd, Side};
+use super::walk::{FinalLink, MemoryEnd, PathEnd};
 use crate::processes::MAGIC;
 use coldframe_error::Errno;
 use coldframe_error::Error;
@@ -24,9 +24,9 @@ impl EmbedderFiles<'_> {
         self.explained("link", &path, |path| {
             let mut tree = self.view.lock();
             for folder in OTHERS {
-                let is_taken = match tree.walk(User::Host, None, format!("{folder}/{name}").as_bytes(), Last::Stay) {
-                    Ok(Side::Memory(end)) => end.node.is_some(),
-                    Ok(Side::Host(end)) => end.stat.is_some(),
+                let is_taken = match tree.walk(User::Host, None, format!("{folder}/{name}").as_bytes(), FinalLink::Stay) {
+                    Ok(PathEnd::Memory(end)) => end.node.is_some(),
+                    Ok(PathEnd::Mount(end)) => end.stat.is_some(),
                     Err(_) => false,
                 };
                 if is_taken {
@@ -58,8 +58,8 @@ impl EmbedderFiles<'_> {
 
 /// Resolves a path whose end is in memory. Commands are never written to the host machine.
 fn in_memory(tree: &FileSystem, path: &[u8]) -> Result<MemoryEnd, Errno> {
-    match tree.walk(User::Host, None, path, Last::Name)? {
-        Side::Memory(end) => Ok(end),
-        Side::Host(_) => Err(Errno::EXDEV),
+    match tree.walk(User::Host, None, path, FinalLink::Name)? {
+        PathEnd::Memory(end) => Ok(end),
+        PathEnd::Mount(_) => Err(Errno::EXDEV),
     }
 }

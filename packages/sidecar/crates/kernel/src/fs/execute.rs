@@ -2,12 +2,12 @@
 //! streams.
 //! Next: `processes/resolve.rs`, which reads the first bytes.
 
-use super::guard::Wanted;
+use super::guard::RequestedOperations;
 use super::mounts::OpenFlags;
 use super::node::Type;
 use super::tree::FileSystem;
 use super::view::View;
-use super::walk::{Last, MountEnd, Side};
+use super::walk::{FinalLink, MountEnd, PathEnd};
 use crate::descriptors::{Description, READ_WRITE, Target};
 use crate::permissions::operations::files;
 use crate::processes::ProgramKind;
@@ -23,8 +23,8 @@ impl View<'_> {
     pub(crate) fn executable(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
         let tree = self.lock();
         let mut head = vec![0; HEAD];
-        let count = match self.walk(&tree, path, Last::Follow, Wanted::only(files::EXECUTE))? {
-            Side::Memory(end) => {
+        let count = match self.walk(&tree, path, FinalLink::Follow, RequestedOperations::only(files::EXECUTE))? {
+            PathEnd::Memory(end) => {
                 let ino = end.existing()?;
                 if tree.node(ino)?.kind() != Type::File {
                     return Err(Errno::EACCES);
@@ -32,7 +32,7 @@ impl View<'_> {
                 tree.check(self.user, ino, EXECUTE)?;
                 tree.content(ino)?.read(0, &mut head)
             }
-            Side::Host(end) => self.read_head(&tree, &end, &mut head)?,
+            PathEnd::Mount(end) => self.read_head(&tree, &end, &mut head)?,
         };
         head.truncate(count);
         self.may_run(&tree, path, ProgramKind::of(&head).as_ref().map(ProgramKind::name))?;
@@ -51,7 +51,9 @@ impl View<'_> {
     /// Opens `/dev/null` and holds its inode.
     pub(crate) fn open_null(&self) -> Result<Description, Errno> {
         let mut tree = self.lock();
-        let Side::Memory(end) = tree.walk(self.user, None, b"/dev/null", Last::Follow)? else { return Err(Errno::EACCES) };
+        let PathEnd::Memory(end) = tree.walk(self.user, None, b"/dev/null", FinalLink::Follow)? else {
+            return Err(Errno::EACCES);
+        };
         let ino = end.existing()?;
         tree.hold(ino);
         Ok(Description::new(Target::Device(super::Device::Null, ino), READ_WRITE))

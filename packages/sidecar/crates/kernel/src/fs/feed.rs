@@ -22,7 +22,7 @@ pub type Waiter = Box<dyn FnOnce(Option<Changes>) + Send>;
 
 /// The kept changes of one watch.
 #[derive(Default)]
-pub(crate) struct Feed(Mutex<State>);
+pub(crate) struct ChangeFeed(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -32,7 +32,7 @@ struct State {
     ended: bool,
 }
 
-impl Feed {
+impl ChangeFeed {
     /// Adds a change. The caller holds the lock of the tree, or is the thread that reads the host
     /// machine's events. The waiter must therefore not block or call back.
     pub(super) fn notify(&self, change: Change, name: &[u8]) {
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc::{Receiver, channel};
 
-    fn request(feed: &Feed) -> Receiver<Option<Changes>> {
+    fn request(feed: &ChangeFeed) -> Receiver<Option<Changes>> {
         let (sender, receiver) = channel();
         let accepted = feed.next(Box::new(move |batch| sender.send(batch).expect("a receiver")));
         assert!(accepted);
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn completes_a_request_when_a_change_is_added_and_joins_equal_changes() {
-        let feed = Feed::default();
+        let feed = ChangeFeed::default();
         let waiting = request(&feed);
         assert!(waiting.try_recv().is_err());
         assert!(!feed.next(Box::new(|_| {})), "one request at a time");
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn unrequested_changes_are_bounded_and_the_loss_is_reported() {
-        let feed = Feed::default();
+        let feed = ChangeFeed::default();
         for n in 0..100_000 {
             feed.notify(Change::Name, format!("file{n}").as_bytes());
         }
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_end_is_reported_to_waiting_and_later_requests() {
-        let feed = Feed::default();
+        let feed = ChangeFeed::default();
         let waiting = request(&feed);
         feed.end();
         assert_eq!(waiting.try_recv(), Ok(None));

@@ -11,7 +11,7 @@ use super::node::Ino;
 use super::node::Type;
 use super::tree::FileSystem;
 use super::view::View;
-use super::walk::{End, Last, Name, Place, Side, join};
+use super::walk::{End, FinalLink, Location, Name, PathEnd, join};
 use crate::Process;
 use crate::descriptors::Target;
 use crate::permissions::operations::{Operations, files};
@@ -21,13 +21,13 @@ use coldframe_error::Errno;
 
 /// The operations of a call, by the file that its walk finds.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct RequestedOperations {
     pub(super) found: Operations,
     pub(super) directory: Operations,
     pub(super) missing: Operations,
 }
 
-impl Wanted {
+impl RequestedOperations {
     pub(crate) const fn only(operations: Operations) -> Self {
         Self { found: operations, directory: operations, missing: operations }
     }
@@ -36,11 +36,17 @@ impl Wanted {
 impl<'k> View<'k> {
     /// Returns the permissions to check about files. None if no rules exist, and for the embedder.
     fn permissions_to_check(&self) -> Option<&'k Permissions> {
-        self.permissions.filter(|permissions| permissions.asks(Scope::Fs))
+        self.permissions.filter(|permissions| permissions.checks(Scope::Fs))
     }
 
     /// Walks, and checks the permissions on the walk's end.
-    pub(crate) fn walk(&self, tree: &FileSystem, path: &[u8], last: Last, wanted: Wanted) -> Result<Side, Errno> {
+    pub(crate) fn walk(
+        &self,
+        tree: &FileSystem,
+        path: &[u8],
+        last: FinalLink,
+        wanted: RequestedOperations,
+    ) -> Result<PathEnd, Errno> {
         match self.permissions_to_check() {
             None => tree.walk(self.user, self.cwd.as_ref(), path, last),
             Some(permissions) => tree.side(self.end(tree, permissions, path, last, wanted)?.0),
@@ -48,7 +54,7 @@ impl<'k> View<'k> {
     }
 
     /// Repeats a walk of the present call, without the check.
-    pub(super) fn walk_again(&self, tree: &FileSystem, path: &[u8], last: Last) -> Result<Side, Errno> {
+    pub(super) fn walk_again(&self, tree: &FileSystem, path: &[u8], last: FinalLink) -> Result<PathEnd, Errno> {
         let mut course = tree.course(self.cwd.as_ref(), path, self.permissions_to_check().is_some())?;
         tree.side(tree.steps(self.user, last, &mut course)?)
     }
@@ -59,7 +65,7 @@ impl<'k> View<'k> {
         match self.permissions_to_check() {
             None => tree.real_path(self.user, self.cwd.as_ref(), path),
             Some(permissions) => {
-                let (end, _) = self.end(&tree, permissions, path, Last::Follow, Wanted::only(files::STAT))?;
+                let (end, _) = self.end(&tree, permissions, path, FinalLink::Follow, RequestedOperations::only(files::STAT))?;
                 tree.real_path_of(&end)
             }
         }
@@ -71,8 +77,8 @@ impl<'k> View<'k> {
         tree: &FileSystem,
         permissions: &Permissions,
         path: &[u8],
-        last: Last,
-        wanted: Wanted,
+        last: FinalLink,
+        wanted: RequestedOperations,
     ) -> Result<(End, Option<Vec<u8>>), Errno> {
         let mut course = tree.course(self.cwd.as_ref(), path, true)?;
         course.permissions = Some(permissions);
@@ -101,10 +107,10 @@ impl<'k> View<'k> {
 
     /// Checks whether a file may get a second name (`both`) or another name. Both paths must have
     /// been walked before.
-    pub(super) fn may_move(&self, tree: &FileSystem, from: (&[u8], Last), to: &[u8], both: bool) -> Result<(), Errno> {
+    pub(super) fn may_move(&self, tree: &FileSystem, from: (&[u8], FinalLink), to: &[u8], both: bool) -> Result<(), Errno> {
         let Some(permissions) = self.permissions_to_check() else { return Ok(()) };
         let end = |path: &[u8], last| tree.steps(self.user, last, &mut tree.course(self.cwd.as_ref(), path, true)?);
-        let (one, other) = (end(from.0, from.1)?, end(to, Last::Name)?);
+        let (one, other) = (end(from.0, from.1)?, end(to, FinalLink::Name)?);
         let (Some(real), Some(new)) = (tree.path_to_check(&one)?, tree.path_to_check(&other)?) else { return Ok(()) };
         let is_directory = tree.kind_at(&one)? == Some(Type::Directory);
         permissions.check_move(&real, &new, is_directory, both).map_err(|denied| tree.explain(denied))
@@ -121,18 +127,19 @@ impl<'k> View<'k> {
     /// This is for operations that are only a part of a call.
     pub(super) fn allows(&self, tree: &FileSystem, path: &[u8], operations: Operations) -> bool {
         let Some(permissions) = self.permissions_to_check() else { return true };
-        let end =
-            tree.course(self.cwd.as_ref(), path, true).and_then(|mut course| tree.steps(self.user, Last::Follow, &mut course));
+        let end = tree
+            .course(self.cwd.as_ref(), path, true)
+            .and_then(|mut course| tree.steps(self.user, FinalLink::Follow, &mut course));
         let real = end.and_then(|end| tree.path_to_check(&end));
         real.is_ok_and(|real| real.is_none_or(|real| permissions.sees(&real, operations)))
     }
 
     /// Checks whether a file may be executed. `name` is the name of the program in the file.
     pub(super) fn may_run(&self, tree: &FileSystem, path: &[u8], name: Option<&str>) -> Result<(), Errno> {
-        let Some(permissions) = self.permissions.filter(|permissions| permissions.asks(Scope::ChildProcess)) else {
+        let Some(permissions) = self.permissions.filter(|permissions| permissions.checks(Scope::ChildProcess)) else {
             return Ok(());
         };
-        let end = tree.steps(self.user, Last::Follow, &mut tree.course(self.cwd.as_ref(), path, true)?)?;
+        let end = tree.steps(self.user, FinalLink::Follow, &mut tree.course(self.cwd.as_ref(), path, true)?)?;
         // For a file without a name, the program has no path.
         let real = tree.path_to_check(&end)?.unwrap_or_else(|| b"/".to_vec());
         let last = real.rsplit(|byte| *byte == b'/').next().map(String::from_utf8_lossy).unwrap_or_default();
@@ -165,7 +172,7 @@ impl FileSystem {
 
     /// Checks whether a walk may leave a directory through `..`. A directory whose existence must
     /// stay secret cannot be left.
-    pub(super) fn may_leave(&self, permissions: &Permissions, at: &Place) -> Result<(), Errno> {
+    pub(super) fn may_leave(&self, permissions: &Permissions, at: &Location) -> Result<(), Errno> {
         match self.path_of(at) {
             Ok(path) => self.check_path(permissions, &path, files::STAT),
             Err(_) => Ok(()),
@@ -178,12 +185,12 @@ impl FileSystem {
         match (&end.node, &end.name) {
             (None, Name::Plain(name)) => Ok(Some(join(self.path_of(&end.parent)?, name))),
             (None, _) => Err(Errno::EACCES),
-            (Some(Place::There(_, path)), _) if path.contains(&0) => Ok(None),
-            (Some(place @ Place::There(..)), _) => self.path_of(place).map(Some),
-            (Some(Place::Here(ino)), Name::Plain(name)) if !self.node(*ino)?.is_directory() => {
+            (Some(Location::Mount(_, path)), _) if path.contains(&0) => Ok(None),
+            (Some(place @ Location::Mount(..)), _) => self.path_of(place).map(Some),
+            (Some(Location::Memory(ino)), Name::Plain(name)) if !self.node(*ino)?.is_directory() => {
                 Ok(Some(join(self.path_of(&end.parent)?, name)))
             }
-            (Some(Place::Here(ino)), _) => self.name_of(*ino),
+            (Some(Location::Memory(ino)), _) => self.name_of(*ino),
         }
     }
 
@@ -192,15 +199,15 @@ impl FileSystem {
         if self.node(ino)?.meta.links == 0 {
             return Ok(None);
         }
-        self.path_of(&Place::Here(ino)).map(Some).map_err(|_| Errno::EACCES)
+        self.path_of(&Location::Memory(ino)).map(Some).map_err(|_| Errno::EACCES)
     }
 
     fn kind_at(&self, end: &End) -> Result<Option<Type>, Errno> {
         Ok(match (&end.node, end.stat) {
             (None, _) => None,
             (_, Some(stat)) => Some(stat.kind),
-            (Some(Place::Here(ino)), None) => Some(self.node(*ino)?.kind()),
-            (Some(Place::There(mount, path)), None) => Some(self.mount(*mount)?.stat(*mount, path)?.kind),
+            (Some(Location::Memory(ino)), None) => Some(self.node(*ino)?.kind()),
+            (Some(Location::Mount(mount, path)), None) => Some(self.mount(*mount)?.stat(*mount, path)?.kind),
         })
     }
 }
@@ -208,22 +215,22 @@ impl FileSystem {
 /// Checks an operation on an open descriptor, other than reading and writing.
 pub(super) fn check_open(process: &Process, tree: &FileSystem, target: &Target, operations: Operations) -> Result<(), Errno> {
     let permissions = &process.kernel.permissions;
-    if !permissions.asks(Scope::Fs) {
+    if !permissions.checks(Scope::Fs) {
         return Ok(());
     }
     let path = match target {
         Target::Stream { .. } | Target::Socket(_) | Target::Lost => None,
-        Target::File(ino) | Target::Device(_, ino) | Target::Directory(Place::Here(ino)) => tree.name_of(*ino)?,
+        Target::File(ino) | Target::Device(_, ino) | Target::Directory(Location::Memory(ino)) => tree.name_of(*ino)?,
         Target::Directory(place) => Some(tree.path_of(place)?),
-        Target::Host(file) => Some(tree.path_of(&Place::There(file.number, file.path.clone()))?),
+        Target::Host(file) => Some(tree.path_of(&Location::Mount(file.number, file.path.clone()))?),
     };
     path.map_or(Ok(()), |path| tree.check_path(permissions, &path, operations))
 }
 
 /// Checks whether a process may change to a directory: the process must be allowed to read the
 /// directory's attributes and to change its working directory.
-pub(super) fn check_enter(permissions: &Permissions, tree: &FileSystem, place: &Place) -> Result<(), Errno> {
-    if !permissions.asks(Scope::Fs) && !permissions.asks(Scope::Process) {
+pub(super) fn check_enter(permissions: &Permissions, tree: &FileSystem, place: &Location) -> Result<(), Errno> {
+    if !permissions.checks(Scope::Fs) && !permissions.checks(Scope::Process) {
         return Ok(());
     }
     let path = tree.path_of(place)?;
@@ -238,13 +245,13 @@ pub(super) fn check_enter(permissions: &Permissions, tree: &FileSystem, place: &
 pub(super) fn find_directory(
     permissions: &Permissions,
     tree: &FileSystem,
-    from: Option<&Place>,
+    from: Option<&Location>,
     path: &[u8],
-) -> Result<Place, Errno> {
+) -> Result<Location, Errno> {
     let user = super::tree::User::Guest;
     let mut course = tree.course(from, path, true)?;
-    course.permissions = permissions.asks(Scope::Fs).then_some(permissions);
-    match tree.steps(user, Last::Follow, &mut course) {
+    course.permissions = permissions.checks(Scope::Fs).then_some(permissions);
+    match tree.steps(user, FinalLink::Follow, &mut course) {
         Ok(End { node: Some(place), .. }) => Ok(place),
         Err(Errno::ERESTART) => Err(Errno::ERESTART),
         ended => {

@@ -7,9 +7,9 @@ use super::open::{self, APPEND, Opened};
 use super::process::ProcessFiles;
 use super::stat::Stat;
 use super::tree::{FileSystem, GUEST, User, now};
-use super::walk::Place;
+use super::walk::Location;
 use crate::caller::Caller;
-use crate::descriptors::{Description, Held, Position, Target};
+use crate::descriptors::{Description, HeldObject, Position, Target};
 use crate::permissions::operations::files;
 use crate::usage::{Charge, Resource};
 use crate::{Answer, Arguments, Process};
@@ -45,7 +45,7 @@ pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Ans
         Opened::Host(file) => Target::Host(file),
     };
     let description = Description::new(target, flags);
-    if let Some(Held::Node(ino)) = description.held() {
+    if let Some(HeldObject::Node(ino)) = description.held() {
         tree.hold(ino);
     }
     drop(tree);
@@ -242,7 +242,7 @@ pub(crate) fn change(process: &Process, call: u32, arguments: &Arguments<'_>) ->
         (Target::Lost, _) => Err(Errno::EIO),
         (Target::Stream { .. } | Target::Socket(_), 0x16) => Err(Errno::EINVAL),
         (Target::Stream { .. } | Target::Socket(_), _) => Ok(()),
-        (Target::File(ino) | Target::Device(_, ino) | Target::Directory(Place::Here(ino)), _) => match call {
+        (Target::File(ino) | Target::Device(_, ino) | Target::Directory(Location::Memory(ino)), _) => match call {
             0x11 => tree.chmod(User::Guest, *ino, first as u32),
             0x13 => tree.chown(User::Guest, *ino, super::calls::owner(first)?, super::calls::owner(second)?),
             0x15 => {
@@ -278,15 +278,15 @@ pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: u
     let place = &tree.present(place.clone());
     if position.listing.is_none() {
         let listing = match place {
-            Place::Here(ino) => tree.merged(*ino)?,
-            Place::There(mount, path) => Some(tree.mount(*mount)?.list(path)?),
+            Location::Memory(ino) => tree.merged(*ino)?,
+            Location::Mount(mount, path) => Some(tree.mount(*mount)?.list(path)?),
         };
         if let Some(listing) = listing {
             keep(&tree, &mut position, listing)?;
         }
     }
     match place {
-        Place::Here(ino) if position.listing.is_none() => {
+        Location::Memory(ino) if position.listing.is_none() => {
             tree.was_read(*ino)?;
             let from = position.after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
             let mut last = None;

@@ -5,7 +5,7 @@
 
 use super::node::{Body, Directory, Ino, Meta};
 use super::tree::{FileSystem, GUEST, SEARCH, User, WRITE, now};
-use super::walk::{MemoryEnd, Name, Place};
+use super::walk::{Location, MemoryEnd, Name};
 use super::watch::Change;
 use coldframe_error::Errno;
 use std::sync::Arc;
@@ -240,7 +240,7 @@ impl FileSystem {
     /// Returns whether a directory contains a mount at any depth.
     fn holds_mount(&self, ino: Ino) -> Result<bool, Errno> {
         for mount in &self.mounts {
-            if let Place::Here(parent) = mount.parent
+            if let Location::Memory(parent) = mount.parent
                 && self.is_in(parent, ino)?
             {
                 return Ok(true);

@@ -2,14 +2,14 @@
 //! folder, and `io.rs`.
 
 use super::content::Content;
-use super::guard::Wanted;
+use super::guard::RequestedOperations;
 use super::mounts::{HostFile, OpenFlags};
 use super::node::{Body, Device, Ino, Type};
 use super::overlay::{self, Raise, Raised};
 use super::stat::Stat;
 use super::tree::{FileSystem, READ, User, WRITE};
 use super::view::{Guard, View};
-use super::walk::{Last, MemoryEnd, MountEnd, Place, Side};
+use super::walk::{FinalLink, Location, MemoryEnd, MountEnd, PathEnd};
 use crate::permissions::operations::files;
 use crate::usage::{Charge, Resource};
 use coldframe_error::Errno;
@@ -31,7 +31,7 @@ const MOST_COPIED: u64 = 8 << 20;
 /// An opened file, directory or device.
 pub(crate) enum Opened {
     Memory(Ino),
-    Directory(Place),
+    Directory(Location),
     Device(Device, Ino),
     Host(HostFile),
 }
@@ -50,21 +50,21 @@ pub(super) fn find(tree: &mut Guard<'_>, view: &View<'_>, path: &[u8], flags: u3
     let last = match (creates, flags & NO_FOLLOW != 0) {
         (true, stays) => {
             if stays || exclusive {
-                Last::CreateNew
+                FinalLink::CreateNew
             } else {
-                Last::Create
+                FinalLink::Create
             }
         }
-        (false, true) => Last::Stay,
-        (false, false) => Last::Follow,
+        (false, true) => FinalLink::Stay,
+        (false, false) => FinalLink::Follow,
     };
     match view.walk(tree, path, last, wanted(flags))? {
-        Side::Memory(end) => in_memory(tree, view.user, &end, flags, mode),
-        Side::Host(end) => {
+        PathEnd::Memory(end) => in_memory(tree, view.user, &end, flags, mode),
+        PathEnd::Mount(end) => {
             if let Some(stat) = &end.stat {
                 allowed(view.user, stat, flags)?;
                 if stat.kind == Type::Directory {
-                    return Ok(Opened::Directory(Place::There(end.mount, end.path)));
+                    return Ok(Opened::Directory(Location::Mount(end.mount, end.path)));
                 }
             }
             let changes = flags & 3 != 0 || flags & TRUNCATE != 0 || end.stat.is_none();
@@ -82,7 +82,7 @@ pub(super) fn find(tree: &mut Guard<'_>, view: &View<'_>, path: &[u8], flags: u3
                     Raised::AtOnce => view.walk_again(tree, path, last),
                     Raised::Unlocked => view.walk(tree, path, last, wanted(flags)),
                 };
-                let Side::Memory(end) = again? else { return Err(Errno::EBUSY) };
+                let PathEnd::Memory(end) = again? else { return Err(Errno::EBUSY) };
                 return in_memory(tree, view.user, &end, flags, mode);
             }
             if let Some(fd) = tree.mount(end.mount)?.proc().map_or(Ok(None), |proc| proc.own_stream(&end.path))? {
@@ -94,7 +94,7 @@ pub(super) fn find(tree: &mut Guard<'_>, view: &View<'_>, path: &[u8], flags: u3
 }
 
 /// Returns the operations of an opening with these flags.
-fn wanted(flags: u32) -> Wanted {
+fn wanted(flags: u32) -> RequestedOperations {
     let mut found = match flags & 3 {
         0 => files::READ,
         1 => files::WRITE,
@@ -105,7 +105,7 @@ fn wanted(flags: u32) -> Wanted {
     }
     let directory = if found == files::READ { files::READDIR } else { found };
     let missing = if flags & CREATE != 0 { found & !files::TRUNCATE | files::WRITE } else { found };
-    Wanted { found, directory, missing }
+    RequestedOperations { found, directory, missing }
 }
 
 fn in_memory(tree: &mut FileSystem, user: User, end: &MemoryEnd, flags: u32, mode: u32) -> Result<Opened, Errno> {
@@ -124,7 +124,7 @@ fn in_memory(tree: &mut FileSystem, user: User, end: &MemoryEnd, flags: u32, mod
             }
             Ok(Opened::Memory(ino))
         }
-        Body::Directory(_) => Ok(Opened::Directory(Place::Here(ino))),
+        Body::Directory(_) => Ok(Opened::Directory(Location::Memory(ino))),
         // No process has a terminal.
         Body::Device(Device::Tty) => Err(Errno::ENXIO),
         Body::Device(device) => Ok(Opened::Device(device, ino)),
@@ -192,9 +192,9 @@ impl Opened {
     /// Returns the permission bits of the opened file.
     pub(super) fn mode(&self, tree: &FileSystem) -> Result<u32, Errno> {
         match self {
-            Self::Memory(ino) | Self::Device(_, ino) | Self::Directory(Place::Here(ino)) => Ok(tree.node(*ino)?.meta.mode),
+            Self::Memory(ino) | Self::Device(_, ino) | Self::Directory(Location::Memory(ino)) => Ok(tree.node(*ino)?.meta.mode),
             Self::Host(file) => Ok(file.stat()?.mode),
-            Self::Directory(Place::There(..)) => Err(Errno::EISDIR),
+            Self::Directory(Location::Mount(..)) => Err(Errno::EISDIR),
         }
     }
 
@@ -214,8 +214,8 @@ impl Opened {
 
     fn node(&self) -> Option<Ino> {
         match self {
-            Self::Memory(ino) | Self::Device(_, ino) | Self::Directory(Place::Here(ino)) => Some(*ino),
-            Self::Host(_) | Self::Directory(Place::There(..)) => None,
+            Self::Memory(ino) | Self::Device(_, ino) | Self::Directory(Location::Memory(ino)) => Some(*ino),
+            Self::Host(_) | Self::Directory(Location::Mount(..)) => None,
         }
     }
 

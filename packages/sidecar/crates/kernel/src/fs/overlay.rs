@@ -19,14 +19,14 @@
 //! the file below. Next: `mounts/`.
 
 use super::content::Content;
-use super::guard::Wanted;
+use super::guard::RequestedOperations;
 use super::mounts::{Listing, OpenFlags};
 use super::node::{Body, Directory, Ino, Meta, Type};
 use super::open::PIECE;
 use super::stat::Stat;
 use super::tree::{FileSystem, User};
 use super::view::{Guard, View};
-use super::walk::{Found, Last, MountEnd, Name, Place, Side};
+use super::walk::{FinalLink, Found, Location, MountEnd, Name, PathEnd};
 use super::watch::Change;
 use coldframe_error::Errno;
 use rpds::RedBlackTreeSetSync;
@@ -97,14 +97,14 @@ impl FileSystem {
 
     /// Returns the present location of a file: a directory of an overlay may have been raised
     /// since.
-    pub(super) fn present(&self, place: Place) -> Place {
-        let Place::There(mount, path) = place else { return place };
+    pub(super) fn present(&self, place: Location) -> Location {
+        let Location::Mount(mount, path) = place else { return place };
         if !self.is_overlay(mount) {
-            return Place::There(mount, path);
+            return Location::Mount(mount, path);
         }
         match self.raised.get(&(mount, path.as_slice().into())) {
-            Some(ino) => Place::Here(*ino),
-            None => Place::There(mount, path),
+            Some(ino) => Location::Memory(*ino),
+            None => Location::Mount(mount, path),
         }
     }
 
@@ -182,7 +182,7 @@ impl FileSystem {
         let names: Vec<&[u8]> = rest.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();
         for (done, name) in names.iter().enumerate() {
             let Some(found) = self.look_below(self.directory(at)?, name)? else { return Err(Errno::ENOENT) };
-            let Place::There(_, below) = found.place else { return Err(Errno::EBUSY) };
+            let Location::Mount(_, below) = found.place else { return Err(Errno::EBUSY) };
             let is_last = done + 1 == names.len();
             if !is_last && found.kind != Type::Directory {
                 return Err(Errno::ENOTDIR);
@@ -265,10 +265,10 @@ impl FileSystem {
     }
 
     /// Returns the present attributes of an open directory.
-    pub(super) fn stat_of(&self, place: &Place) -> Result<Stat, Errno> {
+    pub(super) fn stat_of(&self, place: &Location) -> Result<Stat, Errno> {
         match self.present(place.clone()) {
-            Place::Here(ino) => Ok(Stat::of(ino, self.node(ino)?)),
-            Place::There(mount, path) => self.mount(mount)?.stat(mount, &path),
+            Location::Memory(ino) => Ok(Stat::of(ino, self.node(ino)?)),
+            Location::Mount(mount, path) => self.mount(mount)?.stat(mount, &path),
         }
     }
 }
@@ -280,15 +280,15 @@ impl View<'_> {
         &self,
         tree: &mut Guard<'_>,
         path: &[u8],
-        last: Last,
-        wanted: Wanted,
+        last: FinalLink,
+        wanted: RequestedOperations,
         what: Raise,
-    ) -> Result<Side, Errno> {
+    ) -> Result<PathEnd, Errno> {
         let mut found = self.walk(tree, path, last, wanted)?;
         for _ in 0..ATTEMPTS {
             match found {
                 // If a call that makes a name finds an existing file, the call changes nothing.
-                Side::Host(end) if tree.is_overlay(end.mount) && (what == Raise::Itself || end.stat.is_none()) => {
+                PathEnd::Mount(end) if tree.is_overlay(end.mount) && (what == Raise::Itself || end.stat.is_none()) => {
                     found = match raise(tree, &end, what, true)? {
                         Raised::AtOnce => self.walk_again(tree, path, last)?,
                         Raised::Unlocked => self.walk(tree, path, last, wanted)?,

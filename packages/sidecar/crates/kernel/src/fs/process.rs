@@ -8,7 +8,7 @@ use super::guard;
 use super::node::Ino;
 use super::tree::{FileSystem, SEARCH, User};
 use super::view::View;
-use super::walk::Place;
+use super::walk::Location;
 use crate::descriptors::Descriptors;
 use crate::permissions::Permissions;
 use coldframe_error::Errno;
@@ -28,18 +28,18 @@ pub(crate) struct ProcessFiles {
 struct PathContext {
     /// The working directory. None if the directory did not exist at the start: `path` then is the
     /// requested path.
-    directory: Option<Place>,
+    directory: Option<Location>,
     path: Vec<u8>,
     umask: u32,
 }
 
 /// Returns the inode that a working directory holds.
-fn held(place: Option<&Place>) -> Option<Ino> {
-    if let Some(Place::Here(ino)) = place { Some(*ino) } else { None }
+fn held(place: Option<&Location>) -> Option<Ino> {
+    if let Some(Location::Memory(ino)) = place { Some(*ino) } else { None }
 }
 
 /// Finds a directory that the guest may make its working directory.
-fn enter(permissions: &Permissions, tree: &FileSystem, from: Option<&Place>, path: &[u8]) -> Result<Place, Errno> {
+fn enter(permissions: &Permissions, tree: &FileSystem, from: Option<&Location>, path: &[u8]) -> Result<Location, Errno> {
     let place = guard::find_directory(permissions, tree, from, path)?;
     // `chdir(".")` changes nothing, so no permission is needed.
     if path != b"." {
@@ -49,9 +49,9 @@ fn enter(permissions: &Permissions, tree: &FileSystem, from: Option<&Place>, pat
         return Err(Errno::ENOTDIR);
     }
     match &place {
-        Place::Here(ino) => tree.check(User::Guest, *ino, SEARCH)?,
-        Place::There(mount, path) if tree.mount(*mount)?.stat(*mount, path)?.allows(User::Guest, SEARCH) => {}
-        Place::There(..) => return Err(Errno::EACCES),
+        Location::Memory(ino) => tree.check(User::Guest, *ino, SEARCH)?,
+        Location::Mount(mount, path) if tree.mount(*mount)?.stat(*mount, path)?.allows(User::Guest, SEARCH) => {}
+        Location::Mount(..) => return Err(Errno::EACCES),
     }
     Ok(place)
 }
@@ -91,7 +91,7 @@ impl ProcessFiles {
     }
 
     /// Returns the working directory, if it exists.
-    pub(crate) fn working_directory(&self) -> Option<Place> {
+    pub(crate) fn working_directory(&self) -> Option<Location> {
         self.context.lock().directory.clone()
     }
 

@@ -9,7 +9,7 @@
 
 use super::mounts::{HostWatchers, Mount};
 use super::node::{Body, Directory, Ino, Meta, Node, Type};
-use super::walk::Place;
+use super::walk::Location;
 use super::watch::Watchers;
 use crate::usage::{Mark, Usage};
 use coldframe_error::Errno;
@@ -159,10 +159,10 @@ impl FileSystem {
         self.node(ino)?.directory().ok_or(Errno::ENOTDIR)
     }
 
-    pub(crate) fn is_directory(&self, place: &Place) -> bool {
+    pub(crate) fn is_directory(&self, place: &Location) -> bool {
         match place {
-            Place::Here(ino) => self.directory(*ino).is_ok(),
-            Place::There(number, path) => {
+            Location::Memory(ino) => self.directory(*ino).is_ok(),
+            Location::Mount(number, path) => {
                 self.mount(*number).and_then(|mount| mount.stat(*number, path)).is_ok_and(|stat| stat.kind == Type::Directory)
             }
         }
@@ -199,10 +199,10 @@ impl FileSystem {
     /// Updates the marks and warnings after the space in use has grown.
     pub(super) fn update_marks(&mut self) {
         let [bytes, inodes] = &mut self.marks;
-        if bytes.rose(self.used.bytes, self.limits.bytes) {
+        if bytes.raise(self.used.bytes, self.limits.bytes) {
             self.usage.warnings.add("filesystemBytes", self.used.bytes, self.limits.bytes, None);
         }
-        if inodes.rose(self.used.inodes, self.limits.inodes) {
+        if inodes.raise(self.used.inodes, self.limits.inodes) {
             self.usage.warnings.add("inodes", self.used.inodes, self.limits.inodes, None);
         }
     }
@@ -212,8 +212,8 @@ impl FileSystem {
     pub(crate) fn return_space(&mut self, bytes: u64, inodes: u64) {
         self.used.bytes = self.used.bytes.saturating_sub(bytes);
         self.used.inodes = self.used.inodes.saturating_sub(inodes);
-        self.marks[0].fell(self.used.bytes, self.limits.bytes);
-        self.marks[1].fell(self.used.inodes, self.limits.inodes);
+        self.marks[0].lower(self.used.bytes, self.limits.bytes);
+        self.marks[1].lower(self.used.inodes, self.limits.inodes);
     }
 
     /// Counts a descriptor or a working directory that refers to the inode.

@@ -4,13 +4,13 @@
 //! Each operation walks its path and then acts on the path's end, in memory or in a mount. The
 //! filesystem stays locked in between, so the result of the walk stays valid. Next: `open.rs`.
 
-use super::guard::Wanted;
+use super::guard::RequestedOperations;
 use super::node::{Body, Directory, Type};
 use super::open::{self, Opened};
 use super::overlay::Raise;
 use super::stat::Stat;
 use super::tree::{FileSystem, READ, User, WRITE, now};
-use super::walk::{Last, MemoryEnd, MountEnd, Place, Side};
+use super::walk::{FinalLink, Location, MemoryEnd, MountEnd, PathEnd};
 use crate::permissions::Permissions;
 use crate::permissions::operations::{Operations, files};
 use coldframe_error::Errno;
@@ -30,7 +30,7 @@ pub(super) type Guard<'g> = MutexGuard<'g, FileSystem>;
 pub(crate) struct View<'k> {
     pub(crate) files: &'k Mutex<FileSystem>,
     pub(crate) user: User,
-    pub(crate) cwd: Option<Place>,
+    pub(crate) cwd: Option<Location>,
     pub(crate) umask: u32,
     /// The permissions to check. None for the embedder.
     pub(crate) permissions: Option<&'k Permissions>,
@@ -45,8 +45,8 @@ pub(super) fn time(requested: i64, old: i64) -> i64 {
     }
 }
 
-fn last(follow: bool) -> Last {
-    if follow { Last::Follow } else { Last::Stay }
+fn last(follow: bool) -> FinalLink {
+    if follow { FinalLink::Follow } else { FinalLink::Stay }
 }
 
 impl View<'_> {
@@ -66,12 +66,12 @@ impl View<'_> {
 
     pub(crate) fn stat(&self, path: &[u8], follow: bool) -> Result<Stat, Errno> {
         let tree = self.lock();
-        match self.walk(&tree, path, last(follow), Wanted::only(files::STAT))? {
-            Side::Memory(end) => {
+        match self.walk(&tree, path, last(follow), RequestedOperations::only(files::STAT))? {
+            PathEnd::Memory(end) => {
                 let ino = end.existing()?;
                 Ok(Stat::of(ino, tree.node(ino)?))
             }
-            Side::Host(end) => end.stat.ok_or(Errno::ENOENT),
+            PathEnd::Mount(end) => end.stat.ok_or(Errno::ENOENT),
         }
     }
 
@@ -83,10 +83,13 @@ impl View<'_> {
         let tree = self.lock();
         let [read, write, execute] = [(4, files::READ), (2, files::WRITE), (1, files::EXECUTE)]
             .map(|(bit, operation)| if wanted & bit != 0 { operation } else { 0 });
-        let operations = Wanted { directory: files::STAT | write, ..Wanted::only(files::STAT | read | write | execute) };
-        match self.walk(&tree, path, Last::Follow, operations)? {
-            Side::Memory(end) => tree.check(self.user, end.existing()?, wanted),
-            Side::Host(end) => {
+        let operations = RequestedOperations {
+            directory: files::STAT | write,
+            ..RequestedOperations::only(files::STAT | read | write | execute)
+        };
+        match self.walk(&tree, path, FinalLink::Follow, operations)? {
+            PathEnd::Memory(end) => tree.check(self.user, end.existing()?, wanted),
+            PathEnd::Mount(end) => {
                 let stat = end.stat.ok_or(Errno::ENOENT)?;
                 if wanted & WRITE != 0 && !tree.is_overlay(end.mount) {
                     tree.mount(end.mount)?.writable()?;
@@ -100,7 +103,7 @@ impl View<'_> {
         let mode = mode & 0o1777 & !self.umask;
         self.change(
             path,
-            (Last::Name, files::CREATE_DIR),
+            (FinalLink::Name, files::CREATE_DIR),
             Raise::Holder,
             |tree, end| tree.create(self.user, &end, Body::Directory(Directory::new()), mode).map(drop),
             |tree, end| tree.mount(end.mount)?.mkdir(&end, mode),
@@ -111,7 +114,7 @@ impl View<'_> {
         let user = self.user;
         self.change(
             path,
-            (Last::Name, files::RM),
+            (FinalLink::Name, files::RM),
             Raise::Itself,
             |tree, end| tree.rmdir(user, &end),
             |tree, end| tree.mount(end.mount)?.rmdir(&end),
@@ -120,10 +123,10 @@ impl View<'_> {
 
     pub(crate) fn unlink(&self, path: &[u8]) -> Result<(), Errno> {
         let mut tree = self.lock();
-        match self.walk(&tree, path, Last::Name, Wanted::only(files::RM))? {
-            Side::Memory(end) => tree.unlink(self.user, &end),
-            Side::Host(end) if tree.is_overlay(end.mount) => tree.unlink_below(self.user, &end),
-            Side::Host(end) => tree.mount(end.mount)?.unlink(&end),
+        match self.walk(&tree, path, FinalLink::Name, RequestedOperations::only(files::RM))? {
+            PathEnd::Memory(end) => tree.unlink(self.user, &end),
+            PathEnd::Mount(end) if tree.is_overlay(end.mount) => tree.unlink_below(self.user, &end),
+            PathEnd::Mount(end) => tree.mount(end.mount)?.unlink(&end),
         }
     }
 
@@ -131,35 +134,35 @@ impl View<'_> {
         let mut tree = self.lock();
         // The old path is walked again after the new path, because raising the new path may change
         // an overlay.
-        let wanted = Wanted::only(files::RENAME);
-        self.walk_to(&mut tree, from, Last::Name, wanted, Raise::Itself)?;
-        let new = self.walk_to(&mut tree, to, Last::Name, wanted, Raise::Itself)?;
-        let old = self.walk_again(&tree, from, Last::Name)?;
-        self.may_move(&tree, (from, Last::Name), to, false)?;
+        let wanted = RequestedOperations::only(files::RENAME);
+        self.walk_to(&mut tree, from, FinalLink::Name, wanted, Raise::Itself)?;
+        let new = self.walk_to(&mut tree, to, FinalLink::Name, wanted, Raise::Itself)?;
+        let old = self.walk_again(&tree, from, FinalLink::Name)?;
+        self.may_move(&tree, (from, FinalLink::Name), to, false)?;
         match (old, new) {
-            (Side::Memory(from), Side::Memory(to)) => tree.rename(self.user, &from, &to),
-            (Side::Host(from), Side::Host(to)) if from.mount == to.mount => tree.mount(from.mount)?.rename(&from, &to),
+            (PathEnd::Memory(from), PathEnd::Memory(to)) => tree.rename(self.user, &from, &to),
+            (PathEnd::Mount(from), PathEnd::Mount(to)) if from.mount == to.mount => tree.mount(from.mount)?.rename(&from, &to),
             _ => Err(Errno::EXDEV),
         }
     }
 
     pub(crate) fn link(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
         let mut tree = self.lock();
-        let wanted = Wanted::only(files::LINK);
-        let old = self.walk_to(&mut tree, from, Last::Stay, wanted, Raise::Itself)?;
+        let wanted = RequestedOperations::only(files::LINK);
+        let old = self.walk_to(&mut tree, from, FinalLink::Stay, wanted, Raise::Itself)?;
         let found = match &old {
-            Side::Memory(end) => end.node.is_some(),
-            Side::Host(end) => end.stat.is_some(),
+            PathEnd::Memory(end) => end.node.is_some(),
+            PathEnd::Mount(end) => end.stat.is_some(),
         };
         if !found {
             return Err(Errno::ENOENT);
         }
-        let new = self.walk_to(&mut tree, to, Last::Name, wanted, Raise::Holder)?;
-        self.may_move(&tree, (from, Last::Stay), to, true)?;
+        let new = self.walk_to(&mut tree, to, FinalLink::Name, wanted, Raise::Holder)?;
+        self.may_move(&tree, (from, FinalLink::Stay), to, true)?;
         match (old, new) {
-            (Side::Memory(_), Side::Host(to)) if to.stat.is_some() => Err(Errno::EEXIST),
-            (Side::Memory(from), Side::Memory(to)) => tree.link(self.user, from.existing()?, &to),
-            (Side::Host(from), Side::Host(to)) if from.mount == to.mount => tree.mount(from.mount)?.link(&from, &to),
+            (PathEnd::Memory(_), PathEnd::Mount(to)) if to.stat.is_some() => Err(Errno::EEXIST),
+            (PathEnd::Memory(from), PathEnd::Memory(to)) => tree.link(self.user, from.existing()?, &to),
+            (PathEnd::Mount(from), PathEnd::Mount(to)) if from.mount == to.mount => tree.mount(from.mount)?.link(&from, &to),
             _ => Err(Errno::EXDEV),
         }
     }
@@ -170,7 +173,7 @@ impl View<'_> {
         }
         self.change(
             path,
-            (Last::Name, files::SYMLINK),
+            (FinalLink::Name, files::SYMLINK),
             Raise::Holder,
             |tree, end| tree.create(self.user, &end, Body::Link(target.into()), 0o777).map(drop),
             |tree, end| tree.mount(end.mount)?.symlink(target, &end),
@@ -179,16 +182,16 @@ impl View<'_> {
 
     pub(crate) fn readlink(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
         let tree = self.lock();
-        match self.walk(&tree, path, Last::Stay, Wanted::only(files::READLINK))? {
-            Side::Memory(end) => match &tree.node(end.existing()?)?.body {
+        match self.walk(&tree, path, FinalLink::Stay, RequestedOperations::only(files::READLINK))? {
+            PathEnd::Memory(end) => match &tree.node(end.existing()?)?.body {
                 Body::Link(target) => Ok(target.to_vec()),
                 _ => Err(Errno::EINVAL),
             },
-            Side::Host(end) if end.stat.ok_or(Errno::ENOENT)?.kind == Type::Link => {
+            PathEnd::Mount(end) if end.stat.ok_or(Errno::ENOENT)?.kind == Type::Link => {
                 let mount = tree.mount(end.mount)?;
                 mount.proc().map_or_else(|| mount.read_link(&end.path), |proc| proc.read_link(&tree, &end.path))
             }
-            Side::Host(_) => Err(Errno::EINVAL),
+            PathEnd::Mount(_) => Err(Errno::EINVAL),
         }
     }
 
@@ -234,14 +237,14 @@ impl View<'_> {
 
     pub(crate) fn truncate(&self, path: &[u8], len: u64) -> Result<(), Errno> {
         let mut tree = self.lock();
-        match self.walk_to(&mut tree, path, Last::Follow, Wanted::only(files::TRUNCATE), Raise::Itself)? {
-            Side::Memory(end) => {
+        match self.walk_to(&mut tree, path, FinalLink::Follow, RequestedOperations::only(files::TRUNCATE), Raise::Itself)? {
+            PathEnd::Memory(end) => {
                 let ino = end.existing()?;
                 tree.content(ino)?;
                 tree.check(self.user, ino, WRITE)?;
                 tree.truncate(ino, len)
             }
-            Side::Host(end) => open::host(&tree, self.user, &end, 1, 0)?.truncate(len),
+            PathEnd::Mount(end) => open::host(&tree, self.user, &end, 1, 0)?.truncate(len),
         }
     }
 
@@ -249,7 +252,7 @@ impl View<'_> {
     /// inodes. A mount shows the space in memory too, because the host machine's space is secret.
     pub(crate) fn space(&self, path: &[u8]) -> Result<[f64; 7], Errno> {
         let tree = self.lock();
-        if let Side::Memory(end) = self.walk(&tree, path, Last::Follow, Wanted::only(files::STAT))? {
+        if let PathEnd::Memory(end) = self.walk(&tree, path, FinalLink::Follow, RequestedOperations::only(files::STAT))? {
             end.existing()?;
         }
         let (limits, used) = (&tree.limits, &tree.used);
@@ -323,23 +326,23 @@ impl View<'_> {
     fn change(
         &self,
         path: &[u8],
-        (last, operation): (Last, Operations),
+        (last, operation): (FinalLink, Operations),
         what: Raise,
         here: impl FnOnce(&mut FileSystem, MemoryEnd) -> Result<(), Errno>,
         there: impl FnOnce(&FileSystem, MountEnd) -> Result<(), Errno>,
     ) -> Result<(), Errno> {
         let mut tree = self.lock();
-        match self.walk_to(&mut tree, path, last, Wanted::only(operation), what)? {
-            Side::Memory(end) => here(&mut tree, end),
-            Side::Host(end) => there(&tree, end),
+        match self.walk_to(&mut tree, path, last, RequestedOperations::only(operation), what)? {
+            PathEnd::Memory(end) => here(&mut tree, end),
+            PathEnd::Mount(end) => there(&tree, end),
         }
     }
 
     /// Reads the whole file into `room` if the file fits. Returns the file's length.
     pub(crate) fn read_file(&self, path: &[u8], room: &mut [u8]) -> Result<u64, Errno> {
         let mut tree = self.lock();
-        match self.walk(&tree, path, Last::Follow, Wanted::only(files::READ))? {
-            Side::Memory(end) => {
+        match self.walk(&tree, path, FinalLink::Follow, RequestedOperations::only(files::READ))? {
+            PathEnd::Memory(end) => {
                 let ino = end.existing()?;
                 tree.check(self.user, ino, READ)?;
                 let len = tree.content(ino)?.len();
@@ -348,7 +351,7 @@ impl View<'_> {
                 }
                 Ok(len)
             }
-            Side::Host(end) => {
+            PathEnd::Mount(end) => {
                 let stat = end.stat.ok_or(Errno::ENOENT)?;
                 if stat.kind == Type::Directory {
                     return Err(Errno::EISDIR);

@@ -22,7 +22,7 @@ const MAX_STEPS: u32 = 10_000;
 
 /// How a walk treats a link at the path's end.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Last {
+pub(crate) enum FinalLink {
     /// Follows the link.
     Follow,
     /// Ends at the link itself, unless a slash follows the name.
@@ -39,17 +39,17 @@ pub(crate) enum Last {
 
 /// The location of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     /// In memory.
-    Here(Ino),
+    Memory(Ino),
     /// In a mount: the mount's number and the path from its root, without slashes at both ends.
-    There(usize, #[serde(with = "serde_bytes")] Vec<u8>),
+    Mount(usize, #[serde(with = "serde_bytes")] Vec<u8>),
 }
 
 /// The progress of a walk. After an error, the first remaining name is the name that failed,
 /// relative to `at`.
-pub(super) struct Course<'p> {
-    pub(super) at: Place,
+pub(super) struct WalkProgress<'p> {
+    pub(super) at: Location,
     /// The path to walk: the caller's path, or the path with the target of a followed link.
     rest: Vec<u8>,
     /// The offset of the first byte in `rest` that is not walked yet.
@@ -64,9 +64,9 @@ pub(super) struct Course<'p> {
 /// The end of a path.
 #[derive(Debug)]
 pub(crate) struct End {
-    pub(super) parent: Place,
+    pub(super) parent: Location,
     pub(super) name: Name,
-    pub(super) node: Option<Place>,
+    pub(super) node: Option<Location>,
     pub(super) slash: bool,
     pub(super) stat: Option<Stat>,
 }
@@ -95,9 +95,9 @@ pub(crate) struct MountEnd {
 
 /// The end of a path in memory or in a mount.
 #[derive(Debug)]
-pub(crate) enum Side {
+pub(crate) enum PathEnd {
     Memory(MemoryEnd),
-    Host(MountEnd),
+    Mount(MountEnd),
 }
 
 /// The last part of a path.
@@ -112,12 +112,12 @@ pub(crate) enum Name {
 
 /// The file under a name.
 pub(super) struct Found {
-    pub(super) place: Place,
+    pub(super) place: Location,
     pub(super) kind: Type,
     pub(super) stat: Option<Stat>,
 }
 
-impl Course<'_> {
+impl WalkProgress<'_> {
     /// Returns the part of the path that is left. After an error, the part starts with the name
     /// that failed.
     pub(super) fn left(&self) -> &[u8] {
@@ -135,46 +135,46 @@ impl MemoryEnd {
 impl FileSystem {
     /// Walks along `path`. A relative path starts at `from`, which is none if the working directory
     /// does not exist.
-    pub(crate) fn walk(&self, user: User, from: Option<&Place>, path: &[u8], last: Last) -> Result<Side, Errno> {
+    pub(crate) fn walk(&self, user: User, from: Option<&Location>, path: &[u8], last: FinalLink) -> Result<PathEnd, Errno> {
         self.side(self.steps(user, last, &mut self.course(from, path, false)?)?)
     }
 
     /// Returns the location of `path`. Fails with `ENOENT` if the file does not exist.
-    pub(crate) fn place(&self, user: User, from: Option<&Place>, path: &[u8]) -> Result<Place, Errno> {
-        self.steps(user, Last::Follow, &mut self.course(from, path, true)?)?.node.ok_or(Errno::ENOENT)
+    pub(crate) fn place(&self, user: User, from: Option<&Location>, path: &[u8]) -> Result<Location, Errno> {
+        self.steps(user, FinalLink::Follow, &mut self.course(from, path, true)?)?.node.ok_or(Errno::ENOENT)
     }
 
     /// Returns the absolute path of `path`, without links and dots.
-    pub(crate) fn real_path(&self, user: User, from: Option<&Place>, path: &[u8]) -> Result<Vec<u8>, Errno> {
-        self.real_path_of(&self.steps(user, Last::Follow, &mut self.course(from, path, true)?)?)
+    pub(crate) fn real_path(&self, user: User, from: Option<&Location>, path: &[u8]) -> Result<Vec<u8>, Errno> {
+        self.real_path_of(&self.steps(user, FinalLink::Follow, &mut self.course(from, path, true)?)?)
     }
 
     /// Returns the absolute path of an existing end, without links and dots. The walk must have
     /// been exact.
     pub(super) fn real_path_of(&self, end: &End) -> Result<Vec<u8>, Errno> {
         let node = end.node.as_ref().ok_or(Errno::ENOENT)?;
-        let (Place::Here(ino), Name::Plain(name)) = (node, &end.name) else { return self.path_of(node) };
+        let (Location::Memory(ino), Name::Plain(name)) = (node, &end.name) else { return self.path_of(node) };
         if self.node(*ino)?.is_directory() { self.path_of(node) } else { Ok(join(self.path_of(&end.parent)?, name)) }
     }
 
-    /// Starts a walk. A relative path starts at `from`. `exact` is [`Course::exact`].
-    pub(super) fn course<'p>(&self, from: Option<&Place>, path: &[u8], exact: bool) -> Result<Course<'p>, Errno> {
+    /// Starts a walk. A relative path starts at `from`. `exact` is [`WalkProgress::exact`].
+    pub(super) fn course<'p>(&self, from: Option<&Location>, path: &[u8], exact: bool) -> Result<WalkProgress<'p>, Errno> {
         let at = match path.first() {
             None => return Err(Errno::ENOENT),
-            Some(b'/') => Place::Here(ROOT),
+            Some(b'/') => Location::Memory(ROOT),
             Some(_) => self.present(from.ok_or(Errno::ENOENT)?.clone()),
         };
-        Ok(Course { at, rest: path.to_vec(), position: 0, exact, permissions: None })
+        Ok(WalkProgress { at, rest: path.to_vec(), position: 0, exact, permissions: None })
     }
 
-    pub(super) fn steps(&self, user: User, last: Last, course: &mut Course<'_>) -> Result<End, Errno> {
+    pub(super) fn steps(&self, user: User, last: FinalLink, course: &mut WalkProgress<'_>) -> Result<End, Errno> {
         let exact = course.exact || course.permissions.is_some();
         let permissions = course.permissions;
-        let Course { at, rest, position, .. } = course;
+        let WalkProgress { at, rest, position, .. } = course;
         let (mut links, mut passed, mut name) = (0, 0, Name::Root);
         let mut asked_host = exact;
         loop {
-            if let Place::There(mount, at) = &*at
+            if let Location::Mount(mount, at) = &*at
                 && !std::mem::replace(&mut asked_host, true)
                 && let Some(end) = self.mount(*mount)?.walk_at_once(*mount, at, &rest[*position..], last)?
             {
@@ -213,7 +213,7 @@ impl FileSystem {
                     continue;
                 }
                 _ if len > MAX_NAME => return Err(Errno::ENAMETOOLONG),
-                _ if is_last && slash && matches!(last, Last::Create | Last::CreateNew) => return Err(Errno::EISDIR),
+                _ if is_last && slash && matches!(last, FinalLink::Create | FinalLink::CreateNew) => return Err(Errno::EISDIR),
                 _ => {}
             }
             let Some(found) = self.look(at, part)? else {
@@ -222,7 +222,7 @@ impl FileSystem {
                 }
                 return Err(Errno::ENOENT);
             };
-            let follow = !is_last || matches!(last, Last::Follow | Last::Create) || (last == Last::Stay && slash);
+            let follow = !is_last || matches!(last, FinalLink::Follow | FinalLink::Create) || (last == FinalLink::Stay && slash);
             if found.kind == Type::Link && follow {
                 links += 1;
                 if links > MAX_LINKS {
@@ -234,7 +234,7 @@ impl FileSystem {
                 continue;
             }
             if is_last {
-                if slash && last != Last::Name && found.kind != Type::Directory {
+                if slash && last != FinalLink::Name && found.kind != Type::Directory {
                     return Err(Errno::ENOTDIR);
                 }
                 let name = if self.is_root(&found.place) { Name::Root } else { Name::Plain(part.into()) };
@@ -245,115 +245,116 @@ impl FileSystem {
             }
             // One attempt per mount: if the host machine cannot resolve a path at once, the rest of
             // that path fails too.
-            asked_host |= matches!(found.place, Place::There(..)) && matches!(at, Place::There(..));
+            asked_host |= matches!(found.place, Location::Mount(..)) && matches!(at, Location::Mount(..));
             *at = found.place;
             *position = next;
         }
     }
 
-    fn is_root(&self, place: &Place) -> bool {
+    fn is_root(&self, place: &Location) -> bool {
         match place {
-            Place::Here(ino) => self.is_overlay_root(*ino),
-            Place::There(_, path) => path.is_empty(),
+            Location::Memory(ino) => self.is_overlay_root(*ino),
+            Location::Mount(_, path) => path.is_empty(),
         }
     }
 
-    fn may_search(&self, user: User, at: &Place) -> Result<(), Errno> {
+    fn may_search(&self, user: User, at: &Location) -> Result<(), Errno> {
         match at {
-            Place::Here(ino) => {
+            Location::Memory(ino) => {
                 self.directory(*ino)?;
                 self.check(user, *ino, SEARCH)
             }
             // The host machine checks our own access, and the guest must not have more.
-            Place::There(..) => Ok(()),
+            Location::Mount(..) => Ok(()),
         }
     }
 
-    fn look(&self, at: &Place, name: &[u8]) -> Result<Option<Found>, Errno> {
+    fn look(&self, at: &Location, name: &[u8]) -> Result<Option<Found>, Errno> {
         match at {
-            Place::Here(ino) => {
+            Location::Memory(ino) => {
                 let directory = self.directory(*ino)?;
                 let Some(&child) = directory.names.get(name) else { return self.look_below(directory, name) };
                 let node = self.node(child)?;
-                let place = if let Body::Mount(mount) = node.body { Place::There(mount, Vec::new()) } else { Place::Here(child) };
+                let place =
+                    if let Body::Mount(mount) = node.body { Location::Mount(mount, Vec::new()) } else { Location::Memory(child) };
                 Ok(Some(Found { place, kind: node.kind(), stat: None }))
             }
-            Place::There(mount, path) => self.mount(*mount)?.look(*mount, path, name),
+            Location::Mount(mount, path) => self.mount(*mount)?.look(*mount, path, name),
         }
     }
 
     /// Returns the start of a link's target and the target. `at` is the directory of the link.
-    fn follow(&self, at: Place, link: &Place) -> Result<(Place, Vec<u8>), Errno> {
+    fn follow(&self, at: Location, link: &Location) -> Result<(Location, Vec<u8>), Errno> {
         match link {
-            Place::Here(ino) => {
+            Location::Memory(ino) => {
                 let Body::Link(target) = &self.node(*ino)?.body else { return Err(Errno::EINVAL) };
-                let start = if target.first() == Some(&b'/') { Place::Here(ROOT) } else { at };
+                let start = if target.first() == Some(&b'/') { Location::Memory(ROOT) } else { at };
                 Ok((start, target.to_vec()))
             }
-            Place::There(mount, path) => self.follow_on_host(at, *mount, path),
+            Location::Mount(mount, path) => self.follow_on_host(at, *mount, path),
         }
     }
 
     /// Returns a directory's parent. The parent of a root is the root itself.
-    fn parent_of(&self, at: &Place) -> Result<Place, Errno> {
+    fn parent_of(&self, at: &Location) -> Result<Location, Errno> {
         match at {
-            Place::Here(ino) => Ok(Place::Here(self.node(*ino)?.parent)),
-            Place::There(mount, path) if path.is_empty() => Ok(self.mount(*mount)?.parent.clone()),
-            Place::There(mount, path) => {
+            Location::Memory(ino) => Ok(Location::Memory(self.node(*ino)?.parent)),
+            Location::Mount(mount, path) if path.is_empty() => Ok(self.mount(*mount)?.parent.clone()),
+            Location::Mount(mount, path) => {
                 let end = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
-                Ok(self.present(Place::There(*mount, path[..end].to_vec())))
+                Ok(self.present(Location::Mount(*mount, path[..end].to_vec())))
             }
         }
     }
 
-    pub(super) fn side(&self, end: End) -> Result<Side, Errno> {
+    pub(super) fn side(&self, end: End) -> Result<PathEnd, Errno> {
         let End { parent, name, node, slash, stat } = end;
         let (mount, path) = match (node, parent) {
-            (Some(Place::There(mount, path)), _) => (mount, path),
-            (None, Place::There(mount, path)) => {
+            (Some(Location::Mount(mount, path)), _) => (mount, path),
+            (None, Location::Mount(mount, path)) => {
                 let Name::Plain(name) = &name else { return Err(Errno::EIO) };
                 let path = if path.is_empty() { name.to_vec() } else { join(path, name) };
-                return Ok(Side::Host(MountEnd { mount, path, name: Name::Plain(name.clone()), stat: None, slash }));
+                return Ok(PathEnd::Mount(MountEnd { mount, path, name: Name::Plain(name.clone()), stat: None, slash }));
             }
-            (Some(Place::Here(ino)), Place::Here(parent)) => {
-                return Ok(Side::Memory(MemoryEnd { parent, name, node: Some(ino), slash }));
+            (Some(Location::Memory(ino)), Location::Memory(parent)) => {
+                return Ok(PathEnd::Memory(MemoryEnd { parent, name, node: Some(ino), slash }));
             }
             // Dots led out of the mount to a directory in memory. The name does not matter.
-            (Some(Place::Here(ino)), Place::There(..)) => {
-                return Ok(Side::Memory(MemoryEnd { parent: ino, name: Name::DotDot, node: Some(ino), slash }));
+            (Some(Location::Memory(ino)), Location::Mount(..)) => {
+                return Ok(PathEnd::Memory(MemoryEnd { parent: ino, name: Name::DotDot, node: Some(ino), slash }));
             }
-            (None, Place::Here(parent)) => return Ok(Side::Memory(MemoryEnd { parent, name, node: None, slash })),
+            (None, Location::Memory(parent)) => return Ok(PathEnd::Memory(MemoryEnd { parent, name, node: None, slash })),
         };
         let stat = match stat {
             Some(stat) => stat,
             None => self.mount(mount)?.stat(mount, &path)?,
         };
-        Ok(Side::Host(MountEnd { mount, path, name, stat: Some(stat), slash }))
+        Ok(PathEnd::Mount(MountEnd { mount, path, name, stat: Some(stat), slash }))
     }
 
     /// Returns the absolute path of a directory in memory or of any file in a mount. Fails with
     /// `ENOENT` if the name was removed.
-    pub(crate) fn path_of(&self, place: &Place) -> Result<Vec<u8>, Errno> {
+    pub(crate) fn path_of(&self, place: &Location) -> Result<Vec<u8>, Errno> {
         let (mut place, mut parts) = (place.clone(), Vec::new());
         loop {
             place = match place {
-                Place::Here(ROOT) => break,
-                Place::Here(ino) => {
+                Location::Memory(ROOT) => break,
+                Location::Memory(ino) => {
                     let node = self.node(ino)?;
                     if node.meta.links == 0 {
                         return Err(Errno::ENOENT);
                     }
                     parts.push(node.name.to_vec());
-                    Place::Here(node.parent)
+                    Location::Memory(node.parent)
                 }
-                Place::There(mount, path) if self.is_overlay(mount) => {
+                Location::Mount(mount, path) if self.is_overlay(mount) => {
                     let (ino, rest) = self.nearest(mount, &path)?;
                     if !rest.is_empty() {
                         parts.push(rest);
                     }
-                    Place::Here(ino)
+                    Location::Memory(ino)
                 }
-                Place::There(mount, path) => {
+                Location::Mount(mount, path) => {
                     if !path.is_empty() {
                         parts.push(path);
                     }

@@ -10,13 +10,13 @@ mod snapshot;
 
 pub(super) use snapshot::{WatchSnapshot, check_count};
 
-use super::feed::Feed;
-use super::guard::Wanted;
+use super::feed::ChangeFeed;
+use super::guard::RequestedOperations;
 use super::node::Ino;
 use super::overlay::Raise;
 use super::tree::FileSystem;
 use super::view::View;
-use super::walk::{Last, Name, Place, Side, join};
+use super::walk::{FinalLink, Location, Name, PathEnd, join};
 use crate::ids::OperationId;
 use crate::operations::Operations;
 use crate::permissions::Permissions;
@@ -49,7 +49,7 @@ pub(super) enum Subscriber {
     /// A program, which receives changes by operations.
     Program(Arc<Operations>),
     /// The embedder.
-    Embedder(Arc<Feed>),
+    Embedder(Arc<ChangeFeed>),
 }
 
 pub(super) struct Watcher {
@@ -181,9 +181,9 @@ pub(super) fn begin(
     permissions: Option<Arc<Permissions>>,
 ) -> Answer {
     let mut tree = view.lock();
-    let end = match view.walk_to(&mut tree, path, Last::Follow, Wanted::only(files::WATCH), Raise::Itself)? {
-        Side::Memory(end) => end,
-        Side::Host(end) => {
+    let end = match view.walk_to(&mut tree, path, FinalLink::Follow, RequestedOperations::only(files::WATCH), Raise::Itself)? {
+        PathEnd::Memory(end) => end,
+        PathEnd::Mount(end) => {
             let mount = tree.mount(end.mount)?.clone();
             if recursive || mount.proc().is_some() || mount.app().is_some() {
                 return Err(Errno::ENOSYS);
@@ -219,7 +219,7 @@ pub(super) fn may_watch(count: usize, subscriber: &Subscriber) -> Result<(), Err
     if count > max {
         return Err(Errno::ENOSPC);
     }
-    usage.peaks.watches.saw(count);
+    usage.peaks.watches.record(count);
     if is_near(count, max) && !is_near(count - 1, max) {
         usage.warnings.add("watches", count, max, None);
     }
@@ -284,10 +284,10 @@ impl FileSystem {
 
     /// Returns whether a recursive watcher may receive this name.
     fn may_notify(&self, watcher: &Watcher, directory: Ino, name: &[u8]) -> bool {
-        let Some(permissions) = watcher.permissions.as_ref().filter(|permissions| permissions.asks(Scope::Fs)) else {
+        let Some(permissions) = watcher.permissions.as_ref().filter(|permissions| permissions.checks(Scope::Fs)) else {
             return true;
         };
-        self.path_of(&Place::Here(directory)).is_ok_and(|path| permissions.sees(&join(path, name), files::WATCH))
+        self.path_of(&Location::Memory(directory)).is_ok_and(|path| permissions.sees(&join(path, name), files::WATCH))
     }
 
     /// Reports that the inode itself was removed, moved or changed.

@@ -10,7 +10,7 @@ use super::socket::{Datagram, Domain, Role, Socket, WaitOwner};
 use super::sockets::SocketState;
 use super::stream::Progress;
 use crate::caller::Caller;
-use crate::descriptors::{Held, Target};
+use crate::descriptors::{HeldObject, Target};
 use crate::ids::SocketId;
 use crate::permissions::operations::{Operations, network};
 use crate::permissions::policy::Scope;
@@ -64,7 +64,7 @@ fn pair(process: &Process, arguments: &mut Arguments<'_>) -> Answer {
         return Err(Errno::EINVAL);
     }
     let (one, other) = process.kernel.sockets.with(|state| state.network.pair())?;
-    let first = process.install_socket(one).inspect_err(|_| process.release(Held::Socket(other), false))?;
+    let first = process.install_socket(one).inspect_err(|_| process.release(HeldObject::Socket(other), false))?;
     let second = process.install_socket(other).inspect_err(|_| {
         let _ = process.close_descriptor(first, false);
     })?;
@@ -100,7 +100,7 @@ fn address(process: &Process, id: SocketId, number: u32, arguments: &Arguments<'
 /// file was checked at the file.
 fn ask(process: &Process, id: SocketId, number: u32, address: Option<&Address>) -> Result<(), Errno> {
     let permissions = &process.kernel.permissions;
-    if !matches!(number, 0x202 | 0x203 | 0x205 | 0x20b) || !permissions.asks(Scope::Network) {
+    if !matches!(number, 0x202 | 0x203 | 0x205 | 0x20b) || !permissions.checks(Scope::Network) {
         return Ok(());
     }
     let (is_datagram, local) = process.kernel.sockets.with(|state| {

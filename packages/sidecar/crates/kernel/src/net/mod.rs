@@ -30,5 +30,5 @@ mod tests;
 pub(crate) use calls::call;
 pub(crate) use snapshot::SocketsSnapshot;
 pub use socket::{IN, OUT};
-pub(crate) use sockets::Kind;
+pub(crate) use sockets::SocketKind;
 pub use sockets::Sockets;

@@ -6,7 +6,7 @@
 
 use super::address::Address;
 use crate::Process;
-use crate::fs::{Body, FileSystem, Ino, Last, Place, Side, User, WRITE, Wanted};
+use crate::fs::{Body, FileSystem, FinalLink, Ino, Location, PathEnd, RequestedOperations, User, WRITE};
 use crate::permissions::operations::files;
 use coldframe_error::Errno;
 use parking_lot::Mutex;
@@ -31,7 +31,9 @@ pub(super) fn make(process: &Process, path: &[u8]) -> Result<Address, Errno> {
     }
     let view = process.files.view(&process.kernel.files);
     let mut tree = process.kernel.files.lock();
-    let Side::Memory(spot) = view.walk(&tree, path, Last::Name, Wanted::only(files::WRITE))? else { return Err(Errno::EACCES) };
+    let PathEnd::Memory(spot) = view.walk(&tree, path, FinalLink::Name, RequestedOperations::only(files::WRITE))? else {
+        return Err(Errno::EACCES);
+    };
     if spot.node.is_some() {
         return Err(Errno::EADDRINUSE);
     }
@@ -45,7 +47,9 @@ pub(super) fn find_for_embedder(files: &Mutex<FileSystem>, path: &str) -> Result
         return Ok(address);
     }
     let tree = files.lock();
-    let Side::Memory(spot) = tree.walk(User::Host, None, path.as_bytes(), Last::Follow)? else { return Err(Errno::EACCES) };
+    let PathEnd::Memory(spot) = tree.walk(User::Host, None, path.as_bytes(), FinalLink::Follow)? else {
+        return Err(Errno::EACCES);
+    };
     let ino = spot.existing()?;
     match tree.node(ino)?.body {
         Body::Socket => Ok(Address::File(ino, path.as_bytes().to_vec())),
@@ -56,7 +60,7 @@ pub(super) fn find_for_embedder(files: &Mutex<FileSystem>, path: &str) -> Result
 /// Returns the present path of a bound socket, or the path of the bind call if the inode has no
 /// path now.
 pub(super) fn path_of(files: &Mutex<FileSystem>, ino: Ino, bound: &[u8]) -> Vec<u8> {
-    files.lock().path_of(&Place::Here(ino)).unwrap_or_else(|_| bound.to_vec())
+    files.lock().path_of(&Location::Memory(ino)).unwrap_or_else(|_| bound.to_vec())
 }
 
 /// Finds the name. `ECONNREFUSED` if the file is no socket, `EACCES` in a mounted directory.
@@ -66,7 +70,9 @@ pub(super) fn find(process: &Process, path: &[u8]) -> Result<Address, Errno> {
     }
     let view = process.files.view(&process.kernel.files);
     let tree = process.kernel.files.lock();
-    let Side::Memory(spot) = view.walk(&tree, path, Last::Follow, Wanted::only(files::WRITE))? else { return Err(Errno::EACCES) };
+    let PathEnd::Memory(spot) = view.walk(&tree, path, FinalLink::Follow, RequestedOperations::only(files::WRITE))? else {
+        return Err(Errno::EACCES);
+    };
     let ino = spot.existing()?;
     if !matches!(tree.node(ino)?.body, Body::Socket) {
         return Err(Errno::ECONNREFUSED);

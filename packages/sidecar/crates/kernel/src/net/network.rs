@@ -55,7 +55,7 @@ impl Network {
         if count > max {
             return Err(Errno::ENFILE);
         }
-        if self.marks[usize::from(is_pipe)].rose(count, max) {
+        if self.marks[usize::from(is_pipe)].raise(count, max) {
             self.usage.warnings.add(name, count, max, None);
         }
         self.pipe_ends += usize::from(is_pipe);
@@ -69,7 +69,7 @@ impl Network {
     }
 
     /// Returns the present and the highest count of sockets, and of pairs.
-    pub(super) fn look(&self) -> [(u64, u64); 2] {
+    pub(super) fn used_and_highest(&self) -> [(u64, u64); 2] {
         let [sockets, pipes] = &self.marks;
         [((self.sockets.len() - self.pipe_ends) as u64, sockets.high()), (self.pipe_ends.div_ceil(2) as u64, pipes.high())]
     }
@@ -233,8 +233,8 @@ impl Network {
         let socket = self.sockets.remove(&id).ok_or(Errno::EBADF)?;
         self.pipe_ends -= usize::from(socket.is_pipe);
         let [sockets, pipes] = &mut self.marks;
-        sockets.fell((self.sockets.len() - self.pipe_ends) as u64, self.usage.limits.sockets);
-        pipes.fell(self.pipe_ends as u64 / 2, self.usage.limits.pipes);
+        sockets.lower((self.sockets.len() - self.pipe_ends) as u64, self.usage.limits.sockets);
+        pipes.lower(self.pipe_ends as u64 / 2, self.usage.limits.pipes);
         match socket.role {
             Role::Listening(listener) => {
                 for ready in listener.ready {

@@ -31,7 +31,7 @@ pub(super) struct SocketState {
     /// The operations of programs that have waited for a socket.
     pub(super) waiting: HashMap<Pid, Weak<Operations>>,
     /// The ends of pairs that the embedder writes to.
-    pub(super) feeds: HashMap<SocketId, Feed>,
+    pub(super) feeds: HashMap<SocketId, StdinFeed>,
     pub(super) passed: PassedDescriptors,
     /// The embedder's connections.
     pub(super) inbound: InboundConnections,
@@ -44,7 +44,7 @@ pub(super) struct SocketState {
 
 /// Bytes that the embedder has written and no program has taken yet.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Feed {
+pub(super) struct StdinFeed {
     pub(super) bytes: VecDeque<u8>,
     /// Whether the input ends after these bytes.
     ends: bool,
@@ -54,7 +54,7 @@ pub(super) struct Feed {
 
 /// The kind of a descriptor's socket, in the terms of libuv.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SocketKind {
     Tcp,
     Udp,
     Pipe,
@@ -143,10 +143,10 @@ impl Sockets {
 
     /// Returns the present and the highest count of sockets and of pairs, then the bytes that wait
     /// in them and in standard inputs.
-    pub(crate) fn look(&self) -> ([(u64, u64); 2], u64) {
+    pub(crate) fn used_and_highest(&self) -> ([(u64, u64); 2], u64) {
         let state = self.state.lock();
         let fed: usize = state.feeds.values().map(|feed| feed.bytes.len()).sum();
-        (state.network.look(), state.network.buffered() + fed as u64 + state.inbound.queued_bytes())
+        (state.network.used_and_highest(), state.network.buffered() + fed as u64 + state.inbound.queued_bytes())
     }
 
     /// Returns the bytes that wait for one standard input.
@@ -186,7 +186,7 @@ impl Sockets {
     pub(crate) fn open_feed(&self) -> Result<(SocketId, SocketId), Errno> {
         self.with(|state| {
             let (one, other) = state.network.pair()?;
-            state.feeds.insert(other, Feed::default());
+            state.feeds.insert(other, StdinFeed::default());
             Ok((one, other))
         })
     }
@@ -200,7 +200,7 @@ impl Sockets {
             if held > usage.limits.stdin_bytes {
                 return Err(Errno::ENOBUFS);
             }
-            usage.peaks.stdin_bytes.saw(held);
+            usage.peaks.stdin_bytes.record(held);
             feed.bytes.extend(bytes);
             feed.ends = ends;
             state.pump(id);
@@ -230,17 +230,17 @@ impl Sockets {
     }
 
     /// Removes the operations of a program that has ended.
-    pub(crate) fn leave(&self, pid: Pid) {
+    pub(crate) fn forget_process(&self, pid: Pid) {
         self.state.lock().waiting.remove(&pid);
     }
 
-    pub(crate) fn kind(&self, id: SocketId) -> Result<Kind, Errno> {
+    pub(crate) fn kind(&self, id: SocketId) -> Result<SocketKind, Errno> {
         self.with(|state| {
             let socket = state.network.get(id)?;
             Ok(match (&socket.role, socket.domain) {
-                (Role::Datagram(_), _) => Kind::Udp,
-                (_, Domain::Unix) => Kind::Pipe,
-                _ => Kind::Tcp,
+                (Role::Datagram(_), _) => SocketKind::Udp,
+                (_, Domain::Unix) => SocketKind::Pipe,
+                _ => SocketKind::Tcp,
             })
         })
     }

@@ -67,7 +67,7 @@ impl Operations {
                 return Err(Error::ResourceExhausted { resource: "kernel bytes", limit: usage.limits.kernel_bytes });
             }
             // Restored operations must not cause a warning.
-            state.mark.rose(count, u64::MAX);
+            state.mark.raise(count, u64::MAX);
             made.news.store(!state.done.is_empty(), Ordering::Release);
         }
         Ok(made)
@@ -123,7 +123,7 @@ mod tests {
         restored.complete(operation(3), Ok(1), Vec::new());
         assert_eq!(restored.take(), [Event { operation: operation(3), result: 1, bytes: vec![] }]);
         assert_eq!(restored.begin(), Ok(operation(5)), "numbers continue");
-        assert_eq!(restored.look(), (2, 3));
+        assert_eq!(restored.used_and_highest(), (2, 3));
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(crate) struct Compiled {
     env: Ranked<Glob>,
     binding: Ranked<Glob>,
     /// A bit for each scope that needs checks.
-    pub(super) asks: u8,
+    pub(super) checked_scopes: u8,
     /// The policy that was compiled, for a snapshot.
     pub(super) source: PermissionPolicy,
 }
@@ -54,7 +54,7 @@ pub(crate) enum About<'a> {
 pub(super) fn default() -> Arc<Compiled> {
     static DEFAULT: LazyLock<Arc<Compiled>> = LazyLock::new(|| {
         // The default policy has no invalid pattern. If it had one, everything would be denied.
-        let closed = || Compiled { asks: u8::MAX, ..Compiled::nothing() };
+        let closed = || Compiled { checked_scopes: u8::MAX, ..Compiled::nothing() };
         Arc::new(Compiled::new(&PermissionPolicy::default()).unwrap_or_else(|_| closed()))
     });
     DEFAULT.clone()
@@ -74,7 +74,7 @@ impl Compiled {
             process: Ranked::new(0),
             env: Ranked::new(0),
             binding: Ranked::new(0),
-            asks: 0,
+            checked_scopes: 0,
             source: PermissionPolicy::default(),
         }
     }
@@ -95,7 +95,7 @@ impl Compiled {
             let Some(rules) = policy.scope(scope) else { continue };
             made.take(scope, rules)?;
             if rules.default == Verdict::Deny || !rules.rules.is_empty() {
-                made.asks |= bit(scope);
+                made.checked_scopes |= bit(scope);
             }
         }
         if policy.network.is_none() {

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Each runtime has one policy. A policy can be replaced while programs run, and applies from the
-//! next check on. In a scope without rules a check reads only one number ([`Permissions::asks`]).
+//! next check on. In a scope without rules a check reads only one number ([`Permissions::checked_scopes`]).
 //! Operations of the embedder are not checked. Next: `operations.rs`.
 
 mod audit;
@@ -44,7 +44,7 @@ const LISTENED: u8 = 0x80;
 /// The policy of a runtime and the listener of its decisions.
 pub struct Permissions {
     /// The scopes that need checks, readable without the lock.
-    asked: AtomicU8,
+    checked: AtomicU8,
     policy: RwLock<Arc<Compiled>>,
     audit: Audit,
 }
@@ -65,7 +65,7 @@ impl Denied {
 
 impl Default for Permissions {
     fn default() -> Self {
-        Self { asked: AtomicU8::new(0), policy: RwLock::new(compiled::default()), audit: Audit::default() }
+        Self { checked: AtomicU8::new(0), policy: RwLock::new(compiled::default()), audit: Audit::default() }
     }
 }
 
@@ -102,12 +102,12 @@ impl Permissions {
 
     /// Restores a policy from a snapshot, without a listener.
     pub(crate) fn restore(PolicySnapshot(policy): PolicySnapshot) -> Self {
-        Self { asked: AtomicU8::new(policy.asks), policy: RwLock::new(policy), audit: Audit::default() }
+        Self { checked: AtomicU8::new(policy.checked_scopes), policy: RwLock::new(policy), audit: Audit::default() }
     }
 
     /// Takes over the policy and the listener of `before`. The listener gets no further decisions
     /// of `before`.
-    pub(crate) fn follow(&self, before: &Self) {
+    pub(crate) fn take_over(&self, before: &Self) {
         *self.policy.write() = before.policy.read().clone();
         self.listen(before.audit.listener());
         before.listen(None);
@@ -117,7 +117,7 @@ impl Permissions {
     pub fn set(&self, policy: &PermissionPolicy) -> Result<(), Error> {
         let compiled = Compiled::new(policy)?;
         let mut held = self.policy.write();
-        self.asked.store(compiled.asks | self.asked.load(Ordering::Acquire) & LISTENED, Ordering::Release);
+        self.checked.store(compiled.checked_scopes | self.checked.load(Ordering::Acquire) & LISTENED, Ordering::Release);
         *held = Arc::new(compiled);
         Ok(())
     }
@@ -127,7 +127,7 @@ impl Permissions {
         let held = self.policy.write();
         let listened = if listener.is_some() { LISTENED } else { 0 };
         self.audit.listen(listener);
-        self.asked.store(held.asks | listened, Ordering::Release);
+        self.checked.store(held.checked_scopes | listened, Ordering::Release);
     }
 
     /// Returns the listener of decisions.
@@ -142,13 +142,13 @@ impl Permissions {
 
     /// Returns whether operations of a scope need a check.
     #[inline]
-    pub(crate) fn asks(&self, scope: Scope) -> bool {
-        self.asked.load(Ordering::Acquire) & (bit(scope) | LISTENED) != 0
+    pub(crate) fn checks(&self, scope: Scope) -> bool {
+        self.checked.load(Ordering::Acquire) & (bit(scope) | LISTENED) != 0
     }
 
     /// Checks that all these operations are allowed.
     pub(crate) fn check(&self, about: About<'_>, operations: Operations) -> Result<(), Denied> {
-        if self.asks(about.scope()) { self.check_as(current_caller(), about, operations) } else { Ok(()) }
+        if self.checks(about.scope()) { self.check_as(current_caller(), about, operations) } else { Ok(()) }
     }
 
     /// Checks that all these operations are allowed to the process `pid`, which may not be the
@@ -156,7 +156,7 @@ impl Permissions {
     fn check_as(&self, pid: Option<Pid>, about: About<'_>, operations: Operations) -> Result<(), Denied> {
         let policy = self.policy.read();
         let allowed = policy.allowed(about);
-        if self.asked.load(Ordering::Acquire) & LISTENED != 0 {
+        if self.checked.load(Ordering::Acquire) & LISTENED != 0 {
             self.report_decisions(&policy, pid, about, operations, allowed);
         }
         match operations & !allowed {
@@ -201,7 +201,7 @@ impl Permissions {
     /// An operation that is denied at the old path must not become allowed at the new path. The
     /// error names the rename or the link.
     pub(crate) fn check_move(&self, from: &[u8], to: &[u8], is_directory: bool, both: bool) -> Result<(), Denied> {
-        if !self.asks(Scope::Fs) {
+        if !self.checks(Scope::Fs) {
             return Ok(());
         }
         let policy = self.policy.read();
@@ -211,7 +211,7 @@ impl Permissions {
             return Ok(());
         }
         let operation = if both { files::LINK } else { files::RENAME };
-        if self.asked.load(Ordering::Acquire) & LISTENED != 0 {
+        if self.checked.load(Ordering::Acquire) & LISTENED != 0 {
             self.report_decisions(&policy, current_caller(), About::Path(to), operation, 0);
         }
         Err(first_denied(Scope::Fs, operation))
@@ -220,14 +220,14 @@ impl Permissions {
     /// Returns whether a path may be seen, without reporting a decision. For resources that were
     /// checked before.
     pub(crate) fn sees(&self, path: &[u8], operations: Operations) -> bool {
-        !self.asks(Scope::Fs) || operations & !self.policy.read().judge(path).allowed == 0
+        !self.checks(Scope::Fs) || operations & !self.policy.read().judge(path).allowed == 0
     }
 
     /// Removes the variables that the process `pid` may not have. `given` is the environment that
     /// the parent itself received: a variable that the parent has set also needs the permission to
     /// set it.
     pub fn filter_env(&self, pid: Option<Pid>, env: &mut Vec<(String, String)>, given: Option<&[(String, String)]>) {
-        if !self.asks(Scope::Env) {
+        if !self.checks(Scope::Env) {
             return;
         }
         env.retain(|pair| {

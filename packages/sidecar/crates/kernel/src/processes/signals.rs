@@ -23,11 +23,11 @@ const STOPPING: [u8; 4] = [19, 20, 21, 22];
 
 /// The signals of one program. Each set has a bit for each signal.
 #[derive(Default)]
-pub(crate) struct Signals(Mutex<State>);
+pub(crate) struct Signals(Mutex<SignalState>);
 
 /// The state of a program's signals: plain data, which is also the snapshot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct State {
+pub(crate) struct SignalState {
     listened: u64,
     pending: u64,
     /// The operation that completes with the next signal.
@@ -43,7 +43,7 @@ fn bit(signal: u8) -> u64 {
     1 << (signal - 1)
 }
 
-impl State {
+impl SignalState {
     /// Checks that a program could have produced the snapshot. The snapshot may have been read from
     /// a file.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
@@ -66,12 +66,12 @@ impl State {
 impl Signals {
     /// Takes a snapshot of the signals and of the program's operations together. A signal delivered
     /// between two separate snapshots would leave an operation that waits for ever.
-    pub(crate) fn snapshot(&self, operations: &Operations) -> (State, OperationsSnapshot) {
+    pub(crate) fn snapshot(&self, operations: &Operations) -> (SignalState, OperationsSnapshot) {
         let state = self.0.lock();
         (*state, operations.snapshot())
     }
 
-    pub(crate) fn restore(saved: State) -> Self {
+    pub(crate) fn restore(saved: SignalState) -> Self {
         Self(Mutex::new(saved))
     }
 
@@ -111,7 +111,7 @@ impl Signals {
 /// `None`. A program may send every signal to itself.
 pub(super) fn may_send(caller: &dyn Caller, pid: Pid, signal: Option<u8>) -> bool {
     let permissions = &caller.process().kernel.permissions;
-    if caller.pid() == pid || !permissions.asks(Scope::Process) {
+    if caller.pid() == pid || !permissions.checks(Scope::Process) {
         return true;
     }
     let name = signal.map_or("0".to_owned(), name);

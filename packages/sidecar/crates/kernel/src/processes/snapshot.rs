@@ -2,7 +2,7 @@
 //! and waiters. The programs are not part of the snapshot; they register when they are restored.
 
 use super::status::SIGKILL;
-use super::table::{Entry, LAST_PID};
+use super::table::{LAST_PID, ProcessRecord};
 use super::{Processes, Status};
 use crate::Operations;
 use crate::ids::OperationId;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// A snapshot of the process table.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ProcessTableSnapshot {
-    entries: BTreeMap<Pid, Entry>,
+    entries: BTreeMap<Pid, ProcessRecord>,
     last: Pid,
 }
 
@@ -47,7 +47,7 @@ impl ProcessTableSnapshot {
 
     /// Returns the bytes that the snapshot occupies.
     pub(crate) fn own_bytes(&self) -> u64 {
-        (self.entries.len() * size_of::<(Pid, Entry)>()) as u64
+        (self.entries.len() * size_of::<(Pid, ProcessRecord)>()) as u64
     }
 }
 
@@ -68,7 +68,7 @@ impl Processes {
             let mut state = made.0.lock();
             state.table.entries.clone_from(&saved.entries);
             state.table.last = saved.last;
-            state.mark.rose(count, u64::MAX);
+            state.mark.raise(count, u64::MAX);
         }
         Ok(made)
     }

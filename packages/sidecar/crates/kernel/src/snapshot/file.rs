@@ -52,11 +52,11 @@ impl KernelSnapshot {
 
     fn check(&self) -> Checked {
         self.files.check()?;
-        self.graph.check(&self.files)?;
-        self.sockets.check(self.graph.len())?;
+        self.descriptions.check(&self.files)?;
+        self.sockets.check(self.descriptions.len())?;
         self.table.check(self.pids())?;
         self.bindings.check()?;
-        if !self.graph.sockets().all(|id| self.sockets.has(id)) {
+        if !self.descriptions.sockets().all(|id| self.sockets.has(id)) {
             return Err("a descriptor of a missing socket");
         }
         let mut feeds = HashSet::new();
@@ -66,7 +66,7 @@ impl KernelSnapshot {
 
 impl ProcessSnapshot {
     fn check(&self, kernel: &KernelSnapshot, feeds: &mut HashSet<SocketId>) -> Checked {
-        self.files.check(&kernel.files, kernel.graph.len())?;
+        self.files.check(&kernel.files, kernel.descriptions.len())?;
         self.operations.check()?;
         self.crypto.check()?;
         self.signals.check()?;

@@ -20,13 +20,13 @@ mod file;
 #[cfg(test)]
 mod rewritten;
 
-use super::descriptors::{DescriptionCollector, DescriptionsSnapshot, Open};
+use super::descriptors::{DescriptionCollector, DescriptionsSnapshot, RestoredDescriptions};
 pub use super::encoding::bounded;
 
 use super::bindings::{Bindings, BindingsSnapshot};
 use super::crypto::{Crypto, CryptoSnapshot};
 use super::descriptors::Target;
-use super::fs::{self, FilesSnapshot, ProcessFactsSnapshot, ProcessFilesSnapshot, Surroundings};
+use super::fs::{self, FilesSnapshot, ProcessFactsSnapshot, ProcessFilesSnapshot, RestoreContext};
 use super::host_calls::HostCalls;
 use super::net::{Sockets, SocketsSnapshot};
 use super::operations::OperationsSnapshot;
@@ -57,7 +57,7 @@ const UNANSWERED: &[u8] = b"the call was in progress when the snapshot was taken
 #[derive(Serialize, Deserialize)]
 pub struct KernelSnapshot {
     files: FilesSnapshot,
-    graph: DescriptionsSnapshot,
+    descriptions: DescriptionsSnapshot,
     sockets: SocketsSnapshot,
     table: ProcessTableSnapshot,
     policy: PolicySnapshot,
@@ -84,7 +84,7 @@ struct ProcessSnapshot {
 }
 
 /// The state that the embedder passes to a restore.
-pub struct Reattach<'a> {
+pub struct RestoreInputs<'a> {
     /// The limits.
     pub limits: Limits,
     /// The permissions. `None` keeps the snapshot's policy.
@@ -112,20 +112,20 @@ impl Kernel {
         // The embedder may still act, and an operation must not complete between the snapshots of
         // its completer and of the operation. Completers are therefore stored first: an operation
         // that is pending afterwards was pending when its completer was stored.
-        let mut graph = DescriptionCollector::default();
+        let mut descriptions = DescriptionCollector::default();
         let files = self.files.lock().snapshot();
-        let sockets = self.sockets.snapshot(&mut graph);
+        let sockets = self.sockets.snapshot(&mut descriptions);
         let table = self.processes.snapshot();
         let calls = self.host_calls.waiters();
-        let mut saved: Vec<_> = processes.iter().map(|process| process.snapshot(&mut graph)).collect();
+        let mut saved: Vec<_> = processes.iter().map(|process| process.snapshot(&mut descriptions)).collect();
         saved.sort_unstable_by_key(|process| process.pid);
         let (policy, bindings) = (self.permissions.snapshot(), self.bindings.snapshot());
-        KernelSnapshot { files, graph: graph.done(), sockets, table, policy, bindings, calls, processes: saved }
+        KernelSnapshot { files, descriptions: descriptions.done(), sockets, table, policy, bindings, calls, processes: saved }
     }
 
     /// Restores the kernel and its processes, for new programs. Changes nothing outside if the
     /// limits are too low or a mount is missing.
-    pub fn restore(saved: &KernelSnapshot, with: Reattach<'_>) -> Result<RestoredKernel, Error> {
+    pub fn restore(saved: &KernelSnapshot, with: RestoreInputs<'_>) -> Result<RestoredKernel, Error> {
         let policy = match with.permissions {
             Some(policy) => PolicySnapshot::of(policy)?,
             None => saved.policy.clone(),
@@ -141,7 +141,7 @@ impl Kernel {
         }
         let processes = Arc::new(Processes::restore(&saved.table, usage.clone())?);
         let permissions = Arc::new(Permissions::restore(policy));
-        let mut files = saved.files.restore(&Surroundings {
+        let mut files = saved.files.restore(&RestoreContext {
             usage: &usage,
             processes: &processes,
             permissions: &permissions,
@@ -149,7 +149,7 @@ impl Kernel {
             file_systems: with.file_systems,
             operations: &operations,
         })?;
-        let open = saved.graph.restore(&mut files)?;
+        let open = saved.descriptions.restore(&mut files)?;
         let kernel = Arc::new(Self {
             files: Mutex::new(files),
             sockets: Sockets::restore(&saved.sockets, &open, &usage, &operations)?,
@@ -157,7 +157,7 @@ impl Kernel {
             permissions,
             usage,
             host_calls: HostCalls::default(),
-            asks: AtomicBool::new(!with.file_systems.is_empty()),
+            has_app_file_systems: AtomicBool::new(!with.file_systems.is_empty()),
             bindings: Bindings::restore(&saved.bindings),
         });
         let restored: Result<Vec<_>, _> = saved
@@ -184,11 +184,11 @@ impl Kernel {
     /// over, and the numbers of host calls and the CPU time continue. The embedder's connections to
     /// `before` end with `error`. Fails without a change if the name of a command is taken.
     pub fn take_over(&self, before: &Self, error: &Error) -> Result<(), Error> {
-        self.follow_bindings(before)?;
-        self.usage.warnings.follow(&before.usage.warnings);
+        self.take_over_bindings(before)?;
+        self.usage.warnings.take_over(&before.usage.warnings);
         self.usage.computed(before.usage.cpu_ns());
-        self.permissions.follow(&before.permissions);
-        self.host_calls.follow(&before.host_calls);
+        self.permissions.take_over(&before.permissions);
+        self.host_calls.take_over(&before.host_calls);
         self.sockets.take_over(&before.sockets, error);
         Ok(())
     }
@@ -235,8 +235,8 @@ impl RestoredKernel {
 }
 
 impl Process {
-    fn snapshot(&self, graph: &mut DescriptionCollector) -> ProcessSnapshot {
-        let files = self.files.snapshot(graph);
+    fn snapshot(&self, descriptions: &mut DescriptionCollector) -> ProcessSnapshot {
+        let files = self.files.snapshot(descriptions);
         // The operations are stored after everything that completes them: see [`Kernel::snapshot`].
         let (signals, operations) = self.signals.snapshot(&self.operations);
         ProcessSnapshot {
@@ -268,7 +268,7 @@ impl ProcessSnapshot {
         size_of::<Self>() as u64 + self.operations.own_bytes() + self.crypto.own_bytes() + self.facts.own_bytes()
     }
 
-    fn restore(&self, kernel: &Arc<Kernel>, operations: Arc<Operations>, open: &Open) -> Result<Process, Error> {
+    fn restore(&self, kernel: &Arc<Kernel>, operations: Arc<Operations>, open: &RestoredDescriptions) -> Result<Process, Error> {
         let usage = &kernel.usage;
         let files = self.files.restore(&mut kernel.files.lock(), open, &kernel.permissions, kernel.descriptors())?;
         let texts = self.texts.map(|bytes| {

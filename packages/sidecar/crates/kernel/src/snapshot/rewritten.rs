@@ -9,20 +9,20 @@ impl KernelSnapshot {
     /// returns for their bytes.
     pub(crate) fn rewritten(mut self, change: impl FnOnce(Vec<u8>) -> Vec<u8>) -> Result<Self, &'static str> {
         let own: Vec<&ProcessFilesSnapshot> = self.processes.iter().map(|process| &process.files).collect();
-        let bytes = change(postcard::to_stdvec(&(&self.files, &self.graph, &own)).expect("an encoded snapshot"));
+        let bytes = change(postcard::to_stdvec(&(&self.files, &self.descriptions, &own)).expect("an encoded snapshot"));
         let read: (FilesSnapshot, DescriptionsSnapshot, Vec<ProcessFilesSnapshot>) =
             postcard::from_bytes(&bytes).map_err(|_| "no valid snapshot")?;
-        let (files, graph, own) = read;
+        let (files, descriptions, own) = read;
         files.check()?;
-        graph.check(&files)?;
+        descriptions.check(&files)?;
         if own.len() != self.processes.len() {
             return Err("other processes");
         }
         for (process, own) in self.processes.iter_mut().zip(own) {
-            own.check(&files, graph.len())?;
+            own.check(&files, descriptions.len())?;
             process.files = own;
         }
-        (self.files, self.graph) = (files, graph);
+        (self.files, self.descriptions) = (files, descriptions);
         Ok(self)
     }
 

@@ -61,7 +61,7 @@ impl Gauge {
     }
 
     /// Returns the present and the highest use.
-    pub(crate) fn look(&self) -> (u64, u64) {
+    pub(crate) fn used_and_highest(&self) -> (u64, u64) {
         (self.used.load(Ordering::Relaxed), self.high.load(Ordering::Relaxed))
     }
 }
@@ -135,10 +135,10 @@ mod tests {
         assert!(Charge::of(&usage, Resource::HostFiles, u64::MAX).is_none());
         assert!(one.grow(3) && !one.grow(1) && one.raise_to(10) && !one.raise_to(11));
         one.shrink(20);
-        assert_eq!((one.amount(), usage.gauge(Resource::HostFiles).look()), (0, (0, 10)));
+        assert_eq!((one.amount(), usage.gauge(Resource::HostFiles).used_and_highest()), (0, (0, 10)));
         assert!(one.grow(5));
         drop(one);
-        assert_eq!(usage.gauge(Resource::HostFiles).look(), (0, 10));
+        assert_eq!(usage.gauge(Resource::HostFiles).used_and_highest(), (0, 10));
     }
 
     #[test]

@@ -13,13 +13,13 @@ pub struct Mark {
 impl Mark {
     /// Records that the counter has risen to `used`. Returns whether the counter is newly near
     /// its limit.
-    pub fn rose(&mut self, used: u64, max: u64) -> bool {
+    pub fn raise(&mut self, used: u64, max: u64) -> bool {
         self.high = self.high.max(used);
         is_near(used, max) && !std::mem::replace(&mut self.warned, true)
     }
 
     /// Records that the counter has fallen to `used`.
-    pub fn fell(&mut self, used: u64, max: u64) {
+    pub fn lower(&mut self, used: u64, max: u64) {
         if self.warned && is_calm(used, max) {
             self.warned = false;
         }
@@ -38,17 +38,17 @@ mod tests {
     #[test]
     fn warns_again_only_after_the_use_has_fallen_far() {
         let mut mark = Mark::default();
-        assert!(!mark.rose(79, 100));
-        assert!(mark.rose(80, 100) && !mark.rose(100, 100));
-        mark.fell(60, 100);
-        assert!(!mark.rose(90, 100));
-        mark.fell(59, 100);
-        assert!(mark.rose(80, 100));
+        assert!(!mark.raise(79, 100));
+        assert!(mark.raise(80, 100) && !mark.raise(100, 100));
+        mark.lower(60, 100);
+        assert!(!mark.raise(90, 100));
+        mark.lower(59, 100);
+        assert!(mark.raise(80, 100));
         assert_eq!(mark.high(), 100);
     }
 
     #[test]
     fn a_limit_of_zero_causes_no_warning() {
-        assert!(!Mark::default().rose(0, 0));
+        assert!(!Mark::default().raise(0, 0));
     }
 }

@@ -47,7 +47,7 @@ impl Usage {
     /// Returns the kernel memory in use.
     #[cfg(test)]
     pub(crate) fn kernel_bytes(&self) -> u64 {
-        self.gauge(Resource::Kernel).look().0
+        self.gauge(Resource::Kernel).used_and_highest().0
     }
 
     pub(crate) fn gauge(&self, resource: Resource) -> &Gauge {

@@ -11,7 +11,7 @@ pub struct Peak(AtomicU64);
 
 impl Peak {
     /// Raises the highest value to `value`.
-    pub fn saw(&self, value: u64) {
+    pub fn record(&self, value: u64) {
         if value > self.0.load(Ordering::Relaxed) {
             self.0.fetch_max(value, Ordering::Relaxed);
         }

@@ -58,7 +58,7 @@ impl Warnings {
     }
 
     /// Takes over the listener of `before`, if it has one.
-    pub(crate) fn follow(&self, before: &Self) {
+    pub(crate) fn take_over(&self, before: &Self) {
         if let Some(listener) = before.listener.get() {
             self.listen(listener.clone());
         }

@@ -1,8 +1,8 @@
 //! Archives that the embedder reads and writes. Next: `archive/` beside this folder.
 
 use super::super::archive::{Archive, Export, Failed, Import};
-use super::super::guard::Wanted;
-use super::super::walk::{Last, Side};
+use super::super::guard::RequestedOperations;
+use super::super::walk::{FinalLink, PathEnd};
 use super::EmbedderFiles;
 use crate::permissions::operations::files;
 use coldframe_error::Errno;
@@ -21,9 +21,9 @@ impl EmbedderFiles<'_> {
         let base = self.explained("mkdir", path, |path| {
             let mut tree = self.view.lock();
             tree.make_directories(path)?;
-            let is_directory = match self.view.walk(&tree, path, Last::Follow, Wanted::only(files::STAT))? {
-                Side::Memory(end) => tree.directory(end.existing()?).is_ok(),
-                Side::Host(end) => end.stat.is_some_and(|stat| stat.kind == super::Type::Directory),
+            let is_directory = match self.view.walk(&tree, path, FinalLink::Follow, RequestedOperations::only(files::STAT))? {
+                PathEnd::Memory(end) => tree.directory(end.existing()?).is_ok(),
+                PathEnd::Mount(end) => end.stat.is_some_and(|stat| stat.kind == super::Type::Directory),
             };
             drop(tree);
             if is_directory { self.view.real_path(path) } else { Err(Errno::ENOTDIR) }

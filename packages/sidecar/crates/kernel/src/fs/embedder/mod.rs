@@ -12,14 +12,14 @@ mod watching;
 pub use handles::EmbedderFile;
 pub use watching::EmbedderWatch;
 
-use super::guard::Wanted;
+use super::guard::RequestedOperations;
 use super::node::{MAX_NAME, Type};
 use super::open::{self, Opened};
 use super::overlay::Raise;
 use super::stat::Stat;
 use super::tree::{FileSystem, User};
 use super::view::{Guard, View};
-use super::walk::{Last, Place, Side};
+use super::walk::{FinalLink, Location, PathEnd};
 use crate::fs::options::FileSystemOptions;
 use crate::fs::options::MountOptions;
 use crate::fs::reports::DirectoryEntry;
@@ -145,14 +145,14 @@ impl<'k> EmbedderFiles<'k> {
         let mut tree = self.view.lock();
         let Opened::Directory(place) = open::find(&mut tree, &self.view, path, DIRECTORY, 0)? else { return Err(Errno::ENOTDIR) };
         match place {
-            Place::Here(ino) => {
+            Location::Memory(ino) => {
                 if let Some(mut listing) = tree.merged(ino)? {
                     return std::iter::from_fn(|| listing.next().transpose()).collect();
                 }
                 let names = &tree.directory(ino)?.names;
                 names.iter().map(|(name, ino)| Ok((name.to_vec(), tree.node(*ino)?.kind()))).collect()
             }
-            Place::There(mount, path) => {
+            Location::Mount(mount, path) => {
                 let mut listing = tree.mount(mount)?.list(&path)?;
                 drop(tree);
                 std::iter::from_fn(|| listing.next().transpose()).collect()
@@ -199,9 +199,9 @@ impl<'k> EmbedderFiles<'k> {
 
     fn remove_all(&self, path: &[u8]) -> Result<(), Errno> {
         let mut tree = self.view.lock();
-        match self.view.walk_to(&mut tree, path, Last::Name, Wanted::only(0), Raise::Itself)? {
-            Side::Memory(end) => tree.remove_all(self.view.user, &end),
-            Side::Host(end) => tree.mount(end.mount)?.remove_all(&end),
+        match self.view.walk_to(&mut tree, path, FinalLink::Name, RequestedOperations::only(0), Raise::Itself)? {
+            PathEnd::Memory(end) => tree.remove_all(self.view.user, &end),
+            PathEnd::Mount(end) => tree.mount(end.mount)?.remove_all(&end),
         }
     }
 

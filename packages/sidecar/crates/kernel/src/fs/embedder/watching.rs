@@ -1,6 +1,6 @@
 //! Watches of the embedder. Next: `feed.rs` beside this folder, which keeps the changes.
 
-use super::super::feed::{Feed, Waiter};
+use super::super::feed::{ChangeFeed, Waiter};
 use super::super::node::Type;
 use super::super::watch::{self, Subscriber};
 use super::EmbedderFiles;
@@ -8,7 +8,7 @@ use coldframe_error::Error;
 use std::sync::Arc;
 
 /// A watch of the embedder. [`EmbedderFiles::unwatch`] must end the watch.
-pub struct EmbedderWatch(Arc<Feed>);
+pub struct EmbedderWatch(Arc<ChangeFeed>);
 
 impl EmbedderWatch {
     /// Requests the next batch of changes. Returns false if another request is waiting.
@@ -22,7 +22,7 @@ impl EmbedderFiles<'_> {
     pub fn watch(&self, path: &str, recursive: bool) -> Result<(EmbedderWatch, bool), Error> {
         self.explained("watch", path, |path| {
             let is_directory = self.view.stat(path, true)?.kind == Type::Directory;
-            let feed = Arc::new(Feed::default());
+            let feed = Arc::new(ChangeFeed::default());
             watch::begin(&self.view, path, recursive && is_directory, &Subscriber::Embedder(feed.clone()), None)?;
             Ok((EmbedderWatch(feed), is_directory))
         })

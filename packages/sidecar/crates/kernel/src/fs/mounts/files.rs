@@ -3,7 +3,7 @@
 
 mod snapshot;
 
-pub(in crate::fs) use snapshot::Opened as OpenedSnapshot;
+pub(in crate::fs) use snapshot::OpenedAs;
 pub(crate) use snapshot::{HostFileSnapshot, ListingSnapshot};
 
 use super::super::app_file_system::App;

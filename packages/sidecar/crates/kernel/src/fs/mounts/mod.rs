@@ -16,9 +16,9 @@ mod traps;
 mod walk;
 mod watching;
 
-pub(super) use files::OpenedSnapshot;
+pub(super) use files::OpenedAs;
 pub(crate) use files::{HostFile, HostFileSnapshot, Listing, ListingSnapshot, OpenFlags};
-pub(super) use snapshot::{Kind, MountSnapshot};
+pub(super) use snapshot::{MountKind, MountSnapshot};
 pub(super) use watching::{HostWatchSnapshot, HostWatchers};
 
 use super::app_file_system::App;
@@ -26,7 +26,7 @@ use super::content::Content;
 use super::node::{Body, Directory, MAX_NAME};
 use super::proc::Proc;
 use super::tree::{FileSystem, GUEST, User, now};
-use super::walk::{Last, Name, Place, Side};
+use super::walk::{FinalLink, Location, Name, PathEnd};
 use crate::fs::options::FileSystemOptions;
 use crate::fs::options::MountOptions;
 use cap_std::ambient_authority;
@@ -43,7 +43,7 @@ pub(crate) struct Mount {
     /// Whether changes are made in memory (`overlay.rs`).
     pub(super) overlay: bool,
     /// The directory of the mount point. `name` is the mount point's name in the directory.
-    pub(super) parent: Place,
+    pub(super) parent: Location,
     pub(super) name: Box<[u8]>,
     /// The guest path as the embedder's options had it, without slashes at its end. Empty for
     /// `/proc`, which no option mounts.
@@ -102,7 +102,7 @@ fn trimmed(guest_path: &str) -> &[u8] {
 
 impl Mount {
     /// Makes the mount of `/proc` in the directory `parent`.
-    pub(super) fn of_proc(proc: Proc, parent: Place) -> Self {
+    pub(super) fn of_proc(proc: Proc, parent: Location) -> Self {
         let (name, guest_path, inner) = (b"proc"[..].into(), Box::default(), parking_lot::RwLock::default());
         Self { source: Source::Proc(proc), read_only: true, overlay: false, parent, name, guest_path, inner }
     }
@@ -153,16 +153,16 @@ impl FileSystem {
         let number = self.mounts.len();
         match &parent {
             // The root of an overlay is made below, after the mount is in the table.
-            Place::Here(_) if options.overlay => {}
-            Place::Here(parent) => self.put_mount(*parent, &name, Body::Mount(number)).map_err(wrong_place)?,
-            Place::There(..) if options.overlay => return Err(wrong_place(Errno::EBUSY)),
-            Place::There(outer, path) => {
+            Location::Memory(_) if options.overlay => {}
+            Location::Memory(parent) => self.put_mount(*parent, &name, Body::Mount(number)).map_err(wrong_place)?,
+            Location::Mount(..) if options.overlay => return Err(wrong_place(Errno::EBUSY)),
+            Location::Mount(outer, path) => {
                 let at = if path.is_empty() { name.to_vec() } else { super::walk::join(path.clone(), &name) };
                 self.mount(*outer).map_err(wrong_place)?.inner.write().push((at, number));
             }
         }
         self.mounts.push(Arc::new(mount));
-        if let (true, Place::Here(parent)) = (options.overlay, &parent) {
+        if let (true, Location::Memory(parent)) = (options.overlay, &parent) {
             self.put_mount(*parent, &name, Self::overlay_root(number)).map_err(wrong_place)?;
         }
         Ok(())
@@ -180,8 +180,8 @@ impl FileSystem {
         let (parent, name) = self.mount_point(guest_path).map_err(wrong_place)?;
         let place = self.mounts.len();
         match &parent {
-            Place::Here(parent) => self.put_mount(*parent, &name, Body::Mount(place)).map_err(wrong_place)?,
-            Place::There(outer, path) => {
+            Location::Memory(parent) => self.put_mount(*parent, &name, Body::Mount(place)).map_err(wrong_place)?,
+            Location::Mount(outer, path) => {
                 let at = if path.is_empty() { name.to_vec() } else { super::walk::join(path.clone(), &name) };
                 self.mount(*outer).map_err(wrong_place)?.inner.write().push((at, place));
             }
@@ -194,7 +194,7 @@ impl FileSystem {
 
     /// Returns the directory and the name of a new mount point. No link may lead to the directory:
     /// permission rules use the path in the options, and checks use the mount's real path.
-    fn mount_point(&mut self, path: &[u8]) -> Result<(Place, Box<[u8]>), Errno> {
+    fn mount_point(&mut self, path: &[u8]) -> Result<(Location, Box<[u8]>), Errno> {
         let cut = path.iter().rposition(|byte| *byte == b'/').ok_or(Errno::EINVAL)?;
         let (holder, name) = (&path[..cut], &path[cut + 1..]);
         if path.first() != Some(&b'/') || name.is_empty() || name == b"." || name == b".." || name.len() > MAX_NAME {
@@ -203,13 +203,15 @@ impl FileSystem {
         let holder = if holder.is_empty() { b"/" } else { holder };
         self.make_directories(holder)?;
         let place = match self.place(User::Host, None, holder)? {
-            Place::There(mount, path) if self.is_overlay(mount) => Place::Here(self.raise_path(mount, &path, &Content::new())?),
+            Location::Mount(mount, path) if self.is_overlay(mount) => {
+                Location::Memory(self.raise_path(mount, &path, &Content::new())?)
+            }
             place => place,
         };
         match &place {
-            Place::Here(ino) => drop(self.directory(*ino)?),
-            Place::There(mount, _) if self.mount(*mount)?.proc().is_some() => return Err(Errno::EBUSY),
-            Place::There(..) => {}
+            Location::Memory(ino) => drop(self.directory(*ino)?),
+            Location::Mount(mount, _) if self.mount(*mount)?.proc().is_some() => return Err(Errno::EBUSY),
+            Location::Mount(..) => {}
         }
         if super::walk::join(self.path_of(&place)?, name) != plain(path) {
             return Err(Errno::ELOOP);
@@ -241,20 +243,20 @@ impl FileSystem {
         let ends = path.iter().enumerate().filter(|(at, byte)| **byte == b'/' && *at > 0).map(|(at, _)| at);
         let ends: Vec<usize> = ends.chain([path.len()]).collect();
         for end in ends {
-            match self.walk(User::Host, None, &path[..end], Last::Follow)? {
-                Side::Host(found) if found.stat.is_none() && self.is_overlay(found.mount) => {
+            match self.walk(User::Host, None, &path[..end], FinalLink::Follow)? {
+                PathEnd::Mount(found) if found.stat.is_none() && self.is_overlay(found.mount) => {
                     let holder = found.path.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &found.path[..end]);
                     self.raise_path(found.mount, holder, &Content::new())?;
                     self.make_directories(&path[..end])?;
                 }
-                Side::Memory(found) if found.node.is_none() && matches!(found.name, Name::Plain(_)) => {
+                PathEnd::Memory(found) if found.node.is_none() && matches!(found.name, Name::Plain(_)) => {
                     self.create(User::Host, &found, Body::Directory(Directory::new()), 0o755)?;
                 }
-                Side::Memory(found) => {
+                PathEnd::Memory(found) => {
                     self.directory(found.existing()?)?;
                 }
-                Side::Host(found) if found.stat.is_none() => return Err(Errno::ENOENT),
-                Side::Host(_) => {}
+                PathEnd::Mount(found) if found.stat.is_none() => return Err(Errno::ENOENT),
+                PathEnd::Mount(_) => {}
             }
         }
         Ok(())

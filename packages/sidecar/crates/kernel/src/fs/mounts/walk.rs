@@ -4,7 +4,7 @@
 use super::super::node::Type;
 use super::super::stat::{DEVICE, Stat};
 use super::super::tree::{FileSystem, GUEST, ROOT};
-use super::super::walk::{End, Found, Last, Name, Place, join};
+use super::super::walk::{End, FinalLink, Found, Location, Name, join};
 use super::{Mount, Source};
 use cap_std::fs::{FileTypeExt, Metadata, MetadataExt};
 use coldframe_error::Errno;
@@ -25,10 +25,10 @@ impl Mount {
     pub(in crate::fs) fn look(&self, number: usize, at: &[u8], name: &[u8]) -> Result<Option<Found>, Errno> {
         let full = if at.is_empty() { name.to_vec() } else { join(at.to_vec(), name) };
         if let Some(inner) = self.inner(&full) {
-            return Ok(Some(Found { place: Place::There(inner, Vec::new()), kind: Type::Directory, stat: None }));
+            return Ok(Some(Found { place: Location::Mount(inner, Vec::new()), kind: Type::Directory, stat: None }));
         }
         match self.stat(number, &full) {
-            Ok(stat) => Ok(Some(Found { place: Place::There(number, full), kind: stat.kind, stat: Some(stat) })),
+            Ok(stat) => Ok(Some(Found { place: Location::Mount(number, full), kind: stat.kind, stat: Some(stat) })),
             Err(Errno::ENOENT) => Ok(None),
             Err(error) => Err(error),
         }
@@ -37,24 +37,30 @@ impl Mount {
     /// Walks all of `rest` below `at` in one step on the host machine, beneath the mount's root.
     /// Returns none if the step fails or if the result needs more steps: the walk then continues
     /// name by name.
-    pub(in crate::fs) fn walk_at_once(&self, number: usize, at: &[u8], rest: &[u8], last: Last) -> Result<Option<End>, Errno> {
+    pub(in crate::fs) fn walk_at_once(
+        &self,
+        number: usize,
+        at: &[u8],
+        rest: &[u8],
+        last: FinalLink,
+    ) -> Result<Option<End>, Errno> {
         let simple = rest.split(|byte| *byte == b'/').all(|part| !part.is_empty() && part != b"." && part != b"..");
         if !simple || self.overlay || self.host_path().is_none() || !self.inner.read().is_empty() {
             return Ok(None);
         }
         let full = if at.is_empty() { rest.to_vec() } else { join(at.to_vec(), rest) };
-        let follows = matches!(last, Last::Follow | Last::Create);
+        let follows = matches!(last, FinalLink::Follow | FinalLink::Create);
         match self.stat(number, &full) {
             Ok(stat) if stat.kind == Type::Link && follows => Ok(None),
             Ok(stat) => {
                 let end = full.iter().rposition(|byte| *byte == b'/');
                 let (holder, name) = end.map_or((&[][..], &full[..]), |end| (&full[..end], &full[end + 1..]));
-                let (parent, name) = (Place::There(number, holder.to_vec()), Name::Plain(name.into()));
-                let node = Some(Place::There(number, full));
+                let (parent, name) = (Location::Mount(number, holder.to_vec()), Name::Plain(name.into()));
+                let node = Some(Location::Mount(number, full));
                 Ok(Some(End { parent, name, node, slash: false, stat: Some(stat) }))
             }
             // Only calls that make a file need the location of a missing file.
-            Err(Errno::ENOENT) if matches!(last, Last::Follow | Last::Stay) => Err(Errno::ENOENT),
+            Err(Errno::ENOENT) if matches!(last, FinalLink::Follow | FinalLink::Stay) => Err(Errno::ENOENT),
             Err(_) => Ok(None),
         }
     }
@@ -141,7 +147,7 @@ impl FileSystem {
     /// the target is inside. A target outside is looked up by its text among the mounted folders.
     /// If a folder contains the target, the walk continues in that mount. Otherwise the walk fails
     /// with `EACCES`: the embedder must mount the folder that contains the target.
-    pub(in crate::fs) fn follow_on_host(&self, at: Place, number: usize, link: &[u8]) -> Result<(Place, Vec<u8>), Errno> {
+    pub(in crate::fs) fn follow_on_host(&self, at: Location, number: usize, link: &[u8]) -> Result<(Location, Vec<u8>), Errno> {
         let mount = self.mount(number)?;
         if let Some(proc) = mount.proc() {
             return proc.follow(self, link);
@@ -153,7 +159,7 @@ impl FileSystem {
         let relative = target.first() != Some(&b'/');
         if mount.app().is_some() {
             // The target is a path of the guest, as in memory.
-            return Ok((if relative { at } else { Place::Here(ROOT) }, target));
+            return Ok((if relative { at } else { Location::Memory(ROOT) }, target));
         }
         if relative && stays_inside(holder, &target) {
             return Ok((at, target));
@@ -168,7 +174,7 @@ impl FileSystem {
         let candidates = self.mounts.iter().enumerate().filter_map(|(number, other)| Some((number, other, inside(other)?)));
         // The mount with the longest matching path is nearest to the target.
         let Some((number, _, rest)) = candidates.max_by_key(|(_, other, _)| other.host_path().map_or(0, <[u8]>::len)) else {
-            let link = self.path_of(&Place::There(number, link.to_vec()))?;
+            let link = self.path_of(&Location::Mount(number, link.to_vec()))?;
             let (link, target) = (String::from_utf8_lossy(&link), String::from_utf8_lossy(&target));
             let reason = format!(
                 "the link '{link}' leads out of its mounted folder, to '{target}': mount the folder that contains the target"
@@ -177,7 +183,7 @@ impl FileSystem {
             return Err(Errno::EACCES);
         };
         let rest = rest.iter().copied().skip_while(|byte| *byte == b'/').collect();
-        Ok((Place::There(number, Vec::new()), rest))
+        Ok((Location::Mount(number, Vec::new()), rest))
     }
 }
 

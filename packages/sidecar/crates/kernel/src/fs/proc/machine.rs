@@ -4,7 +4,7 @@
 use super::Proc;
 use crate::caller_scope::current_caller;
 use crate::fs::tree::FileSystem;
-use crate::fs::walk::Place;
+use crate::fs::walk::Location;
 use coldframe_sys as sys;
 use std::fmt::Write as _;
 
@@ -116,7 +116,7 @@ fn uuid() -> String {
 pub(super) fn mounts(tree: &FileSystem) -> String {
     let mut text = "tmpfs / tmpfs rw,relatime 0 0\n".to_owned();
     for (number, mount) in tree.mounts.iter().enumerate() {
-        let Ok(path) = tree.path_of(&Place::There(number, Vec::new())) else { continue };
+        let Ok(path) = tree.path_of(&Location::Mount(number, Vec::new())) else { continue };
         let (source, kind) = if mount.proc().is_some() { ("proc", "proc") } else { ("host", "coldframe") };
         let access = if mount.read_only && mount.proc().is_none() { "ro" } else { "rw" };
         // Linux escapes these characters.

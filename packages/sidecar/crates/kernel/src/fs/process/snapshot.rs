@@ -3,10 +3,10 @@
 
 use super::{PathContext, ProcessFiles, held};
 use crate::descriptors::Descriptors;
-use crate::descriptors::{DescriptionCollector, Open};
+use crate::descriptors::{DescriptionCollector, RestoredDescriptions};
 use crate::encoding::damaged;
 use crate::fs::tree::FileSystem;
-use crate::fs::walk::Place;
+use crate::fs::walk::Location;
 use crate::permissions::Permissions;
 use coldframe_error::Error;
 use parking_lot::Mutex;
@@ -17,15 +17,15 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProcessFilesSnapshot {
     pub(in crate::fs) slots: Vec<Option<u32>>,
-    pub(in crate::fs) directory: Option<Place>,
+    pub(in crate::fs) directory: Option<Location>,
     #[serde(with = "serde_bytes")]
     path: Vec<u8>,
     umask: u32,
 }
 
 impl ProcessFiles {
-    pub(crate) fn snapshot(&self, graph: &mut DescriptionCollector) -> ProcessFilesSnapshot {
-        let mut index = |slot: &Option<_>| slot.as_ref().map(|description| graph.index_of(description));
+    pub(crate) fn snapshot(&self, descriptions: &mut DescriptionCollector) -> ProcessFilesSnapshot {
+        let mut index = |slot: &Option<_>| slot.as_ref().map(|description| descriptions.index_of(description));
         let slots = self.descriptors.lock().slots().iter().map(&mut index).collect();
         let PathContext { directory, path, umask } = &*self.context.lock();
         ProcessFilesSnapshot { slots, directory: directory.clone(), path: path.clone(), umask: *umask }
@@ -38,7 +38,7 @@ impl ProcessFilesSnapshot {
     pub(crate) fn restore(
         &self,
         tree: &mut FileSystem,
-        open: &Open,
+        open: &RestoredDescriptions,
         permissions: &Arc<Permissions>,
         limit: usize,
     ) -> Result<ProcessFiles, Error> {

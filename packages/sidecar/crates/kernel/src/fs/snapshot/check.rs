@@ -4,11 +4,11 @@
 
 use super::FilesSnapshot;
 use crate::fs::base::uncounted;
-use crate::fs::mounts::{HostFileSnapshot, Kind, MountSnapshot, OpenedSnapshot};
+use crate::fs::mounts::{HostFileSnapshot, MountKind, MountSnapshot, OpenedAs};
 use crate::fs::node::{Body, Device, Directory, Ino, MAX_NAME, Node};
 use crate::fs::process::ProcessFilesSnapshot;
 use crate::fs::tree::{ROOT, Space};
-use crate::fs::walk::Place;
+use crate::fs::walk::Location;
 use std::collections::HashMap;
 
 /// The bound of inode numbers: a guest's double represents the numbers below exactly.
@@ -31,7 +31,7 @@ pub(crate) fn is_name(name: &[u8]) -> bool {
 
 /// Returns whether an inode is the mount point of a mount.
 fn is_mounted(node: &Node, mount: &MountSnapshot) -> bool {
-    mount.parent == Place::Here(node.parent) && node.name[..] == mount.name[..]
+    mount.parent == Location::Memory(node.parent) && node.name[..] == mount.name[..]
 }
 
 /// Returns whether a path is relative to a mount's root, without slashes at both ends.
@@ -49,38 +49,38 @@ impl FilesSnapshot {
         self.check_counters()?;
         for ((mount, path), ino) in &self.raised {
             let is_directory = self.nodes.get(ino).is_none_or(Node::is_directory);
-            ensure(self.kind(*mount) == Some(Kind::Overlay) && is_path(path), "a raised directory without an overlay")?;
+            ensure(self.kind(*mount) == Some(MountKind::Overlay) && is_path(path), "a raised directory without an overlay")?;
             ensure((1..=self.last).contains(ino) && is_directory, "a raised directory that is not a directory")?;
         }
         for watch in &self.watches {
             ensure(watch.is_sound() && self.nodes.contains_key(&watch.node), "an impossible watch")?;
         }
         for host in &self.host_watches {
-            let is_folder = matches!(self.kind(host.mount), Some(Kind::Folder | Kind::Overlay));
+            let is_folder = matches!(self.kind(host.mount), Some(MountKind::Folder | MountKind::Overlay));
             ensure(host.watch.is_sound() && is_folder && is_path(&host.path), "an impossible watch")?;
         }
         Ok(())
     }
 
-    fn kind(&self, mount: usize) -> Option<Kind> {
+    fn kind(&self, mount: usize) -> Option<MountKind> {
         self.mounts.get(mount).map(|mount| mount.kind)
     }
 
     fn check_mounts(&self) -> Checked {
         for (number, mount) in self.mounts.iter().enumerate() {
-            ensure((mount.kind == Kind::Proc) == (number == 0), "a /proc that is not mount 0")?;
+            ensure((mount.kind == MountKind::Proc) == (number == 0), "a /proc that is not mount 0")?;
             ensure(is_name(&mount.name) && (number == 0 || mount.has_path()), "a mount with an invalid name")?;
             // A mount's parent is in memory or in an earlier mount, so that the way up from the
             // mount ends.
             let is_there = match &mount.parent {
-                Place::Here(ino) => self.nodes.get(ino).is_some_and(Node::is_directory),
-                Place::There(outer, path) => {
-                    *outer < number && matches!(self.kind(*outer), Some(Kind::Folder | Kind::App)) && is_path(path)
+                Location::Memory(ino) => self.nodes.get(ino).is_some_and(Node::is_directory),
+                Location::Mount(outer, path) => {
+                    *outer < number && matches!(self.kind(*outer), Some(MountKind::Folder | MountKind::App)) && is_path(path)
                 }
             };
             ensure(is_there, "a mount without a parent directory")?;
             ensure(self.is_at_its_own_path(mount) == Some(true), "a mount at another path than its own")?;
-            if mount.kind == Kind::Overlay {
+            if mount.kind == MountKind::Overlay {
                 let root = self.raised.get(&(number, Box::default())).and_then(|ino| self.nodes.get(ino));
                 ensure(root.is_some_and(|root| is_mounted(root, mount)), "an overlay at another path than its own")?;
             }
@@ -99,13 +99,13 @@ impl FilesSnapshot {
         let mut place = mount.parent.clone();
         loop {
             place = match place {
-                Place::Here(ROOT) => return Some(left == 0),
-                Place::Here(ino) => {
+                Location::Memory(ROOT) => return Some(left == 0),
+                Location::Memory(ino) => {
                     let node = self.nodes.get(&ino).filter(|node| node.meta.links > 0)?;
                     left = above(&path[..left], &node.name)?;
-                    Place::Here(node.parent)
+                    Location::Memory(node.parent)
                 }
-                Place::There(outer, inside) => {
+                Location::Mount(outer, inside) => {
                     if !inside.is_empty() {
                         left = above(&path[..left], &inside)?;
                     }
@@ -131,7 +131,7 @@ impl FilesSnapshot {
                 Body::Device(device) => ensure(!matches!(device, Device::Descriptor(_)), "an impossible device")?,
                 Body::File(content) => ensure(i64::try_from(content.len()).is_ok(), "a file above the largest size")?,
                 Body::Mount(number) => {
-                    let mount = self.mounts.get(*number).filter(|mount| mount.kind != Kind::Overlay);
+                    let mount = self.mounts.get(*number).filter(|mount| mount.kind != MountKind::Overlay);
                     ensure(mount.is_some_and(|mount| is_mounted(node, mount)), "a mount point without a mount")?;
                 }
                 Body::Socket => {}
@@ -162,7 +162,7 @@ impl FilesSnapshot {
             *count = count.saturating_add(1);
         }
         if let Some(below) = &directory.below {
-            ensure(self.kind(below.mount) == Some(Kind::Overlay), "a raised directory without an overlay")?;
+            ensure(self.kind(below.mount) == Some(MountKind::Overlay), "a raised directory without an overlay")?;
             ensure(is_path(&below.path) && below.gone.iter().all(|name| is_name(name)), "an invalid name")?;
         }
         Ok(())
@@ -213,10 +213,10 @@ impl FilesSnapshot {
     }
 
     /// Returns whether a program can have `place` open as a directory or as its working directory.
-    pub(crate) fn is_directory(&self, place: &Place) -> bool {
+    pub(crate) fn is_directory(&self, place: &Location) -> bool {
         match place {
-            Place::Here(ino) => self.nodes.get(ino).is_some_and(Node::is_directory),
-            Place::There(mount, path) => self.kind(*mount).is_some() && is_path(path),
+            Location::Memory(ino) => self.nodes.get(ino).is_some_and(Node::is_directory),
+            Location::Mount(mount, path) => self.kind(*mount).is_some() && is_path(path),
         }
     }
 
@@ -224,9 +224,9 @@ impl FilesSnapshot {
     pub(crate) fn may_be_open(&self, file: &HostFileSnapshot) -> bool {
         let of_kind = matches!(
             (self.kind(file.mount), &file.what),
-            (Some(Kind::Proc), OpenedSnapshot::Text(..))
-                | (Some(Kind::App), OpenedSnapshot::App)
-                | (Some(Kind::Folder | Kind::Overlay), OpenedSnapshot::Folder(_))
+            (Some(MountKind::Proc), OpenedAs::Text(..))
+                | (Some(MountKind::App), OpenedAs::App)
+                | (Some(MountKind::Folder | MountKind::Overlay), OpenedAs::Folder(_))
         );
         of_kind && !file.path.is_empty() && is_path(&file.path)
     }

@@ -59,7 +59,7 @@ pub(crate) struct FilesSnapshot {
 }
 
 /// The objects that a copy's files are bound to.
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct RestoreContext<'a> {
     pub(crate) usage: &'a Arc<Usage>,
     pub(crate) processes: &'a Arc<Processes>,
     pub(crate) permissions: &'a Arc<Permissions>,
@@ -100,7 +100,7 @@ impl FileSystem {
 impl FilesSnapshot {
     /// Makes the files of a copy, without open descriptions. Each mount gets its old number.
     /// `/proc` shows the new processes.
-    pub(crate) fn restore(&self, around: &Surroundings<'_>) -> Result<FileSystem, Error> {
+    pub(crate) fn restore(&self, around: &RestoreContext<'_>) -> Result<FileSystem, Error> {
         let limits = &around.usage.limits;
         let exhausted = |resource: &'static str, limit: u64| Error::ResourceExhausted { resource, limit };
         if self.used.bytes > limits.filesystem_bytes {

@@ -4,7 +4,7 @@
 
 use super::{MAX_KEPT, Subscriber, Watcher, Watchers};
 use crate::fs::node::Ino;
-use crate::fs::snapshot::Surroundings;
+use crate::fs::snapshot::RestoreContext;
 use crate::fs::tree::FileSystem;
 use crate::ids::MAX_ID;
 use crate::ids::OperationId;
@@ -68,7 +68,7 @@ impl WatchSnapshot {
     /// limits do not allow the watch.
     pub(in crate::fs) fn restore(
         &self,
-        around: &Surroundings<'_>,
+        around: &RestoreContext<'_>,
         permissions: Option<Arc<Permissions>>,
     ) -> Result<Option<Watcher>, Error> {
         let Some(operations) = around.operations.get(&self.pid) else { return Ok(None) };
@@ -102,20 +102,24 @@ impl WatchSnapshot {
 }
 
 /// Fails if the limits do not allow `count` watches.
-pub(in crate::fs) fn check_count(count: usize, around: &Surroundings<'_>) -> Result<(), Error> {
+pub(in crate::fs) fn check_count(count: usize, around: &RestoreContext<'_>) -> Result<(), Error> {
     let limit = around.usage.limits.watches;
     if count as u64 > limit {
         return Err(Error::ResourceExhausted { resource: "watches", limit });
     }
     if count > 0 {
-        around.usage.peaks.watches.saw(count as u64);
+        around.usage.peaks.watches.record(count as u64);
     }
     Ok(())
 }
 
 impl FileSystem {
     /// Restores the watches in memory of running programs.
-    pub(in crate::fs) fn restore_watches(&mut self, snapshots: &[WatchSnapshot], around: &Surroundings<'_>) -> Result<(), Error> {
+    pub(in crate::fs) fn restore_watches(
+        &mut self,
+        snapshots: &[WatchSnapshot],
+        around: &RestoreContext<'_>,
+    ) -> Result<(), Error> {
         let lives = |watch: &&WatchSnapshot| around.operations.contains_key(&watch.pid);
         check_count(snapshots.iter().filter(lives).count(), around)?;
         for watch in snapshots {

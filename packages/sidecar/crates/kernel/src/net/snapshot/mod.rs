@@ -9,10 +9,10 @@ mod checks;
 
 use super::network::Network;
 use super::socket::{Role, Socket, WaitOwner};
-use super::sockets::{Feed, SocketState, Sockets};
+use super::sockets::{SocketState, Sockets, StdinFeed};
 use crate::Operations;
-use crate::descriptors::{DescriptionCollector, Open};
-use crate::descriptors::{Held, Target};
+use crate::descriptors::{DescriptionCollector, RestoredDescriptions};
+use crate::descriptors::{HeldObject, Target};
 use crate::ids::{OperationId, SocketId};
 use crate::usage::Usage;
 use coldframe_error::Error;
@@ -27,7 +27,7 @@ pub(crate) struct SocketsSnapshot {
     sockets: BTreeMap<SocketId, Socket>,
     last: Option<SocketId>,
     last_port: u16,
-    feeds: BTreeMap<SocketId, Feed>,
+    feeds: BTreeMap<SocketId, StdinFeed>,
     /// Passed descriptors by receiving end, as indices of descriptions.
     passed: BTreeMap<SocketId, Vec<u32>>,
     /// The embedder's ends of inbound connections.
@@ -81,7 +81,7 @@ impl Sockets {
     /// Restores the sockets for programs with these operations. Fails if the limits are exceeded.
     pub(crate) fn restore(
         snapshot: &SocketsSnapshot,
-        open: &Open,
+        open: &RestoredDescriptions,
         usage: &Arc<Usage>,
         operations: &HashMap<Pid, Arc<Operations>>,
     ) -> Result<Self, Error> {
@@ -153,7 +153,7 @@ impl Sockets {
         });
         // A closed socket drops the descriptors passed to it, which may be sockets too.
         while let Some(sent) = lost.pop() {
-            if let Some(Held::Socket(id)) = Arc::into_inner(sent).and_then(|last| last.held()) {
+            if let Some(HeldObject::Socket(id)) = Arc::into_inner(sent).and_then(|last| last.held()) {
                 lost.extend(self.close(id, false));
             }
         }
@@ -203,8 +203,8 @@ impl Network {
             return Err(exhausted("bytes in a socket", limits.socket_bytes));
         }
         // Restored sockets cause no warning.
-        self.marks[0].rose(sockets, u64::MAX);
-        self.marks[1].rose(pipes, u64::MAX);
+        self.marks[0].raise(sockets, u64::MAX);
+        self.marks[1].raise(pipes, u64::MAX);
         self.sockets.clone_from(&snapshot.sockets);
         Ok(())
     }

@@ -42,14 +42,14 @@ fn stores_no_decisions_without_a_listener() {
 #[test]
 fn reports_decisions_of_scopes_without_rules() {
     let permissions = Permissions::default();
-    assert!(!permissions.asks(Scope::Fs));
+    assert!(!permissions.checks(Scope::Fs));
     permissions.listen(Some(Arc::new(CountingListener::default())));
-    assert!(ask(&permissions, "/x") && permissions.asks(Scope::Binding));
+    assert!(ask(&permissions, "/x") && permissions.checks(Scope::Binding));
     permissions.set(&policy(Scope::Fs, Verdict::Deny, &[])).expect("good");
     assert!(!ask(&permissions, "/x"));
     assert_eq!(permissions.take(9).decisions.len(), 2);
     permissions.listen(None);
-    assert!(permissions.asks(Scope::Fs) && !permissions.asks(Scope::Env));
+    assert!(permissions.checks(Scope::Fs) && !permissions.checks(Scope::Env));
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn the_default_policy_allows_only_peers_inside_the_runtime() {
     assert_eq!(allowed(About::Peer(Peer::Address("1.1.1.1".parse().expect("an address"), 443))), 0);
     assert_eq!(allowed(About::Peer(Peer::Name("example.com"))), 0);
     assert_eq!(allowed(About::Path(b"/etc/passwd")), all(Scope::Fs));
-    assert_eq!(policy.asks, 0, "no scope of the default policy needs checks");
+    assert_eq!(policy.checked_scopes, 0, "no scope of the default policy needs checks");
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod embedder;
 mod parts;
 mod same;
 
-use super::{KernelSnapshot, Reattach, RestoredKernel};
+use super::{KernelSnapshot, RestoreInputs, RestoredKernel};
 use crate::caller::Caller;
 use crate::limits::Limits;
 use crate::testing::FakeCaller;
@@ -109,7 +109,7 @@ impl TestKernel {
     }
 
     fn try_restore(saved: &KernelSnapshot, limits: Limits) -> Result<Self, coldframe_error::Error> {
-        let with = Reattach { limits, permissions: None, mounts: &[], file_systems: &[], warnings: None };
+        let with = RestoreInputs { limits, permissions: None, mounts: &[], file_systems: &[], warnings: None };
         let RestoredKernel { kernel, processes } = Kernel::restore(saved, with)?;
         Ok(Self { kernel, guests: processes.into_iter().map(guest).collect() })
     }

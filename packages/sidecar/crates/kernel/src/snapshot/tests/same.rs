@@ -194,7 +194,7 @@ proptest! {
             prop_assert_eq!(&seen, &second.step(step), "{:?} in the copy's copy", step);
         }
         prop_assert_eq!(world.kernel.counts(), second.kernel.counts());
-        prop_assert_eq!(world.kernel.sockets.look().1, second.kernel.sockets.look().1);
+        prop_assert_eq!(world.kernel.sockets.used_and_highest().1, second.kernel.sockets.used_and_highest().1);
     }
 
     #[test]

@@ -18,12 +18,12 @@ pub(crate) struct HostFileSnapshot {
     pub(in crate::fs) mount: usize,
     #[serde(with = "serde_bytes")]
     pub(in crate::fs) path: Vec<u8>,
-    pub(in crate::fs) what: Opened,
+    pub(in crate::fs) what: OpenedAs,
 }
 
 /// The kind of an open file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::fs) enum Opened {
+pub(in crate::fs) enum OpenedAs {
     /// A regular file of the host machine, with its inode number.
     Folder(u64),
     /// A text of `/proc`.
@@ -44,9 +44,9 @@ impl HostFile {
     /// Returns none if the host machine no longer returns the file's attributes.
     pub(crate) fn snapshot(&self) -> Option<HostFileSnapshot> {
         let what = match &self.bytes {
-            Bytes::Folder(_) => Opened::Folder(self.stat().ok()?.ino),
-            Bytes::Text { text, stat } => Opened::Text(text.clone(), *stat),
-            Bytes::App { .. } => Opened::App,
+            Bytes::Folder(_) => OpenedAs::Folder(self.stat().ok()?.ino),
+            Bytes::Text { text, stat } => OpenedAs::Text(text.clone(), *stat),
+            Bytes::App { .. } => OpenedAs::App,
         };
         Some(HostFileSnapshot { mount: self.number, path: self.path.clone(), what })
     }
@@ -58,7 +58,7 @@ impl HostFileSnapshot {
     pub(crate) fn restore(&self, tree: &FileSystem, flags: u32) -> Result<Option<HostFile>, Error> {
         let usage = &tree.usage;
         let Ok(mount) = tree.mount(self.mount) else { return Ok(None) };
-        if let Opened::Text(text, stat) = &self.what {
+        if let OpenedAs::Text(text, stat) = &self.what {
             if mount.proc().is_none() {
                 return Ok(None);
             }
@@ -68,13 +68,13 @@ impl HostFileSnapshot {
             let file = HostFile { bytes, mount: mount.clone(), number: self.mount, path: self.path.clone(), _charge: None };
             return Ok(Some(file.with_charge(charge)));
         }
-        if mount.proc().is_some() || (self.what == Opened::App) != mount.app().is_some() {
+        if mount.proc().is_some() || (self.what == OpenedAs::App) != mount.app().is_some() {
             return Ok(None);
         }
         let (read, write) = (flags & 3 != 1, flags & 3 != 0);
         let how = OpenFlags { read, write, append: flags & APPEND != 0, truncate: false, create: None };
         let Ok(file) = mount.open(self.mount, &self.path, how) else { return Ok(None) };
-        if let Opened::Folder(ino) = self.what
+        if let OpenedAs::Folder(ino) = self.what
             && file.stat().map(|stat| stat.ino) != Ok(ino)
         {
             return Ok(None);

@@ -3,7 +3,7 @@
 //! its changes is cancelled (`Operations::cancel_orphans`).
 
 use super::super::super::node::Type;
-use super::super::super::snapshot::Surroundings;
+use super::super::super::snapshot::RestoreContext;
 use super::super::super::watch::{WatchSnapshot, Watcher, check_count};
 use super::super::Mount;
 use super::{HostWatchers, Shared, Watch, hold};
@@ -43,7 +43,7 @@ impl HostWatchers {
     pub(in crate::fs) fn restore(
         snapshots: &[HostWatchSnapshot],
         mounts: &[Arc<Mount>],
-        around: &Surroundings<'_>,
+        around: &RestoreContext<'_>,
     ) -> Result<Self, Error> {
         let mut watchers = Vec::new();
         for watch in snapshots {

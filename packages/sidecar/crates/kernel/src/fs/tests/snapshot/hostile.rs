@@ -9,7 +9,7 @@ use crate::fs::content::Content;
 use crate::fs::node::{Body, Device, Ino, Node};
 use crate::fs::overlay::Below;
 use crate::fs::tree::ROOT;
-use crate::fs::walk::Place;
+use crate::fs::walk::Location;
 
 /// The number of changed snapshots.
 const ROUNDS: u64 = 3_000;
@@ -233,8 +233,8 @@ fn refuses_states_that_no_runtime_can_reach() {
         ),
         ("a mount point without a mount", Box::new(|files| files.mounts.clear())),
         ("a /proc that is not mount 0", Box::new(|files| files.mounts.push(files.mounts[0].clone()))),
-        ("a mount point without a mount", Box::new(move |files| files.mounts[0].parent = Place::Here(a))),
-        ("a mount point without a mount", Box::new(|files| files.mounts[0].parent = Place::There(0, Vec::new()))),
+        ("a mount point without a mount", Box::new(move |files| files.mounts[0].parent = Location::Memory(a))),
+        ("a mount point without a mount", Box::new(|files| files.mounts[0].parent = Location::Mount(0, Vec::new()))),
         ("a raised directory without an overlay", Box::new(move |files| files.raised.insert_mut((0, Box::default()), d))),
         ("a raised directory without an overlay", Box::new(move |files| names(files, d).below = Some(Box::new(Below::root(0))))),
         ("an impossible watch", Box::new(|files| files.watches[0].node = 9_999_999)),
