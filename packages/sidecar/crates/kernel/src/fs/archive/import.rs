@@ -13,7 +13,7 @@ pub struct Import {
     base: Vec<u8>,
     reader: Reader,
     progress: Progress,
-    /// Whether the import has ended. It then refuses further bytes.
+    /// Whether the import has ended and refuses further bytes.
     stopped: bool,
 }
 

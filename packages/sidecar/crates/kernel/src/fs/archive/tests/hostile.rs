@@ -227,7 +227,7 @@ fn refuses_malformed_lists_of_parts() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// An archive that is damaged or cut at any byte changes nothing embedder its directory and
+    /// An archive that is damaged or cut at any byte changes nothing outside its directory and
     /// leaks nothing.
     #[test]
     fn damaged_archives_stay_in_their_directory(

@@ -116,7 +116,7 @@ fn changes_of_one_runtime_are_not_visible_in_the_other() {
     assert_eq!(other.read_file("/tmp/both").expect("the file exists"), b"the copy's");
     assert_eq!(other.read_file("/tmp/gone").expect("the file exists"), b"x");
     assert_eq!(guest.read_file("/tmp/new"), Err(-2));
-    // Both may assign equal numbers next: no file has the number yet.
+    // Both may assign equal inode numbers next, because no file has the number yet.
     assert!(
         other.stat("/tmp/new", true).expect("the file exists")[7] > guest.stat("/tmp/both", true).expect("the file exists")[7]
     );
