@@ -384,7 +384,9 @@ proptest! {
 
     /// No sequence of a program's calls changes or moves a denied file.
     #[test]
-    fn no_sequence_of_calls_changes_a_denied_file(steps in prop::collection::vec((0_u8..13, 0..NAMES.len(), 0..NAMES.len()), 1..40)) {
+    fn no_sequence_of_calls_changes_a_denied_file(
+        steps in prop::collection::vec((0_u8..13, 0..NAMES.len(), 0..NAMES.len()), 1..40),
+    ) {
         let kernel = kernel(&[("/tmp/p/s/f", "SECRET"), ("/tmp/q/x", "own")], &[]);
         set(&kernel, Verdict::Allow, &["-/tmp/p/s|write truncate rm rename chmod create_dir symlink link"]);
         let mut guest = Guest::of(&kernel, "/tmp");

@@ -263,7 +263,8 @@ proptest! {
         let embedder = kernel.embedder_files();
         let before = (state(&embedder, "/etc"), state(&embedder, "/home"), embedder.list("/tmp").expect("listed").len());
         let _ = unpack(&embedder, "/tmp/t", &bytes, piece);
-        prop_assert_eq!((state(&embedder, "/etc"), state(&embedder, "/home"), embedder.list("/tmp").expect("listed").len()), (before.0, before.1, before.2 + 1));
+        let after = (state(&embedder, "/etc"), state(&embedder, "/home"), embedder.list("/tmp").expect("listed").len());
+        prop_assert_eq!(after, (before.0, before.1, before.2 + 1));
         embedder.remove("/tmp/t", true).expect("removed");
         let used = kernel.files.lock().used;
         prop_assert_eq!((used.bytes, used.inodes), (0, 0), "all space is freed");
