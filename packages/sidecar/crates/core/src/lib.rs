@@ -13,7 +13,7 @@
 //! options, outcome, checks ─► installation ─► sched ─► program
 //!   ─► snapshot ─► runtime ─► core ─► store
 //! ```
-//! `scripts/test/rust-modules.test.mjs` checks that no two modules use each other.
+//! `scripts/test/rust-modules.mjs` checks that no two modules use each other.
 
 mod checks;
 mod core;

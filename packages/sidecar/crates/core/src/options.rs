@@ -84,7 +84,7 @@ pub struct ProcessOptions {
     pub exec_argv: Vec<String>,
     /// Variables that extend or replace the runtime's environment.
     pub env: Vec<(String, String)>,
-    /// Replaces the runtime's working directory.
+    /// The working directory, instead of the runtime's.
     pub cwd: Option<String>,
     /// The bytes that the program reads from descriptor 0.
     pub stdin: Vec<u8>,

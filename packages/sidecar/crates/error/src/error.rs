@@ -95,11 +95,9 @@ pub enum Error {
         /// The defect.
         reason: String,
     },
-    /// the program cannot be saved now: a turn is running, events are pending, or the program is
-    /// ending
+    /// the program cannot be saved now: a turn is running, events wait, or the program is ending
     NotQuiet,
-    /// the runtime did not quiesce within {timeout_ms} ms: {command} (process {pid}) did not come
-    /// to rest
+    /// the runtime did not quiesce within {timeout_ms} ms: {command} (process {pid}) kept running
     Busy {
         /// The process that kept running. 0 if another snapshot was in progress for all that time.
         pid: u32,

@@ -44,9 +44,9 @@ struct Open {
 impl Growth {
     /// Makes `from..to` of the memory at `base` accessible. `mappings` is the slot's charge.
     ///
+    /// # Safety
     /// The range is inside the reservation at `base`, which the caller owns, and behind all used
     /// memory.
-    /// in use.
     pub unsafe fn grow(&mut self, image: &Image, base: usize, from: usize, to: usize, mappings: &mut Charge) -> io::Result<()> {
         if to - image.len() > image.budget().policy.plain && self.open.is_none() {
             self.open = open(image, from, mappings);

@@ -2,9 +2,9 @@
 //!
 //! 1. Find the written pages: the page map names the private pages. The growth's file is completely
 //!    new and needs no search.
-//! 2. Copy them to a new file in memory. Clean pages that join two runs are copied too, and the rest
-//!    of mostly overwritten files (`image/compaction.rs`). [`sys::write_out`] makes the kernel read
-//!    the pages.
+//! 2. Copy them to a new file in memory. Clean pages that join two runs are copied too, and the
+//!    rest of mostly overwritten files (`image/compaction.rs`). [`sys::write_out`] makes the kernel
+//!    read the pages.
 //! 3. Freeze the growth's file: the guest continues with a copy-on-write view of it (`growth.rs`).
 //! 4. Overlay the memory's image with both. The result is the saved image, which is mapped,
 //!    restored and cloned like every image (`image/mod.rs`).

@@ -268,8 +268,8 @@ impl Vm {
         Ok(text)
     }
 
-    /// Returns the memory's charge. The VM has ended and is about to be dropped. Other programs can
-    /// use the memory when the outcome is reported.
+    /// Reduces the charge for the memory to 0, because the VM has ended and is about to be dropped.
+    /// The memory is available to other programs before the outcome is reported.
     pub fn return_charge(&mut self) {
         self.store.data_mut().charge.shrink(u64::MAX);
     }

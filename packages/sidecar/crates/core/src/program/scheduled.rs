@@ -1,4 +1,4 @@
-//! A program as the scheduler sees it: the trait [`Scheduled`].
+//! A program as the scheduler sees it: the trait [`Scheduled`]. Next: `home.rs`.
 
 use super::{Program, nanos};
 use crate::sched::Scheduled;

@@ -231,14 +231,16 @@ mod tests {
 
         #[test]
         fn outside_returns_all_pages_except_the_runs(
-            parts in prop::collection::btree_map(0..PAGES, 1..12_usize, 0..8), runs in prop::collection::vec((0..PAGES, 1..9_usize), 0..8)
+            parts in prop::collection::btree_map(0..PAGES, 1..12_usize, 0..8),
+            runs in prop::collection::vec((0..PAGES, 1..9_usize), 0..8),
         ) {
             let pieces = pieces();
             let parts: Vec<_> = parts.into_iter().collect();
             let extents = layer(&pieces[0], &parts);
             let runs = union(runs.iter().map(|(at, len)| Run { offset: at * PAGE, len: len * PAGE }).collect());
             let is_in = |page: usize| runs.iter().any(|run| (run.offset..run.offset + run.len).contains(&(page * PAGE)));
-            let expected: Vec<_> = flat(&extents, &pieces).into_iter().enumerate().map(|(page, it)| it.filter(|_| !is_in(page))).collect();
+            let pages = flat(&extents, &pieces).into_iter().enumerate();
+            let expected: Vec<_> = pages.map(|(page, origin)| origin.filter(|_| !is_in(page))).collect();
             prop_assert_eq!(flat(&outside(&extents, &runs), &pieces), expected);
         }
 
@@ -253,7 +255,11 @@ mod tests {
         }
 
         #[test]
-        fn joined_runs_hold_all_pages_within_the_limit(pages in prop::collection::btree_set(0..500_usize, 1..80), gap in 0..10_usize, most in 1..20_usize) {
+        fn joined_runs_hold_all_pages_within_the_limit(
+            pages in prop::collection::btree_set(0..500_usize, 1..80),
+            gap in 0..10_usize,
+            most in 1..20_usize,
+        ) {
             let runs: Vec<Run> = pages.iter().map(|page| Run { offset: page * 2 * PAGE, len: PAGE }).collect();
             let joined = join(&runs, gap * PAGE, most);
             prop_assert!(joined.len() <= most);

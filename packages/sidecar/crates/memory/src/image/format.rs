@@ -89,7 +89,8 @@ impl Header {
         let (format, abi) = (u32_at(8)?, u32_at(12)?);
         if (format, abi) != (FORMAT_VERSION, ABI_VERSION) {
             return Err(format!(
-                "it was made by another build: format {format}, ABI {abi}; this build needs format {FORMAT_VERSION}, ABI {ABI_VERSION}"
+                "it was made by another build: format {format}, ABI {abi}; \
+                 this build needs format {FORMAT_VERSION}, ABI {ABI_VERSION}"
             ));
         }
         let u64_at = |at: usize| Ok::<_, String>(u64::from(u32_at(at)?) | u64::from(u32_at(at + 4)?) << 32);

@@ -47,7 +47,7 @@ pub fn is_byte_locked(file: &File, at: u64) -> io::Result<bool> {
     Ok(found.l_type != libc::F_UNLCK as libc::c_short)
 }
 
-/// Returns a region of a file. A `len` of 0 means up to the end. These locks need the process 0.
+/// Returns a region of a file. A `len` of 0 means up to the end. `l_pid` must be 0 for these locks.
 fn region(what: libc::c_int, at: u64, len: libc::off_t) -> libc::flock {
     libc::flock {
         l_type: what as libc::c_short,

@@ -60,7 +60,7 @@ fn small_pages(base: usize, len: usize) {
         return;
     }
     // SAFETY: the advice changes how the range is backed and no byte of it. A kernel without huge
-    // pages refuses the advice, and then none are used.
+    // pages refuses the advice, which it does not need.
     let _ = unsafe { madvise(base as *mut c_void, len, Advice::LinuxNoHugepage) };
 }
 

@@ -83,7 +83,7 @@ pub(super) struct Built {
 }
 
 impl LatestSnapshot {
-    /// The state of a runtime that was just restored from `snapshot`.
+    /// Returns the state of a runtime that was just restored from `snapshot`.
     pub(super) fn of(snapshot: &Snapshot) -> Self {
         Self { id: Some(snapshot.info.id.clone()), restored_from: Some(snapshot.users.clone()) }
     }

@@ -182,7 +182,7 @@ fn stores_that_share_a_folder_stay_consistent() {
         all.into_iter().flat_map(|one| one.join().expect("no panic")).collect()
     });
     assert_eq!(failures, Vec::<String>::new());
-    let bytes: u64 = scratch.names().iter().map(|name| scratch.0.join(name).metadata().expect("there").len()).sum();
+    let bytes: u64 = scratch.names().iter().map(|name| scratch.0.join(name).metadata().expect("the file exists").len()).sum();
     assert!(bytes <= room, "{bytes} of {room}");
     assert!(scratch.names().iter().all(|name| !name.ends_with(".part")));
 }

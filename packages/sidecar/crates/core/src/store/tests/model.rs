@@ -36,7 +36,8 @@ fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
         4 => new().prop_map(|(tenant, name, pages)| Action::Keep { tenant, name, pages }),
         4 => new().prop_map(|(tenant, name, pages)| Action::WriteNew { tenant, name, pages }),
-        4 => (any::<usize>(), prop_oneof![6 => Just(Retention::No), 1 => retentions()]).prop_map(|(which, retention)| Action::Write { which, retention }),
+        4 => (any::<usize>(), prop_oneof![6 => Just(Retention::No), 1 => retentions()])
+            .prop_map(|(which, retention)| Action::Write { which, retention }),
         1 => (any::<usize>(), 0..5_usize).prop_map(|(which, step)| Action::Fail { which, step }),
         1 => (any::<usize>(), 0..5_usize).prop_map(|(which, step)| Action::Crash { which, step }),
         6 => (any::<usize>(), 0..3_usize).prop_map(|(which, by)| Action::Get { which, by }),

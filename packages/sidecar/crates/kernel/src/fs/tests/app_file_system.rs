@@ -105,7 +105,10 @@ proptest! {
     #[test]
     fn forged_replies_do_no_harm(
         number in 0_u32..0x24,
-        answers in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..80), 1_u8..4, any::<u64>()), 1..30),
+        answers in prop::collection::vec(
+            (any::<bool>(), prop::collection::vec(any::<u8>(), 0..80), 1_u8..4, any::<u64>()),
+            1..30,
+        ),
     ) {
         let mut guest = guest();
         let mut next = answers.iter().cycle();

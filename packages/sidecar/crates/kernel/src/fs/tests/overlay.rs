@@ -44,7 +44,7 @@ fn folder(name: &str) -> Folder {
 fn state(folder: &Path) -> Vec<(PathBuf, u64, u32, i64, i64)> {
     let (mut found, mut left) = (Vec::new(), vec![folder.to_path_buf()]);
     while let Some(path) = left.pop() {
-        let stat = std::fs::symlink_metadata(&path).expect("there");
+        let stat = std::fs::symlink_metadata(&path).expect("the file exists");
         if stat.is_dir() {
             left.extend(std::fs::read_dir(&path).expect("a directory").map(|entry| entry.expect("an entry").path()));
         }

@@ -281,9 +281,9 @@ fn a_copied_file_keeps_its_mode_where_chmod_is_denied() {
     set(&kernel, Verdict::Allow, &["-/tmp/secret|chmod"]);
     let mut guest = Guest::of(&kernel, "/tmp");
     assert_eq!(guest.plain(0x10, &["from".into(), 0o777.into(), 1.into()]), 0);
-    let before = guest.stat("secret/to", true).expect("there")[1];
+    let before = guest.stat("secret/to", true).expect("the file exists")[1];
     assert_eq!(guest.plain(0x1c, &["from".into(), "secret/to".into(), 0.into()]), 0);
-    assert_eq!(guest.stat("secret/to", true).expect("there")[1], before);
+    assert_eq!(guest.stat("secret/to", true).expect("the file exists")[1], before);
     assert_eq!(guest.read_file("secret/to"), Ok(b"from".to_vec()));
 }
 
@@ -384,11 +384,13 @@ proptest! {
 
     /// No sequence of a program's calls changes or moves a denied file.
     #[test]
-    fn no_sequence_of_calls_changes_a_denied_file(steps in prop::collection::vec((0_u8..13, 0..NAMES.len(), 0..NAMES.len()), 1..40)) {
+    fn no_sequence_of_calls_changes_a_denied_file(
+        steps in prop::collection::vec((0_u8..13, 0..NAMES.len(), 0..NAMES.len()), 1..40),
+    ) {
         let kernel = kernel(&[("/tmp/p/s/f", "SECRET"), ("/tmp/q/x", "own")], &[]);
         set(&kernel, Verdict::Allow, &["-/tmp/p/s|write truncate rm rename chmod create_dir symlink link"]);
         let mut guest = Guest::of(&kernel, "/tmp");
-        let mode = guest.stat("/tmp/p/s/f", true).expect("there")[1];
+        let mode = guest.stat("/tmp/p/s/f", true).expect("the file exists")[1];
         for step in steps {
             take(&mut guest, step);
             let _ = guest.plain(0x03, &[3.into(), Arg::Bytes(b"own"), 0.into()]);
@@ -396,10 +398,10 @@ proptest! {
         let tree = kernel.files.lock();
         let found = tree.walk(User::Host, None, b"/tmp/p/s/f", FinalLink::Stay);
         let Ok(PathEnd::Memory(spot)) = found else { panic!("removed: {found:?}") };
-        let ino = spot.existing().expect("there");
+        let ino = spot.existing().expect("the file exists");
         prop_assert_eq!(tree.content(ino).expect("a file").len(), 6);
-        prop_assert_eq!(f64::from(tree.node(ino).expect("there").meta.mode | 0o100_000), mode);
+        prop_assert_eq!(f64::from(tree.node(ino).expect("the file exists").meta.mode | 0o100_000), mode);
         drop(tree);
-        prop_assert_eq!(kernel.embedder_files().read("/tmp/p/s/f", 0, 10).expect("there").0, b"SECRET".to_vec());
+        prop_assert_eq!(kernel.embedder_files().read("/tmp/p/s/f", 0, 10).expect("the file exists").0, b"SECRET".to_vec());
     }
 }

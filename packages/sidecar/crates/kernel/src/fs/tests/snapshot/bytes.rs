@@ -71,7 +71,7 @@ fn restores_mounts_descriptors_and_watches_from_bytes() {
     guest.plain(0x09, &["/p/dir/file".into()]);
     let (file, proc) = (open(&mut guest, "/m/dir/inner/dir/file", 0), open(&mut guest, "/proc/stat", 0));
     let listings = ["/m", "/p/dir", "/tmp", "/proc"].map(|path| open(&mut guest, path, DIRECTORY));
-    assert_eq!(read(&mut guest, file, 3).expect("there"), b"012");
+    assert_eq!(read(&mut guest, file, 3).expect("the file exists"), b"012");
     for listing in listings {
         rest_of(&mut guest, listing, 259, true).expect("names");
     }
@@ -83,7 +83,7 @@ fn restores_mounts_descriptors_and_watches_from_bytes() {
     let saved = snapshot(&[&guest]).rewritten(|bytes| bytes).expect("sound");
     let mut copy = options.only(&saved);
     assert_eq!(copy.program.process().kernel.files.lock().watches(), 2);
-    assert_eq!(read(&mut copy, file, 3).expect("there"), b"345");
+    assert_eq!(read(&mut copy, file, 3).expect("the file exists"), b"345");
     assert_eq!(read(&mut copy, proc, 9_999), read(&mut guest, proc, 9_999));
     for listing in listings {
         let left = rest_of(&mut guest, listing, 259, false).expect("names");

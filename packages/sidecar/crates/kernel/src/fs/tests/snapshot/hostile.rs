@@ -178,7 +178,7 @@ fn refuses_truncated_bytes() {
 }
 
 fn node(files: &mut FilesSnapshot, ino: Ino) -> &mut Node {
-    files.nodes.get_mut(&ino).expect("there")
+    files.nodes.get_mut(&ino).expect("the file exists")
 }
 
 fn names(files: &mut FilesSnapshot, ino: Ino) -> &mut crate::fs::node::Directory {

@@ -116,7 +116,7 @@ fn changes_of_one_runtime_are_not_visible_in_the_other() {
     assert_eq!(other.read_file("/tmp/both").expect("the file exists"), b"the copy's");
     assert_eq!(other.read_file("/tmp/gone").expect("the file exists"), b"x");
     assert_eq!(guest.read_file("/tmp/new"), Err(-2));
-    // Both may assign equal numbers next: no file has the number yet.
+    // Both may assign equal inode numbers next, because no file has the number yet.
     assert!(
         other.stat("/tmp/new", true).expect("the file exists")[7] > guest.stat("/tmp/both", true).expect("the file exists")[7]
     );
@@ -150,7 +150,7 @@ fn a_copy_keeps_positions_flags_and_shared_descriptions() {
     assert_eq!(other.read_file("f").expect("the file exists"), b"0123456789ab");
     assert_eq!(write(&mut other, fd, b"x"), -9, "the file was opened for reading");
     let table = other.program.process().files.descriptors.lock();
-    let (stdin, twice) = (table.get(0).expect("there"), table.get(again).expect("there"));
+    let (stdin, twice) = (table.get(0).expect("an open descriptor"), table.get(again).expect("an open descriptor"));
     assert!(Arc::ptr_eq(&stdin, &twice), "one description, as in the original");
 }
 
@@ -164,9 +164,9 @@ fn programs_of_a_copy_share_the_descriptions_they_shared() {
     let shared = one.program.process().files.descriptors.lock().get(fd).expect("open");
     assert_eq!(other.program.process().add_descriptor(shared), Ok(fd));
     let mut copies = RestoreOptions::default().restore(&snapshot(&[&one, &other])).expect("a copy");
-    assert_eq!(read(&mut copies[0], fd, 4).expect("there"), b"0123");
-    assert_eq!(read(&mut copies[1], fd, 4).expect("there"), b"4567");
-    assert_eq!(read(&mut one, fd, 4).expect("there"), b"0123");
+    assert_eq!(read(&mut copies[0], fd, 4).expect("the file exists"), b"0123");
+    assert_eq!(read(&mut copies[1], fd, 4).expect("the file exists"), b"4567");
+    assert_eq!(read(&mut one, fd, 4).expect("the file exists"), b"0123");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_copy_lacks_a_removed_file_that_only_the_embedder_has_open() {
     let options = crate::OpenOptions { write: true, ..Default::default() };
     let (file, _) = embedder.open("/tmp/f", options).expect("room");
     embedder.write_open(&file, 0, b"bytes").expect("room");
-    embedder.remove("/tmp/f", false).expect("there");
+    embedder.remove("/tmp/f", false).expect("the file exists");
     let other = copy(&guest);
     assert_eq!((used(&guest), used(&other)), ((5, 1), (0, 0)));
     embedder.close(&file);
@@ -220,7 +220,7 @@ fn a_copy_holds_no_file_of_a_program_outside_the_snapshot() {
 fn a_copy_keeps_a_removed_working_directory() {
     let mut guest = Guest::new(Limits::default());
     guest.plain(0x07, &["/tmp/d".into(), 0o755.into()]);
-    guest.program.process().files.chdir(&guest.program.process().kernel.files, b"/tmp/d").expect("there");
+    guest.program.process().files.chdir(&guest.program.process().kernel.files, b"/tmp/d").expect("the file exists");
     guest.program.process().files.set_umask(0o077);
     guest.plain(0x08, &["/tmp/d".into()]);
     let mut other = copy(&guest);
@@ -228,10 +228,10 @@ fn a_copy_keeps_a_removed_working_directory() {
     assert_eq!(other.program.process().files.umask(), 0o077);
     let cwd = |guest: &Guest| guest.program.process().files.getcwd(&guest.program.process().kernel.files.lock());
     assert_eq!(cwd(&other), cwd(&guest));
-    other.program.process().files.chdir(&other.program.process().kernel.files, b"/tmp").expect("there");
+    other.program.process().files.chdir(&other.program.process().kernel.files, b"/tmp").expect("the file exists");
     assert_eq!((used(&other), used(&guest)), ((0, 0), (0, 1)));
-    guest.program.process().files.chdir(&guest.program.process().kernel.files, b"/workspace").expect("there");
-    other.program.process().files.chdir(&other.program.process().kernel.files, b"/workspace").expect("there");
+    guest.program.process().files.chdir(&guest.program.process().kernel.files, b"/workspace").expect("the file exists");
+    other.program.process().files.chdir(&other.program.process().kernel.files, b"/workspace").expect("the file exists");
     assert_eq!(cwd(&other).as_deref(), Ok(&b"/workspace"[..]));
 }
 
