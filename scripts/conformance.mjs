@@ -1,6 +1,7 @@
-// `pnpm conformance --node-tests DIR`: Node's own test files in the sandbox, the real Node beside it, and docs/conformance.json.
-// The tests themselves are Node's and not part of this repository.
-// Next: conformance/files.mjs (which files), ceiling.mjs (the real Node), box.mjs (the sandbox), verdict.mjs (what an end means), report.mjs.
+// `pnpm conformance --node-tests DIR` runs Node's own test files in the sandbox and in the real
+// Node, and writes docs/conformance.json. The tests are Node's and not part of this repository.
+// Next: conformance/files.mjs (the choice of files), ceiling.mjs (the real Node), sandbox.mjs (the
+// sandbox), result.mjs (the meaning of a file's end), report.mjs.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
@@ -9,31 +10,31 @@ import { join, resolve } from 'node:path';
 import { BuildFailure } from './build/failure.mjs';
 import { fromRoot } from './build/paths.mjs';
 import { ensureBuilt, runMain } from './build.mjs';
-import { openBox } from './conformance/box.mjs';
 import { openCeiling } from './conformance/ceiling.mjs';
 import { listFiles } from './conformance/files.mjs';
 import { readOptions } from './conformance/options.mjs';
-import { reportPath, stateFolder } from './conformance/places.mjs';
+import { reportPath, stateFolder } from './conformance/paths.mjs';
 import { runAll } from './conformance/pool.mjs';
 import { groupRows, mergeReport, percent, readReport, totalOf, writeReport } from './conformance/report.mjs';
+import { openSandbox } from './conformance/sandbox.mjs';
 import { openState } from './conformance/state.mjs';
 import { summary } from './conformance/summary.mjs';
 
 const say = (line) => process.stderr.write(`${line}\n`);
 
-/** What a result depends on besides the file. */
+/** The files that a result depends on, besides the test. */
 const BUILT = ['packages/runner/dist/guest.image', 'packages/sidecar/dist/coldframe-sidecar', 'packages/sdk/dist/index.js'];
 
 const keyOf = (file) => `${file.name} ${file.digest}`;
 
-/** The pinned Node whose library the sandbox carries. */
+/** Returns the pinned Node whose library the sandbox carries. */
 function pinned() {
   const require = createRequire(fromRoot('packages/runner/package.json'));
   const name = `node-linux-${process.arch}`;
   return { node: require.resolve(`${name}/bin/node`), version: require(`${name}/package.json`).version };
 }
 
-/** How the real Node is run is part of what it answers. */
+/** The results of the real Node depend on the script that runs it. */
 const ceilingDigest = () =>
   createHash('sha256')
     .update(readFileSync(fromRoot('scripts/conformance/ceiling.mjs')))
@@ -53,18 +54,18 @@ async function runCeiling(files, { folder, jobs, timeoutMs }) {
   return { state, version };
 }
 
-/** Results hold for one build: the image and the sidecar together. */
+/** Results are valid for one build, of image and sidecar together. */
 function buildDigest() {
   const hash = createHash('sha256');
   for (const path of BUILT) hash.update(readFileSync(fromRoot(path)));
   return hash.digest('hex').slice(0, 16);
 }
 
-async function runBox(files, ceiling, { folder, jobs, timeoutMs, fresh }) {
-  const state = openState(join(stateFolder, `box-${buildDigest()}.jsonl`), { fresh });
+async function runSandbox(files, ceiling, { folder, jobs, timeoutMs, fresh }) {
+  const state = openState(join(stateFolder, `sandbox-${buildDigest()}.jsonl`), { fresh });
   const missing = files.filter((file) => state.get(keyOf(file)) === undefined);
   if (missing.length === 0) return state;
-  const box = openBox(await import(fromRoot('packages/sdk/dist/index.js')), folder, jobs);
+  const sandbox = openSandbox(await import(fromRoot('packages/sdk/dist/index.js')), folder, jobs);
   const counts = { pass: 0, missed: 0 };
   const describe = () => `, ${counts.pass} pass, ${counts.missed} pass in Node only`;
   try {
@@ -73,26 +74,26 @@ async function runBox(files, ceiling, { folder, jobs, timeoutMs, fresh }) {
       missing,
       jobs,
       async (file) => {
-        const { result } = state.set(keyOf(file), await box.run(file, timeoutMs));
+        const { result } = state.set(keyOf(file), await sandbox.run(file, timeoutMs));
         if (result === 'pass') counts.pass++;
         else if (ceiling.get(keyOf(file))?.result === 'pass') counts.missed++;
       },
       describe,
     );
   } finally {
-    await box.close();
+    await sandbox.close();
   }
   return state;
 }
 
-/** Without what differs from machine to machine. */
+/** Removes text that differs between machines. */
 const tidy = (reason) => reason.replaceAll(/\S*\/bin\/node\b(?:\[\d+\])?/g, 'node').replaceAll(/\/tmp\/conformance-\w+/g, '');
 
-function resultsOf(files, box, ceiling) {
+function resultsOf(files, sandbox, ceiling) {
   const lines = files.map((file) => {
-    const { result, reason, ms } = box.get(keyOf(file));
+    const { result, reason, ms } = sandbox.get(keyOf(file));
     const { result: above, reason: aboveReason } = ceiling.get(keyOf(file));
-    // Why Node itself does not pass says more than why the sandbox does not.
+    // Prefer Node's reason: if Node itself does not pass, its reason explains more.
     return [file.name, { result, ceiling: above, reason: tidy(above === 'pass' ? reason : aboveReason), ms }];
   });
   return Object.fromEntries(lines);
@@ -108,9 +109,9 @@ async function main() {
 
   const { state: ceiling, version } = await runCeiling(files, options);
   if (options.ceilingOnly) return;
-  const box = await runBox(files, ceiling, options);
+  const sandbox = await runSandbox(files, ceiling, options);
 
-  const results = resultsOf(files, box, ceiling);
+  const results = resultsOf(files, sandbox, ceiling);
   const before = readReport(reportPath);
   const all = listFiles(options.folder, []);
   const names = new Set([...all, ...files].map(({ name }) => name));
@@ -124,13 +125,13 @@ async function main() {
 
 function print(report) {
   const rows = groupRows(report);
-  for (const { group, tests, ceiling, passes, aside } of [...rows, totalOf(rows)]) {
+  for (const { group, tests, ceiling, passes, startingProcesses } of [...rows, totalOf(rows)]) {
     const numbers = [
       tests,
       ceiling,
       passes,
       percent(passes, ceiling),
-      aside ? `${percent(passes, ceiling - aside)} without processes` : '',
+      startingProcesses ? `${percent(passes, ceiling - startingProcesses)} without processes` : '',
     ];
     process.stdout.write(`${group.padEnd(16)}${numbers.map((value) => String(value).padStart(8)).join('')}\n`);
   }

@@ -1,18 +1,19 @@
-// The real Node on the same files: what passes there is the most that can be asked of the sandbox. Its results are cached by the
-// file's digest and by Node's version, since neither changes from run to run.
-// Files that run at the same time have folders of their own, laid out like Node's (`test/parallel`, `test/common`, `test/fixtures`), with temporary
-// files of their own: the tests' helpers name one fixed folder below /tmp, in which they would delete each other's files.
+// Runs the files in the real Node: passing there is the most that the sandbox can achieve. Results
+// are cached by the file's digest and by Node's version. Concurrent files have folders of their
+// own, laid out like Node's (`test/parallel`, `test/common`, `test/fixtures`), with temporary files
+// of their own. The tests' helpers name one fixed folder below /tmp, where concurrent files would
+// delete each other's files.
 
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GUEST_TESTS, TEMPORARY } from './places.mjs';
-import { verdict } from './verdict.mjs';
+import { GUEST_TESTS, TEMPORARY } from './paths.mjs';
+import { resultOf } from './result.mjs';
 
 const MAX_OUTPUT = 1 << 20;
 
-/** Runs files, as many at once as it has places for; each file's end is `{ result, reason, ms }`. */
+/** Runs files, one per folder at a time. The result of a file is `{ result, reason, ms }`. */
 export function openCeiling(node, folder) {
   const free = [];
   const made = [];
@@ -25,7 +26,7 @@ export function openCeiling(node, folder) {
     try {
       const started = performance.now();
       const ended = await end(node, place, file, timeoutMs);
-      return { ...verdict(withoutPlace(ended, place)), ms: Math.round(performance.now() - started) };
+      return { ...resultOf(withoutPlace(ended, place)), ms: Math.round(performance.now() - started) };
     } finally {
       rmSync(test, { force: true });
       rmSync(join(place, 'tmp'), { recursive: true, force: true, maxRetries: 3 });
@@ -41,7 +42,7 @@ export function openCeiling(node, folder) {
   };
 }
 
-// What the helpers name by absolute paths is moved below the place.
+// Moves the absolute paths of the helpers below the folder.
 function layOut(folder, made) {
   const place = mkdtempSync(join(tmpdir(), 'conformance-'));
   made.push(place);
@@ -57,7 +58,7 @@ function layOut(folder, made) {
   return place;
 }
 
-// The same text in each run: the place has another name each time.
+// Removes the folder's name, so that each run has equal text.
 const withoutPlace = (ended, place) => ({ ...ended, stderr: ended.stderr?.replaceAll(place, '') });
 
 function end(node, place, { name, flags }, timeoutMs) {
@@ -76,7 +77,7 @@ function end(node, place, { name, flags }, timeoutMs) {
       try {
         process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // It has ended in the meantime.
+        // The process has ended meanwhile.
       }
     };
     const timer = setTimeout(() => {
@@ -89,7 +90,7 @@ function end(node, place, { name, flags }, timeoutMs) {
     });
     child.on('exit', (exitCode, signal) => {
       clearTimeout(timer);
-      // What it left running would hold the pipes open.
+      // Processes that the test left running would keep the pipes open.
       stop();
       child.on('close', () => done({ exitCode, signal, timedOut, ...text }));
     });

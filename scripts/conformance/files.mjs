@@ -1,4 +1,5 @@
-// Which files run, and what each asks for: the flags of its `// Flags:` line, and whether it starts other processes.
+// Selects the files that run, and reads their needs: the flags of a `// Flags:` line, and whether a
+// file starts other processes.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -6,7 +7,7 @@ import { join } from 'node:path';
 import { BuildFailure } from '../build/failure.mjs';
 import { GROUPS, groupOf } from './groups.mjs';
 
-/** A file that starts processes itself, in Node's ways or in those of its helpers. */
+/** Matches a file that starts processes, in Node's ways or through its helpers. */
 const STARTS_PROCESSES =
   /require\(['"](?:node:)?(?:child_process|cluster)['"]\)|from ['"](?:node:)?(?:child_process|cluster)['"]|common\/child_process|spawnPromisified/;
 
@@ -16,13 +17,13 @@ const digest = (...parts) => {
   return hash.digest('hex').slice(0, 24);
 };
 
-/** The flags of all `// Flags:` lines, as Node's own test runner reads them. */
+/** Returns the flags of all `// Flags:` lines, as Node's own test runner reads them. */
 export function flagsOf(source) {
   const lines = source.matchAll(/^\/\/ Flags:(.*)$/gm);
   return [...lines].flatMap(([, flags]) => flags.trim().split(/\s+/)).filter(Boolean);
 }
 
-/** `fs` chooses the group, `fs-read` every file whose name holds it. */
+/** `fs` selects the group, `fs-read` every file whose name contains the text. */
 export function chosen(name, filters) {
   const group = groupOf(name);
   if (group === undefined || !/\.m?js$/.test(name)) return false;
@@ -30,7 +31,10 @@ export function chosen(name, filters) {
   return filters.some((filter) => (/^[a-z0-9]+$/.test(filter) ? group === filter : name.includes(filter)));
 }
 
-/** `[{ name, group, flags, startsProcesses, digest }]`, by name. The digest changes with the file and with what all files share. */
+/**
+ * Returns `[{ name, group, flags, startsProcesses, digest }]`, by name. The digest changes with the
+ * file and with the files that all tests share.
+ */
 export function listFiles(folder, filters) {
   let names;
   let shared;

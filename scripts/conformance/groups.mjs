@@ -1,5 +1,6 @@
-// The groups of Node's tests: the second word of a file's name (`test-fs-open.js` → fs), and which of them run when none is named.
-// Why these: they cover what a program on one machine uses. What is left out needs outside TLS, threads, a debugger or a build of Node.
+// The groups of Node's tests: the second word of a file's name (`test-fs-open.js` → fs), and the
+// groups that run by default. They cover the features that a program on one machine uses. Other
+// groups need TLS to other machines, threads, a debugger or a build of Node.
 
 export const GROUPS = [
   ...['path', 'events', 'event', 'eventtarget', 'util', 'assert', 'buffer', 'querystring', 'string', 'url', 'whatwg'],

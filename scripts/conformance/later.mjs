@@ -1,20 +1,18 @@
-// What is left for later, and what a program meets until then. The generated page lists it (page.mjs).
+// The features that are missing, and their present behaviour. The generated page lists them
+// (page.mjs).
 
 export const LATER = [
   ['`worker_threads` with threads', '`new Worker()` throws; ports, channels and `structuredClone` work'],
-  [
-    '`vm`: signals and columns',
-    '`breakOnSigint` does nothing; `columnOffset` neither; contexts, timeouts and modules in contexts work',
-  ],
-  ['`Intl`', 'absent; `toLocaleString` and the like write English'],
+  ['`vm`: signals and columns', '`breakOnSigint` and `columnOffset` do nothing; contexts, timeouts and modules in contexts work'],
+  ['`Intl`', 'absent; `toLocaleString` and similar methods write English'],
   [
     '`WebAssembly` in the guest',
-    'absent, so npm packages that bring some (`undici`) fail at use; `fetch` and `WebSocket` are there',
+    'absent, so npm packages that contain some (`undici`) fail at use; `fetch` and `WebSocket` exist',
   ],
   ['`http2`', 'its functions throw'],
   ['`inspector`', '`require` throws `ERR_INSPECTOR_NOT_AVAILABLE`, as in a Node that was built without it'],
   ['`sqlite`', 'its classes throw'],
-  ['connections to the outside, and TLS', 'loopback inside a runtime works, with `fetch` and `WebSocket` too; TLS throws'],
+  ['connections to other machines, and TLS', 'loopback inside a runtime works, with `fetch` and `WebSocket` too; TLS throws'],
   [
     '`TextDecoder` for Chinese, Japanese and Korean encodings',
     '`RangeError` with `ERR_ENCODING_NOT_SUPPORTED`; UTF-8, UTF-16 and all single-byte encodings work',

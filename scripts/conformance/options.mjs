@@ -5,13 +5,13 @@ import { BuildFailure } from '../build/failure.mjs';
 
 export const USAGE = `usage: pnpm conformance --node-tests DIR [options]
   --node-tests DIR    a folder with Node's parallel/, common/ and fixtures/ (the folder test/ of Node's sources)
-  --filter GROUP      only these: groups (fs,net) or parts of file names (fs-read); may be given more than once
+  --filter GROUP      run only groups (fs,net) or parts of file names (fs-read); may be repeated
   --jobs N            files at the same time (default 2)
   --timeout SECONDS   per file (default 20)
-  --fresh             forget what earlier runs of the same build found
-  --ceiling-only      only the real Node, to fill its cache
-  --no-write          leave docs/conformance.json as it is
-  --summary FILE      write where each group stands, and the failing files, to FILE`;
+  --fresh             ignore stored results of this build
+  --ceiling-only      run only the real Node, to fill its cache
+  --no-write          keep docs/conformance.json unchanged
+  --summary FILE      write the results of each group, and its failing files, to FILE`;
 
 const OPTIONS = {
   'node-tests': { type: 'string' },

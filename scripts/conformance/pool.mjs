@@ -1,12 +1,15 @@
-// Runs many short jobs, a few at a time, and says on stderr how far it is: one line that is rewritten in a terminal, a line every few
-// seconds elsewhere.
+// Runs many short jobs, a few at a time, and reports the progress on stderr. In a terminal the
+// progress is one rewritten line, elsewhere a line every few seconds.
 
 const EVERY_MS = 5_000;
 const REDRAW_MS = 200;
 
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.round(seconds % 60)).padStart(2, '0')}`;
 
-/** Calls `work(item)` for all items, `jobs` at a time. `describe()` is what the progress line says beside the numbers. */
+/**
+ * Calls `work(item)` for all items, `jobs` at a time. The progress line ends with the text of
+ * `describe()`.
+ */
 export async function runAll(title, items, jobs, work, describe = () => '') {
   const started = performance.now();
   const progress = createProgress(title, items.length, started, describe);

@@ -1,5 +1,6 @@
-// What is known already, as a file of lines that grows while a run goes on: a run that was stopped goes on where it was. A line is
-// `{ key, result, reason, ms }`; the last one of a key counts, and half a line at the end (the run was killed) is dropped.
+// Known results, in a file of lines that grows during a run, so that a stopped run continues later.
+// A line is `{ key, result, reason, ms }`. The last line of a key counts, and an incomplete line at
+// the end (the run was killed) is ignored.
 
 import { appendFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -26,7 +27,7 @@ export function openState(path, { fresh = false } = {}) {
 function linesOf(path) {
   try {
     const lines = readFileSync(path, 'utf8').split('\n');
-    // Whatever is not ended by a line break was cut off; what is appended next must not continue it.
+    // The text after the last line break is incomplete. The next line must not continue it.
     if (lines.pop() !== '') appendFileSync(path, '\n');
     return lines;
   } catch {

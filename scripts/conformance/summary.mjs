@@ -1,17 +1,18 @@
-// Where each group stands, and what fails in it with one line of reason: for whoever works on a group.
+// Writes the results of each group, and its failing files with a line of reason, for work on a
+// group.
 
 import { groupOf } from './groups.mjs';
 import { groupTable } from './report.mjs';
 
 export function summary(report, about) {
   const parts = [`# Node's tests, ${about}`, '', groupTable(report), ''];
-  const aside = new Set(report.startProcesses);
+  const startingProcesses = new Set(report.startProcesses);
   const failing = Object.entries(report.files).filter(([, { result, ceiling }]) => ceiling === 'pass' && result !== 'pass');
   for (const group of new Set(failing.map(([name]) => groupOf(name)))) {
     const files = failing.filter(([name]) => groupOf(name) === group);
     parts.push(`## ${group} (${files.length})`, '');
     for (const [name, { result, reason, ms }] of files) {
-      parts.push(`- ${name} (${result}, ${ms} ms${aside.has(name) ? ', starts processes' : ''}): ${reason}`);
+      parts.push(`- ${name} (${result}, ${ms} ms${startingProcesses.has(name) ? ', starts processes' : ''}): ${reason}`);
     }
     parts.push('');
   }

@@ -1,4 +1,5 @@
-// The conformance runner, on a folder of small files of our own: what it runs, what it makes of an end, what it remembers and writes.
+// The conformance runner on a folder of small files of our own: the selection of files, results,
+// stored results, and reports.
 
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,8 +10,8 @@ import { chosen, flagsOf, listFiles } from '../conformance/files.mjs';
 import { readOptions } from '../conformance/options.mjs';
 import { runAll } from '../conformance/pool.mjs';
 import { formatReport, groupRows, groupTable, mergeReport } from '../conformance/report.mjs';
+import { reasonOf, resultOf } from '../conformance/result.mjs';
 import { openState } from '../conformance/state.mjs';
-import { reasonOf, verdict } from '../conformance/verdict.mjs';
 
 const FILES = {
   'test-path-pass.js': "require('../common');",
@@ -39,7 +40,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('groups and parts of names choose files', () => {
+test('selects files by groups and parts of names', () => {
   const names = (filters) => listFiles(folder, filters).map(({ name }) => name);
   expect(names(['fs'])).toEqual(['test-fs-endless.js']);
   expect(names(['path-f'])).toEqual(['test-path-fail.js', 'test-path-fixture.js', 'test-path-flags.js']);
@@ -47,12 +48,12 @@ test('groups and parts of names choose files', () => {
   expect(chosen('not-a-test.js', ['not-a-test'])).toBe(false);
 });
 
-test('flags are those of all Flags lines', () => {
+test('reads the flags of all Flags lines', () => {
   expect(flagsOf("// Flags: --a --b=1\n'use strict';\n// Flags: --c\n")).toEqual(['--a', '--b=1', '--c']);
   expect(flagsOf("'// Flags: --no'")).toEqual([]);
 });
 
-test('a folder that holds no tests is named', () => {
+test('refuses wrong options and a folder without tests', () => {
   expect(() => listFiles(join(folder, 'nowhere'), [])).toThrow(/nowhere is no folder of Node's tests/);
   expect(() => readOptions([])).toThrow(/--node-tests is missing/);
   expect(() => readOptions(['--node-tests', '.', '--jobs', 'x'])).toThrow(/--jobs: expected a whole number/);
@@ -66,7 +67,7 @@ test.each([
   ['test-path-fixture.js', { result: 'pass', reason: '' }],
   ['test-path-temporary.js', { result: 'pass', reason: '' }],
   ['test-fs-endless.js', { result: 'timeout', reason: 'it did not end' }],
-])('%s in the real Node', async (name, expected) => {
+])('returns the result of %s in the real Node', async (name, expected) => {
   const [file] = listFiles(folder, [name]);
   const ceiling = openCeiling(process.execPath, folder);
   const { ms, ...found } = await ceiling.run(file, name.includes('endless') ? 500 : 10_000);
@@ -75,19 +76,19 @@ test.each([
   expect(ms).toBeGreaterThan(0);
 });
 
-test('an end that is no exit has a reason', () => {
-  expect(verdict({ exitCode: null, signal: 'SIGSEGV' })).toEqual({ result: 'fail', reason: 'ended by SIGSEGV' });
-  expect(verdict({ error: { code: 'ERR_MEMORY_LIMIT', message: 'too much' } }).reason).toBe('ERR_MEMORY_LIMIT: too much');
-  expect(verdict({ exitCode: 1, stdout: '1..0 # Skipped: x' }).result).toBe('fail');
+test('returns a reason for an end without an exit', () => {
+  expect(resultOf({ exitCode: null, signal: 'SIGSEGV' })).toEqual({ result: 'fail', reason: 'ended by SIGSEGV' });
+  expect(resultOf({ error: { code: 'ERR_MEMORY_LIMIT', message: 'too much' } }).reason).toBe('ERR_MEMORY_LIMIT: too much');
+  expect(resultOf({ exitCode: 1, stdout: '1..0 # Skipped: x' }).result).toBe('fail');
 });
 
-test('the reason is the error, not the code around it', () => {
+test('returns the error as the reason, not the code around it', () => {
   const stderr =
     "/node/test/x.js:1\nthrow new Error('x');\n^\n\nAssertionError [ERR_ASSERTION]: 1 !== 2\n    at x (y:1:1)\n\nNode.js v24\n";
   expect(reasonOf(stderr)).toBe('AssertionError [ERR_ASSERTION]: 1 !== 2');
 });
 
-test('what was found is there in the next run, except half a line', () => {
+test('keeps results for the next run, except an incomplete line', () => {
   const path = join(folder, 'state.jsonl');
   openState(path).set('a', { result: 'pass', reason: '', ms: 1 });
   appendFileSync(path, '{"key":"b","resu');
@@ -98,7 +99,7 @@ test('what was found is there in the next run, except half a line', () => {
   expect(openState(path, { fresh: true }).get('a')).toBeUndefined();
 });
 
-test('all files run, no more at once than asked for', async () => {
+test('runs all files, at most as many at once as requested', async () => {
   const seen = [];
   let now = 0;
   let most = 0;
@@ -113,7 +114,7 @@ test('all files run, no more at once than asked for', async () => {
 
 const line = (result, ceiling) => ({ result, ceiling, reason: '', ms: 1 });
 
-test('the report is sorted, a line per file, and keeps what was not run', () => {
+test('writes a sorted report with a line per file, and keeps files that did not run', () => {
   const before = {
     node: '24',
     startProcesses: [],
@@ -126,7 +127,7 @@ test('the report is sorted, a line per file, and keeps what was not run', () => 
   expect(text.split('\n').filter((row) => row.includes('"result"'))).toHaveLength(2);
 });
 
-test('only files that pass in Node count', () => {
+test('counts only files that pass in Node', () => {
   const files = {
     'test-fs-a.js': line('pass', 'pass'),
     'test-fs-b.js': line('fail', 'pass'),
@@ -135,11 +136,11 @@ test('only files that pass in Node count', () => {
     'test-fs-e.js': line('skip', 'pass'),
   };
   const report = { files, startProcesses: ['test-fs-b.js'] };
-  expect(groupRows(report)).toEqual([{ group: 'fs', tests: 5, ceiling: 3, passes: 1, aside: 1 }]);
+  expect(groupRows(report)).toEqual([{ group: 'fs', tests: 5, ceiling: 3, passes: 1, startingProcesses: 1 }]);
   expect(groupTable(report)).toContain('| fs | 5 | 3 | 1 | 33.3 % | 1 | 50 % |');
 });
 
-test('the runner reads as text what it wrote', () => {
+test('writes a report that can be parsed', () => {
   const path = join(folder, 'report.json');
   writeFileSync(path, formatReport({ node: '24.21.0', startProcesses: [], files: { 'test-fs-a.js': line('pass', 'pass') } }));
   expect(JSON.parse(readFileSync(path, 'utf8')).node).toBe('24.21.0');

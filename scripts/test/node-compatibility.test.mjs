@@ -1,4 +1,4 @@
-// The page on compatibility is the one that its sources give.
+// docs/node-compatibility.md equals the page that its sources generate.
 
 import { expect, test } from 'vitest';
 import { makePage } from '../conformance/page.mjs';

@@ -17,8 +17,8 @@ test(`no source file is longer than ${MAX_LINES} lines`, () => {
   expect(long.filter(([, lines]) => lines > MAX_LINES)).toEqual([]);
 });
 
-// A comment first, after what must come before one; or, in a patch of the engine, its title and its reason.
-const OPENING = /^(#![^\n]*\n)?(['"]use strict['"];\s*)?(\/\/|\/\*|export default \{\s*title: .*\s*why: )/;
+// A comment first, after what must come before a comment.
+const OPENING = /^(#![^\n]*\n)?(['"]use strict['"];\s*)?(\/\/|\/\*)/;
 
 test('every module opens with what it is for', () => {
   expect(files.filter((path) => isSource(path) && !OPENING.test(readText(path)))).toEqual([]);

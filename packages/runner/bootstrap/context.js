@@ -1,19 +1,19 @@
-// What: the record that the files of this folder share while they boot: what Node's C++ keeps in its Environment.
-// Why one record: Node's scripts hand functions to their bindings (`setTickCallback`, `setupTimers`, ...) at different moments; whoever needs
-// one later reads it here. Nothing of it is reachable from a program.
-// Next: boot.js fills it in.
+// The record that the files of the bootstrap share while they boot, like the Environment of Node's
+// C++. Node's scripts pass functions to their bindings (`setTickCallback`, `setupTimers`, ...) at
+// different times. A file that needs such a function later reads this record. No program can reach
+// the record. Next: start-up/boot.js, which fills the record.
 'use strict';
 
 module.exports = {
-  /** The options of this process, when it was given any: name → value. */
+  /** The options of this process, if any: name → value. */
   cliOptions: undefined,
-  /** The object that Node's scripts call `process`. Made by process.js. */
+  /** The object that Node's scripts call `process`, made by start-up/process.js. */
   process: null,
   /** Filled by internal/per_context/primordials. */
   primordials: {},
   /** Exports of the internal/per_context files: DOMException, the message event. */
   perContextExports: {},
-  /** Node's loaders, handed over by internal/bootstrap/realm. */
+  /** Node's loaders, passed by internal/bootstrap/realm. */
   internalBinding: null,
   requireBuiltin: null,
   /** util.privateSymbols, by name. */
@@ -22,7 +22,7 @@ module.exports = {
   symbols: null,
   /** Buffer.prototype, for the natives' results. */
   bufferPrototype: null,
-  /** Callbacks that Node's scripts registered. */
+  /** Callbacks that Node's scripts register. */
   tickCallback: null,
   processTimers: null,
   processImmediate: null,

@@ -1,13 +1,27 @@
-// What: the first JavaScript of the guest. The shim compiles this file as a function body with the parameters `(native, buildFile)` and
-// calls it once, while the image is being built. Nothing here ever runs again: a process starts from the frozen memory.
-// Why so small: it only makes `require` for the other files of this folder. They stay separate files, each with one topic, and none of
-// them needs a bundler: the build hands them over one by one.
-// Next: boot.js, which is the order of the boot.
+// The first JavaScript of the guest. The shim compiles this file as a function body with the
+// parameters `(native, buildFile)` and calls it once, while the image is built. Nothing here runs
+// again, because a process starts from the frozen memory. This file only makes `require` for the
+// other files of the bootstrap. They stay separate files with one topic each and need no bundler:
+// the build provides them one by one.
+//
+// start-up/           the order of the boot, and the state that a start or a restore refreshes
+// internal-bindings/  `internalBinding(name)` of Node's library, a file for each binding
+// app-bindings/       `callBinding`, and its command: functions of the app
+// program/            how a program runs: command line, options, files, texts, the shell
+// modules/, vm/       linking, packages, import(); contexts of node:vm
+// event-loop/         the shim's hooks, operations of the kernel, async ids
+// errors/             uncaught errors, source lines, error numbers, missing features
+// engine-gaps/        what Node's library expects of V8 and the engine lacks
+// standard-streams/, performance/, fs/, net/, http/, processes/, crypto/, zlib/, messaging/,
+// serdes/, locale/, typescript/   the code behind the bindings, by topic
+//
+// Next: start-up/boot.js.
 'use strict';
 
 const loaded = new Map();
 
-// Frames of files named `coldframe:…` are left out of stacks, as the frames of Node's C++ are (engine/patches).
+// Frames of files named `coldframe:…` are hidden in stacks, like frames of Node's C++ (the patch
+// `stack-frames`).
 function requireFile(name) {
   const known = loaded.get(name);
   if (known !== undefined) return known.exports;
@@ -22,7 +36,7 @@ function requireFile(name) {
   return module.exports;
 }
 
-// './x.js' and '../x.js' only: these files import nothing else.
+// Joins './x.js' and '../x.js'; these files import nothing else.
 function join(folder, request) {
   const parts = folder === '' ? [] : folder.slice(0, -1).split('/');
   for (const part of request.split('/')) {
@@ -32,7 +46,8 @@ function join(folder, request) {
   return parts.join('/');
 }
 
-// Builtins and these files keep no source text: 2.6 MB less in the image, and `toString()` says `[native code]`, as for C++ functions.
+// Builtins and these files keep no source text. The image is 2.6 MB smaller, and `toString()`
+// returns `[native code]`, as for C++ functions.
 native.setStrip(true);
-requireFile('boot.js')();
+requireFile('start-up/boot.js')();
 native.setStrip(false);

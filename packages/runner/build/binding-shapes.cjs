@@ -1,19 +1,19 @@
-// Runs inside the pinned Node (`--expose-internals`): writes down what each internalBinding looks like, as JSON on stdout. Constants are
-// copied, functions and classes by name and shape only. The bootstrap builds its bindings from this and replaces what it
-// implements, so an upgrade of Node shows as a diff of this file. The format stands in engine/NATIVES.md, "Build inputs".
+// Runs inside the pinned Node (`--expose-internals`) and prints the shape of each internalBinding
+// as JSON on stdout. Constants are copied, functions and classes only by name and shape. The
+// bootstrap builds its bindings from these shapes and replaces what it implements, so an upgrade of
+// Node shows as a difference of shapes. NATIVES.md, "Build inputs", has the format.
 'use strict';
 const { internalBinding } = require('internal/test/binding');
 
-const BINDINGS =
-  `async_context_frame async_wrap blob block_list buffer builtins cares_wrap cjs_lexer config constants contextify credentials
-  crypto diagnostics_channel encoding_binding errors fs fs_dir fs_event_wrap heap_utils http2 http_parser icu inspector internal_only_v8
-  ipc_serdes js_stream locks messaging mksnapshot module_wrap modules options os performance permission pipe_wrap process_methods
-  process_wrap profiler quic report sea serdes signal_wrap spawn_sync sqlite stream_pipe stream_wrap string_decoder symbols task_queue
-  tcp_wrap timers tls_wrap trace_events tty_wrap types udp_wrap url url_pattern util uv v8 wasi wasm_web_api watchdog webstorage worker
-  zlib`.split(/\s+/);
+const BINDINGS = `async_context_frame async_wrap blob block_list buffer builtins cares_wrap cjs_lexer config constants contextify
+  credentials crypto diagnostics_channel encoding_binding errors fs fs_dir fs_event_wrap heap_utils http2 http_parser
+  icu inspector internal_only_v8 ipc_serdes js_stream locks messaging mksnapshot module_wrap modules options os
+  performance permission pipe_wrap process_methods process_wrap profiler quic report sea serdes signal_wrap spawn_sync
+  sqlite stream_pipe stream_wrap string_decoder symbols task_queue tcp_wrap timers tls_wrap trace_events tty_wrap
+  types udp_wrap url url_pattern util uv v8 wasi wasm_web_api watchdog webstorage worker zlib`.split(/\s+/);
 
 const MAX_DEPTH = 6;
-// Long texts (process.config and the like) are not shapes.
+// Long texts (process.config and similar) are not shapes.
 const MAX_STRING = 20_000;
 const MAX_TYPED_ARRAY = 64;
 
@@ -88,7 +88,7 @@ function shapeOfObject(object, depth, seen) {
   return shape;
 }
 
-// Constants, as Node's C++ defines them: neither writable nor configurable.
+// Returns whether an object has Node's C++ constants, which are neither writable nor configurable.
 function isReadOnly(object) {
   const all = Object.values(Object.getOwnPropertyDescriptors(object));
   return (
@@ -102,9 +102,9 @@ for (const name of BINDINGS) {
   try {
     binding = internalBinding(name);
   } catch {
-    continue; // not in this version of Node
+    continue; // absent in this version of Node
   }
-  // of the builtins only the lists: their sources are files of their own
+  // Only the lists of the builtins: their sources are files of their own.
   shapes[name] =
     name === 'builtins' ? { t: 'o', v: { builtinCategories: shapeOf(binding.builtinCategories) } } : shapeOf(binding);
 }
@@ -114,7 +114,7 @@ shapes.symbols = {
   v: Object.fromEntries(Object.keys(symbols).map((key) => [key, { t: 'sym', v: symbols[key].description }])),
 };
 shapes.__options = shapeOf(internalBinding('options').getCLIOptionsValues());
-// As text, which the guest reads when it is asked; the texts of `node --help` are left out.
+// Stored as text, which the guest parses when it is needed. The texts of `node --help` are omitted.
 const { options, aliases } = internalBinding('options').getCLIOptionsInfo();
 const facts = [...options].map(([name, { envVarSettings, type, defaultIsTrue }]) => [
   name,

@@ -1,8 +1,9 @@
-// One run of clang, in a worker thread: it is a wasm program that computes for up to a minute without yielding.
+// Runs clang once, in a worker thread, because clang is a wasm program that computes for up to a
+// minute without yielding. Next: compile.mjs, which starts the workers.
 import { parentPort, workerData } from 'node:worker_threads';
 import { runClang } from '@yowasp/clang';
 
-// the package reports its own loading with console.log, and stdout belongs to the build's results
+// The package reports its own loading with console.log, and stdout belongs to the build's results.
 console.log = () => {};
 
 const { args, files, output } = workerData;

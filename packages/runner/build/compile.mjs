@@ -1,5 +1,6 @@
-// C to guest.wasm, with the clang that the npm package @yowasp/clang carries (compiled to wasm itself: no system toolchain is needed). Every object
-// is cached under the digest of what it is made of, so a change in the shim costs one unit. Next: `wasm-lower.mjs`, then `wasm-check.mjs`.
+// Compiles C to guest.wasm with the clang of the npm package @yowasp/clang, which is wasm itself,
+// so no system toolchain is needed. Every object is cached under the digest of its inputs, so a
+// change in the shim costs one unit. Next: `wasm-lower.mjs`, then `wasm-check.mjs`.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -12,7 +13,7 @@ import { cacheDir, referencePath, shimDir } from './paths.mjs';
 import { say, step } from './progress.mjs';
 import { lowerBulkMemory } from './wasm-lower.mjs';
 
-/** The version of the pinned clang package: part of every cache key. */
+/** The version of the pinned clang package, a part of every cache key. */
 const clangVersion = findClangVersion();
 
 function findClangVersion() {
@@ -20,10 +21,13 @@ function findClangVersion() {
   return JSON.parse(readFileSync(join(dirname(entry), '..', 'package.json'), 'utf8')).version;
 }
 
-/** What the reference has in common with the guest, besides the toolchain: libc's parts. The engine's own units are compiled without patches. */
+/**
+ * The units that the reference shares with the guest: libc's parts. The engine's own units are
+ * compiled without patches.
+ */
 const REFERENCE_SHARES = new Set(['libregexp', 'libunicode', 'dtoa', 'format', 'libc', 'memory']);
 
-/** The shim's files, and the digest of each unit of which they are part. */
+/** Returns the shim's files: name → text. */
 function readShim() {
   return new Map(
     readdirSync(shimDir)
@@ -33,7 +37,10 @@ function readShim() {
   );
 }
 
-/** Which files a unit may read: the engine's sources for its own parts, everything of the shim for the one big unit. */
+/**
+ * Returns the files that a unit may read: the engine's sources for its own parts, the whole shim
+ * for the one big unit.
+ */
 function inputsOf(unit, engine, shim, libraries, httpParser) {
   if (unit.files) return unit.files;
   if (unit.source === 'shim/engine.c') {
@@ -49,7 +56,7 @@ function inputsOf(unit, engine, shim, libraries, httpParser) {
   if (unit.source !== 'shim/libraries.c') {
     return prefixed('shim', shim).filter(([name]) => name === unit.source || name.endsWith('.h'));
   }
-  // the glue, and the headers of what it glues
+  // The glue, and the headers of the libraries.
   const isHeader = ([name]) => name.endsWith('.h') && !name.startsWith('src/builtin-');
   return [
     ...prefixed('shim', shim).filter(([name]) => /^shim\/librar[^/]*$/.test(name) || name === 'shim/host.h'),
@@ -61,7 +68,10 @@ function inputsOf(unit, engine, shim, libraries, httpParser) {
 
 const prefixed = (dir, files) => [...files].map(([name, text]) => [`${dir}/${name}`, text]);
 
-/** @param {Map<string, string>} engine  patched sources @returns {Promise<{ wasm: Buffer, key: string }>} */
+/**
+ * @param {Map<string, string>} engine  patched sources
+ * @returns {Promise<{ wasm: Buffer, key: string }>}
+ */
 export async function compileGuest(engine) {
   const shim = readShim();
   const libraries = readLibraries();
@@ -73,7 +83,10 @@ export async function compileGuest(engine) {
   );
 }
 
-/** The engine as it comes, with a shim of its own, for tests that compare. @param {Map<string, string>} engine  unpatched sources */
+/**
+ * Compiles the unpatched engine with a shim of its own, for tests that compare.
+ * @param {Map<string, string>} engine  unpatched sources
+ */
 export async function compileReference(engine) {
   const shim = readShim();
   const units = UNITS.filter(({ name }) => REFERENCE_SHARES.has(name)).map((unit) => ({
@@ -116,7 +129,10 @@ async function buildModule(title, unkeyed) {
   return { wasm, key };
 }
 
-/** Two at a time at most: each clang takes some 400 MB, and the engine's unit is most of the work anyway. */
+/**
+ * Compiles at most two units at a time: each clang takes some 400 MB, and the engine's unit is most
+ * of the work anyway.
+ */
 async function runAll(units) {
   const queue = [...units];
   const lane = async () => {
@@ -150,7 +166,7 @@ function tree(inputs) {
   return root;
 }
 
-/** clang in a thread of its own. @returns {Promise<Buffer>} the named output */
+/** Runs clang in a thread of its own. @returns {Promise<Buffer>} the named output */
 function runClang(args, files, output) {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('clang-worker.mjs', import.meta.url), { workerData: { args, files, output } });

@@ -1,10 +1,12 @@
-// A developer's host: runs guest.wasm in Node's own WebAssembly, with the imports of docs/internals/guest-abi.md written in JavaScript.
-// For trying the guest without the Rust host, and for its tests; it isolates nothing.
+// A host for developers: runs guest.wasm in Node's own WebAssembly, with the imports of
+// docs/internals/guest-abi.md in JavaScript. It serves to try the guest without the Rust host, and
+// it serves the guest's tests. It isolates nothing.
 //
-//   node packages/runner/build/dev-host.mjs [--no-freeze] [--mode exec|run|resident] [--wasm FILE] [--main FILE] [--stop-after MS]
-//                                           [--max-memory MIB] [--env KEY=VALUE] [--stats] program.mjs [arguments] | --source TEXT
+//   node packages/runner/build/dev-host.mjs [--no-freeze] [--mode exec|run|resident] [--wasm FILE]
+//     [--main FILE] [--stop-after MS] [--max-memory MIB] [--env KEY=VALUE] [--stats]
+//     program.mjs [arguments] | --source TEXT
 //
-// `--main` replaces `bootstrap/main.js`. In resident mode every file named is one evaluation.
+// `--main` replaces `bootstrap/main.js`. In resident mode every named file is one evaluation.
 import { readFileSync, readSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -23,12 +25,12 @@ const MODES = { exec: 0, run: 1, resident: 2 };
 
 export class GuestFatal extends Error {
   constructor(kind, text) {
-    super(`the guest cannot go on (${kind}): ${text}`);
+    super(`the guest cannot continue (${kind}): ${text}`);
     this.kind = kind;
   }
 }
 
-/** A booted (and, unless `freeze` is false, frozen) guest. */
+/** A booted guest, frozen unless `freeze` is false. */
 export class DevGuest {
   constructor({ wasm = readFileSync(guestPath), module = new WebAssembly.Module(wasm), buildFile, write, read, poll } = {}) {
     this.module = module;
@@ -42,7 +44,7 @@ export class DevGuest {
     this.memory = this.exports.memory;
   }
 
-  /** `_initialize`, `cf_boot`, and `cf_freeze`. */
+  /** Calls `_initialize`, `cf_boot`, and `cf_freeze`. */
   boot({ freeze = true } = {}) {
     this.exports._initialize();
     if (this.exports.cf_boot() !== 0) throw new Error('cf_boot failed');
@@ -53,19 +55,19 @@ export class DevGuest {
     return this;
   }
 
-  /** A copy of the memory, to go back to. */
+  /** Returns a copy of the memory, for `restore`. */
   snapshot() {
     return new Uint8Array(this.memory.buffer).slice();
   }
 
-  /** Back to a snapshot; memory beyond it becomes zero, as a fresh mapping would be. */
+  /** Restores a copy of the memory. Memory beyond the copy becomes zero, like a fresh mapping. */
   restore(image) {
     const bytes = new Uint8Array(this.memory.buffer);
     bytes.set(image);
     bytes.fill(0, image.length);
   }
 
-  /** Delivers events and runs the guest. True when it has exited. */
+  /** Delivers events and runs the guest. Returns whether the guest has exited. */
   turn(...events) {
     const bytes = Buffer.concat(events);
     const ptr = bytes.length > this.inboxLen ? this.exports.cf_inbox(bytes.length) : this.inboxPtr;
@@ -91,7 +93,7 @@ export class DevGuest {
     };
   }
 
-  /** Turns until it exits, the evaluation ends, or nothing can wake it. */
+  /** Runs turns until the guest exits, the evaluation ends, or no event can resume it. */
   async run(...events) {
     let exited = this.turn(...events);
     for (;;) {
@@ -153,7 +155,7 @@ export class DevGuest {
   }
 }
 
-/** The module with another maximum for its memory. */
+/** Returns the module with another maximum for its memory. */
 export function withMemoryLimit(wasm, pages) {
   const bytes = Buffer.from(wasm);
   let at = 8;
@@ -196,7 +198,7 @@ export function withMemoryLimit(wasm, pages) {
   throw new Error('the module has no memory section');
 }
 
-/** One event: header and payload, padded to 8. */
+/** Encodes an event: header and payload, padded to 8. */
 export function event(kind, id, payload = Buffer.alloc(0), result = 0) {
   const padded = Buffer.alloc(16 + Math.ceil(payload.length / 8) * 8);
   padded.writeUInt32LE(kind, 0);
@@ -207,7 +209,7 @@ export function event(kind, id, payload = Buffer.alloc(0), result = 0) {
   return padded;
 }
 
-/** The START event of a program. */
+/** Encodes the START event of a program. */
 export function startEvent({
   mode = 'exec',
   source = '',
@@ -234,7 +236,7 @@ export function startEvent({
   return event(START, MODES[mode], Buffer.concat([head, ...blocks]));
 }
 
-/** An EVAL event. */
+/** Encodes an EVAL event. */
 export function evalEvent(id, source) {
   return event(EVAL, id, Buffer.from(source));
 }
@@ -273,7 +275,7 @@ function readOptions(args) {
   };
   while (args.length && args[0].startsWith('--')) {
     const flag = args.shift();
-    if (!flags[flag]) throw new Error(`unknown option ${flag}; known: ${Object.keys(flags).join(' ')}`);
+    if (!flags[flag]) throw new Error(`unknown option ${flag}, expected one of ${Object.keys(flags).join(' ')}`);
     flags[flag]();
   }
   options.files = args;
@@ -291,7 +293,8 @@ async function main() {
   guest.boot({ freeze: options.freeze });
   if (options.stats)
     process.stderr.write(
-      `boot ${(performance.now() - begin).toFixed(1)} ms, memory ${guest.memory.buffer.byteLength >> 10} KiB, frozen end ${guest.frozenEnd}\n`,
+      `boot ${(performance.now() - begin).toFixed(1)} ms, memory ${guest.memory.buffer.byteLength >> 10} KiB, ` +
+        `frozen end ${guest.frozenEnd}\n`,
     );
   const [file, ...rest] = options.files;
   const start = (source) =>
@@ -320,7 +323,10 @@ async function main() {
   if (options.stats) process.stderr.write(`run ${(performance.now() - before).toFixed(3)} ms ${JSON.stringify(state)}\n`);
 }
 
-/** The engine's own stack limit must be reached before the host's: that takes a thread with a large stack. The sandbox gives 32 MiB. */
+/**
+ * The engine's own stack limit must be reached before the host's, so the thread needs a large
+ * stack. The sandbox provides 32 MiB.
+ */
 const HOST_STACK_MIB = Number(process.env.COLDFRAME_DEV_STACK_MIB ?? 200);
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -1,8 +1,11 @@
-// One digest over named byte strings: the key of everything the build caches. Names and lengths are part of it, so that moving
-// bytes from one file to the next cannot give the same key.
+// Computes a digest over named byte strings: the key of everything that the build caches. The
+// digest covers names and lengths, so moving bytes from one file to the next changes the key.
 import { createHash } from 'node:crypto';
 
-/** @param {Iterable<[name: string, bytes: string | Uint8Array]>} parts @returns {string} 40 hexadecimal digits */
+/**
+ * @param {Iterable<[name: string, bytes: string | Uint8Array]>} parts
+ * @returns {string} 40 hexadecimal digits
+ */
 export function digest(parts) {
   const hash = createHash('sha256');
   for (const [name, value] of parts) {

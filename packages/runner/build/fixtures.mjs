@@ -1,17 +1,21 @@
-// What: reads the guest fixtures (`fixtures/<case>/`) and brings what a program wrote into the form in which two runs are compared.
-// Why a form of its own for standard error: stacks name frames of the runtime's own files, and a process id; neither is the program's behaviour.
-// Next: record-fixtures.mjs writes expectations with it, test/fixtures.test.mjs and the SDK's tests compare with it. The rules stand in
-// fixtures/README.md.
+// Reads the guest fixtures (`fixtures/<case>/`) and normalizes the output of a program, so that two
+// runs can be compared. Standard error is normalized, because stacks name frames of the runtime's
+// own files, and warnings have a process id; neither is the program's behaviour. Next:
+// record-fixtures.mjs writes expectations; test/fixtures.test.mjs and the SDK's tests compare with
+// them. fixtures/README.md has the rules.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageDir } from './paths.mjs';
 
 export const fixturesDir = join(packageDir, 'fixtures');
-/** Where a guest program lives when nothing else is said. */
+/** The folder of a guest program by default. */
 export const WORKSPACE = '/workspace';
 export const EVAL_URL = `file://${WORKSPACE}/[eval1]`;
 
-/** @returns {{ name: string, dir: string, source: string, stdin: Buffer, args: string[], env: object, handWritten?: string, kernel?: boolean, files?: object, run?: string, execArgv?: string[], expected?: object }[]} */
+/**
+ * Returns the cases whose name contains `only`, sorted by name. Each has the settings of its
+ * `case.json` (KEYS below), `name`, `dir`, `source`, `stdin` as bytes, and `expected` if recorded.
+ */
 export function readFixtures(only = '') {
   return readdirSync(fixturesDir, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name.includes(only))
@@ -55,20 +59,23 @@ function readFixture(name) {
   };
 }
 
-/** Files need a kernel, and a program in one has a process of its own. Text may be given line by line. */
+/**
+ * Adds a case's files. Files need a kernel, and a program with a kernel is a process of its own. A
+ * text may be a list of lines.
+ */
 function withFiles({ files, run, modes }) {
   if (!files) return {};
   const texts = Object.entries(files).map(([path, text]) => [path, Array.isArray(text) ? `${text.join('\n')}\n` : text]);
   return { files: Object.fromEntries(texts), kernel: true, modes: run ? ['exec'] : modes };
 }
 
-/** Standard output is exact: text when it is UTF-8, base64 otherwise. */
+/** Describes standard output exactly: as text if it is UTF-8, otherwise as base64. */
 export function describeBytes(bytes) {
   const text = bytes.toString('utf8');
   return Buffer.from(text).equals(bytes) ? { stdout: text } : { stdoutBase64: bytes.toString('base64') };
 }
 
-/** The comparable form of a run. */
+/** Returns the comparable form of a run. */
 export function normalizeRun({ exitCode, stdout, stderr }) {
   return { exitCode, ...describeBytes(stdout), stderr: normalizeStderr(stderr.toString('utf8')) };
 }
@@ -85,7 +92,7 @@ export function normalizeStderr(text) {
   for (const line of lines) {
     if (/^ +\.\.\. \d+ lines matching /.test(line)) continue;
     if (FRAME.test(line) && !line.includes('[eval') && !line.includes(`${WORKSPACE}/`)) {
-      // What closes the frame's line belongs to what is printed after the stack.
+      // The end of a frame's line may belong to the text after the stack.
       const tail = /\)? (\{|\[cause\].*|\})$/.exec(line);
       if (tail !== null && kept.length > 0) kept[kept.length - 1] += ` ${tail[1]}`;
       continue;
@@ -95,7 +102,8 @@ export function normalizeStderr(text) {
   return kept.join('\n');
 }
 
-// V8 and the engine name some frames differently (`Timeout._onTimeout`, `async f`); the place is what must agree.
+// V8 and the engine name some frames differently (`Timeout._onTimeout`, `async f`); only the
+// position must agree.
 function normalizeFrame(line) {
   const [, indent, , place, tail = ''] = /^( +)at (.*?\(?)((?:file:|\/).*?:\d+):\d+\)?,?( \{)?$/.exec(line) ?? [];
   return place === undefined ? line : `${indent}at ${place}${tail}`;

@@ -1,7 +1,10 @@
-// How the guest is compiled and linked, and why.
+// The compiler and linker flags of the guest, with their reasons. Next: compile.mjs.
 
-/** Every file: a reactor for WASI's libc, vectors on, and no instruction that the host would have to carry out with its own memcpy
- *  (see engine/shim/memory.c). Asserts of the engine are off: the sandbox does not rely on them, and they cost 10 %. */
+/**
+ * For every file: a reactor for WASI's libc, and vectors on. No instruction may be one that the
+ * host would execute with its own memcpy (engine/shim/memory.c has the reason). Asserts of the
+ * engine are off: the sandbox does not rely on them, and they cost 10 %.
+ */
 export const COMMON = [
   '--target=wasm32-wasip1',
   '-O2',
@@ -19,7 +22,7 @@ export const COMMON = [
 const QUIET = ['-w'];
 const STRICT = ['-Wall', '-Wextra', '-Werror', '-Wno-unused-parameter', '-Wno-sign-compare', '-Wno-missing-field-initializers'];
 
-/** What is compiled: object name, source, flags, and roughly how many seconds it takes. */
+/** The compilation units: object name, source, flags. */
 export const UNITS = [
   { name: 'engine', source: 'shim/engine.c', flags: [...COMMON, ...QUIET] },
   { name: 'libregexp', source: 'src/libregexp.c', flags: [...COMMON, ...QUIET] },
@@ -54,7 +57,10 @@ export const UNITS = [
   { name: 'memory', source: 'shim/memory.c', flags: [...COMMON, ...STRICT, '-fno-builtin'] },
 ];
 
-/** Names are kept for `wasm-lower.mjs`, which drops them. Stack first: an overflow that slips past the engine's check runs off address 0 and traps, it never reaches data. */
+/**
+ * Names are kept for `wasm-lower.mjs`, which drops them. The stack is first: an overflow that the
+ * engine's check misses runs below address 0 and traps, and never reaches data.
+ */
 export const LINK = [
   '--target=wasm32-wasip1',
   '-mexec-model=reactor',

@@ -1,9 +1,11 @@
-// The guest's part of the build: engine sources, patches, guest.wasm, Node's library, and the folder of build inputs that
-// `build_file` serves while the image is made. Does nothing when all of it is up to date. `node packages/runner/build/guest.mjs`
+// The guest's part of the build. It makes guest.wasm from the engine's sources and patches, and the
+// folder of build inputs that `build_file` serves while the image is made. Does nothing if all
+// outputs are up to date. Run it with `node packages/runner/build/guest.mjs`. Next: compile.mjs and
+// stage.mjs.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { compileGuest } from './compile.mjs';
-import { applyPatches, loadPatches } from './patches.mjs';
+import { applyPatches, loadPatches } from './patches/series.mjs';
 import { distDir, guestPath } from './paths.mjs';
 import { say } from './progress.mjs';
 import { buildShell } from './shell.mjs';
@@ -13,7 +15,7 @@ import { checkModule } from './wasm-check.mjs';
 
 /** Makes `dist/guest.wasm` and `dist/inputs/`. */
 export async function buildGuest() {
-  const engine = applyPatches(readEngineFiles(), await loadPatches());
+  const engine = applyPatches(readEngineFiles(), loadPatches());
   const { wasm } = await compileGuest(engine);
   checkModule(wasm);
   const fresh = writeIfChanged(guestPath, wasm);
@@ -22,7 +24,7 @@ export async function buildGuest() {
   if (fresh || staged) say(`guest.wasm ${(wasm.length / 1024).toFixed(0)} KiB, inputs ${staged ? 'renewed' : 'unchanged'}`);
 }
 
-/** Leaves an identical file alone, so that what is made from it stays up to date. */
+/** Keeps an identical file unchanged, so that its dependents stay up to date. */
 function writeIfChanged(path, bytes) {
   if (existsSync(path) && readFileSync(path).equals(bytes)) return false;
   mkdirSync(distDir, { recursive: true });

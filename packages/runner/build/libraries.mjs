@@ -1,7 +1,8 @@
-// The C and C++ libraries of the guest: which pinned cargo package carries each, which of its files are compiled, and how. One unit per library,
-// compiled and linked to one object by one run of the compiler, because starting it costs more than compiling most files.
-// Why in the guest and not in the host: their state is then guest memory, which is limited, stopped and saved like everything else.
-// The glue that makes natives of them is engine/shim/library-*.c. The next step is `compile.mjs`.
+// The C and C++ libraries of the guest: the pinned cargo package of each, the files that are
+// compiled, and the flags. One run of the compiler compiles and links a library to one object,
+// because starting the compiler costs more than compiling most files. The libraries run in the
+// guest and not in the host. Their state is then guest memory, which is limited, stopped and saved
+// with the guest. The natives over them are in engine/shim/library-*.c. Next: `compile.mjs`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { extractNodeLibrary } from './node-lib.mjs';
@@ -36,7 +37,10 @@ export const LIBRARIES = [
   },
 ];
 
-/** Each library as a unit: `files` are its sources and headers as [path, text], `args` what the compiler is told besides flags. */
+/**
+ * Returns each library as a unit: `files` are its sources and headers as [path, text], `args` the
+ * compiler's arguments besides flags.
+ */
 export function readLibraries() {
   return LIBRARIES.map(({ name, package: [crate, version], folder, sources, flags }) => {
     const root = join(findPackage(crate, version), folder);
@@ -48,18 +52,18 @@ export function readLibraries() {
   });
 }
 
-/** Paths of all files below `root`, sorted. */
+/** Returns the paths of all files below `root`, sorted. */
 const filesBelow = (root) =>
   readdirSync(root, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath ?? entry.path, entry.name)))
     .sort();
 
-/** llhttp as C, out of Node's own library: `[path, text]`. See `wasm-to-c.mjs`. */
+/** Returns llhttp as C, from Node's own library: `[path, text]`. `wasm-to-c.mjs` translates it. */
 export async function readHttpParser() {
   const undici = readFileSync(join(await extractNodeLibrary(), 'internal/deps/undici/undici.js'), 'utf8');
   const encoded = /lib\/llhttp\/llhttp-wasm\.js"[\s\S]*?wasmBase64 = "([^"]+)"/.exec(undici)?.[1];
   if (encoded === undefined)
-    throw new Error("Node's library has no llhttp in WebAssembly where it was: internal/deps/undici/undici.js");
+    throw new Error("internal/deps/undici/undici.js of Node's library no longer contains llhttp as WebAssembly");
   return ['lib/llhttp/llhttp.c', translate(Buffer.from(encoded, 'base64'), 'llhttp')];
 }

@@ -1,5 +1,7 @@
-// Runs inside the pinned Node: what its ICU says for English, as JSON, for `bootstrap/locale`: the long names of the time zones in standard and in
-// summer time, and the order in which it sorts ASCII. The guest has no ICU; these facts are what people see of it without asking for `Intl`.
+// Runs inside the pinned Node and prints facts of its ICU for English as JSON, for
+// `bootstrap/locale`. The facts are the long names of the time zones in standard and in summer
+// time, and the order of ASCII. The guest has no ICU. Programs that do not use `Intl` see only
+// these facts.
 'use strict';
 
 const WINTER = Date.UTC(2024, 0, 15);
@@ -22,9 +24,11 @@ function offsetOf(timeZone, date) {
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
 }
 
-// Names that changed since ICU chose its own, and names that people still use.
-const ALIASES = `Asia/Kolkata Asia/Kathmandu Asia/Yangon Asia/Ho_Chi_Minh Europe/Kyiv America/Argentina/Buenos_Aires America/Nuuk Pacific/Kanton
-  Atlantic/Faroe Asia/Singapore Asia/Hong_Kong US/Eastern US/Central US/Mountain US/Pacific US/Alaska US/Hawaii GB GMT UTC Etc/UTC Etc/GMT`;
+// Names that changed since ICU chose its own, and old names that are still in use.
+const ALIASES = `Asia/Kolkata Asia/Kathmandu Asia/Yangon Asia/Ho_Chi_Minh Europe/Kyiv
+  America/Argentina/Buenos_Aires America/Nuuk Pacific/Kanton Atlantic/Faroe Asia/Singapore
+  Asia/Hong_Kong US/Eastern US/Central US/Mountain US/Pacific US/Alaska US/Hawaii GB GMT UTC Etc/UTC
+  Etc/GMT`;
 
 const zones = {};
 for (const zone of [...Intl.supportedValuesOf('timeZone'), ...ALIASES.split(/\s+/)]) {
@@ -34,7 +38,7 @@ for (const zone of [...Intl.supportedValuesOf('timeZone'), ...ALIASES.split(/\s+
     offset: offsetOf(zone, date),
   }));
   const [standard, summer] = january.offset <= july.offset ? [january, july] : [july, january];
-  // without a name of its own ICU says the offset, which bootstrap/locale can do itself
+  // Without a name of its own ICU prints the offset, which bootstrap/locale computes itself.
   if (standard.name.startsWith('GMT') && standard.name !== 'Greenwich Mean Time') continue;
   zones[zone] = [indexOf(standard.name), indexOf(summer.name)];
   if (!/^GMT.|^UTC/.test(standard.short)) zones[zone].push(indexOf(standard.short), indexOf(summer.short));
@@ -43,7 +47,7 @@ for (const zone of [...Intl.supportedValuesOf('timeZone'), ...ALIASES.split(/\s+
 const collator = new Intl.Collator('en-US');
 const base = new Intl.Collator('en-US', { sensitivity: 'base' });
 const ascii = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).sort(collator.compare);
-// letters that differ in case only stand in one group
+// Letters that differ only in case share a group.
 const groups = [];
 for (const character of ascii) {
   const last = groups.at(-1);

@@ -1,10 +1,11 @@
-// Runs inside the pinned Node: writes the sources of its own library into the folder given, as `<id>.js`, and `ids.json` (all ids) and
-// `config.json` beside them. What the guest can never load is left out of the files.
+// Runs inside the pinned Node and writes the sources of its own library into the given folder, as
+// `<id>.js`, with `ids.json` (all ids) and `config.json`. Files that the guest can never load are
+// omitted.
 'use strict';
 const fs = require('node:fs');
 const path = require('node:path');
 
-// TypeScript stripping (a 3.3 MB wasm module as text), V8's profiler tools.
+// TypeScript stripping (a 3.3 MB wasm module as text) and V8's profiler tools.
 const NEVER_LOADED = [/^internal\/deps\/amaro\//, /^internal\/deps\/v8\/tools\//];
 
 const [target] = process.argv.slice(2);

@@ -1,5 +1,7 @@
-// Node's own library, taken out of the pinned npm package's binary: `process.binding('natives')` has every file of `lib/` as text, and the
-// shapes of the bindings below it are read off the running binary. Both are cached by version and by what reads them.
+// Extracts Node's own library from the binary of the pinned npm package.
+// `process.binding('natives')` has every file of `lib/` as text, and the running binary shows the
+// shapes of the bindings below. Both are cached by version and by the scripts that read them. Next:
+// stage.mjs.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,7 +14,10 @@ import { step } from './progress.mjs';
 const NODE_VERSION = '24.21.0';
 const MAX_OUTPUT = 64 << 20;
 
-/** The folder with `<id>.js`, `ids.json`, `config.json`, `shapes.json`, `locale.json` and Node's LICENSE. */
+/**
+ * Returns the folder with `<id>.js`, `ids.json`, `config.json`, `shapes.json`, `locale.json` and
+ * Node's LICENSE.
+ */
 export async function extractNodeLibrary() {
   const { binary, license } = findNode();
   const scripts = ['natives-dump.cjs', 'binding-shapes.cjs', 'locale-dump.cjs'].map((name) =>
@@ -41,7 +46,7 @@ export async function extractNodeLibrary() {
   return target;
 }
 
-/** The binary of the pinned package for this machine. */
+/** Returns the binary of the pinned package for this machine. */
 function findNode() {
   const name = `node-linux-${process.arch}`;
   let manifest;
@@ -56,7 +61,7 @@ function findNode() {
   return { binary: join(dir, 'bin', 'node'), license: join(dir, 'LICENSE') };
 }
 
-/** Without the caller's NODE_OPTIONS: the shapes must be those of a plain process. */
+/** Runs without the caller's NODE_OPTIONS, so that the shapes are the shapes of a plain process. */
 function run(binary, args) {
   const env = { ...process.env };
   delete env.NODE_OPTIONS;

@@ -1,5 +1,5 @@
-// Every path the build uses, in one place. What is made lies in `dist/` (the product) and in a cache outside the tree (what can be made
-// again): `${XDG_CACHE_HOME:-~/.cache}/coldframe`.
+// All paths of the build. The product is in `dist/`. A cache outside the tree has everything that
+// can be made again: `${XDG_CACHE_HOME:-~/.cache}/coldframe`.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ export const bootstrapDir = join(packageDir, 'bootstrap');
 export const distDir = join(packageDir, 'dist');
 export const guestPath = join(distDir, 'guest.wasm');
 export const inputsDir = join(distDir, 'inputs');
-/** What the image with the shell is made of besides. */
+/** The additional inputs of the image with the shell. */
 export const shellInputsDir = join(distDir, 'shell-inputs');
 
 const cacheHome = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');

@@ -1,12 +1,14 @@
-// Progress of the build, on stderr, so that stdout stays free for results. A step says what it does and, when it takes longer than a
-// moment, how long that is expected to last: whoever waits must be able to tell work from a hang.
+// Reports the build's progress on stderr, so that stdout stays free for results. A step prints its
+// title and, for long steps, the expected time, so that work differs visibly from a hang.
 
-/** One line on stderr. */
+/** Prints a line on stderr. */
 export function say(text) {
   process.stderr.write(`[runner] ${text}\n`);
 }
 
-/** Runs `work`, saying when it began and how long it took. `expected` is free text such as "about 80 s". */
+/**
+ * Runs `work` and prints its begin and its duration. `expected` is free text such as "about 80 s".
+ */
 export async function step(title, expected, work) {
   say(expected ? `${title} (${expected}) ...` : `${title} ...`);
   const begin = performance.now();

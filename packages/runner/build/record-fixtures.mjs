@@ -1,8 +1,10 @@
-// What: runs each guest fixture in the pinned Node and writes what it did to `expected.json`. Cases with `handWritten` are left alone.
-// Why the program is given by `-e`: its URL is then `file://<cwd>/[eval1]`, as in the sandbox, and standard input stays free. Output goes to files,
-// because the sandbox's standard descriptors behave like files: writes are done when they return.
-// A case with `run` is `node <run>` instead: a file among the case's `files`.
-// Use: node build/record-fixtures.mjs [part of a name]
+// Runs each guest fixture in the pinned Node and writes the result to `expected.json`. Cases with
+// `handWritten` are not changed. The program is passed with `-e`: its URL is then
+// `file://<cwd>/[eval1]`, as in the sandbox, and standard input stays free. Output is written to
+// files, because the sandbox's standard descriptors behave like files: writes are complete when
+// they return. A case with `run` runs `node <run>` instead, with a file among the case's `files`.
+//
+//   node packages/runner/build/record-fixtures.mjs [part of a name]
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -41,7 +43,7 @@ function runIn(fixture, root, cwd) {
   return { exitCode: status, stdout, stderr };
 }
 
-// Binary output is left alone: it names no folder.
+// Binary output is not changed, because it names no folder.
 function moved(bytes, cwd) {
   return bytes.includes(cwd) ? Buffer.from(bytes.toString('utf8').replaceAll(cwd, WORKSPACE)) : bytes;
 }

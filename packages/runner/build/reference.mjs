@@ -1,5 +1,6 @@
-// The engine without our patches, as a WebAssembly module made with the same toolchain: what the patched one is compared with. Only the tests
-// ask for it; the object files are cached like the guest's own. `node packages/runner/build/reference.mjs`
+// Builds the engine without our patches as a WebAssembly module, with the same toolchain, for
+// comparison with the patched engine. Only tests need it; the object files are cached like the
+// guest's. Run it with `node packages/runner/build/reference.mjs`.
 import { pathToFileURL } from 'node:url';
 import { compileReference } from './compile.mjs';
 import { say } from './progress.mjs';

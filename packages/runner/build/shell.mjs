@@ -1,5 +1,5 @@
-// The shell as one file for the image: our own parts (shell/) and just-bash, bundled. Only the build needs esbuild. The next step is the imager's,
-// which makes a second image of it (`shell.image`).
+// Bundles the shell into one file for the image: our own parts (shell/) and just-bash. Only the
+// build needs esbuild. Next: the imager makes a second image of the bundle (`shell.image`).
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -10,7 +10,7 @@ import { say } from './progress.mjs';
 
 const entry = fileURLToPath(import.meta.resolve('just-bash'));
 
-/** The bundle's text, and what it is made of. */
+/** Returns the bundle's text and its inputs. */
 export async function bundleShell() {
   const { outputFiles, metafile } = await build({
     entryPoints: [join(packageDir, 'shell', 'index.js')],

@@ -1,5 +1,6 @@
-// Where the C sources of QuickJS-ng come from: the folder of a pinned cargo package. cargo downloads it once, checks it against
-// the lock file, and tells us where it lies; nothing of it is copied into this tree. The next step is `patches.mjs`.
+// Finds the C sources of QuickJS-ng: the folder of a pinned cargo package. Cargo downloads the
+// package once, checks it against the lock file, and reports its folder. The sources are not part
+// of this tree. Next: `patches/series.mjs`.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,9 +8,11 @@ import { engineDir } from './paths.mjs';
 
 const PACKAGE = 'rquickjs-sys';
 const PACKAGE_VERSION = '0.14.0';
-const ENGINE_VERSION = '0.16.2';
+export const ENGINE_VERSION = '0.16.2';
 
-/** The files the guest is made of. The engine's libc glue, its shell and its tests are left out. */
+/**
+ * The files that the guest is made of. The engine's libc glue, its shell and its tests are omitted.
+ */
 export const ENGINE_FILES = [
   'quickjs.c',
   'quickjs.h',
@@ -33,7 +36,10 @@ export const ENGINE_FILES = [
 
 let packages;
 
-/** The folder of a package that `engine/Cargo.toml` pins; downloads it when it is not there yet. */
+/**
+ * Returns the folder of a package that `engine/Cargo.toml` pins, and downloads the package if
+ * necessary.
+ */
 export function findPackage(name, version) {
   const manifest = join(engineDir, 'Cargo.toml');
   if (packages === undefined) {
@@ -42,11 +48,11 @@ export function findPackage(name, version) {
     packages = JSON.parse(cargo('metadata', '--format-version', '1', '--offline')).packages;
   }
   const found = packages.find((entry) => entry.name === name && entry.version === version);
-  if (!found) throw new Error(`cargo knows no package ${name} ${version}; it must be pinned in ${manifest}`);
+  if (!found) throw new Error(`cargo has no package ${name} ${version}: pin the package in ${manifest}`);
   return dirname(found.manifest_path);
 }
 
-/** The folder with the engine's sources. */
+/** Returns the folder with the engine's sources. */
 export function findEngineDir() {
   const dir = join(findPackage(PACKAGE, PACKAGE_VERSION), 'quickjs');
   checkVersion(dir);
@@ -72,7 +78,7 @@ function runCargo(args) {
     return execFileSync('cargo', args, { encoding: 'utf8', maxBuffer: 64 << 20, stdio: ['ignore', 'pipe', 'pipe'] });
   } catch (error) {
     if (error.code === 'ENOENT')
-      throw new Error("cargo is not on the PATH; the engine's sources come through it (https://rustup.rs)");
+      throw new Error("cargo is not on the PATH: install Rust (https://rustup.rs), which downloads the engine's sources");
     throw new Error(`cargo ${args[0]} failed:\n${error.stderr}`);
   }
 }

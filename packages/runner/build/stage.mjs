@@ -1,4 +1,5 @@
-// Puts together what `build_file` serves while the image is made: `dist/inputs/bootstrap/...` and `dist/inputs/lib/...`.
+// Collects the files that `build_file` serves while the image is made: `dist/inputs/bootstrap/...`
+// and `dist/inputs/lib/...`. Next: the imager.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { digest } from './digest.mjs';
@@ -9,7 +10,7 @@ import { readTypeScriptParser } from './typescript-parser.mjs';
 
 const STAMP = '.digest';
 
-/** True when anything has changed. */
+/** Returns whether any file has changed. */
 export async function stageInputs() {
   const library = await extractNodeLibrary();
   checkSurface(JSON.parse(readFileSync(join(library, 'shapes.json'), 'utf8')));

@@ -1,19 +1,24 @@
-// What Node's bindings offered when ours were written: `binding-surface.txt`, a line for each function, class, constant and array. A new version of
-// Node that changes a binding which we implement stops the build with the difference, so that somebody looks at it before a program does.
-// `node packages/runner/build/surface.mjs --accept` writes the file anew (docs/internals/upgrading.md says when).
-// Next: binding-shapes.cjs, which reads the bindings; bootstrap/bindings/, which are ours.
+// The surface of Node's bindings for which ours were written: `binding-surface.txt` has a line for
+// each function, class, constant and array. If a new version of Node changes a binding that we
+// implement, the build stops with the difference. A developer then sees the change before a program
+// does. `node packages/runner/build/surface.mjs --accept` writes the file again
+// (docs/internals/upgrading.md has the steps). Next: binding-shapes.cjs, which reads the bindings;
+// bootstrap/internal-bindings/, which are ours.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const surfacePath = fileURLToPath(new URL('binding-surface.txt', import.meta.url));
-const bindingsFolder = fileURLToPath(new URL('../bootstrap/bindings', import.meta.url));
+const bindingsFolder = fileURLToPath(new URL('../bootstrap/internal-bindings', import.meta.url));
 
-// Words of the format in NATIVES.md, "Build inputs".
+// The words of the format in NATIVES.md, "Build inputs".
 const KINDS = { n: 'number', s: 'string', b: 'boolean', big: 'bigint', sym: 'symbol', u: 'undefined', null: 'null' };
 const COLLECTIONS = { a: 'array', map: 'map', set: 'set', ab: 'ArrayBuffer', cyc: 'object' };
 
-/** `fs.access function` and the like, in order; objects of constants go one level down. */
+/**
+ * Returns lines such as `fs.access function`, in order. Objects of constants are listed one level
+ * down.
+ */
 export function surfaceOf(shapes) {
   const lines = [];
   for (const [binding, shape] of Object.entries(shapes)) {
@@ -41,7 +46,7 @@ function kindOf(shape) {
   return KINDS[shape.t] ?? COLLECTIONS[shape.t] ?? 'object';
 }
 
-/** Bindings with a file of their own. */
+/** Returns the bindings with a file of their own. */
 export function implementedBindings() {
   const files = readdirSync(bindingsFolder).filter((file) => file.endsWith('.js'));
   return new Set(files.map((file) => file.slice(0, -3)));
@@ -49,23 +54,23 @@ export function implementedBindings() {
 
 const bindingOf = (line) => /^[^. ]+/.exec(line)[0];
 
-/** Lines that are on one side only: `- was`, `+ is`. */
+/** Returns the lines that are on one side only: `- before`, `+ after`. */
 export function differences(before, after) {
   const [was, is] = [new Set(before), new Set(after)];
-  const gone = before.filter((line) => !is.has(line)).map((line) => `- ${line}`);
-  const fresh = after.filter((line) => !was.has(line)).map((line) => `+ ${line}`);
-  return [...gone, ...fresh].sort((a, b) => (a.slice(2) < b.slice(2) ? -1 : 1));
+  const removed = before.filter((line) => !is.has(line)).map((line) => `- ${line}`);
+  const added = after.filter((line) => !was.has(line)).map((line) => `+ ${line}`);
+  return [...removed, ...added].sort((a, b) => (a.slice(2) < b.slice(2) ? -1 : 1));
 }
 
-/** Throws when a binding that we implement looks other than when it was written. */
+/** Throws if a binding that we implement differs from the recorded surface. */
 export function checkSurface(shapes, { recorded = readSurface(), implemented = implementedBindings() } = {}) {
   const found = differences(recorded, surfaceOf(shapes)).filter((line) => implemented.has(bindingOf(line.slice(2))));
   if (found.length === 0) return;
   throw new Error(
     [
-      "Node's bindings are not those that ours were written for (- before, + now):",
+      "Node's bindings differ from those that ours implement (- before, + now):",
       ...found.map((line) => `    ${line}`),
-      'Look at each (docs/internals/upgrading.md), then accept the list: node packages/runner/build/surface.mjs --accept',
+      'Handle each line (docs/internals/upgrading.md), then accept the list: node packages/runner/build/surface.mjs --accept',
     ].join('\n'),
   );
 }

@@ -1,5 +1,6 @@
-// The TypeScript plugin of acorn, out of its pinned npm package, as the body of a function with the parameters `(require, module)`: acorn itself is
-// already there, among the dependencies of Node's library. bootstrap/typescript/ has what uses it.
+// Returns the TypeScript plugin of acorn from its pinned npm package. The text is the body of a
+// function with the parameters `(require, module)`. The dependencies of Node's library include
+// acorn itself. Next: bootstrap/typescript/, which uses the plugin.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -9,6 +10,6 @@ const EXPORT = /export \{\s*tsPlugin\s*\};/;
 export function readTypeScriptParser() {
   const source = readFileSync(fileURLToPath(import.meta.resolve('@sveltejs/acorn-typescript')), 'utf8');
   if (!source.includes(IMPORT) || !EXPORT.test(source))
-    throw new Error('@sveltejs/acorn-typescript has another shape than its pinned version');
+    throw new Error('@sveltejs/acorn-typescript differs from its pinned version');
   return source.replace(IMPORT, "const acornNamespace = require('acorn');").replace(EXPORT, 'module.exports = { tsPlugin };');
 }

@@ -1,8 +1,11 @@
-// WebAssembly to C, for one small module: Node's HTTP parser, llhttp. Its C sources are generated and in no package of a registry that carries
-// nothing else, but Node's own library has it compiled to WebAssembly, for undici. Translated back, it becomes part of the guest: the same
-// parser as Node's, at native speed of the guest, with its memory inside ours.
-// How: a stack slot becomes a C variable of its depth, a block a label. Addresses stay offsets into one array, so nothing in it can reach
-// outside. What the module does not use is not translated: an instruction that is not in the tables is an error.
+// Translates WebAssembly to C, for one small module: Node's HTTP parser, llhttp. Its C sources are
+// generated, and no package of a registry carries only them. Node's own library has the parser as
+// WebAssembly, for undici. Translated, it becomes part of the guest: Node's own parser at the
+// guest's native speed, with its memory inside ours.
+//
+// A stack slot becomes a C variable for its depth, a block becomes a label. Addresses stay offsets
+// into one array, so the code cannot reach outside. Instructions that the module does not use are
+// not translated: an instruction that is missing in the tables is an error.
 import { Reader, sections } from './wasm-reader.mjs';
 
 const TYPES = { 127: 'u32', 126: 'u64' };
@@ -77,7 +80,8 @@ const STORES = new Map([
 
 /**
  * @param {Uint8Array} wasm
- * @param {string} prefix  of every name: `<prefix>_memory`, `<prefix>_<export>`; imports are `<prefix>_<name>`, to be defined by the includer
+ * @param {string} prefix  of every name: `<prefix>_memory`, `<prefix>_<export>`; the includer
+ *   defines the imports `<prefix>_<name>`
  * @returns {string} C, to be included
  */
 export function translate(wasm, prefix) {
@@ -87,7 +91,8 @@ export function translate(wasm, prefix) {
   const nameOf = (index) => (index < module.imports.length ? `${prefix}_${module.imports[index].name}` : `${prefix}_f${index}`);
   const signature = (index) => {
     const { parameters, results } = module.types[module.typeOf(index)];
-    return `static ${results[0] ?? 'void'} ${nameOf(index)}(${parameters.map((type, i) => `${type} v${i}`).join(', ') || 'void'})`;
+    const list = parameters.map((type, i) => `${type} v${i}`).join(', ');
+    return `static ${results[0] ?? 'void'} ${nameOf(index)}(${list || 'void'})`;
   };
   const count = module.imports.length + module.functions.length;
   for (let index = 0; index < count; index++) out.push(`${signature(index)};`);
@@ -194,7 +199,7 @@ function signed(r) {
   }
 }
 
-// One function. `stack` holds the types of the slots; `dead` code after a branch is skipped.
+// Translates a function. `stack` has the types of the slots; `dead` code after a branch is skipped.
 function body(module, { start, end, wasm }, index, prefix, nameOf) {
   const r = new Reader(wasm, start);
   const { parameters, results } = module.types[module.typeOf(index)];
@@ -352,7 +357,7 @@ function body(module, { start, end, wasm }, index, prefix, nameOf) {
           push('u32', `${module.pages}u`);
           break;
         case 0x40:
-          // the memory does not grow: its user allocates two parsers
+          // The memory does not grow, because its user allocates two parsers.
           r.leb();
           pop();
           push('u32', '~0u');
@@ -428,7 +433,7 @@ function close(blocks, stack, lines, slot, results) {
   if (block.arity) stack.push(block.type);
 }
 
-// Code that cannot be reached: only its nesting counts.
+// Skips code that cannot be reached, of which only the nesting counts.
 function skip(op, r, depth, blocks, stack, lines) {
   if (op === 0x02 || op === 0x03 || op === 0x04) {
     r.u8();

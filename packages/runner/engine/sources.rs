@@ -1,1 +1,1 @@
-//! Empty on purpose: see `Cargo.toml`.
+//! Empty: cargo only downloads the packages that `Cargo.toml` pins.

@@ -1,5 +1,6 @@
-// Installs the packages of the table, by the lockfile, into a folder outside the tree: once per lockfile, when the test asks for it. They are no
-// part of the workspace: whoever installs it does not wait for them.
+// Installs the packages of the table by the lockfile into a folder outside the tree, once per
+// lockfile, when the test runs. They are not part of the workspace, so an install of the workspace
+// does not wait for them. Next: run.mjs.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -19,12 +20,13 @@ function place() {
   return join(cache, 'coldframe', 'npm-table', hash.digest('hex').slice(0, 16));
 }
 
-/** The folder that holds `node_modules`. */
+/** Returns the folder that contains `node_modules`. */
 export function installed() {
   const target = place();
   if (existsSync(join(target, 'node_modules'))) return target;
   mkdirSync(dirname(target), { recursive: true });
-  // Under another name until it is whole: a run that was stopped leaves no half of it behind.
+  // Installs under another name until the folder is complete, so that a stopped run leaves no
+  // incomplete folder.
   const work = mkdtempSync(`${target}.`);
   try {
     for (const file of FILES) cpSync(join(folder, file), join(work, file));

@@ -1,4 +1,5 @@
-// Runs a program of the table in the pinned Node and in the sandbox: exit code and output, as text to compare.
+// Runs a program of the table in the pinned Node and in the sandbox, and returns exit code and
+// output as text for comparison.
 
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -9,10 +10,10 @@ const require = createRequire(import.meta.url);
 
 const node = require.resolve(`node-linux-${process.arch}/bin/node`);
 
-// The same in both: nothing of this machine's environment, a time zone that has no summer.
+// Equal in both runs: nothing of this machine's environment, and a time zone without summer time.
 const env = { TZ: 'UTC', HOME: '/tmp' };
 
-/** In Node, in the folder that holds `node_modules`. */
+/** Runs a program in Node, in the folder that contains `node_modules`. */
 export function inNode(code, cwd) {
   return new Promise((resolve) => {
     execFile(node, ['--input-type=module', '-e', code], { cwd, env, timeout: TIMEOUT_MS }, (error, stdout, stderr) => {
@@ -21,7 +22,7 @@ export function inNode(code, cwd) {
   });
 }
 
-/** In a runtime of its own, which sees that folder's `node_modules`. */
+/** Runs a program in a runtime of its own, which mounts that folder's `node_modules`. */
 export async function inSandbox({ NodeRuntime }, sidecar, code, cwd) {
   const limits = { memoryBytes: 512 << 20, cpuMs: TIMEOUT_MS };
   const runtime = await NodeRuntime.create({ sidecar, env, limits, nodeModules: `${cwd}/node_modules` });

@@ -1,5 +1,7 @@
-// The npm table: widely used packages from different fields, each with a program (`programs/NAME.mjs`) that loads it and does its main job.
-// test/sandbox/npm-table.test.mjs runs each in the sandbox and in the pinned Node; both must print the same. docs/node-compatibility.md lists them.
+// The npm table: widely used packages from different fields, each with a program
+// (`programs/NAME.mjs`) that loads the package and does its main job.
+// test/sandbox/npm-table.test.mjs runs each in the sandbox and in the pinned Node; both must print
+// equal output. docs/node-compatibility.md lists them.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +11,7 @@ export const folder = dirname(fileURLToPath(import.meta.url));
 
 const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
-// File names hold no slash and no @.
+// File names contain no slash and no @.
 const packageOf = (name) => (name in dependencies ? name : `@${name.replace('-', '/')}`);
 
 function read(file) {

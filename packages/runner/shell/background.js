@@ -1,14 +1,14 @@
-// What: `command &`. A pipeline of programs is started and left alone, so that `$!` is the program itself; anything else becomes a shell of its own,
-// which gets a copy of this one's state through a descriptor, as a fork would.
-// Next: builtins.js (`wait`, `jobs`).
+// Implements `command &`. A pipeline of programs is started and not waited for, so that `$!` is the
+// program itself. Any other command becomes a shell of its own, which gets a copy of this shell's
+// state through a descriptor, like a fork. Next: builtins.js (`wait`, `jobs`).
 
 import v8 from 'node:v8';
 import { serialize } from 'just-bash';
-import { close, holding } from './descriptors.js';
+import { close, descriptorOf } from './descriptors.js';
 import { atOnce, kindOf } from './pipelines.js';
 import { ended, exitCodeOf, start } from './processes.js';
 
-/** The variable that tells a shell where its parent's state is. */
+/** The variable with the descriptor of the parent shell's state. */
 export const STATE = 'COLDFRAME_SHELL_STATE';
 const STATE_FD = 3;
 const COPIED = [
@@ -25,7 +25,7 @@ const COPIED = [
   'previousDir',
 ];
 
-/** Children in the background: number → what becomes of them. */
+/** Background children: number → outcome. */
 export const jobs = new Map();
 
 export async function background(interpreter, node) {
@@ -59,7 +59,7 @@ function follow(pid, command) {
 function fork(interpreter, node) {
   const { state } = interpreter.ctx;
   const copy = Object.fromEntries(COPIED.map((name) => [name, state[name]]));
-  const held = holding(v8.serialize({ ...copy, env: state.env, shellPid: state.virtualPid }));
+  const held = descriptorOf(v8.serialize({ ...copy, env: state.env, shellPid: state.virtualPid }));
   const fds = [-1, 1, 2, held];
   const env = { ...interpreter.buildExportedEnv(), [STATE]: String(STATE_FD) };
   const pid = start({

@@ -1,5 +1,5 @@
-// What: builtins that just-bash has not, or has without processes: wait, jobs, trap, kill, exec, umask, ulimit.
-// Next: background.js, traps.js.
+// Builtins that just-bash lacks, or has without processes: wait, jobs, trap, kill, exec, umask,
+// ulimit. Next: background.js, traps.js.
 
 import fs from 'node:fs';
 import { posix } from 'node:path';
@@ -42,8 +42,10 @@ async function wait(_interpreter, args) {
 const jobOf = (name) => (/^%\d+$/.test(name) ? [...jobs.values()][Number(name.slice(1)) - 1] : undefined);
 
 function listJobs() {
-  const line = ({ command, status }, index) =>
-    `[${index + 1}]   ${status === undefined ? 'Running' : 'Done'}                 ${command}${status === undefined ? ' &' : ''}\n`;
+  const line = ({ command, status }, index) => {
+    const [state, suffix] = status === undefined ? ['Running', ' &'] : ['Done', ''];
+    return `[${index + 1}]   ${state}                 ${command}${suffix}\n`;
+  };
   const text = [...jobs.values()].map(line).join('');
   for (const job of [...jobs.values()]) if (job.status !== undefined) jobs.delete(job.pid);
   return ok(text);
@@ -53,7 +55,7 @@ function trap(_interpreter, args) {
   const [first, ...names] = args[0] === '--' ? args.slice(1) : args;
   if (first === undefined || first === '-p') return ok(listTraps());
   if (first === '-l') return kill(_interpreter, ['-l']);
-  // One word alone takes a trap away.
+  // A single word removes a trap.
   if (names.length === 0) return setTrap('-', first) ? ok() : fail(`trap: ${first}: invalid signal specification`);
   const bad = names.find((name) => !setTrap(first, name));
   return bad === undefined ? ok() : fail(`trap: ${bad}: invalid signal specification`);
@@ -94,7 +96,7 @@ function kill(_interpreter, args) {
   return result;
 }
 
-// A command takes the shell's place: the shell ends as it does.
+// Replaces the shell by a command: the shell ends with the command's exit code.
 async function exec(interpreter, args, { quoted, stdin, owned }) {
   let rest = args[0] === '--' ? args.slice(1) : args;
   while (rest[0] === '-c' || rest[0] === '-l' || rest[0] === '-a') rest = rest.slice(rest[0] === '-a' ? 2 : 1);
@@ -119,7 +121,7 @@ function umask(_interpreter, args) {
   return ok();
 }
 
-// `command -v`, and `command NAME`, which just-bash has, for everything that is not its own.
+// Implements `command -v`, and `command NAME` for commands that just-bash does not have itself.
 function command(interpreter, args) {
   const flags = args.filter((arg) => /^-[pvV]+$/.test(arg)).join('');
   if (!/[vV]/.test(flags)) return undefined;

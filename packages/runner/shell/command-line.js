@@ -1,5 +1,4 @@
-// What: the command line of `sh` and `bash`.
-// Next: index.js.
+// Reads the command line of `sh` and `bash`. Next: index.js.
 
 const SWITCHES = {
   e: 'errexit',
@@ -14,7 +13,10 @@ const SWITCHES = {
 const LONG = /^--(?:login|norc|noprofile|posix|restricted|noediting|verbose)$/;
 const WITH_VALUE = /^--(?:rcfile|init-file)$/;
 
-/** `{ options, script | file | fromInput, name, args }`, or `{ bad }`: what is wrong. */
+/**
+ * Returns `{ options, script | file | fromInput, name, args }`, or `{ bad }`, the reason of a
+ * failure.
+ */
 export function readCommandLine([called, ...line]) {
   const options = {};
   let command = false;

@@ -1,5 +1,5 @@
-// What: the commands of the shell: those of just-bash by name, and small ones that it has not.
-// Next: programs.js, those that stream when they are processes of their own.
+// The commands of the shell: the commands of just-bash by name, and small commands that just-bash
+// lacks. Next: programs.js, the commands that stream when they are processes of their own.
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -10,7 +10,7 @@ import { passHead, readHead } from './programs.js';
 
 const NOT_OURS = new Set(['bash', 'sh', 'env', 'node', 'html-to-markdown', 'yq', 'xan', 'sqlite3', 'help', 'clear', 'history']);
 
-/** Those of just-bash. */
+/** The commands of just-bash. */
 export const names = getCommandNames().filter((name) => !NOT_OURS.has(name));
 
 const ok = (stdout = '') => ({ stdout, stderr: '', exitCode: 0 });
@@ -69,7 +69,7 @@ function realpath(args, { cwd }) {
   return result;
 }
 
-// The last part need not exist.
+// Resolves a path. The last part need not exist.
 function resolved(path, all) {
   if (all || fs.existsSync(path)) return fs.realpathSync(path);
   return posix.join(fs.realpathSync(posix.dirname(path)), posix.basename(path));
@@ -84,7 +84,7 @@ function id(args) {
   return ok(`uid=${uid}(user) gid=${gid}(user) groups=${gid}(user)\n`);
 }
 
-// Of a file that may have no end, only the head is read.
+// Reads only the head of a file, which may have no end.
 async function head(args, context) {
   const read = readHead(args);
   if (read === undefined || read.files.length === 0) return context.origCommand(args);
@@ -97,7 +97,7 @@ async function head(args, context) {
   return { ...ok(Buffer.concat(pieces).toString('latin1')), stdoutKind: 'bytes' };
 }
 
-// just-bash wants an option's value apart.
+// just-bash needs an option's value as a separate word.
 function xargs(args, context) {
   const apart = [];
   const rest = [...args];
@@ -112,7 +112,7 @@ function xargs(args, context) {
   return context.origCommand([...apart, ...rest]);
 }
 
-/** Ours. `yes` alone has an end only as a process. */
+/** Our own commands. Only as a process does `yes` end. */
 export const own = [
   ['head', head],
   ['ls', ls],

@@ -1,6 +1,6 @@
-// What: the shell's descriptors: reading, writing, pipes, and files without a name for what must be kept aside.
-// Why calls that wait: a shell waits for its descriptors as any shell does, and its VM alone stands still.
-// Next: processes.js.
+// The shell's descriptors: reading, writing, pipes, and files without a name for temporary data.
+// The calls block: a shell waits for its descriptors as any shell does, and only its VM is
+// suspended. Next: processes.js.
 
 import kernel from 'coldframe:kernel';
 import fs from 'node:fs';
@@ -8,7 +8,7 @@ import fs from 'node:fs';
 const PIECE = 65_536;
 const BROKEN_PIPE = 141;
 
-/** Writes all of it. A reader that has gone ends this process, as SIGPIPE would. */
+/** Writes all bytes. If the reader has ended, this process ends, as with SIGPIPE. */
 export function write(fd, bytes) {
   try {
     for (let at = 0; at < bytes.length; ) at += fs.writeSync(fd, bytes, at);
@@ -18,20 +18,20 @@ export function write(fd, bytes) {
   }
 }
 
-/** Everything until the end. */
+/** Reads until the end. */
 export function readAll(fd) {
   const pieces = [];
   for (let piece = readSome(fd); piece.length > 0; piece = readSome(fd)) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
-/** What there is, as soon as there is something; nothing at the end. */
+/** Reads the available bytes, as soon as there are some; no bytes at the end. */
 export function readSome(fd, most = PIECE) {
   const piece = Buffer.allocUnsafeSlow(most);
   return piece.subarray(0, fs.readSync(fd, piece, 0, most, null));
 }
 
-/** A line with its end, and not a byte more, so that the rest is left for whoever comes next. */
+/** Reads a line with its end and no further byte, so that the rest is left for the next reader. */
 export function readLine(fd) {
   const bytes = [];
   for (;;) {
@@ -43,33 +43,33 @@ export function readLine(fd) {
   return Buffer.from(bytes);
 }
 
-/** The two ends of a pipe: [to read, to write]. */
+/** Returns the two ends of a pipe: [to read, to write]. */
 export function pipe() {
   const ends = kernel.pair();
-  if (typeof ends === 'number') throw new Error('the limit of pipes is reached');
+  if (typeof ends === 'number') throw new Error('the limit of pipes is exceeded');
   return [ends[0], ends[1]];
 }
 
 let count = 0;
 
-/** A file that is open and has no name. */
-export function aside() {
+/** Returns an open file without a name. */
+export function openUnnamedFile() {
   const path = `/tmp/.sh-${process.pid}-${++count}`;
   const fd = fs.openSync(path, 'wx+', 0o600);
   fs.unlinkSync(path);
   return fd;
 }
 
-/** A descriptor from which `bytes` can be read. */
-export function holding(bytes) {
-  const fd = aside();
+/** Returns a descriptor from which `bytes` can be read. */
+export function descriptorOf(bytes) {
+  const fd = openUnnamedFile();
   for (let at = 0; at < bytes.length; ) at += fs.writeSync(fd, bytes, at);
   kernel.rewind(fd);
   return fd;
 }
 
-/** What a descriptor of `aside` holds. */
-export function takeAside(fd) {
+/** Returns the content of a descriptor of `openUnnamedFile`. */
+export function readUnnamedFile(fd) {
   kernel.rewind(fd);
   const bytes = readAll(fd);
   close(fd);

@@ -1,6 +1,6 @@
-// What: the shell and the usual commands as one program: which of them it is, the file says that was started (`kernel/processes/resolve.rs`).
-// The language and most commands are just-bash's; processes, descriptors and files are the box's.
-// Next: command-line.js, interpreter.js.
+// The shell and the usual commands as one program. The file that was started selects the command
+// (`kernel/processes/resolve.rs`). The language and most commands are just-bash's; processes,
+// descriptors and files are the runtime's. Next: command-line.js, interpreter.js.
 
 import fs from 'node:fs';
 import v8 from 'node:v8';
@@ -18,6 +18,7 @@ import { bytesOf, sink } from './sink.js';
 
 const UNUSABLE = 2;
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
+const REASONS = { __proto__: null, ENOENT: 'No such file or directory', EISDIR: 'Is a directory' };
 const SHELLS = new Set(['sh', 'bash']);
 
 function makeBash(env, cwd) {
@@ -31,7 +32,7 @@ function makeBash(env, cwd) {
     executionLimits,
     processInfo: { pid: process.pid, ppid: process.ppid, uid: process.getuid?.() ?? 1000, gid: process.getgid?.() ?? 1000 },
   });
-  // As bash does it: known here, and not told to children.
+  // As in bash, the variable is set here but not exported to children.
   if (env.PATH === undefined) {
     bash.state.env.set('PATH', DEFAULT_PATH);
     bash.state.exportedVars.delete('PATH');
@@ -42,7 +43,7 @@ function makeBash(env, cwd) {
       bash.state.exportedVars.delete(name);
     }
   const { execInScope } = bash;
-  // What a command runs (`xargs`, `find -exec`, ...) gives its output to that command.
+  // A command that runs commands itself (`xargs`, `find -exec`, ...) receives their output.
   bash.execInScope = async (text, options, scope, depth, ...rest) => {
     const run = () => execInScope.call(bash, text, options, scope, depth, ...rest);
     if (depth === 0) return run();
@@ -57,7 +58,7 @@ function makeBash(env, cwd) {
   return bash;
 }
 
-/** Runs the command that this process is, and ends it. */
+/** Runs the command of this process, and ends the process. */
 export async function main(name, argv) {
   let exitCode;
   try {
@@ -102,7 +103,7 @@ async function shell(argv) {
   return run(bash, text);
 }
 
-// As bash sees it: then there is nothing to do after it.
+// Returns whether a text is one command in bash's sense: no work follows the command.
 function isOneCommand(text) {
   try {
     const { statements } = parse(text);
@@ -120,30 +121,25 @@ function read({ file, fromInput }) {
   try {
     return fs.readFileSync(file, 'utf8').replace(/^#!.*/, '');
   } catch (error) {
-    const missing = error.code === 'ENOENT';
-    write(
-      2,
-      Buffer.from(
-        `bash: ${file}: ${missing ? 'No such file or directory' : error.code === 'EISDIR' ? 'Is a directory' : 'Permission denied'}\n`,
-      ),
-    );
-    return missing ? 127 : 126;
+    const reason = REASONS[error.code] ?? 'Permission denied';
+    write(2, Buffer.from(`bash: ${file}: ${reason}\n`));
+    return error.code === 'ENOENT' ? 127 : 126;
   }
 }
 
-// As it was called, when that is where this is.
+// Returns the directory as the caller named it, if that name is the present directory.
 function workingDirectory() {
   const { PWD } = process.env;
   try {
     const [given, real] = [fs.statSync(PWD), fs.statSync('.')];
     if (PWD.startsWith('/') && given.ino === real.ino && given.dev === real.dev) return PWD;
   } catch {
-    // it is not
+    // not the present directory
   }
   return process.cwd();
 }
 
-// A shell that another one has made of itself (background.js).
+// Restores the state of a shell that another shell made of itself (background.js).
 function inherit(state) {
   const fd = process.env[STATE];
   if (fd === undefined) return;
@@ -163,7 +159,7 @@ async function run(bash, text) {
   return result.exitCode & 0xff;
 }
 
-/** While the image is made: loads every command, so that none is loaded in a process. */
+/** Loads every command while the image is made, so that a process loads none. */
 export async function warm() {
   Object.assign(sink, { out: false, err: false });
   const bash = makeBash({}, '/');
@@ -171,7 +167,8 @@ export async function warm() {
   for (const [, known] of bash.commands) await (known.internalOriginalCommand ?? known).execute(['--help'], context);
   applet.everything = true;
   await bash.exec(
-    'x=1; echo "$x" | cat; for i in 1 2; do [ $i = 1 ] && y=$((i+1)); done; f() { local z=$1; echo $(echo ${z:-a}); }; f b; case a in a) ;; esac',
+    'x=1; echo "$x" | cat; for i in 1 2; do [ $i = 1 ] && y=$((i+1)); done; ' +
+      'f() { local z=$1; echo $(echo ${z:-a}); }; f b; case a in a) ;; esac',
     { rawScript: true },
   );
   applet.everything = false;

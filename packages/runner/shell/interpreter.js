@@ -1,14 +1,15 @@
-// What: where just-bash's interpreter asks the box: commands that are other programs become children with real descriptors, output is written when
-// it is made, what nobody redirected is read from descriptor 0, pipelines with children in them run at once, `&` starts a process.
-// Why its class is changed and not another derived from it: the interpreter makes itself (for `xargs`, `find -exec`, `eval`, ...).
-// Next: pipelines.js, background.js, builtins.js.
+// Connects just-bash's interpreter to the runtime. Commands that are other programs become children
+// with real descriptors. Output is written when it is made. Input without a redirection is read
+// from descriptor 0. Pipelines with children run concurrently, and `&` starts a process. The
+// interpreter's class is changed and not extended, because the interpreter makes instances of
+// itself (for `xargs`, `find -exec`, `eval`, ...). Next: pipelines.js, background.js, builtins.js.
 
 import kernel from 'coldframe:kernel';
 import fs from 'node:fs';
 import { Interpreter, shellBuiltins } from 'just-bash';
 import { background } from './background.js';
 import { ownBuiltins } from './builtins.js';
-import { aside, close, holding, pipe, readAll, readLine, takeAside } from './descriptors.js';
+import { close, descriptorOf, openUnnamedFile, pipe, readAll, readLine, readUnnamedFile } from './descriptors.js';
 import { runPipeline } from './pipelines.js';
 import { ended, exitCodeOf, find, place, start, takePlace } from './processes.js';
 import { keptDescriptor, redirect, taken } from './redirections.js';
@@ -19,7 +20,10 @@ const ALL = { out: true, err: true };
 const { prototype } = Interpreter;
 const { executePipeline, executeScript, executeStatement, executeCommandInner, runCommand } = prototype;
 
-/** What a command without a slash is: a function, a builtin, a command of just-bash, or another program. */
+/**
+ * Returns the kind of a command without a slash: a function, a builtin, a command of just-bash, or
+ * another program.
+ */
 prototype.kindOf = function kindOf(name) {
   const { state, commands } = this.ctx;
   if (state.functions.has(name)) return 'function';
@@ -30,7 +34,7 @@ prototype.kindOf = function kindOf(name) {
   return own && commands.has(name) ? 'own' : 'program';
 };
 
-// How messages of the shell begin.
+// Returns the beginning of the shell's messages.
 prototype.where = function () {
   const { env, currentLine } = this.ctx.state;
   return `${env.get('0') ?? 'bash'}: line ${currentLine}: `;
@@ -40,20 +44,20 @@ prototype.find = function (name) {
   return find(name, this.ctx.state.env.get('PATH'), this.ctx.state.cwd);
 };
 
-/** just-bash's question for one of its own commands. */
+/** Finds one of just-bash's own commands, for just-bash. */
 prototype.findOwn = function (name) {
   const cmd = this.ctx.commands.get(name);
   return cmd && { cmd, path: `/bin/${name}` };
 };
 
-/** The input of a command that reads: what it was given, else all of descriptor 0. */
+/** Returns the input of a command that reads: the given input, else all of descriptor 0. */
 prototype.inputOf = function (given) {
   if (!this.openInput) return given;
   this.openInput = false;
   return readAll(0).toString('latin1');
 };
 
-/** Runs `work`; what it prints is its value. */
+/** Runs `work` and returns its output as a value. */
 prototype.captured = async function (work) {
   const { plan } = this;
   this.plan = undefined;
@@ -66,12 +70,12 @@ prototype.captured = async function (work) {
 
 let isFirst = true;
 
-/** The next script is again the one with whose end this process ends. */
+/** Makes the next script the outermost script, with which this process ends. */
 export function beginAnew() {
   isFirst = true;
 }
 
-// The outermost script: when it is over, what was wanted at signals and at the end is done, in the same state.
+// When the outermost script ends, due traps run in its state.
 prototype.executeScript = async function (node) {
   if (!isFirst) return executeScript.call(this, node);
   isFirst = false;
@@ -89,7 +93,7 @@ prototype.executeScript = async function (node) {
   return done;
 };
 
-// `exit` and its like are errors with a result.
+// `exit` and similar builtins throw errors that carry a result.
 async function outcome(running) {
   try {
     return await running;
@@ -115,7 +119,10 @@ prototype.executeCommandInner = async function (node, stdin, owned) {
   return node.type === 'SimpleCommand' || !node.redirections?.length ? inner() : keeping(taken(node.redirections), inner);
 };
 
-/** A simple command whose words are expanded. `owned`: whether `stdin` is its own, though it be empty. */
+/**
+ * Runs a simple command whose words are expanded. `owned` is whether `stdin` is the command's own,
+ * even if empty.
+ */
 prototype.runSimple = async function (node, prepared, name, args, quoted, stdin, sourceFd, owned) {
   const { plan } = this;
   this.plan = undefined;
@@ -145,7 +152,7 @@ prototype.runCommand = async function (name, args, quoted, stdin, noFunctions, d
   }
 };
 
-/** Starts a program and, unless it belongs to a plan (a pipeline, `&`), waits for it. */
+/** Starts a program. Waits for the program, unless it belongs to a plan (a pipeline, `&`). */
 prototype.runProgram = async function ({ node, prepared, name, args, stdin, owned, plan }) {
   const { state } = this.ctx;
   const file = this.find(name);
@@ -153,9 +160,10 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
     return { stdout: '', stderr: `${this.where()}${name}: command not found\n`, exitCode: 127, written: false };
   const opened = [];
   const given = plan?.stdin === undefined ? inputFor(state, stdin, owned) : { fd: plan.stdin, release: () => {} };
-  // Output that is a value comes through a pipe; errors that are, through a file, since nobody reads both at once.
+  // Captured output is read from a pipe. Captured errors are read from a file, because no code
+  // reads both at once.
   const [from, to] = plan === undefined && !sink.out ? pipe() : [-1, 1];
-  const errors = plan === undefined && !sink.err ? aside() : 2;
+  const errors = plan === undefined && !sink.err ? openUnnamedFile() : 2;
   const inPlace = plan === undefined && place.isGiven && sink.out && sink.err ? takePlace() : undefined;
   if (plan === undefined) place.isGiven = false;
   let pid;
@@ -199,17 +207,18 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
   }
   result.exitCode = exitCodeOf(await (inPlace ?? { ended }).ended(pid));
   given.release();
-  if (errors !== 2) result.stderr = takeAside(errors).toString('utf8');
+  if (errors !== 2) result.stderr = readUnnamedFile(errors).toString('utf8');
   return result;
 };
 
-// What a program reads: this process's own input, unless something here was to be read. `release` comes when the program has ended: of what a group
-// was given, the program may have read a part, as its position tells.
+// Returns the input of a program: this process's own input, unless other input is given. `release`
+// is called when the program has ended: the program may have read a part of a group's input, as its
+// position shows.
 function inputFor(state, stdin, owned) {
   const isGroups = !owned && stdin === '';
   const text = isGroups ? state.groupStdin : stdin;
   if (text === undefined) return { fd: 0, release: () => {} };
-  const fd = holding(Buffer.from(text, 'latin1'));
+  const fd = descriptorOf(Buffer.from(text, 'latin1'));
   const release = () => {
     if (isGroups && state.groupStdin === text) state.groupStdin = text.slice(kernel.position(fd));
     close(fd);

@@ -1,11 +1,12 @@
-// What: just-bash's own limits, which guard a host that runs it in its own process. Here the box has its limits (memory, time, files, processes), so
-// these are as high as they go; what bounds recursion stays, since an error is better there than the engine's.
-// Next: index.js.
+// just-bash's own limits, which protect a host that runs just-bash in its own process. The runtime
+// has its own limits (memory, time, files, processes), so these are as high as possible. The bounds
+// of recursion stay, because their error is better than the engine's. Next: index.js.
 
-const NAMES = `SourceBytes CommandCount LoopIterations AwkIterations SedIterations JqIterations QueryTokens QueryElements AwkParserTokens
-  AwkParserOperations CsvRows CsvCells WorkUnits TraversalEntries TraversalWork LiveBytes InputBytes FileSystemBytes ArchiveBytes
-  ArchiveCompressedBytes ArchiveEntryBytes ArchiveEntries WorkerMessageBytes GlobOperations StringLength ArrayElements HeredocSize
-  BraceExpansionResults OutputSize FileDescriptors`;
+const NAMES = `SourceBytes CommandCount LoopIterations AwkIterations SedIterations JqIterations QueryTokens QueryElements
+  AwkParserTokens AwkParserOperations CsvRows CsvCells WorkUnits TraversalEntries TraversalWork LiveBytes
+  InputBytes FileSystemBytes ArchiveBytes ArchiveCompressedBytes ArchiveEntryBytes ArchiveEntries
+  WorkerMessageBytes GlobOperations StringLength ArrayElements HeredocSize BraceExpansionResults OutputSize
+  FileDescriptors`;
 const HIGHEST = 2 ** 31 - 1;
 
 export const executionLimits = {

@@ -1,5 +1,5 @@
-// What: `ls`. Why not just-bash's: that one knows no modes, owners and links, because most filesystems it meets have none.
-// Next: commands.js.
+// `ls`. just-bash's own version shows no modes, owners and links, because most filesystems below
+// just-bash have none. Next: commands.js.
 
 import fs from 'node:fs';
 import { posix } from 'node:path';
@@ -17,7 +17,7 @@ const KINDS = [
 ];
 const KILO = 1024;
 
-/** `ls ARGUMENTS` in the directory `cwd`. */
+/** Runs `ls ARGUMENTS` in the directory `cwd`. */
 export function ls(args, { cwd }) {
   const flags = new Set();
   const paths = [];
@@ -58,7 +58,7 @@ class Listing {
     const whole = posix.resolve(this.#cwd, path);
     try {
       const stats = fs.lstatSync(whole);
-      // A link that is named is followed, unless it is described itself.
+      // A named link is followed, unless the link itself is described.
       const target =
         stats.isSymbolicLink() && follow && !this.#flags.has('l') ? fs.statSync(whole, { throwIfNoEntry: false }) : undefined;
       return { name, whole, stats: target ?? stats };
@@ -141,7 +141,7 @@ class Listing {
   }
 }
 
-/** As in `drwxr-xr-x`. */
+/** Returns a mode in the form of `drwxr-xr-x`. */
 export function modeText(stats) {
   const kind = KINDS.find(([is]) => stats[is]())?.[1] ?? '-';
   const bits = [...'rwxrwxrwx'].map((letter, index) => (stats.mode & (0o400 >> index) ? letter : '-'));

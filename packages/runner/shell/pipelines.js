@@ -1,24 +1,25 @@
-// What: pipelines. Where every command is one that runs here, just-bash's way is taken: one after the other, each with the text of the one
-// before. As soon as another program is among them, all that can be processes are: with real pipes, at the same time, so that nothing is
-// gathered that should flow, and who writes into a pipe that nobody reads ends.
-// Why not always: a process costs a few milliseconds, and `echo x | tr a b` needs none.
-// Next: interpreter.js.
+// Pipelines. If every command can run in this process, just-bash's way is taken: one command after
+// the other, each with the output of the one before. If another program is among them, all commands
+// that can be processes become processes. Real pipes connect them, and they run concurrently.
+// Output then flows without being collected, and a writer whose reader has ended is ended too. Not
+// every pipeline takes this way, because a process costs a few milliseconds, and `echo x | tr a b`
+// needs none. Next: interpreter.js.
 
-import { aside, close, holding, pipe, readAll, takeAside } from './descriptors.js';
+import { close, descriptorOf, openUnnamedFile, pipe, readAll, readUnnamedFile } from './descriptors.js';
 import { ended, exitCodeOf } from './processes.js';
 import { keeping, sink } from './sink.js';
 
 const ALL = { out: true, err: true };
 const LEFT = { out: true, err: false };
 
-/** The name of a simple command that is there in plain text, or undefined. */
+/** Returns the name of a simple command that is plain text, or undefined. */
 export function plainName(node) {
   if (node.type !== 'SimpleCommand' || node.name === null || node.name === undefined) return undefined;
   const plain = node.name.parts.every(({ type }) => type === 'Literal' || type === 'SingleQuoted' || type === 'Escaped');
   return plain ? node.name.parts.map(({ value }) => value).join('') : undefined;
 }
 
-/** What a command of a pipeline is: 'program', 'own' (can be a process and need not), or 'here'. */
+/** Returns the kind of a command in a pipeline: 'program', 'own' (may be a process), or 'here'. */
 export function kindOf(interpreter, node) {
   const name = plainName(node);
   const kind = name === undefined ? 'here' : interpreter.kindOf(name);
@@ -30,12 +31,12 @@ export async function runPipeline(interpreter, node, plain) {
   return kinds.includes('program') ? atOnce(interpreter, node, kinds) : oneByOne(interpreter, node, plain);
 }
 
-// just-bash's own way. Only the last one's output may be this process's.
+// Runs a pipeline in just-bash's own way. Only the last command's output may be this process's.
 function oneByOne(interpreter, node, plain) {
   const { executeCommand } = interpreter;
   const { state } = interpreter.ctx;
   let index = 0;
-  // What is between two commands is the next one's input, though it be empty.
+  // The output of a command is the next command's input, even if empty.
   const between = Object.create(interpreter, {
     executeCommand: {
       value(command, stdin) {
@@ -49,9 +50,9 @@ function oneByOne(interpreter, node, plain) {
   return plain.call(between, node);
 }
 
-/** Starts and runs all of it. With `waits` false: the numbers of its processes. */
+/** Starts and runs all commands. With `waits` false, returns the numbers of the processes. */
 export async function atOnce(interpreter, node, kinds, waits = true) {
-  const errors = sink.err || !waits ? 2 : aside();
+  const errors = sink.err || !waits ? 2 : openUnnamedFile();
   const [from, to] = sink.out || !waits ? [-1, 1] : pipe();
   const exits = [];
   const releases = [];
@@ -65,7 +66,7 @@ export async function atOnce(interpreter, node, kinds, waits = true) {
       exits.push(done.exitCode);
       result.stderr += done.stderr;
       if (isLast) Object.assign(result, { stdout: done.stdout, stdoutKind: done.stdoutKind });
-      else input = holding(Buffer.from(done.stdout, 'latin1'));
+      else input = descriptorOf(Buffer.from(done.stdout, 'latin1'));
       continue;
     }
     const [read, out] = isLast ? [undefined, to] : pipe();
@@ -90,11 +91,12 @@ export async function atOnce(interpreter, node, kinds, waits = true) {
     exits.map(async (exit) => (typeof exit === 'object' ? exitCodeOf(await ended(exit.pid)) : exit)),
   );
   for (const release of releases) release();
-  if (errors !== 2) result.stderr += takeAside(errors).toString('utf8');
+  if (errors !== 2) result.stderr += readUnnamedFile(errors).toString('utf8');
   return conclude(interpreter.ctx.state, node, codes, result);
 }
 
-// A command that is not a process: it runs in a subshell of its own here, and reads all before it begins.
+// Runs a command that is not a process in a subshell here. The command reads all input before its
+// work begins.
 async function here(interpreter, command, input, isLast, merges) {
   const { state } = interpreter.ctx;
   const before = state.groupStdin;

@@ -1,5 +1,5 @@
-// What: children of the shell: where a command is found, how it is started, what its end means.
-// Next: interpreter.js, which decides what is a child and what runs here.
+// Children of the shell: finding a command, starting it, and the meaning of its end. Next:
+// interpreter.js, which decides which commands are children.
 
 import kernel from 'coldframe:kernel';
 import fs from 'node:fs';
@@ -13,10 +13,13 @@ const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 const SIGNALED = 128;
 
-/** What this process is: the one command that it finds without PATH. `everything`: there are no files (the image is being made). */
+/**
+ * The command of this process, which is found without PATH. `everything` is true while the image is
+ * made, because there are no files.
+ */
 export const applet = { name: undefined, everything: false };
 
-/** The file that a command's name stands for, or undefined. */
+/** Returns the file of a command's name, or undefined. */
 export function find(name, path, cwd) {
   if (name.includes('/')) return name;
   if (name === applet.name || applet.everything) return `/bin/${name}`;
@@ -34,8 +37,9 @@ export function find(name, path, cwd) {
 }
 
 /**
- * Starts `file`; a script without a first line that says who runs it is the shell's. `fds`: what the child's descriptors are, by their
- * numbers here. The child's number, or what went wrong: `{ exitCode, message }`.
+ * Starts `file`. The shell runs scripts whose first line names no interpreter. `fds` maps the
+ * child's descriptors to descriptors of this process. Returns the child's number, or the failure:
+ * `{ exitCode, message }`.
  */
 export function start({ file, args, env, cwd, fds, detached = false }) {
   const pairs = Object.entries(env).map(([key, value]) => `${key}=${value}`);
@@ -54,7 +58,7 @@ function failure(error, file, cwd) {
 
 const NAMES = Object.fromEntries(Object.entries(constants.signals).map(([name, number]) => [number, name]));
 
-/** The number of a signal by name (with or without SIG) or number, or undefined. */
+/** Returns the number of a signal by name (with or without SIG) or number, or undefined. */
 export function signalNumber(text) {
   if (/^\d+$/.test(text)) return Number(text);
   const name = text.toUpperCase();
@@ -63,20 +67,22 @@ export function signalNumber(text) {
 
 export const signalName = (number) => NAMES[number];
 
-/** `$?` for a wait status. */
+/** Returns `$?` for a wait status. */
 export const exitCodeOf = (status) => ((status & 0x7f) > 0 ? SIGNALED + (status & 0x7f) : status >> 8);
 
-/** Resolves with the wait status. Signals are heard meanwhile. */
+/** Resolves with the wait status. Signals are delivered meanwhile. */
 export const ended = (pid) => new Promise((resolve) => kernel.wait(pid, resolve));
 
 const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'];
 
-/** Whether the next program stands in the shell's place: `sh -c` with one program, `exec`. */
+/** Whether the next program replaces the shell: `sh -c` with one program, `exec`. */
 export const place = { isGiven: false };
 
 /**
- * For a program in the shell's place: it gets the shell's signals, and the shell ends as it does. Signals are heard from here on, before the program is
- * started: whoever sees its first output may send one at once. `ended(pid)` resolves as the function of that name does; `leave()` when nothing was started.
+ * Prepares a program that replaces the shell. The program gets the shell's signals, and the shell
+ * ends with its exit code. Signals are delivered from here on, before the program starts, because a
+ * process that sees the first output may send a signal at once. `ended(pid)` resolves like the
+ * function of that name; call `leave()` if no program was started.
  */
 export function takePlace() {
   let child;
@@ -84,7 +90,7 @@ export function takePlace() {
     try {
       process.kill(child, name);
     } catch {
-      // it has just ended
+      // the child has just ended
     }
   };
   for (const name of PASSED_ON) process.on(name, pass);
@@ -94,7 +100,7 @@ export function takePlace() {
   return {
     leave,
     async ended(pid) {
-      // Set in the turn in which it was started, so before a signal can be heard.
+      // Set in the turn of the start, so before a signal can be delivered.
       child = pid;
       const status = await ended(pid);
       leave();

@@ -1,6 +1,6 @@
-// What: commands that pass on what they read while they read it, when they are processes of their own: in a pipeline with programs, nothing may
-// wait for an end that does not come.
-// Next: index.js, which falls back to just-bash for every option that is not here.
+// Commands that pass on their input while reading, when they are processes of their own. In a
+// pipeline with programs, no command may wait for an end that may never be reached. Next: index.js,
+// which falls back to just-bash for every other option.
 
 import fs from 'node:fs';
 import { close, readSome, write } from './descriptors.js';
@@ -41,7 +41,10 @@ function cat(args) {
   return result.exitCode;
 }
 
-/** The first lines or bytes of standard input or of one file, and no more is read: it may have no end. */
+/**
+ * Prints the first lines or bytes of standard input or of one file, and reads no more, because the
+ * input may have no end.
+ */
 function head(args) {
   const read = readHead(args);
   if (read === undefined) return undefined;
@@ -50,7 +53,7 @@ function head(args) {
   return result.exitCode;
 }
 
-/** What `head`'s arguments say, when it is that simple. */
+/** Parses the arguments of `head`, if they are that simple. */
 export function readHead(args) {
   const [, lines, bytes, file] = /^(?:(?:-n ?|-)(\d+)|-c ?(\d+)|)(?: ?([^- ][^ ]*))?$/.exec(args.join(' ')) ?? [undefined];
   if (args.length > 3 || !args.every((arg) => arg !== '' && !arg.includes(' '))) return undefined;
@@ -58,7 +61,7 @@ export function readHead(args) {
   return { count: Number(bytes ?? lines ?? 10), isBytes: bytes !== undefined, files: file === undefined ? [] : [file] };
 }
 
-/** Hands the head of what can be read from `fd` to `pass`. */
+/** Passes the head of the data in `fd` to `pass`. */
 export function passHead(fd, { count, isBytes }, pass) {
   let left = count;
   while (left > 0) {
@@ -88,5 +91,8 @@ function yes(args) {
   for (;;) write(1, piece);
 }
 
-/** Name → what runs it; undefined as its result: not with these arguments. */
+/**
+ * Name → function that runs the command. The result undefined means that the arguments are not
+ * supported.
+ */
 export const programs = new Map(Object.entries({ cat, head, tee, yes }));

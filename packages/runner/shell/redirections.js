@@ -1,15 +1,15 @@
-// What: what redirections mean for a child's descriptors, and which output they take away from this process.
-// Why twice: what runs here gives its output as text, and just-bash does the redirecting; a child gets real descriptors.
-// Next: interpreter.js.
+// The effect of redirections on a child's descriptors, and the output that they take from this
+// process. Both exist because a command that runs here returns its output as text, which just-bash
+// redirects, while a child gets real descriptors. Next: interpreter.js.
 
 import fs from 'node:fs';
 import { posix } from 'node:path';
-import { holding } from './descriptors.js';
+import { descriptorOf } from './descriptors.js';
 
 const BOTH = { out: true, err: true };
 const isNumber = (text) => /^\d+$/.test(text);
 
-/** Which output is not this process's any more. */
+/** Returns the output that is no longer this process's. */
 export function taken(redirections) {
   const result = { out: false, err: false };
   for (const { operator, fd, target } of redirections) {
@@ -22,8 +22,9 @@ export function taken(redirections) {
 }
 
 /**
- * The child's descriptors. `fds`: what they would be without redirections; `prepared`: just-bash's targets by index, and the text of what is
- * read; `opened` gets what must be closed here afterwards.
+ * Returns the child's descriptors. `fds` are the descriptors without redirections. `prepared` has
+ * just-bash's targets by index, and the text of here-documents. `opened` collects the descriptors
+ * that must be closed here afterwards.
  */
 export function redirect(fds, redirections, prepared, { cwd, noclobber, kept }, opened) {
   const result = [...fds];
@@ -36,7 +37,7 @@ export function redirect(fds, redirections, prepared, { cwd, noclobber, kept }, 
     const text = prepared.targets.get(index);
     const isHere = operator === '<<' || operator === '<<-' || operator === '<<<';
     if (isHere) {
-      const content = holding(Buffer.from(prepared.stdin ?? '', 'latin1'));
+      const content = descriptorOf(Buffer.from(prepared.stdin ?? '', 'latin1'));
       opened.push(content);
       result[fd ?? 0] = content;
     } else if (operator === '<') result[fd ?? 0] = open(text, 'r');
@@ -47,7 +48,7 @@ export function redirect(fds, redirections, prepared, { cwd, noclobber, kept }, 
     else if (operator === '&>' || operator === '&>>') result[1] = result[2] = open(text, operator === '&>' ? 'w' : 'a');
     else duplicate(result, operator, fd, text ?? literal(target), open, kept);
   });
-  // A hole is nothing.
+  // Holes become -1, which means closed.
   return Array.from(result, (fd) => fd ?? -1);
 }
 
@@ -62,10 +63,10 @@ function duplicate(result, operator, fd, text, open, kept) {
   else throw new Error(`${text}: ambiguous redirect`);
 }
 
-// What `exec 3> file` has opened, just-bash remembers as a path, with a word before it.
+// just-bash remembers the file of `exec 3> file` as a path with a prefix.
 const KEPT = /^__(?:file|file_append|rw)__:(?:\d+:)?(.*)$/s;
 
-/** A descriptor for what the shell keeps open under a number, or undefined. */
+/** Returns a descriptor for a file that the shell keeps open under a number, or undefined. */
 export function keptDescriptor(entry, open) {
   const path = entry === undefined ? undefined : KEPT.exec(entry)?.[1];
   return path === undefined ? undefined : open(path, 'a+');

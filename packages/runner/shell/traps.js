@@ -1,5 +1,5 @@
-// What: `trap`: what the script wants to happen at a signal and at its end. As in any shell, it happens between two commands.
-// Next: builtins.js.
+// `trap`: commands that run at a signal and at the script's end. As in any shell, they run between
+// two commands. Next: builtins.js.
 
 import { signalName, signalNumber } from './processes.js';
 
@@ -9,7 +9,10 @@ const pending = [];
 const listeners = new Map();
 const waiting = new Set();
 
-/** Resolves with the number of the next signal that has a trap; `stop` ends the waiting. */
+/**
+ * Returns `signal`, which resolves with the number of the next signal that has a trap, and `stop`,
+ * which ends the wait.
+ */
 export function nextTrapped() {
   let stop;
   const signal = new Promise((resolve) => {
@@ -20,21 +23,21 @@ export function nextTrapped() {
   return { signal, stop };
 }
 
-/** A signal that this process sends to itself, if it has a trap for it. */
+/** Records a signal that this process sends to itself. Returns false if the signal has no trap. */
 export function trapsOwn(number) {
   const name = signalName(number);
   if (!traps.has(name)) return false;
-  if (traps.get(name) !== '') hear(name);
+  if (traps.get(name) !== '') record(name);
   return true;
 }
 
-function hear(name) {
+function record(name) {
   pending.push(name);
   for (const resolve of waiting) resolve(signalNumber(name));
   waiting.clear();
 }
 
-/** `trap TEXT NAMES...`; `-` for the text takes a trap away. False for a name that is none. */
+/** Runs `trap TEXT NAMES...`; the text `-` removes a trap. Returns false for an unknown name. */
 export function setTrap(text, word) {
   const name = word === '0' || word.toUpperCase() === EXIT ? EXIT : signalName(signalNumber(word));
   if (['ERR', 'DEBUG', 'RETURN'].includes(word)) return true;
@@ -46,19 +49,19 @@ export function setTrap(text, word) {
   if (text === '-') return true;
   traps.set(name, text);
   if (name !== EXIT && name !== 'SIGKILL' && name !== 'SIGSTOP') {
-    const listener = text === '' ? () => {} : () => hear(name);
+    const listener = text === '' ? () => {} : () => record(name);
     listeners.set(name, listener);
     process.on(name, listener);
   }
   return true;
 }
 
-/** What `trap` prints. */
+/** Returns the output of `trap`. */
 export const listTraps = () => [...traps].map(([name, text]) => `trap -- '${text.replaceAll("'", "'\\''")}' ${name}\n`).join('');
 
 let running = false;
 
-/** Runs what is due. */
+/** Runs the due traps. */
 export async function runTraps(interpreter) {
   while (pending.length > 0 && !running) await runTrap(interpreter, pending.shift());
 }
@@ -78,14 +81,14 @@ async function runTrap(interpreter, name) {
   }
 }
 
-/** The trap of the script's end, once. */
+/** Returns the trap of the script's end, once. */
 export function takeExitTrap() {
   const text = traps.get(EXIT);
   traps.delete(EXIT);
   return text;
 }
 
-/** Signals that are to be answered after the last command. */
+/** Takes the commands of the pending signals, which run after the last command. */
 export const trapsDue = () =>
   pending
     .splice(0)

@@ -1,5 +1,5 @@
-// Says where the images are: the one for `node` programs and the one with the shell. What is in them comes from `engine/`, `bootstrap/` and `shell/`, by
-// way of `build/`.
+// Returns the folder of the images: one image for `node` programs and one with the shell. `build/`
+// makes them of `engine/`, `bootstrap/` and `shell/`.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,10 @@ import { fileURLToPath } from 'node:url';
 
 const FILES = ['guest.image', 'shell.image'];
 
-/** Path of the folder with `guest.image`, `shell.image` and their modules. Throws when this package does not hold them. */
+/**
+ * Returns the path of the folder with `guest.image`, `shell.image` and their modules. Throws if
+ * this package does not contain them.
+ */
 export function imageDir(): string {
   const folder = fileURLToPath(new URL('.', import.meta.url));
   const missing = FILES.map((name) => join(folder, name)).find((path) => !existsSync(path));

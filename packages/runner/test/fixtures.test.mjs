@@ -1,9 +1,10 @@
-// Every guest fixture in the developer's host: what the real Node did is what the guest must do, as a program and in a resident runner.
+// Runs every guest fixture in the developer's host: the guest must do what the real Node did, as a
+// program and in a resident runner.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { normalizeRun, readFixtures } from '../build/fixtures.mjs';
 import { GuestThread } from './guest-thread.mjs';
 
-// The limits are the host's, and so is the kernel: the SDK's tests run those.
+// The host enforces limits and has the kernel, so the SDK's tests run fixtures that need them.
 const fixtures = readFixtures().filter((fixture) => !fixture.handWritten && !fixture.kernel);
 
 let guest;

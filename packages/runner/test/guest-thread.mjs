@@ -1,5 +1,5 @@
-// What: a booted guest in a thread of its own, put back to its image before each run.
-// Why a thread: the guest's own stack limit must be reached before the host's, and only a thread's stack can be made large.
+// A booted guest in a thread of its own, restored to its image before each run. The guest's own
+// stack limit must be reached before the host's, and only a thread can have a large stack.
 import { once } from 'node:events';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { DevGuest, evalEvent, startEvent } from '../build/dev-host.mjs';
@@ -24,7 +24,10 @@ export class GuestThread {
     return result;
   }
 
-  /** Several snippets, one after the other, in one resident runner. Stops after the one that ends the process. */
+  /**
+   * Evaluates snippets in order in one resident runner. Stops after a snippet that ends the
+   * process.
+   */
   async evaluate(sources, { env = {}, stdin = '', cwd = WORKSPACE, pid = 2 } = {}) {
     return this.#runAll({ mode: 'resident', sources, args: [], env, stdin, cwd, pid });
   }

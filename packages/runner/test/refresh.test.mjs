@@ -1,4 +1,5 @@
-// The list in bootstrap/refresh.js, an entry at a time: what a process sees is its own, and two processes agree on nothing that must differ.
+// Tests each entry of the list in bootstrap/start-up/refresh.js: a process sees its own values, and
+// two processes never share a value that must differ.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GuestThread } from './guest-thread.mjs';
 
@@ -8,7 +9,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => guest.stop());
 
-// What `expression` is in a process that was started with `start`.
+// Returns the value of `expression` in a process that was started with `start`.
 async function valueIn(expression, start = {}) {
   const { stdout, stderr } = await guest.run('exec', {
     source: `process.stdout.write(JSON.stringify(${expression}));`,
@@ -20,12 +21,12 @@ async function valueIn(expression, start = {}) {
 
 const twice = async (expression) => [await valueIn(expression), await valueIn(expression)];
 
-test("the environment is the process's own and nothing of the build's", async () => {
+test("the environment has the process's own variables and none of the build's", async () => {
   expect(await valueIn('process.env', { env: { A: '1' } })).toEqual({ A: '1' });
   expect(await valueIn('process.env')).toEqual({});
 });
 
-test('arguments', async () => {
+test('the arguments belong to the process', async () => {
   expect(await valueIn('[process.argv, process.argv0, process.execArgv]', { args: ['a', 'b'] })).toEqual([
     ['/usr/local/bin/node', 'a', 'b'],
     'node',
@@ -33,11 +34,11 @@ test('arguments', async () => {
   ]);
 });
 
-test('process ids', async () => {
+test('process ids belong to the process', async () => {
   expect(await valueIn('[process.pid, process.ppid]', { pid: 7 })).toEqual([7, 1]);
 });
 
-test('the working directory, where Node caches it too', async () => {
+test("the working directory belongs to the process, in Node's cache too", async () => {
   expect(await valueIn('[process.cwd(), process.getBuiltinModule("path").resolve("x")]', { cwd: '/elsewhere' })).toEqual([
     '/elsewhere',
     '/elsewhere/x',
@@ -50,7 +51,7 @@ test.each([
   'process.getBuiltinModule("crypto").randomBytes(8).toString("hex")',
   '[...crypto.getRandomValues(new Uint32Array(2))]',
   'performance.timeOrigin',
-])('%s differs', async (expression) => {
+])('%s differs between processes', async (expression) => {
   const [first, second] = await twice(expression);
   expect(first).not.toEqual(second);
 });
@@ -69,7 +70,7 @@ test('clocks count from the start of the process', async () => {
   expect(Math.abs(milestone)).toBeLessThan(1);
 });
 
-test('nothing is pending, and no exit code is set', async () => {
+test('no work is pending, and no exit code is set', async () => {
   expect(
     await valueIn(
       '[process.exitCode ?? null, process._exiting, process.getActiveResourcesInfo(), process.listenerCount("exit")]',
@@ -77,7 +78,7 @@ test('nothing is pending, and no exit code is set', async () => {
   ).toEqual([null, false, [], 0]);
 });
 
-test('once-only warnings have not been given away in the image', async () => {
+test('a process prints warnings that Node prints only once', async () => {
   const { stderr } = await guest.run('exec', { source: 'import url from "node:url"; url.parse("http://a"); new Buffer(1);' });
   expect(String(stderr)).toContain('DEP0169');
   expect(String(stderr)).toContain('DEP0005');

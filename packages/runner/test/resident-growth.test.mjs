@@ -1,4 +1,5 @@
-// A resident runner evaluates any number of modules in one process: its heap must not grow with their number.
+// A resident runner evaluates any number of modules in one process, and its heap must not grow with
+// their number.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -12,13 +13,14 @@ const MS_PER_EVALUATION = 5;
 
 const SOURCES = [
   'const list = [1, 2, 3]; export default list;',
-  'import { join } from "node:path"; import { EventEmitter } from "node:events"; new EventEmitter().on("x", () => join("a", "b"));',
+  'import { join } from "node:path"; import { EventEmitter } from "node:events"; ' +
+    'new EventEmitter().on("x", () => join("a", "b"));',
   'await null; export class A { url = import.meta.url; }; new A();',
   'import fs from "node:fs"; const { inspect } = await import("node:util"); inspect({ a: [1] });',
 ];
 
 it(
-  `does not grow over ${EVALUATIONS} modules, with imports of builtins`,
+  `the heap does not grow over ${EVALUATIONS} modules with imports of builtins`,
   async () => {
     const main = Buffer.concat([
       readFileSync(join(inputsDir, 'bootstrap/main.js')),

@@ -1,4 +1,5 @@
-// A resident runner: snippets share one process and its state, an error ends its snippet only, process.exit ends the process.
+// A resident runner: snippets share one process and its state, an error ends only its snippet,
+// process.exit ends the process.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GuestThread } from './guest-thread.mjs';
 
@@ -46,7 +47,7 @@ test('an uncaught error is reported with its line and ends its snippet only', as
   expect(String(results[3].stdout)).toBe('four\n');
 });
 
-test('a snippet ends when what it started has ended', async () => {
+test('a snippet ends when the work that it started has ended', async () => {
   const results = await guest.evaluate([
     'setTimeout(() => console.log("timer"), 5); setImmediate(() => console.log("immediate")); console.log("main");',
     'await new Promise((resolve) => setTimeout(resolve, 2)); console.log("awaited");',
@@ -75,13 +76,13 @@ test('process.exit ends the process', async () => {
   ]);
 });
 
-test('a top-level await that can never settle has code 13, and the runner lives on', async () => {
+test('a top-level await that can never settle has code 13, and the runner continues', async () => {
   const results = await guest.evaluate(['await new Promise(() => {});', 'console.log("still here");']);
   expect(results.map(({ exitCode }) => exitCode)).toEqual([13, 0]);
   expect(String(results[0].stderr)).toContain('Detected unsettled top-level await at file:///workspace/[eval1]:1\n');
 });
 
-test('run: __return gives a value as JSON, and only there', async () => {
+test('__return sets a JSON result in run mode only', async () => {
   const values = ['{ a: [1, "two", null] }', '"text"', 'undefined', 'new Date(0)'];
   const results = await Promise.resolve(values).then(async (list) => {
     const got = [];
@@ -91,16 +92,18 @@ test('run: __return gives a value as JSON, and only there', async () => {
   expect(results).toEqual(['{"a":[1,"two",null]}', '"text"', 'null', '"1970-01-01T00:00:00.000Z"']);
   const elsewhere = await guest.run('exec', { source: '__return(1);' });
   expect(elsewhere.exitCode).toBe(1);
-  expect(String(elsewhere.stderr)).toContain('__return() gives a value to NodeRuntime.run()');
+  expect(String(elsewhere.stderr)).toContain('__return() sets the result of NodeRuntime.run()');
 });
 
-// Node's own loader keeps every module, and what its specifiers led to, by the module's URL; a snippet's must not stay there. Between two
-// collections the heap grows anyway: the least it ever is tells.
-test('snippets that go through the loader leave nothing behind', async () => {
+// Node's own loader keeps every module and the resolution of its specifiers by the module's URL;
+// entries of snippets must not stay. The heap grows between two collections anyway, so the smallest
+// heap counts.
+test('snippets that use the loader leave no entries behind', async () => {
   const BLOCKS = 48;
   const SIZE = 500;
   const snippet =
-    'import { one } from "data:text/javascript,export const one = 1"; const made = [one, await import("data:text/javascript,2")];';
+    'import { one } from "data:text/javascript,export const one = 1"; ' +
+    'const made = [one, await import("data:text/javascript,2")];';
   const measure = 'process.stdout.write(String(process.memoryUsage().heapUsed));';
   const results = await guest.evaluate(
     Array(BLOCKS)

@@ -1,8 +1,9 @@
-// What: what Node's C++ accepts as bytes, as a Uint8Array; and requests for the kernel, which are fields one after the other.
-// Next: jobs.js.
+// Converts the values that Node's C++ accepts as bytes to Uint8Arrays, and encodes requests for the
+// kernel, which are sequences of fields. Next: jobs.js.
 'use strict';
 
-// A view over any ArrayBufferView or (Shared)ArrayBuffer; a secret key's bytes; nothing for what is none.
+// Returns a view over any ArrayBufferView or (Shared)ArrayBuffer, a secret key's bytes, or no bytes
+// for other values.
 function bytesOf(value) {
   if (value === undefined || value === null) return new Uint8Array(0);
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
@@ -10,10 +11,10 @@ function bytesOf(value) {
   return new Uint8Array(value);
 }
 
-// What a job works on must not change under it, so an asynchronous one copies.
+// Copies the input of an asynchronous job, because the input must not change under the job.
 const copyOf = (value) => bytesOf(value).slice();
 
-// A result, as Node gives it: a Buffer over an ArrayBuffer of its own.
+// Returns a result in Node's form: a Buffer over an ArrayBuffer of its own.
 function toBuffer(bytes) {
   const { bufferPrototype } = require('../context.js');
   const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
@@ -23,7 +24,8 @@ function toBuffer(bytes) {
 
 const toArrayBuffer = (bytes) => (bytes.byteLength === bytes.buffer.byteLength ? bytes.buffer : bytes.slice().buffer);
 
-// A request: each field is a view, a string (UTF-8), a boolean or an integer; `undefined` is the integer -1.
+// Encodes a request. Each field is a view, a string (UTF-8), a boolean or an integer; `undefined`
+// is the integer -1.
 function request(...fields) {
   const encoded = fields.map(encode);
   const bytes = new Uint8Array(encoded.reduce((sum, field) => sum + 4 + field.byteLength, 0));
@@ -45,7 +47,7 @@ function encode(field) {
   return new Uint8Array(number.buffer);
 }
 
-// The fields of a result.
+// Returns the fields of a result.
 function fieldsOf(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const fields = [];

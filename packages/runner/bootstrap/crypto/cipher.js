@@ -1,6 +1,7 @@
-// What: `CipherBase`, under `createCipheriv` and `createDecipheriv`: what Node's C++ checks, and the order of calls that it allows.
-// Why CCM and key wrap go another way: their message is one piece, so it is one command of the kernel, of any length.
-// Next: ciphers.js for the names; whole.js for that command.
+// `CipherBase`, the class under `createCipheriv` and `createDecipheriv`: the checks of Node's C++,
+// and the order of calls that Node allows. CCM and key wrap take another way: their message is one
+// piece of any length and one command of the kernel. Next: ciphers.js for the names; whole.js for
+// that command.
 'use strict';
 
 const context = require('../context.js');
@@ -29,7 +30,8 @@ const invalidLength = () => coded(RangeError, 'ERR_CRYPTO_INVALID_MESSAGELEN', '
 
 const isGcmTag = (length) => length === 4 || length === 8 || (length >= 12 && length <= 16);
 
-// The length of the tag that was asked for, or undefined where the cipher has none or the tag says it.
+// Returns the requested length of the tag, or undefined if the cipher has no tag or the tag itself
+// has the length.
 function tagLengthFor(cipher, name, asked) {
   if (cipher.mode === 'gcm') {
     if (asked === -1) return undefined;
@@ -51,7 +53,8 @@ function warnOfShortTag() {
   if (warned) return;
   warned = true;
   context.process.emitWarning(
-    'Using AES-GCM authentication tags of less than 128 bits without specifying the authTagLength option when initializing decryption is deprecated.',
+    'Using AES-GCM authentication tags of less than 128 bits without specifying the authTagLength option ' +
+      'when initializing decryption is deprecated.',
     'DeprecationWarning',
     'DEP0182',
   );
@@ -64,7 +67,7 @@ class CipherBase {
   #tag;
   #handle = 0;
   #finished = false;
-  // Of a message that is one piece.
+  // The state of a message that is one piece.
   #whole;
   #failed = false;
 
@@ -148,7 +151,7 @@ class CipherBase {
 
   #finalError(fault) {
     if (isAead(this.#cipher)) return new Error(UNAUTHENTICATED);
-    // OpenSSL's queue holds the same error twice.
+    // OpenSSL's queue has this error twice.
     return thrown(fault, 'Unsupported state', true);
   }
 
@@ -157,7 +160,7 @@ class CipherBase {
     if (mode === 'ccm' && !this.#whole.done) {
       if (!this.#encrypt) {
         if (this.#tag === undefined) throw new Error(UNAUTHENTICATED);
-        // As Node: a message that never came is not checked.
+        // Like Node, does not check a message without any data.
         return toBuffer(new Uint8Array(0));
       }
       this.#updateWhole(new Uint8Array(0));

@@ -1,5 +1,4 @@
-// What: the symmetric ciphers by their names, as OpenSSL has them, and `getCipherInfo`.
-// Next: cipher.js.
+// The symmetric ciphers by OpenSSL's names, and `getCipherInfo`. Next: cipher.js.
 'use strict';
 
 // The kernel's numbers of modes (crates/crypto/src/cipher/mod.rs).
@@ -18,7 +17,7 @@ const SHAPES = {
   cfb8: [1, 16],
 };
 
-// OpenSSL's numbers of objects: for AES with 128, 192 and 256 bits.
+// OpenSSL's object numbers for AES with 128, 192 and 256 bits.
 const NIDS = {
   ecb: [418, 422, 426],
   cbc: [419, 423, 427],
@@ -71,7 +70,7 @@ add(
 );
 add({ id: (11 << 8) | 32, mode: 'stream', name: 'chacha20', nid: 1019, blockSize: 1, ivLength: 16, keyLength: 32 }, 'chacha20');
 
-// What `crypto.getCiphers()` lists, in Node's order.
+// The list of `crypto.getCiphers()`, in Node's order.
 const LISTED = BITS.flatMap((bits) =>
   ['cbc', 'ccm', 'cfb', 'cfb8', 'ctr', 'ecb', 'gcm', 'ofb'].map((mode) => `aes-${bits}-${mode}`),
 )
@@ -85,7 +84,7 @@ function cipherNamed(name) {
 
 const isAead = (cipher) => cipher.mode === 'gcm' || cipher.mode === 'ccm' || cipher.poly === true;
 
-// Whether a vector of that many bytes would do.
+// Returns whether a vector of that many bytes is valid.
 function takesIv(cipher, length) {
   if (cipher.mode === 'gcm') return length > 0;
   if (cipher.mode === 'ccm') return length >= 7 && length <= 13;

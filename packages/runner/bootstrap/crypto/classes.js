@@ -1,5 +1,5 @@
-// What: the native halves of `KeyObject` and `CryptoKey`: what they keep where no program reaches it.
-// Next: keys.js.
+// The native halves of `KeyObject` and `CryptoKey`: the state that no program can reach. Next:
+// keys.js.
 'use strict';
 
 const { coded } = require('./faults.js');

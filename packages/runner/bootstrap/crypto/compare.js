@@ -1,4 +1,4 @@
-// What: `timingSafeEqual`.
+// `timingSafeEqual`.
 'use strict';
 
 const { bytesOf } = require('./bytes.js');

@@ -1,7 +1,7 @@
-// What: the elliptic curves by their names: OpenSSL's, NIST's and JWK's.
+// The elliptic curves by the names of OpenSSL, NIST and JWK.
 'use strict';
 
-// The kernel's numbers: crates/crypto/src/key/curve.rs.
+// The kernel's numbers, from crates/crypto/src/key/curve.rs.
 const CURVES = [
   { id: 1, name: 'prime256v1', jwk: 'P-256', length: 32 },
   { id: 2, name: 'secp384r1', jwk: 'P-384', length: 48 },

@@ -1,5 +1,5 @@
-// What: Diffie-Hellman over primes: the classes `DiffieHellman` and `DiffieHellmanGroup`. The powers are the kernel's.
-// Next: groups.js; crates/crypto/src/rsa.rs, `power`.
+// Diffie-Hellman over primes: the classes `DiffieHellman` and `DiffieHellmanGroup`. The kernel
+// computes the powers. Next: groups.js; crates/crypto/src/rsa.rs, `power`.
 'use strict';
 
 const { bytesOf, request, toBuffer } = require('./bytes.js');
@@ -18,7 +18,7 @@ const NOT_SUITABLE_GENERATOR = 8;
 const MODULUS_TOO_SMALL = 128;
 
 const LEAST_BITS = 512;
-// Twice the strength of the largest group: a longer exponent makes nothing harder to find.
+// Twice the strength of the largest group: a longer exponent would not be harder to find.
 const EXPONENT_BITS = 512;
 
 const { hex } = native.encodings;

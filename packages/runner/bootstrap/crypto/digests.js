@@ -1,5 +1,5 @@
-// What: the digests by their names, as OpenSSL has them: the kernel's number, bytes of output, bytes of a block.
-// Next: hash.js.
+// The digests by OpenSSL's names: the kernel's number, bytes of output, bytes of a block. Next:
+// hash.js.
 'use strict';
 
 // name → [the kernel's number (crates/crypto/src/hash.rs), output, block, further names]
@@ -27,7 +27,7 @@ const DIGESTS = {
 
 const EXTENDABLE = new Set(['shake128', 'shake256']);
 
-// What `crypto.getHashes()` lists, in Node's order.
+// The list of `crypto.getHashes()`, in Node's order.
 const LISTED = [
   'RSA-MD5',
   'RSA-RIPEMD160',
@@ -92,12 +92,12 @@ for (const name of Object.keys(DIGESTS)) {
   for (const alias of [name, ...aliases]) byName.set(alias.toLowerCase(), digest);
 }
 
-/** The digest, or undefined. Names are compared without regard to case, as OpenSSL does. */
+/** Returns the digest, or undefined. Names are case-insensitive, as in OpenSSL. */
 function digestNamed(name) {
   return byName.get(name) ?? byName.get(`${name}`.toLowerCase());
 }
 
-/** Node keeps numbers of digests in JavaScript, so that a name is looked up once. */
+/** Node caches the numbers of digests in JavaScript, so that a name is looked up once. */
 function cachedAliases() {
   const aliases = { __proto__: null };
   for (const name of Object.keys(DIGESTS)) aliases[name] = DIGESTS[name][0];

@@ -1,5 +1,5 @@
-// What: shared secrets: the class `ECDH`, and `DHBitsJob` under `crypto.diffieHellman` and Web Crypto's ECDH and X25519.
-// Next: crates/crypto/src/asymmetric.rs, `exchange`.
+// Shared secrets: the class `ECDH`, and `DHBitsJob` under `crypto.diffieHellman` and Web Crypto's
+// ECDH and X25519. Next: crates/crypto/src/asymmetric.rs, `exchange`.
 'use strict';
 
 const { bytesOf, request, toArrayBuffer, toBuffer } = require('./bytes.js');
@@ -68,7 +68,7 @@ class ECDH {
 
   computeSecret(other) {
     const point = keys.command(BUILD, EC, this.#curve.id, bytesOf(other), new Uint8Array(0));
-    // Node's JavaScript makes its error of a string.
+    // Node's JavaScript makes its error from this string.
     if (typeof point === 'number' || this.#secret === undefined) return 'ERR_CRYPTO_ECDH_INVALID_PUBLIC_KEY';
     const { der } = keys.described(point);
     const result = computeSync(EXCHANGE, request(this.#secret.as(keys.PRIVATE).der, der, false));

@@ -1,12 +1,12 @@
-// What: a computation without result, as the error that Node throws for it: what OpenSSL 3 would have said, in its words.
-// Why two kinds: Node's synchronous functions put OpenSSL's parts on the error (`code`, `library`, `reason`); its jobs give the message alone.
-// Next: the files that compute.
+// Makes Node's error of a failed computation, in the words of OpenSSL 3. There are two kinds:
+// Node's synchronous functions put OpenSSL's parts on the error (`code`, `library`, `reason`), its
+// jobs only pass the message. Next: the files that compute.
 'use strict';
 
 const PROVIDER = 'Provider routines';
 const ENVELOPE = 'digital envelope routines';
 
-// Numbers: crates/crypto/src/fault.rs. [OpenSSL's number, library, reason].
+// The numbers of crates/crypto/src/fault.rs → [OpenSSL's number, library, reason].
 const FAULTS = {
   TooLong: [6, '0180007B', 'bignum routines', 'bits too large'],
   BadDecrypt: [9, '1C800064', PROVIDER, 'bad decrypt'],
@@ -28,7 +28,7 @@ const FAULTS = {
   SaltLength: [28, '1C800070', PROVIDER, 'invalid salt length'],
 };
 
-/** Names of faults, as results are compared with them. */
+/** The names of faults, for comparing results. */
 const Fault = {};
 for (const name of Object.keys(FAULTS)) Fault[name] = FAULTS[name][0];
 Object.assign(Fault, {
@@ -47,12 +47,12 @@ Object.assign(Fault, {
 
 const FAULT_BASE = 4_096;
 
-// The fault that a system call answered with, or undefined for a value or an errno.
+// Returns the fault in a system call's result, or undefined for a value or an errno.
 function faultOf(result) {
   return typeof result === 'number' && result < -FAULT_BASE ? -result - FAULT_BASE : undefined;
 }
 
-// Which libraries stand in codes.
+// The libraries that appear in codes.
 const PLACES = {
   'rsa routines': 'RSA_',
   'asn1 encoding routines': 'ASN1_',
@@ -75,14 +75,15 @@ function partsOf(fault) {
   return undefined;
 }
 
-// What a synchronous function throws. `otherwise` is its message for what OpenSSL has no words for.
+// Returns the error of a synchronous function. `otherwise` is its message if OpenSSL has no words
+// for the fault.
 function thrown(fault, otherwise = 'The operation failed', twice = false) {
   const parts = partsOf(fault);
   if (parts !== undefined) return opensslError(...parts, twice);
   return plain(fault, otherwise);
 }
 
-// What a job reports.
+// Returns the error that a job reports.
 function reported(fault, otherwise = 'The operation failed') {
   const parts = partsOf(fault);
   if (parts !== undefined) return new Error(`error:${parts[0]}:${parts[1]}::${parts[2]}`);
@@ -96,7 +97,7 @@ function plain(fault, otherwise) {
   return new Error(otherwise);
 }
 
-// Errors that Node's C++ makes (THROW_ERR_...): the class, the code and the message.
+// Makes an error as Node's C++ does (THROW_ERR_...): the class, the code and the message.
 function coded(Class, code, message) {
   const error = new Class(message);
   error.code = code;

@@ -1,6 +1,7 @@
-// What: the primes of the groups of RFC 2409 and 3526 ("modp1" and so on).
-// Why one number for all of them: each prime of n bits is 2^n - 2^(n-64) - 1 + 2^64 * (floor(2^(n-130) * pi) + c), so the longest one has the digits of pi
-// for the others, and each other is a shift and a small number.
+// The primes of the groups of RFC 2409 and 3526, such as "modp1". One number is enough for all
+// primes. Each prime of n bits is 2^n - 2^(n-64) - 1 + 2^64 * (floor(2^(n-130) * pi) + c). The
+// longest prime therefore has the digits of pi for the others, and each other prime is a shift and
+// a small number.
 'use strict';
 
 // name → [bits, c]
@@ -36,7 +37,7 @@ const LONGEST = [
 
 const { hex } = native.encodings;
 
-// The group's prime, big-endian, or undefined.
+// Returns the group's prime, big-endian, or undefined.
 function groupPrime(name) {
   const group = GROUPS[`${name}`.toLowerCase()];
   if (group === undefined) return undefined;

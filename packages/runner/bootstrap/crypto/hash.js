@@ -1,6 +1,7 @@
-// What: digests and message authentication codes: the classes `Hash` and `Hmac`, and `oneShotDigest`.
-// Why data is held back at first: most programs feed a digest once, and then all of it is one call of the kernel, without a context there.
-// Next: digests.js for the names, system.js for the calls.
+// Digests and message authentication codes: the classes `Hash` and `Hmac`, and `oneShotDigest`.
+// Data is held back at first, because most programs feed a digest once. The whole digest is then
+// one call of the kernel, without a context there. Next: digests.js for the names, system.js for
+// the calls.
 'use strict';
 
 const { bytesOf, toBuffer } = require('./bytes.js');
@@ -9,7 +10,7 @@ const { coded, opensslError } = require('./faults.js');
 const system = require('./system.js');
 
 const { utf8 } = native.encodings;
-// A string of so many UTF-16 units has at most MAX_CHUNK bytes.
+// A string of this many UTF-16 units has at most MAX_CHUNK bytes.
 const SHORT_STRING = Math.floor(system.MAX_CHUNK / 3);
 const HELD_BACK = 16_384;
 
@@ -22,13 +23,13 @@ function encodingOf(name) {
   return { binary: native.encodings.latin1, ucs2: native.encodings.utf16le }[`${name}`.toLowerCase().replace('-', '')] ?? utf8;
 }
 
-// Bytes as a string in an encoding, or as a Buffer.
+// Returns bytes as a string in an encoding, or as a Buffer.
 function encoded(bytes, encoding) {
   if (encoding === undefined || encoding === '' || encoding === false || encoding === 'buffer') return toBuffer(bytes);
   return native.decode(bytes, 0, bytes.length, encodingOf(encoding));
 }
 
-// What has been fed to a digest: held back while it is one short piece, then in a context of the kernel.
+// The data of a digest: held back while it is one short piece, then in a context of the kernel.
 class Feed {
   piece = EMPTY;
   handle = 0;
@@ -111,7 +112,7 @@ function invalidDigest(name) {
   return coded(TypeError, 'ERR_CRYPTO_INVALID_DIGEST', `Invalid digest: ${name}`);
 }
 
-// A key longer than a block is replaced by its digest, which also makes it fit into a call.
+// Replaces a key that is longer than a block by its digest, which also fits into a call.
 function keyFor(digest, key) {
   return key.length <= system.MAX_CHUNK ? key : digestOf(digest, key);
 }
@@ -143,7 +144,7 @@ class Hmac {
   }
 }
 
-// The digest of a view of any length.
+// Returns the digest of a view of any length.
 function digestOf(digest, view) {
   if (view.length <= system.MAX_CHUNK) return system.digest(digest.id, view, digest.length);
   const owner = {};
@@ -152,7 +153,7 @@ function digestOf(digest, view) {
   return system.finish(handle, digest.length);
 }
 
-// `crypto.hash()`: one call of the kernel for what fits into one.
+// Implements `crypto.hash()`, with one call of the kernel for data that fits into a call.
 function oneShotDigest(name, id, cache, input, outputEncoding, encoding, length) {
   const digest = digestById(id) ?? digestNamed(name);
   if (digest === undefined) throw new Error(`Digest method ${name} is not supported`);

@@ -1,12 +1,13 @@
-// What: Node's `CryptoJob` in its three ways: synchronous (`run` returns `[error, result]`), with a callback (`ondone`), and with a promise for Web
-// Crypto, over the kernel's jobs.
-// Why a job of the kernel even when nobody may go on meanwhile: a plain call must be short, and a program that is killed must not be waited for.
-// Next: kdf.js, sign.js, keygen.js: each says what its job asks for and what it makes of the answer.
+// Node's `CryptoJob` over the kernel's jobs, in three modes: synchronous (`run` returns `[error,
+// result]`), with a callback (`ondone`), and with a promise for Web Crypto. A synchronous
+// computation is a job of the kernel too: a plain call must be short, and a killed program must end
+// without a wait. Next: kdf.js, sign.js, keygen.js, which define the request and the result of each
+// job.
 'use strict';
 
-const { AsyncWrap } = require('../async-wrap.js');
+const { AsyncWrap } = require('../event-loop/async-wrap.js');
 const context = require('../context.js');
-const operations = require('../operations.js');
+const operations = require('../event-loop/operations.js');
 const { part, checked } = require('./system.js');
 const { faultOf, reported } = require('./faults.js');
 
@@ -23,7 +24,7 @@ const ENOMEM = -12;
 const ASYNC = 0;
 const SYNC = 1;
 
-// Hands a request over; the job's number.
+// Starts a job and returns its number.
 function begin(command, request) {
   const job = checked(native.sys(BEGIN, command, part(request, 0, MAX_COPY)));
   for (let at = MAX_COPY; at < request.length; at += MAX_COPY) {
@@ -35,7 +36,7 @@ function begin(command, request) {
   return job;
 }
 
-// Runs a command while the program waits: the bytes, or a fault (a negative number).
+// Runs a command while the program waits. Returns the bytes, or a fault (a negative number).
 function computeSync(command, request) {
   const job = begin(command, request);
   const length = native.sysWait(WAIT, job);
@@ -52,7 +53,7 @@ function compute(command, request, callback) {
   operations.expect(operation, (result, bytes) => callback(result < 0 ? result : (bytes ?? new Uint8Array(0))));
 }
 
-// `static provider`: what hooks see as the type of such a job.
+// A class of jobs has a `static provider`, which hooks see as the type.
 class CryptoJob extends AsyncWrap {
   #mode;
 
@@ -61,7 +62,8 @@ class CryptoJob extends AsyncWrap {
     this.#mode = mode;
   }
 
-  // What a class of job defines: `command` and `request` (or `immediate()`, for what is computed here), `value(bytes)`, `failure(fault)`.
+  // A class of jobs defines `command` and `request` (or `immediate()`, for results that are
+  // computed here), `value(bytes)` and `failure(fault)`.
   value(bytes) {
     return bytes;
   }
@@ -84,24 +86,24 @@ class CryptoJob extends AsyncWrap {
   }
 
   #start(done) {
-    const tell = (answer) => {
+    const finish = (answer) => {
       try {
         this.makeCallback(done, ...this.#outcome(answer));
       } finally {
         this.emitDestroy();
       }
     };
-    if (this.immediate === undefined) compute(this.command, this.request, tell);
-    else native.enqueueTask(() => tell(undefined));
+    if (this.immediate === undefined) compute(this.command, this.request, finish);
+    else native.enqueueTask(() => finish(undefined));
   }
 
-  // `[undefined, value]` or `[error, undefined]`.
+  // Returns `[undefined, value]` or `[error, undefined]`.
   #outcome(answer) {
     try {
       if (this.immediate !== undefined) return [undefined, this.immediate()];
       const fault = faultOf(answer);
       if (fault !== undefined) return [this.failure(fault), undefined];
-      // No fault of the computation: its result is more than the kernel may hold.
+      // Not a fault of the computation: the result is larger than the kernel may store.
       if (typeof answer === 'number') checked(answer);
       return [undefined, this.value(answer)];
     } catch (error) {

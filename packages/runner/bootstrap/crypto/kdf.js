@@ -1,5 +1,5 @@
-// What: the jobs that derive bytes: PBKDF2, scrypt, HKDF; digests and codes as jobs, for Web Crypto.
-// Next: jobs.js; crates/crypto/src/command.rs for the requests' fields.
+// The jobs that derive bytes: PBKDF2, scrypt, HKDF; digests and codes as jobs, for Web Crypto.
+// Next: jobs.js; crates/crypto/src/command.rs for the fields of the requests.
 'use strict';
 
 const { bytesOf, request, toArrayBuffer } = require('./bytes.js');
@@ -28,7 +28,7 @@ class BitsJob extends CryptoJob {
   }
 }
 
-// OpenSSL refuses to derive nothing.
+// Fails, because OpenSSL refuses to derive zero bytes.
 function deriveNothing() {
   throw new Error('Deriving bits failed');
 }
@@ -82,7 +82,8 @@ class ScryptJob extends BitsJob {
   }
 }
 
-// The rules of OpenSSL, in its order (crates/crypto/src/scrypt.rs has them too, for what does not come through here).
+// OpenSSL's rules, in its order. crates/crypto/src/scrypt.rs has them too, for requests that other
+// code makes.
 function costProblem(N, r, p, maxmem) {
   if (N < 2 || (BigInt(N) & (BigInt(N) - 1n)) !== 0n) return 'Invalid scrypt params';
   const tooMuch = p > (2 ** 30 - 1) / r || (16 * r <= 63 && N >= 2 ** (16 * r));
@@ -127,7 +128,7 @@ class HmacJob extends CryptoJob {
   }
 }
 
-// Of two views with the same length. The time depends on the length alone.
+// Compares two views of equal length. The time depends only on the length.
 function equalInConstantTime(left, right) {
   let difference = 0;
   for (let i = 0; i < left.length; i++) difference |= left[i] ^ right[i];

@@ -1,5 +1,5 @@
-// What: keys from what programs have: PEM, DER, JWK, raw bytes; and the arguments that Node's C++ takes for "a key".
-// Next: keys.js; crates/crypto/src/key/read.rs.
+// Makes keys from the forms that programs have: PEM, DER, JWK, raw bytes. Also reads the arguments
+// that Node's C++ accepts as "a key". Next: keys.js; crates/crypto/src/key/read.rs.
 'use strict';
 
 const { bytesOf, request } = require('./bytes.js');
@@ -36,7 +36,8 @@ function secretBytes(data, format) {
   return decoded(data.k);
 }
 
-// `{ kind, isPrivate, der }`. Where a public key is wanted, a private one gives its public part.
+// Returns `{ kind, isPrivate, der }`. If a public key is wanted, the public part of a private key
+// is returned.
 function keyFrom(data, format, encoding, passphrase, namedCurve, wantsPrivate) {
   const wanted = wantsPrivate ? WANT_PRIVATE : WANT_PUBLIC;
   if (format === JWK) return fromJwk(data, wanted);
@@ -46,7 +47,8 @@ function keyFrom(data, format, encoding, passphrase, namedCurve, wantsPrivate) {
   return encodedKey(bytesOf(data), format, encoding, passphrase, wanted);
 }
 
-// The argument that means a key (C++: GetPrivateKeyFromJs, GetPublicOrPrivateKeyFromJs): a handle alone, or data with how to read it.
+// Reads the argument that means a key (C++: GetPrivateKeyFromJs, GetPublicOrPrivateKeyFromJs): a
+// handle alone, or data and its format.
 function keyArgument(data, format, encoding, passphrase, namedCurve, wantsPrivate) {
   if (data instanceof keys.KeyObjectHandle) return data.as(keys.PRIVATE);
   if (format === JWK) return fromJwk(data, wantsPrivate ? WANT_PRIVATE : WANT_EITHER);

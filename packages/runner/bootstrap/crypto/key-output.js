@@ -1,5 +1,4 @@
-// What: a key as PEM, DER, JWK or raw bytes.
-// Next: keys.js; crates/crypto/src/key/write.rs.
+// Writes keys as PEM, DER, JWK or raw bytes. Next: keys.js; crates/crypto/src/key/write.rs.
 'use strict';
 
 const { bytesOf, numberOf, request, toBuffer } = require('./bytes.js');
@@ -22,7 +21,7 @@ const HYBRID = 6;
 const { base64url, latin1 } = native.encodings;
 const text = (bytes) => native.decode(bytes, 0, bytes.length, base64url);
 
-// As DER (a Buffer) or PEM (a string); sealed when a cipher is named.
+// Returns DER (a Buffer) or PEM (a string), encrypted if a cipher is named.
 function exported(der, isPrivate, { format, encoding, cipher, passphrase }) {
   const isPem = format === PEM;
   let bytes;
@@ -70,7 +69,7 @@ function toJwk(handle, into) {
   }
 }
 
-// The point of an EC key's parts, in one of OpenSSL's forms.
+// Returns the point of an EC key's parts, in one of OpenSSL's forms.
 function ecPoint([curve, x, y], form) {
   const point = new Uint8Array(1 + x.length + y.length);
   point[0] = 4;
@@ -85,7 +84,7 @@ function inForm(curve, point, form) {
   return point;
 }
 
-// What a job that makes keys gives: a handle, or the key in the encoding that was asked for.
+// Returns the result of a job that makes keys: a handle, or the key in the requested encoding.
 function delivered(handle, { format, encoding, cipher, passphrase }) {
   if (format === undefined || format === null) return handle;
   if (format === JWK) return handle.exportJwk({});

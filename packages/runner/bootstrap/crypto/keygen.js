@@ -1,5 +1,6 @@
-// What: the jobs that make keys. In Web Crypto's way a job gives CryptoKeys; else key objects' handles, or the keys in the encodings asked for.
-// Next: jobs.js; crates/crypto/src/asymmetric.rs, `generate`.
+// The jobs that make keys. In Web Crypto's mode a job returns CryptoKeys. Otherwise a job returns
+// handles of key objects, or the keys in the requested encodings. Next: jobs.js;
+// crates/crypto/src/asymmetric.rs, `generate`.
 'use strict';
 
 const { request } = require('./bytes.js');
@@ -11,7 +12,7 @@ const { CryptoJob } = require('./jobs.js');
 const { invalidCurve } = require('./key-input.js');
 const { delivered } = require('./key-output.js');
 const { KeyObjectHandle, PUBLIC, described } = require('./keys.js');
-const { unavailableError } = require('../unavailable.js');
+const { unavailableError } = require('../errors/unavailable.js');
 
 const GENERATE = 17;
 const WEB_CRYPTO = 2;
@@ -47,7 +48,8 @@ class KeyPairGenJob extends CryptoJob {
   #mode;
   #rest;
 
-  // `rest`: the encodings of both keys, or in Web Crypto's way the algorithm, both usages and whether the private key may be exported.
+  // `rest` has the encodings of both keys. In Web Crypto's mode `rest` has the algorithm, both
+  // usages, and whether the private key may be exported.
   constructor(mode, fields, rest) {
     super(mode);
     this.#mode = mode;

@@ -1,7 +1,8 @@
-// What: `KeyObjectHandle`: a key as Node's library holds it. A secret is bytes; an asymmetric key is DER (SubjectPublicKeyInfo or PKCS#8), which the kernel
-// has read and checked, and which is handed to it again with each use.
-// Why not a handle of the kernel: a key then costs memory of its program alone, dies with its object, and needs nothing when a VM is copied.
-// Next: key-input.js, what becomes a key; key-output.js, what a key becomes; classes.js, the objects that programs see.
+// `KeyObjectHandle`: a key as Node's library holds it. A secret is bytes. An asymmetric key is DER
+// (SubjectPublicKeyInfo or PKCS#8), which the kernel has parsed and checked. The key is passed to
+// the kernel at each use. A handle of the kernel would be worse. Now a key costs only memory of its
+// program, is freed with its object, and needs nothing when a VM is copied. Next: key-input.js,
+// which makes keys; key-output.js, which writes them; classes.js, the objects that programs see.
 'use strict';
 
 const { bytesOf, fieldsOf, numberOf, request, toBuffer } = require('./bytes.js');
@@ -22,13 +23,13 @@ const KEY_PARTS = 12;
 // The kernel's numbers of kinds (crates/crypto/src/key/mod.rs).
 const KINDS = [undefined, 'rsa', 'rsa-pss', 'ec', 'ed25519', 'x25519'];
 
-// A quick command of the kernel, or the same as a job where the request is long. Bytes, or a fault.
+// Runs a quick command of the kernel, or a job if the request is long. Returns bytes, or a fault.
 function command(number, ...fields) {
   const bytes = request(...fields);
   return bytes.length <= MAX_CHUNK ? run(number, bytes) : computeSync(number, bytes);
 }
 
-// The same for commands that cannot fail with what is already a key.
+// Runs a command that cannot fail with a valid key.
 function certain(number, ...fields) {
   const result = command(number, ...fields);
   if (typeof result === 'number') throw thrown(faultOf(result));
@@ -54,7 +55,7 @@ class KeyObjectHandle {
     this.set(found);
   }
 
-  // From what the kernel answers for a key: `{ kind, isPrivate, der }`.
+  // Sets the key from the kernel's description: `{ kind, isPrivate, der }`.
   set({ kind, isPrivate, der }) {
     this.#type = isPrivate ? PRIVATE : PUBLIC;
     this.#kind = kind;
@@ -68,7 +69,7 @@ class KeyObjectHandle {
     return this;
   }
 
-  /** The key, or its public part where that is wanted. */
+  /** Returns the key, or its public part if `type` asks for that. */
   as(type) {
     const own = { kind: this.#kind, isPrivate: this.#type === PRIVATE, der: this.#bytes };
     return type === PUBLIC && own.isPrivate ? described(certain(KEY_PUBLIC, own.der)) : own;
@@ -90,13 +91,13 @@ class KeyObjectHandle {
     return KINDS[this.#kind];
   }
 
-  /** The fields of crates/crypto/src/key/parts.rs, without the kind. */
+  /** Returns the fields of crates/crypto/src/key/parts.rs, without the kind. */
   parts() {
     return fieldsOf(certain(KEY_PARTS, this.#bytes, this.#type === PRIVATE)).slice(1);
   }
 
   checkEcKeyData() {
-    // Read and checked when it was made.
+    // A key is parsed and checked when the key is made.
     return true;
   }
 
@@ -160,7 +161,7 @@ class KeyObjectHandle {
   }
 }
 
-// What the kernel answers for a key.
+// Reads the kernel's description of a key.
 function described(bytes) {
   const [kind, isPrivate, der] = fieldsOf(bytes);
   return { kind: numberOf(kind), isPrivate: numberOf(isPrivate) === 1, der: der.slice() };

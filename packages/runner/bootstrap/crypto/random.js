@@ -1,7 +1,6 @@
-// What: random bytes and primes.
-// Why the bytes come from the host at each call: two processes from one image, or two clones, must never see the same ones. Nothing is kept here; what
-// Node keeps is known to random-kept.js.
-// Next: jobs.js; crates/crypto/src/prime.rs.
+// Random bytes and primes. The bytes come from the host at each call, because two processes of one
+// image, or two clones, must never see equal bytes. This file keeps no bytes; random-kept.js knows
+// the bytes that Node keeps. Next: jobs.js; crates/crypto/src/prime.rs.
 'use strict';
 
 const { bytesOf, request, toArrayBuffer } = require('./bytes.js');

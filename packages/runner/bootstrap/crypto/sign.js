@@ -1,5 +1,5 @@
-// What: signatures: the classes `Sign` and `Verify`, which digest as they are fed, and `SignJob`, which gets everything at once.
-// Next: crates/crypto/src/sign.rs.
+// Signatures: the classes `Sign` and `Verify`, which digest their input piece by piece, and
+// `SignJob`, which gets the whole input. Next: crates/crypto/src/sign.rs.
 'use strict';
 
 const { bytesOf, request, toArrayBuffer, toBuffer } = require('./bytes.js');
@@ -29,7 +29,7 @@ function signingFailure(fault, signs) {
   return thrown(fault, signs ? 'Sign operation failed' : 'Verify operation failed');
 }
 
-// What RSA's options must be before the kernel sees them.
+// Checks RSA's options before the kernel gets them.
 function checkOptions(key, { saltLength }) {
   if (key.kind <= 2 && saltLength !== undefined && saltLength < -4)
     throw opensslError('1C800070', PROVIDER, 'invalid salt length');
@@ -58,7 +58,7 @@ class Signing {
     this.#feed().update(data, encoding);
   }
 
-  // The kernel's answer.
+  // Handles the kernel's reply.
   settle(command, key, options, ...more) {
     const data = this.#feed().digest();
     this.#hash = undefined;

@@ -1,9 +1,10 @@
-// What: the kernel's calls for cryptography (docs/internals/guest-abi.md, family 0x300), as functions over views.
-// Why here and nowhere else: the kernel takes at most 64 KiB in a call, because nothing can stop it meanwhile; who calls these functions need not know.
-// Next: faults.js, what a negative result means; hash.js and jobs.js, which call most of this.
+// The kernel's calls for cryptography (docs/internals/guest-abi.md, family 0x300), as functions
+// over views. The kernel accepts at most 64 KiB per call, because a call cannot be stopped. Callers
+// of these functions need not know that limit. Next: faults.js, the meaning of negative results;
+// hash.js and jobs.js, which make most of the calls.
 'use strict';
 
-const { nameOf } = require('../errno.js');
+const { nameOf } = require('../errors/errno.js');
 
 const DIGEST = 0x300;
 const HASH_OPEN = 0x301;
@@ -18,7 +19,7 @@ const RUN = 0x316;
 const ENFILE = -23;
 const MAX_CHUNK = 65_536;
 
-// A result that the program can do nothing about: the kernel's limits.
+// Throws for a result that the program cannot influence: the kernel's limits.
 function checked(result) {
   if (result >= 0) return result;
   const error = new Error(`the kernel refused a computation: ${nameOf(result)}`);
@@ -26,9 +27,10 @@ function checked(result) {
   throw error;
 }
 
-// Contexts whose object is garbage are closed when there are many, and when the kernel will open no more. Why not by a FinalizationRegistry or WeakRefs:
-// they wait for the program to rest, and a loop that makes a hundred thousand digests does not rest. The tables belong to the process: in the
-// image they would be everybody's.
+// The contexts and their owners. Contexts whose owner is garbage are closed when there are many,
+// and when the kernel refuses to open more. A FinalizationRegistry or WeakRefs would wait until the
+// program is idle. A loop that makes a hundred thousand digests is never idle. The tables belong to
+// the process; in the image they would be shared.
 let owners;
 let handles;
 let many = 256;
@@ -67,7 +69,7 @@ function closed(handle) {
 const system = {
   MAX_CHUNK,
 
-  /** `data` is a view, or a string (as UTF-8) that has at most MAX_CHUNK bytes. */
+  /** `data` is a view, or a string (as UTF-8) of at most MAX_CHUNK bytes. */
   digest(id, data, length) {
     const out = new Uint8Array(length);
     checked(native.sys(DIGEST, id, data, out));
@@ -80,7 +82,7 @@ const system = {
     return out;
   },
 
-  /** A context; it is closed when `owner` is garbage. */
+  /** Opens a context, which is closed when `owner` is garbage. */
   openHash(owner, id) {
     return open(owner, HASH_OPEN, id);
   },
@@ -106,7 +108,7 @@ const system = {
     return out;
   },
 
-  /** A quick command: its result, or a fault (a negative number). */
+  /** Runs a quick command. Returns its result, or a fault (a negative number). */
   run(command, request) {
     let out = new Uint8Array(1_024);
     let length = native.sys(RUN, command, request, out);

@@ -1,5 +1,6 @@
-// What: messages that are encrypted or decrypted as one piece: CCM, key wrap, and all of Web Crypto's (`AESCipherJob`, `ChaCha20Poly1305CipherJob`).
-// Next: jobs.js; crates/crypto/src/command.rs, `cipher`.
+// Messages that are encrypted or decrypted as one piece: CCM, key wrap, and all messages of Web
+// Crypto (`AESCipherJob`, `ChaCha20Poly1305CipherJob`). Next: jobs.js;
+// crates/crypto/src/command.rs, `cipher`.
 'use strict';
 
 const { bytesOf, fieldsOf, request, toArrayBuffer } = require('./bytes.js');
@@ -12,7 +13,7 @@ const MODE_ENCRYPT = 0;
 const messageOf = ({ cipher, encrypt, key, iv, aad, text, tag, tagLength }) =>
   request(cipher.id, encrypt, key, iv, tagLength, bytesOf(aad), text, bytesOf(tag));
 
-// `{ text, tag }`, or a fault (a negative number).
+// Returns `{ text, tag }`, or a fault (a negative number).
 function convertWhole(message) {
   const result = computeSync(CIPHER, messageOf(message));
   if (typeof result === 'number') return result;
@@ -29,7 +30,7 @@ function joined(text, tag) {
 
 const NOTHING = new Uint8Array(0);
 
-// Encrypts to text and tag in one, and decrypts what is such.
+// Encrypts to text with the tag appended, and decrypts such a text.
 class WholeJob extends CryptoJob {
   static provider = 'CIPHERREQUEST';
 
@@ -71,7 +72,8 @@ const MODES = ['ctr', 'cbc', 'gcm', 'wrap'];
 const BITS = [128, 192, 256];
 const WRAP_IV = new Uint8Array(8).fill(0xa6);
 
-// CTR's counter may be the last bits of the block alone: then the message is cut where the counter starts anew.
+// CTR's counter may be only the last bits of the block. The message is then cut where the counter
+// wraps.
 const COUNTER_BITS = 128;
 
 class AESCipherJob extends WholeJob {

@@ -1,14 +1,15 @@
-// What: the three ways in which Node's library calls an operation: synchronously (the binding throws), with a request object whose `oncomplete` is
-// called, or as a promise (node_file.cc, `FSReqBase`).
-// Why every asynchronous call runs as a task of the loop: the kernel answers at once, and what people rely on is the order: never before the
-// caller's own code, its ticks and its microtasks have run.
-// Next: stats.js, io.js, names.js and trees.js, which say what the operations do.
+// The three ways in which Node's library calls an operation. A synchronous call throws in the
+// binding. An asynchronous call has a request object whose `oncomplete` is called, or returns a
+// promise (node_file.cc, `FSReqBase`). Every asynchronous call runs as a task of the loop, although
+// the kernel replies at once. Programs rely on the order: the callback never precedes the caller's
+// own code, its ticks and its microtasks. Next: stats.js, io.js, names.js and trees.js, which
+// define the operations.
 'use strict';
 
-const { AsyncWrap } = require('../async-wrap.js');
-const activeRequests = require('../active-requests.js');
-const { uvException } = require('../errno.js');
-const operations = require('../operations.js');
+const { AsyncWrap } = require('../event-loop/async-wrap.js');
+const activeRequests = require('../event-loop/active-requests.js');
+const { uvException } = require('../errors/errno.js');
+const operations = require('../event-loop/operations.js');
 const { arm: ARM } = require('../net/calls.js').NUMBERS;
 const { NUMBERS, sys } = require('./calls.js');
 
@@ -28,7 +29,8 @@ class FSReqPromise extends AsyncWrap {
   }
 }
 
-// What `run` returns when a descriptor must be waited for: the operation goes on when it is ready.
+// The result of `run` if a descriptor is not ready: the operation continues when the descriptor is
+// ready.
 class NotReady {
   constructor(fd, mask, errno) {
     this.fd = fd;
@@ -49,12 +51,13 @@ function usePromisesSymbol(symbol) {
   kUsePromises = symbol;
 }
 
-// What an operation that failed is called: `paths` is [path, dest], as far as there are any. A result that fails is a negative number.
+// Makes the error of a failed operation; `paths` is [path, dest], as far as they exist. A failed
+// result is a negative number.
 function failure(errno, syscall, path, dest) {
   return uvException(errno, syscall, textOf(path), textOf(dest), errno === EACCES ? reason() : undefined);
 }
 
-// What the kernel has to say about the call that it has just denied.
+// Returns the kernel's explanation for the call that was just denied.
 function reason() {
   const bytes = new Uint8Array(LONGEST_REASON);
   const length = sys(NUMBERS.reason, bytes);
@@ -68,7 +71,7 @@ function textOf(path) {
 
 const isFailure = (value) => typeof value === 'number' && value < 0;
 
-// `run` returns the value, or a negative errno, or throws an error of its own.
+// Runs an operation. `run` returns the value, or a negative errno, or throws an error of its own.
 function answer(req, syscall, path, dest, run) {
   if (req === undefined) {
     const value = run();
@@ -78,7 +81,8 @@ function answer(req, syscall, path, dest, run) {
   return later(req, syscall, path, dest, run);
 }
 
-// One call of the kernel, whose result is a value: what `answer` does, without a function for each synchronous call.
+// Does the work of `answer` for one call of the kernel whose result is a value, without a function
+// for each synchronous call.
 function value(req, syscall, path, dest, number, a, b, c, d) {
   if (req !== undefined) return later(req, syscall, path, dest, () => sys(number, a, b, c, d));
   const result = sys(number, a, b, c, d);
@@ -86,7 +90,7 @@ function value(req, syscall, path, dest, number, a, b, c, d) {
   return result;
 }
 
-// The same for a call that gives nothing back.
+// Does that work for a call without a result.
 function effect(req, syscall, path, dest, number, a, b, c, d) {
   if (req !== undefined) return later(req, syscall, path, dest, () => nothing(sys(number, a, b, c, d)));
   const result = sys(number, a, b, c, d);
@@ -94,7 +98,7 @@ function effect(req, syscall, path, dest, number, a, b, c, d) {
   return undefined;
 }
 
-// A success without a value.
+// Returns undefined for a success.
 const nothing = (result) => (result < 0 ? result : undefined);
 
 function later(req, syscall, path, dest, run) {
@@ -125,7 +129,7 @@ function finish(request, settle, syscall, path, dest, run) {
   }
   activeRequests.end(request);
   const callback = settle ?? request.oncomplete;
-  // Node leaves the second argument out when there is no value: callers count their arguments.
+  // Node omits the second argument if there is no value: callers count their arguments.
   if (error !== null) request.makeCallback(callback, error);
   else if (value === undefined) request.makeCallback(callback, null);
   else request.makeCallback(callback, null, value);

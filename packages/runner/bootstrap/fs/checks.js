@@ -1,6 +1,7 @@
-// What: the arguments that Node checks in C++ and not in its library: descriptors (util.cc, `GetValidatedFd`) and modes (node_file.cc, `GetValidFileMode`).
-// Why before anything else: a wrong argument throws at the call, in the asynchronous ways of calling too.
-// Next: io.js and names.js, which call these.
+// The arguments that Node checks in C++ and not in its library: descriptors (util.cc,
+// `GetValidatedFd`) and modes (node_file.cc, `GetValidFileMode`). The checks run first, because a
+// wrong argument throws at the call, also in the asynchronous ways of calling. Next: io.js and
+// names.js, which call these functions.
 'use strict';
 
 const context = require('../context.js');
@@ -9,14 +10,14 @@ const MAX_FD = 2147483647;
 const MAX_MODE = 7;
 
 function checkFd(fd) {
-  // Nothing but a whole number of 32 bits is the same after `| 0`.
+  // Only a whole number of 32 bits is unchanged by `| 0`.
   if (typeof fd === 'number' && fd >= 0 && fd === (fd | 0)) return;
   const { ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE } = context.requireBuiltin('internal/errors').codes;
   if (typeof fd !== 'number') throw new ERR_INVALID_ARG_TYPE('fd', 'number', fd);
   throw new ERR_OUT_OF_RANGE('fd', Number.isInteger(fd) ? `>= 0 && <= ${MAX_FD}` : 'an integer', fd);
 }
 
-// The mode of `access` and `copyFile`; none is 0.
+// Returns the mode of `access` and `copyFile`; a missing mode is 0.
 function modeOf(mode) {
   if (mode === undefined || mode === null) return 0;
   if (typeof mode !== 'number') throw coded(TypeError, 'ERR_INVALID_ARG_TYPE', 'mode must be int32 or null/undefined');
@@ -26,7 +27,7 @@ function modeOf(mode) {
   return whole;
 }
 
-// Node's C++ makes such errors without the decoration of those of its library.
+// Node's C++ makes such errors without the decoration of its library's errors.
 function coded(Class, code, message) {
   const error = new Class(message);
   error.code = code;

@@ -1,5 +1,4 @@
-// What: the parts of `fs.cpSync` that Node does in C++.
-// Next: file-handle.js.
+// The parts of `fs.cpSync` that Node does in C++. Next: file-handle.js.
 'use strict';
 
 const { NUMBERS, ERRNO, sys, copyFile } = require('./calls.js');
@@ -43,11 +42,11 @@ function checkCopy(src, dest, dereference, recursive) {
   }
 }
 
-// Node names a source directory with a slash.
+// Node names a source directory with a slash at the end.
 const slashed = (path) => (path.endsWith('/') ? path : `${path}/`);
 const same = (a, b) => a[INODE] === b[INODE] && a[DEVICE] === b[DEVICE];
 
-// Whether `to`, or a directory above it, is the source.
+// Returns whether `to`, or a directory above it, is the source.
 function isInside(from, to, source) {
   if (to.startsWith(from.endsWith('/') ? from : `${from}/`)) return true;
   for (let at = parentOf(to); ; at = parentOf(at)) {
@@ -74,7 +73,8 @@ function copyTimes(src, dest) {
   checked(sys(NUMBERS.utimes, dest, at(ATIME), at(MTIME), 1), 'utime', dest);
 }
 
-// What is copied where; directories wait in a list, as above.
+// Copies a tree. A list holds the pending directories, because a guest may nest deeper than the
+// stack.
 function copyTree(src, dest, force, dereference, errorOnExist, verbatimSymlinks, preserveTimestamps) {
   const options = { force, dereference, errorOnExist, verbatimSymlinks, preserveTimestamps };
   const folders = [[textOf(src), textOf(dest)]];
@@ -90,7 +90,8 @@ function copyTree(src, dest, force, dereference, errorOnExist, verbatimSymlinks,
     );
     for (const name of names) copyEntry(join(from, name), join(to, name), options, folders);
   }
-  // The modes last: a directory may be closed to writing. The deepest first, so that times stay.
+  // Modes are set last, because a directory may be closed to writing. The deepest directory is
+  // first, so that times stay.
   for (const [from, to] of folders.reverse()) {
     const stats = statOf(from, true);
     if (isFailure(stats)) continue;

@@ -1,23 +1,25 @@
-// What: the FileHandle below `fs.promises` (node_file.cc): a descriptor that is closed once, and whoever forgets it hears of it.
-// Why no stream of its own: Node's library reads and writes a FileHandle through the binding's `read` and `write`; the StreamBase half of the class serves
-// http2 alone, which is not here.
-// Next: watchers.js.
+// The FileHandle below `fs.promises` (node_file.cc): a descriptor that is closed once, and whose
+// missing close is reported. The class has no stream half: Node's library reads and writes a
+// FileHandle through the binding's `read` and `write`. The StreamBase half of Node's class serves
+// only http2, which this guest does not implement. Next: stat-watcher.js.
 'use strict';
 
 const context = require('../context.js');
-const { AsyncWrap } = require('../async-wrap.js');
-const { unavailableError } = require('../unavailable.js');
+const { AsyncWrap } = require('../event-loop/async-wrap.js');
+const { unavailableError } = require('../errors/unavailable.js');
 const { NUMBERS, ERRNO, sys } = require('./calls.js');
 const { answer, failure, promised } = require('./answers.js');
 
-// A forgotten handle must not leak its descriptor. The registry is made in the process: the image's own are never collected.
+// A handle without references must not leak its descriptor. The registry is made in the process,
+// because the image's own handles are never collected.
 let registry;
 
 function closeForgotten(fd) {
   sys(NUMBERS.close, fd);
   context.process.emitWarning(`Closing file descriptor ${fd} on garbage collection`);
   context.process.emitWarning(
-    'Closing a FileHandle object on garbage collection is deprecated. Please close FileHandle objects explicitly using FileHandle.prototype.close(). ' +
+    'Closing a FileHandle object on garbage collection is deprecated. ' +
+      'Please close FileHandle objects explicitly using FileHandle.prototype.close(). ' +
       'In the future, an error will be thrown if a file descriptor is closed during garbage collection.',
     'DeprecationWarning',
     'DEP0137',
@@ -60,7 +62,7 @@ module.exports = function installFileHandle(binding) {
       const result = sys(NUMBERS.close, fd);
       if (result < 0) throw failure(result, 'close');
     }
-    // The descriptor is the caller's from now on.
+    // Passes the descriptor to the caller.
     releaseFD() {
       const fd = this.#fd;
       this.#closing = true;

@@ -1,6 +1,7 @@
-// What: a file, or a range of it, as a part of a Blob (node's dataqueue, `FdEntry`): read when the Blob is read, piece by piece.
-// Why it remembers size and time: a Blob is immutable; a file that has changed since is an error for the reader and never other bytes.
-// Next: ../bindings/blob.js, which puts parts together.
+// A file, or a range of a file, as a part of a Blob (node's dataqueue, `FdEntry`). The file is read
+// when the Blob is read, piece by piece. The part remembers size and time, because a Blob is
+// immutable. A file that changed since then is an error for the reader, and never other bytes.
+// Next: ../internal-bindings/blob.js, which combines parts.
 'use strict';
 
 const { NUMBERS, ERRNO, O_RDONLY, sys } = require('./calls.js');
@@ -23,7 +24,7 @@ class FilePart {
     this.#start = start;
     this.#end = end;
   }
-  // The whole file, or a negative errno.
+  // Returns a part for the whole file, or a negative errno.
   static of(path) {
     const stats = statOf(path);
     return typeof stats === 'number' ? stats : new FilePart(path, stats, 0, stats[SIZE]);
@@ -34,7 +35,7 @@ class FilePart {
   slice(start, end) {
     return new FilePart(this.#path, this.#stats, this.#start + start, this.#start + end);
   }
-  // Bytes from `at` on, none at the end, or a negative errno.
+  // Returns bytes from `at` on, no bytes at the end, or a negative errno.
   read(at) {
     const stats = statOf(this.#path);
     if (typeof stats === 'number') return stats;
@@ -45,7 +46,7 @@ class FilePart {
     if (fd < 0) return fd;
     const count = sys(NUMBERS.read, fd, bytes, this.#start + at);
     sys(NUMBERS.close, fd);
-    // The file is shorter than it says.
+    // The file is shorter than its recorded size.
     if (count === 0) return ERRNO.EINVAL;
     return count < 0 ? count : bytes.subarray(0, count);
   }

@@ -1,7 +1,6 @@
-// What: opening, reading and writing.
-// Why the ABI's own imports come in when a call would have to wait: the kernel's file calls never wait, and the imports block this VM alone. A read that
-// is answered later does not block: it waits for the descriptor as a socket does.
-// Next: names.js.
+// Opens, reads and writes files. The kernel's file calls never wait. If a call would have to wait,
+// the ABI's own imports are used, which block only this VM. A read with a callback does not block:
+// it waits for the descriptor as a socket does. Next: names.js.
 'use strict';
 
 const { NUMBERS, ERRNO, O_RDONLY, sys } = require('./calls.js');
@@ -14,13 +13,15 @@ const SMALL_FILE = 8192;
 const NO_POSITION = -1;
 const isStandard = (fd) => fd >= 0 && fd <= 2;
 
-// Node gives null, a number or a bigint; anything but a position from 0 on is the descriptor's own.
+// Node passes null, a number or a bigint. Anything but a position from 0 on means the descriptor's
+// own position.
 function positionOf(position) {
   if (typeof position === 'bigint') return position >= 0n ? Number(position) : NO_POSITION;
   return typeof position === 'number' && position >= 0 ? position : NO_POSITION;
 }
 
-// The kernel would have to wait, or there is none: the imports `read` and `write` do then.
+// If the kernel would have to wait, or if there is no kernel, the imports `read` and `write` do the
+// work.
 const isForImports = (fd, result) => result === ERRNO.EAGAIN || (result === ERRNO.ENOSYS && isStandard(fd));
 
 function readSome(fd, view, offset, length, position) {
@@ -28,7 +29,7 @@ function readSome(fd, view, offset, length, position) {
   return isForImports(fd, count) ? native.read(fd, view, offset, length) : count;
 }
 
-// The same for a call that is answered later.
+// Reads for a call with a later reply.
 function readLater(fd, view, offset, length, position) {
   const count = sys(NUMBERS.read, fd, part(view, offset, length), positionOf(position));
   if (count === ERRNO.EAGAIN) return new NotReady(fd, IN, count);
@@ -43,7 +44,7 @@ function writeSome(fd, view, offset, length, position) {
   return writeRest(fd, bytes, Math.max(count, 0));
 }
 
-// To a stream all is written, as to a pipe that blocks; a file that took less has no room.
+// Writes all bytes to a stream, as to a pipe that blocks. A file that took fewer bytes is full.
 function writeRest(fd, bytes, from) {
   let done = from;
   while (done < bytes.byteLength) {
@@ -77,7 +78,7 @@ function writeText(fd, text, encoding, position) {
   return writeSome(fd, bytes, 0, bytes.byteLength, position);
 }
 
-// Views one after the other, until one is not used up.
+// Transfers views one after the other, until one is not used up.
 function each(views, position, transfer) {
   let total = 0;
   let at = positionOf(position);
@@ -91,10 +92,10 @@ function each(views, position, transfer) {
   return total;
 }
 
-// All of a file: in one call when the kernel says how long it is, piece by piece from a stream.
+// Reads a whole file: in one call if the kernel knows its length, piece by piece from a stream.
 function readAll(target, flags) {
   if (typeof target !== 'number' && flags === O_RDONLY) {
-    // Small at first: most files fit, and memory that is not touched costs nothing.
+    // Small at first: most files fit, and unused memory costs nothing.
     let bytes = new Uint8Array(SMALL_FILE);
     for (;;) {
       const length = sys(NUMBERS.readFile, target, bytes);
@@ -130,7 +131,7 @@ function readToEnd(fd) {
   return bytes;
 }
 
-// Added to the errno of a file that could not be opened: the error tells of another call then.
+// Added to the errno of a file that could not be opened, because the error then names another call.
 const NOT_OPENED = -10_000;
 
 function writeAll(target, text, flags, mode) {
@@ -165,7 +166,7 @@ module.exports = function installIo(binding) {
     const read = (view, at) => readSome(fd, view, 0, view.byteLength, at);
     return answer(req, 'read', undefined, undefined, () => each(views, position, read));
   };
-  // `ctx`: a synchronous caller that makes the error itself, so that its stack begins there.
+  // A synchronous caller that makes the error itself passes `ctx`, so that the stack begins there.
   binding.writeBuffer = (fd, view, offset, length, position, req, ctx) => {
     checkFd(fd);
     const run = () => writeSome(fd, view, offset ?? 0, length ?? view.byteLength - (offset ?? 0), position);
@@ -184,7 +185,7 @@ module.exports = function installIo(binding) {
   binding.readFileUtf8 = (target, flags) => {
     const bytes = readAll(target, flags);
     if (!isFailure(bytes)) return native.decode(bytes, 0, bytes.byteLength, native.encodings.utf8);
-    // A directory can be opened and not be read.
+    // A directory can be opened but not read.
     if (typeof target === 'number' || bytes === ERRNO.EISDIR) throw failure(bytes, 'read');
     throw failure(bytes, 'open', target);
   };

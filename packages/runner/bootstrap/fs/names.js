@@ -1,5 +1,5 @@
-// What: operations that give names back, in the encoding that the caller wants, and those that take paths only.
-// Next: trees.js.
+// Operations that return names, in the encoding that the caller wants, and operations that only
+// take paths. Next: trees.js.
 'use strict';
 
 const context = require('../context.js');
@@ -15,7 +15,7 @@ const TEMPORARY = 'XXXXXX';
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 const ATTEMPTS = 100;
 
-// A name's bytes as text, or as a Buffer.
+// Returns a name's bytes as text, or as a Buffer.
 function inEncoding(bytes, encoding) {
   if (encoding === undefined || encoding === null || encoding === 'utf8' || encoding === 'utf-8')
     return native.decode(bytes, 0, bytes.byteLength, native.encodings.utf8);
@@ -26,7 +26,7 @@ function inEncoding(bytes, encoding) {
 
 const bytesOf = (path) => (typeof path === 'string' ? new Uint8Array(native.encode(path, native.encodings.utf8)) : path);
 
-// Calls that fill a buffer with a path and return its length.
+// Runs a call that fills a buffer with a path and returns its length.
 function pathFrom(number, path, encoding) {
   let bytes = new Uint8Array(PATH_SIZE);
   for (;;) {
@@ -37,7 +37,8 @@ function pathFrom(number, path, encoding) {
   }
 }
 
-// Calls `each(name, type)` for what is in a directory; a negative errno when it cannot be read.
+// Calls `each(name, type)` for each entry of a directory. Returns a negative errno if the directory
+// cannot be read.
 function eachEntry(path, each) {
   const fd = sys(NUMBERS.open, path, O_RDONLY | O_DIRECTORY, 0);
   if (fd < 0) return fd;
@@ -84,7 +85,7 @@ function makeTemporary(prefix, encoding) {
   return result < 0 ? result : inEncoding(path, encoding);
 }
 
-// Seconds, with a fraction, as nanoseconds.
+// Converts seconds, with a fraction, to nanoseconds.
 function nanoseconds(seconds) {
   const whole = Math.floor(seconds);
   return whole * NS_PER_SECOND + Math.round((seconds - whole) * NS_PER_SECOND);

@@ -1,13 +1,14 @@
-// What: `fs.watchFile` (node_stat_watcher.cc, libuv's uv_fs_poll): a timer that asks for the file's numbers and tells of a difference.
-// Why by polling where the kernel has events: that is what watchFile is, its caller gives the interval, and it sees files that do not exist yet.
+// `fs.watchFile` (node_stat_watcher.cc, libuv's uv_fs_poll): a timer that reads the file's numbers
+// and reports differences. Polling is the definition of watchFile, although the kernel has events:
+// the caller chooses the interval, and a missing file can be watched.
 'use strict';
 
-const { HandleWrap } = require('../async-wrap.js');
+const { HandleWrap } = require('../event-loop/async-wrap.js');
 const context = require('../context.js');
 const { NUMBERS, sys } = require('./calls.js');
 
 const FIELDS = 18;
-// mode, size and the times; access times do not count.
+// mode, size and the times; access times do not count
 const COMPARED = [0, 1, 2, 3, 4, 7, 8, 12, 13, 14, 15, 16, 17];
 
 module.exports = function installStatWatcher(binding) {

@@ -1,6 +1,6 @@
-// What: stat, lstat, fstat and statfs. The kernel writes the numbers in the order of Node's own array.
-// Why the synchronous calls share the binding's array: Node's library reads it before it does anything else. Requests have one each.
-// Next: io.js.
+// stat, lstat, fstat and statfs. The kernel writes the numbers in the order of Node's own array.
+// The synchronous calls share the binding's array, because Node's library reads it before any other
+// call. Requests have an array each. Next: io.js.
 'use strict';
 
 const { NUMBERS, ERRNO, sys } = require('./calls.js');
@@ -14,7 +14,7 @@ module.exports = function installStats(binding) {
   const { statValues, bigintStatValues, statFsValues, bigintStatFsValues } = binding;
   const shared = statValues.subarray(0, FIELDS);
 
-  // `bigint` gives BigInt64Arrays, with the same numbers.
+  // `bigint` asks for BigInt64Arrays with equal numbers.
   const forSync = (bigint) => (bigint ? toBigInts(shared, bigintStatValues) : statValues);
   const fresh = (bigint, values) => (bigint ? toBigInts(values, new BigInt64Array(values.length)) : values);
 

@@ -1,5 +1,4 @@
-// What: what the operations on trees ask about a path.
-// Next: trees.js and copies.js.
+// The facts about paths that the operations on trees need. Next: trees.js and copies.js.
 'use strict';
 
 const { NUMBERS, sys } = require('./calls.js');

@@ -1,15 +1,15 @@
-// What: operations on whole trees that Node does in C++: recursive mkdir and rm.
-// Next: copies.js.
+// Operations on whole trees that Node does in C++: recursive mkdir and rm. Next: copies.js.
 'use strict';
 
 const { NUMBERS, ERRNO, sys } = require('./calls.js');
 const { answer, effect, failure, isFailure, textOf } = require('./answers.js');
 const { coded } = require('./checks.js');
 const { eachEntry } = require('./names.js');
-const { nameOf } = require('../errno.js');
+const { nameOf } = require('../errors/errno.js');
 const { TYPES, statOf, typeOf, isDirectory, parentOf } = require('./tree-facts.js');
 
-// The first directory that had to be made, or undefined.
+// Makes a directory and its missing parents. Returns the first directory that was made, or
+// undefined.
 function makeTree(path, mode) {
   const missing = [];
   let at = textOf(path);
@@ -26,7 +26,8 @@ function makeTree(path, mode) {
         if (missing.length === 0) return undefined;
         return makeMissing(missing, mode);
       }
-      // A file where a directory must be: the caller's own path exists, or one above it is no directory.
+      // A file is in the place of a directory: the caller's own path exists, or a path above it is
+      // no directory.
       return missing.length === 0 ? ERRNO.EEXIST : ERRNO.ENOTDIR;
     }
     return result;
@@ -44,7 +45,8 @@ function makeMissing(missing, mode) {
   return first;
 }
 
-// Removes a tree, what is deepest first; a loop and not a recursion, because a guest may nest deeper than the stack.
+// Removes a tree, the deepest entries first. A loop replaces recursion, because a guest may nest
+// deeper than the stack.
 function removeTree(path) {
   const waiting = [{ path, opened: false }];
   while (waiting.length > 0) {

@@ -1,5 +1,6 @@
-// What: the connections of an HTTP server by the age of their messages (node_http_parser.cc, `ConnectionsList`): which are idle, which are in the
-// middle of a message, and which have been for too long.
+// The connections of an HTTP server by the age of their messages (node_http_parser.cc,
+// `ConnectionsList`). Connections are idle, active, or expired because a message has taken too
+// long.
 'use strict';
 
 const NS_PER_MS = 1e6;
@@ -17,7 +18,7 @@ class ConnectionsList {
   active() {
     return [...this.#active];
   }
-  // Those whose headers, or whose whole request, have not come in time. They are told once.
+  // Returns the connections whose headers, or whose whole request, are late. Each is returned once.
   expired(headersTimeout, requestTimeout) {
     const now = native.clockNs(1);
     const headersSince = headersTimeout > 0 ? now - headersTimeout * NS_PER_MS : 0;

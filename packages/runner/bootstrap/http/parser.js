@@ -1,9 +1,9 @@
-// What: the HTTP parser as Node's library uses it (node_http_parser.cc): llhttp itself is C in the guest (engine/shim/library-llhttp.c), which calls
-// back for whole headers and pieces of bodies.
-// Next: connections.js, which knows the parsers of a server.
+// The HTTP parser as Node's library uses it (node_http_parser.cc). llhttp itself is C in the guest
+// (engine/shim/library-llhttp.c). It calls back with complete headers and pieces of bodies. Next:
+// connections.js, which knows the parsers of a server.
 'use strict';
 
-const { AsyncWrap } = require('../async-wrap.js');
+const { AsyncWrap } = require('../event-loop/async-wrap.js');
 const context = require('../context.js');
 
 const ON_MESSAGE_BEGIN = 0;
@@ -35,7 +35,8 @@ class HTTPParser extends AsyncWrap {
   #running = false;
   #pausePending = false;
   #closed = false;
-  // When the message under way began, in nanoseconds; 0 between messages. Its headers have all come.
+  // The time at which the current message began, in nanoseconds; 0 between messages. The next field
+  // is whether the message's headers are complete.
   began = 0;
   headersCompleted = false;
 
@@ -50,14 +51,14 @@ class HTTPParser extends AsyncWrap {
     this.began = 0;
     this.beginEvent(type === REQUEST ? 'HTTPINCOMINGMESSAGE' : 'HTTPCLIENTREQUEST', resource);
     if (connections !== undefined) {
-      // A connection that never sends anything counts from here.
+      // A connection that never sends anything counts from this time.
       this.began = native.clockNs(1);
       connections.add(this);
       connections.activate(this);
     }
   }
 
-  // Bytes that were parsed, or the error.
+  // Returns the number of parsed bytes, or the error.
   execute(buffer, offset = 0, length = buffer.byteLength - offset) {
     return this.#execute(buffer, offset, length);
   }
@@ -158,7 +159,8 @@ class HTTPParser extends AsyncWrap {
     const callback = this[which];
     if (typeof callback === 'function') this.makeCallback(callback, ...args);
   }
-  // A Buffer over the input where that is the program's own; a stream's read buffer is used again, so its pieces are copies.
+  // Returns a Buffer over the input if the input is the program's own. A stream's read buffer is
+  // reused, so its pieces are copied.
   #piece(offset, length) {
     const { Buffer } = context.requireBuiltin('buffer');
     const { buffer, byteOffset } = this.#buffer;
@@ -175,7 +177,8 @@ class HTTPParser extends AsyncWrap {
     native.httpPause(this.#state, false);
   }
 
-  // Takes the reads of a stream's handle: bytes then go from the kernel to the parser without a stream between.
+  // Takes the reads of a stream's handle, so that bytes go from the kernel to the parser without a
+  // stream between.
   consume(stream) {
     this.#stream = stream;
     stream.setReadListener((count, bytes) => this.#read(count, bytes));
@@ -188,14 +191,14 @@ class HTTPParser extends AsyncWrap {
     if (count === 0) return;
     const stream = this.#stream;
     if (count < 0) {
-      // The end, or an error, is the stream's own to tell.
+      // The stream itself reports its end, or an error.
       stream.setReadListener(undefined);
       stream.emitRead(count, undefined);
       if (this.#stream !== undefined) stream.setReadListener((n, more) => this.#read(n, more));
       return;
     }
     const result = this.#execute(bytes, 0, count);
-    // What an error or an upgrade needs is in the buffer that was read.
+    // An error or an upgrade needs the buffer that was read.
     this.#buffer = bytes.subarray(0, count);
     this.#call(ON_EXECUTE, result, undefined);
     this.#buffer = undefined;
@@ -205,7 +208,7 @@ class HTTPParser extends AsyncWrap {
     return context.requireBuiltin('buffer').Buffer.from(this.#buffer);
   }
 
-  // Milliseconds since the message under way began.
+  // Returns milliseconds since the current message began.
   duration() {
     return this.began === 0 ? 0 : (native.clockNs(1) - this.began) / 1e6;
   }

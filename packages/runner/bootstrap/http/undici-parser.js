@@ -1,14 +1,16 @@
-// What: what undici, which is Node's `fetch`, believes to be WebAssembly. It brings llhttp as a module and uses it through a memory and a
-// handful of exports; here the same llhttp answers, which is C in the guest (engine/shim/library-llhttp.c).
-// Why not WebAssembly for everybody: the guest has none (yet). Only undici's own file sees this object.
-// Next: parser.js, the same parser as `http` uses it.
+// The object that undici, which is Node's `fetch`, takes for WebAssembly. The guest has no
+// WebAssembly, so only undici's own file sees this object. The package undici brings llhttp as a
+// module and uses the module through a memory and a handful of exports. The llhttp in the guest,
+// which is C (engine/shim/library-llhttp.c), implements these exports. Next: parser.js, which uses
+// this parser for `http`.
 'use strict';
 
-const { replaceBuiltin, sourceOf, MODULE } = require('../builtins.js');
+const { replaceBuiltin, sourceOf, MODULE } = require('../start-up/builtins.js');
 
 const UNDICI = 'internal/deps/undici/undici';
 
-// The shim's events (engine/shim/library-llhttp.c), by number, and which of them bring a piece of the input.
+// The shim's events (engine/shim/library-llhttp.c) by number, and the events that have a piece of
+// the input.
 const EVENTS = [
   ['wasm_on_message_begin', false],
   undefined,
@@ -20,10 +22,11 @@ const EVENTS = [
   ['wasm_on_header_value', true],
 ];
 
-// The memory that undici sees: a reason's text, and behind it the one buffer that it asks for.
+// The memory that undici sees: the text of a reason, and behind it the single buffer that undici
+// requests.
 const REASON_AT = 8;
 const INPUT_AT = 512;
-// llhttp keeps no count of a response's header bytes here; undici does.
+// Here llhttp does not count the header bytes of a response, but undici does.
 const NO_LIMIT = 0xffffffff;
 
 class Instance {
@@ -86,7 +89,7 @@ class Instance {
 const webAssembly = { __proto__: null, Module: class Module {}, Instance };
 
 function install() {
-  // The modules' bytes, twice, would be a part of the image that nobody reads.
+  // The bytes of the two modules would be a part of the image that no program reads.
   const source = sourceOf(UNDICI).replace(/(wasmBase64 = )"[^"]+"/g, '$1""');
   const compiled = native.compileFunction(source, `node:${UNDICI}`, [...MODULE, 'WebAssembly']);
   replaceBuiltin(UNDICI, (...given) => compiled(...given.slice(0, MODULE.length), webAssembly));

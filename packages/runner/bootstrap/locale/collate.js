@@ -1,6 +1,7 @@
-// What: `localeCompare`: the order of ICU's root collation for texts in Latin letters; other scripts sort by code points after them.
-// How: three levels, as the Unicode collation algorithm has them: base letters first, then accents, then case (small before capital). Accents are
-// split off by normalization. The order of ASCII's characters is ICU's own (data.js).
+// `localeCompare`: the order of ICU's root collation for texts in Latin letters. Other scripts sort
+// after them, by code points. The comparison has three levels, as in the Unicode collation
+// algorithm: base letters first, then accents, then case (small before capital). Normalization
+// splits off accents. The order of ASCII's characters is ICU's own (data.js).
 'use strict';
 
 const { order } = require('./data.js');
@@ -19,7 +20,7 @@ order.forEach((group, index) => {
 });
 for (const space of [9, 10, 11, 12, 13]) primary[space] = primary[32];
 
-// Letters that sort as others with something added.
+// Letters that sort like other letters with an addition.
 const EXPANSIONS = {
   __proto__: null,
   ß: 'ss\u0335',
@@ -41,7 +42,7 @@ const apply = Reflect.apply;
 const DIGIT_0 = 48;
 const DIGIT_9 = 57;
 
-// -1, 0 or 1
+// Returns -1, 0 or 1.
 function compareTexts(a, b, options) {
   if (a === b) return 0;
   const { numeric = false, sensitivity = 'variant' } = options ?? {};
@@ -90,7 +91,8 @@ function expand(text) {
   return out;
 }
 
-// A run of digits as its length without leading zeros, then its digits; returns where it ends.
+// Appends a run of digits as its length without leading zeros, then its digits. Returns the end of
+// the run.
 function numberAt(string, start, letters, zero) {
   let end = start;
   while (end + 1 < string.length && isDigit(string.charCodeAt(end + 1))) end++;

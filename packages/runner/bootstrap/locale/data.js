@@ -1,4 +1,5 @@
-// What: what the build has read out of the real Node (build/locale-dump.cjs). Next: collate.js and zone-names.js, which use it.
+// The facts that the build read from the real Node (build/locale-dump.cjs). Next: collate.js and
+// zone-names.js, which use them.
 'use strict';
 
 module.exports = JSON.parse(buildFile('lib/locale.json'));

@@ -1,5 +1,5 @@
-// What: `toLocaleString` of dates, in English (en-US), with the options that programs use: time zones, single fields, `dateStyle` and `timeStyle`.
-// Next: zone-names.js.
+// `toLocaleString` of dates, in English (en-US), with the options that programs use: time zones,
+// single fields, `dateStyle` and `timeStyle`. Next: zone-names.js.
 'use strict';
 
 const context = require('../context.js');
@@ -27,10 +27,10 @@ function formatDate(time, options, wanted) {
   if (Number.isNaN(time)) return 'Invalid Date';
   const given = options ?? {};
   const fields = chooseFields(given, wanted);
-  const moment = momentOf(time, given.timeZone);
-  const date = dateText(fields, moment);
-  const clock = timeText(fields, moment, given);
-  const zone = fields.timeZoneName === undefined ? '' : zoneText(fields.timeZoneName, moment);
+  const zoned = zonedTime(time, given.timeZone);
+  const date = dateText(fields, zoned);
+  const clock = timeText(fields, zoned, given);
+  const zone = fields.timeZoneName === undefined ? '' : zoneText(fields.timeZoneName, zoned);
   const tail = [clock, zone].filter((part) => part !== '').join(' ');
   if (date === '' || tail === '') return date + tail;
   return `${date}${given.dateStyle === 'full' || given.dateStyle === 'long' ? ' at ' : ', '}${tail}`;
@@ -57,8 +57,8 @@ function chooseFields(given, wanted) {
   return fields;
 }
 
-// The time's fields in a zone: the process's own, or a named one.
-function momentOf(time, timeZone) {
+// Returns the time's fields in a zone: the process's own, or a named zone.
+function zonedTime(time, timeZone) {
   const own = timeZone === undefined;
   const offset = own ? -new Date(time).getTimezoneOffset() * 60 : native.zoneOffset(`${timeZone}`, time, false);
   if (offset === undefined && !/^(?:utc|gmt|etc\/utc)$/i.test(timeZone))

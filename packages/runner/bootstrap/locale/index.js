@@ -1,7 +1,7 @@
-// What: the methods of built-in prototypes that answer by locale, in English, and the names of time zones.
-// Why English only and no `Intl`: Node built without other locales' data (`small-icu`) answers the same; `Intl` itself is a later matter, and
-// half of it would be worse than none, because programs ask `typeof Intl`.
-// Next: collate.js, numbers.js, dates.js, zone-names.js.
+// The methods of built-in prototypes that depend on the locale, in English, and the names of time
+// zones. A Node without other locales' data (`small-icu`) returns equal results. `Intl` itself is
+// absent, because programs test `typeof Intl`, and half of `Intl` would be worse than none. Next:
+// collate.js, numbers.js, dates.js, zone-names.js.
 'use strict';
 
 const { compareTexts } = require('./collate.js');

@@ -1,5 +1,5 @@
-// What: `toLocaleString` of numbers, in English: grouping, fraction digits, percent and currencies. Rounding is half away from zero on the
-// decimal digits, as ICU's default is.
+// `toLocaleString` of numbers, in English: grouping, fraction digits, percent and currencies.
+// Rounding is half away from zero on the decimal digits, as ICU's default.
 'use strict';
 
 const SYMBOLS = {
@@ -62,7 +62,8 @@ function digitOption(name, value) {
   return Math.floor(number);
 }
 
-// The value's shortest decimal digits: { negative, digits, point } or { negative, text } for what has none.
+// Returns the value's shortest decimal digits: { negative, digits, point }, or { negative, text }
+// for a value without digits.
 function decimal(value, shift) {
   if (typeof value === 'bigint') {
     const text = `${value < 0n ? -value : value}`;

@@ -1,4 +1,5 @@
-// What: the name of a time zone as `Date.prototype.toString` ends with it. The shim calls `zoneName` for every zone but UTC.
+// The name of a time zone at the end of `Date.prototype.toString`. The shim calls `zoneName` for
+// every zone but UTC.
 'use strict';
 
 const data = require('./data.js');
@@ -11,7 +12,7 @@ function zoneName(zone, offset, isSummer) {
   return known === undefined ? offsetName(offset) : names[known[isSummer ? 1 : 0]];
 }
 
-// The abbreviation, which English has for few zones: EST, or GMT+5:30.
+// Returns the abbreviation, which English has for few zones: EST, or GMT+5:30.
 function shortZoneName(zone, offset, isSummer) {
   const known = zones[zone];
   if (known?.length === 4) return names[known[isSummer ? 3 : 2]];
@@ -21,7 +22,7 @@ function shortZoneName(zone, offset, isSummer) {
   return `GMT${offset < 0 ? '-' : '+'}${Math.trunc(minutes / 60)}${rest}`;
 }
 
-// ICU's name of a zone that has none: GMT+05:30
+// Returns ICU's name of a zone without a name: GMT+05:30.
 function offsetName(offset) {
   const minutes = Math.trunc(Math.abs(offset) / 60);
   return `GMT${offset < 0 ? '-' : '+'}${two(Math.trunc(minutes / 60))}:${two(minutes % 60)}`;

@@ -1,8 +1,8 @@
-// What: the second argument of `postMessage`: an iterable of what moves, or an object whose `transfer` is one (ReadIterable and
-// MessagePort::PostMessage in node_messaging.cc).
+// Reads the second argument of `postMessage`: an iterable of transferables, or an object whose
+// `transfer` is such an iterable (ReadIterable and MessagePort::PostMessage in node_messaging.cc).
 'use strict';
 
-// As C++ throws them: without the marks of the errors that Node's JavaScript makes.
+// Makes an error as C++ throws it: without the marks of errors that Node's JavaScript makes.
 function typeError(code, message) {
   const error = new TypeError(message);
   error.code = code;

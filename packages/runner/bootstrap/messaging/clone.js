@@ -1,7 +1,8 @@
-// What: structuredClone by the HTML standard, with V8's order and texts, and Node's protocol for its own cloneable and transferable
-// objects (node_messaging.cc).
-// Why a recursive copy and no serialisation: there is one realm and one thread; the bytes in between would be thrown away.
-// Next: transfer.js (the transfer list), describe.js (how an object is named in an error), port.js and bindings/messaging.js, which use it.
+// structuredClone by the HTML standard, with V8's order and texts, and Node's protocol for its own
+// cloneable and transferable objects (node_messaging.cc). The copy is recursive and not a
+// serialization: there is one realm and one thread, so bytes in between would be discarded. Next:
+// transfer.js (the transfer list), describe.js (names of objects in errors), port.js and
+// ../internal-bindings/messaging.js, which use it.
 'use strict';
 
 const context = require('../context.js');
@@ -18,12 +19,13 @@ function setDeserializer(create) {
   createObject = create;
 }
 
-// Copies `value`, moving what `transfer` lists. `source`: the port that sends it, which may not send itself. Returns the copy and the ports in it.
+// Copies `value` and moves the items of `transfer`. `source` is the sending port, which must not
+// send itself. Returns the copy and the ports in it.
 function clone(value, transfer, source) {
   const transferred = checkTransferList(transfer, source);
   const seen = new Map();
   const copy = cloneValue(value, seen, transferred);
-  // What is listed moves even when the value does not hold it.
+  // Listed items move even if the value does not contain them.
   for (const item of transferred) {
     if (native.classId(item) === classes.ARRAY_BUFFER) detach(item);
     else if (!seen.has(item)) cloneValue(item, seen, transferred);
@@ -88,8 +90,8 @@ function cloneBuffer(buffer, transferred) {
   return copy;
 }
 
-// A Buffer becomes a Uint8Array, as in Node: the class is the engine's, not the prototype's. Offset and length are read first: they are gone
-// once the buffer has moved.
+// A Buffer becomes a Uint8Array, as in Node: the class is the engine's, not the prototype's. Offset
+// and length are read first, because they are lost when the buffer has moved.
 function cloneView(view, kind, inner) {
   const { byteOffset, byteLength, length } = view;
   const tag = Object.prototype.toString.call(view).slice(8, -1);
@@ -146,7 +148,8 @@ function cloneHostObject(value, mode, seen, transferred) {
   return copy;
 }
 
-// What an object of Node hands over for its copy may hold handles of bindings: C++ objects that are shared by all copies.
+// The data that an object of Node provides for its copy may contain handles of bindings: C++
+// objects that all copies share.
 function cloneData(data, seen, transferred) {
   if (context.isSharedHandle(data)) return data;
   if (data === null || native.classId(data) !== classes.OBJECT || modeOf(data) !== undefined || context.isMessagePort(data)) {

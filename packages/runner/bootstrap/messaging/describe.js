@@ -1,4 +1,5 @@
-// What: how V8 names a value that cannot be cloned (Object::NoSideEffectsToString), and the error that says so.
+// V8's name for a value that cannot be cloned (Object::NoSideEffectsToString), and the error with
+// that name.
 'use strict';
 
 const context = require('../context.js');

@@ -1,15 +1,16 @@
-// What: MessagePort, MessageChannel and the ports behind BroadcastChannel. Messages are cloned when they are posted and delivered by a task of the
-// loop each.
-// Why a state apart from the object: a port that is transferred is another object afterwards, with the same queue and the same peers.
-// Why ports hold the loop only while `ref`ed: Node's EventTarget half calls `ref` when a listener comes and `unref` when the last one goes.
-// Next: arguments.js (what `postMessage` accepts), clone.js, bindings/messaging.js.
+// MessagePort, MessageChannel and the ports behind BroadcastChannel. Messages are cloned when they
+// are posted, and a task of the loop delivers each message. The state is separate from the object:
+// a transferred port becomes another object that keeps queue and peers. Ports hold the loop only
+// while they are referenced: Node's EventTarget half calls `ref` for the first listener and `unref`
+// after the last. Next: arguments.js (the arguments of `postMessage`), clone.js,
+// ../internal-bindings/messaging.js.
 'use strict';
 
 const context = require('../context.js');
 const { transferListOf, typeError } = require('./arguments.js');
 const { clone } = require('./clone.js');
 
-// Ports that were closed or transferred keep a state: one that is detached.
+// Ports that were closed or transferred keep a detached state.
 const ports = new WeakMap();
 
 const stateOf = (port) => {
@@ -18,7 +19,8 @@ const stateOf = (port) => {
   return state;
 };
 
-// Methods of C++ classes are enumerable, and inherited ones lie on a prototype of their own (Node's worker/io.js puts itself in between).
+// Methods of C++ classes are enumerable, and inherited methods are on a prototype of their own,
+// because Node's worker/io.js inserts itself between the two.
 class PortHandle {
   close() {
     close(stateOf(this));
@@ -74,7 +76,7 @@ function setRef(state, ref) {
   native.loop.keepAlive[0] += ref ? 1 : -1;
 }
 
-// Of a channel, both ends close; a member of a broadcast leaves alone.
+// Closes both ends of a channel. A member of a broadcast leaves alone.
 function close(state) {
   if (state.detached) return;
   state.group.delete(state);
@@ -90,7 +92,7 @@ function detach(state) {
   native.enqueueTask(() => port[context.symbols.handle_onclose]?.());
 }
 
-// The port's queue and peers, as another object. What was the port is detached.
+// Moves the port's queue and peers to another object. The old object is then detached.
 function move(port) {
   const state = stateOf(port);
   const moved = makePort(state.group, state.broadcast);

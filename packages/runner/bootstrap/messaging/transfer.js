@@ -1,6 +1,6 @@
-// What: the transfer list of structuredClone and postMessage: what may move, in which order it is looked at, and Node's words for what may not
-// (Message::Serialize in node_messaging.cc).
-// Next: clone.js, which moves what has been found good here.
+// The transfer list of structuredClone and postMessage: the transferable objects, the order of the
+// checks, and Node's errors for other objects (Message::Serialize in node_messaging.cc). Next:
+// clone.js, which moves the accepted objects.
 'use strict';
 
 const context = require('../context.js');
@@ -14,7 +14,8 @@ const modeOf = (value) => value[context.privateSymbols.transfer_mode_private_sym
 
 const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
 
-// The set of what moves, in the order of the list, with what nested lists (of streams) add.
+// Returns the set of moving objects, in the order of the list, with the additions of nested lists
+// (of streams).
 function checkTransferList(list, source) {
   const found = new Set();
   const queue = [...list];

@@ -2,7 +2,7 @@
 // Next: stream-base.js, what Node's library sees of a stream; socket-stream.js, a stream over a socket of the kernel.
 'use strict';
 
-const operations = require('../operations.js');
+const operations = require('../event-loop/operations.js');
 
 const NUMBERS = {
   socket: 0x200,

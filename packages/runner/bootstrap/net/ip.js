@@ -1,11 +1,11 @@
-// What: IP addresses as texts and bytes (inet_pton, inet_ntop), as the bindings need them. IPv6 texts come out as libuv writes them (RFC 5952).
-// Next: block-list.js; bindings/cares_wrap.js.
+// Converts IP addresses between texts and bytes (inet_pton, inet_ntop). IPv6 texts have libuv's
+// form (RFC 5952). Next: ../internal-bindings/block_list.js and cares_wrap.js.
 'use strict';
 
 const V4_PART = /^(?:0|[1-9]\d{0,2})$/;
 const V6_PART = /^[0-9a-f]{1,4}$/i;
 
-// 4 bytes, or undefined.
+// Returns 4 bytes, or undefined.
 function parseV4(text) {
   const parts = text.split('.');
   if (parts.length !== 4) return undefined;
@@ -18,7 +18,7 @@ function parseV4(text) {
   return bytes;
 }
 
-// 16 bytes, or undefined.
+// Returns 16 bytes, or undefined.
 function parseV6(text) {
   const halves = text.split('::');
   if (halves.length > 2) return undefined;
@@ -55,7 +55,7 @@ function format(bytes) {
   if (bytes.length === 4) return bytes.join('.');
   const groups = [];
   for (let i = 0; i < 16; i += 2) groups.push((bytes[i] << 8) | bytes[i + 1]);
-  // The longest run of zeros, from two on, is left out.
+  // The longest run of at least two zeros is omitted.
   let best = { start: -1, length: 1 };
   for (let start = 0; start < 8; start++) {
     let length = 0;

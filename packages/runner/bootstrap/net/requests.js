@@ -1,25 +1,25 @@
-// What: requests of streams: a write or a shutdown that did not finish at once, and a connect (req_wrap.h).
-// Why a request gets its asynchronous id when it is dispatched: most writes finish at once, and hooks must not hear of those.
-// Next: stream-base.js.
+// Requests of streams: a write or a shutdown that did not finish at once, and a connect
+// (req_wrap.h). A request gets its asynchronous id when the request is dispatched: most writes
+// finish at once, and hooks must not see them. Next: stream-base.js.
 'use strict';
 
-const { AsyncWrap } = require('../async-wrap.js');
+const { AsyncWrap } = require('../event-loop/async-wrap.js');
 
 class Request {
   #wrap;
   #ref = false;
 
-  // The provider's name, as hooks see it.
+  // The provider's name, which hooks see.
   get provider() {
     return 'WRITEWRAP';
   }
-  // From now on it holds the loop, unless `ref` is false.
+  // Makes the request hold the loop, unless `ref` is false.
   dispatch(ref = true) {
     this.#wrap = new AsyncWrap(this.provider);
     this.#ref = ref;
     if (ref) native.loop.keepAlive[0]++;
   }
-  // `oncomplete(status, ...)`
+  // Calls `oncomplete(status, ...)`.
   finish(...args) {
     const wrap = this.#wrap;
     if (wrap === undefined) return;

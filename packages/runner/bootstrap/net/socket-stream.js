@@ -1,7 +1,8 @@
-// What: a stream over a socket of the kernel, as libuv does it (uv-unix stream.c, connection_wrap.cc): reading while there is something, a queue of
-// writes, shutting down after the last of them, connecting, listening.
-// Why the order of everything is libuv's: programs depend on what is told first when a connection ends.
-// Next: bindings/tcp_wrap.js and bindings/pipe_wrap.js, what the two kinds add.
+// A stream over a socket of the kernel, as in libuv (uv-unix stream.c, connection_wrap.cc). The
+// stream reads while data is available, keeps a queue of writes, shuts down after the last write,
+// connects, and listens. The order of all callbacks is libuv's, because programs depend on the
+// order of reports at the end of a connection. Next: ../internal-bindings/tcp_wrap.js and
+// pipe_wrap.js, which add the differences of the two kinds.
 'use strict';
 
 const { NUMBERS: FILES } = require('../fs/calls.js');
@@ -10,10 +11,11 @@ const { StreamBase } = require('./stream-base.js');
 
 const NONE = -1;
 const READ_SIZE = 65_536;
-// Reads of one stream before others have their turn (libuv's number).
+// The number of reads of one stream before other streams are served (libuv's number).
 const READS_IN_A_ROW = 32;
 
-// One for all streams: what is read is copied out at its own size. Made at the first read, so that the image holds none.
+// One buffer for all streams: the bytes of a read are copied out. Made at the first read, so that
+// the image has no buffer.
 let scratch;
 
 class SocketStream extends StreamBase {
@@ -49,7 +51,7 @@ class SocketStream extends StreamBase {
   get domain() {
     return this.#domain;
   }
-  // Takes a descriptor of the process as its own, if it is a stream of that kind.
+  // Takes over a descriptor of the process if it is a stream of that kind.
   takeOver(fd, kind) {
     if (this.#socket !== NONE) return ERRNO.EBUSY;
     const found = sys(FILES.kind, fd);
@@ -62,7 +64,7 @@ class SocketStream extends StreamBase {
     return 0;
   }
 
-  // Makes the socket when there is none yet.
+  // Makes the socket if there is none yet.
   make(domain) {
     if (this.#socket !== NONE) return this.#domain === domain ? 0 : ERRNO.EINVAL;
     const socket = sys(NUMBERS.socket, domain, STREAM);
@@ -71,13 +73,13 @@ class SocketStream extends StreamBase {
     this.#domain = domain;
     return 0;
   }
-  // Takes over a connection that was accepted.
+  // Takes over an accepted connection.
   adopt(socket, domain) {
     this.#socket = socket;
     this.#domain = domain;
     this.#connected = true;
   }
-  // An error that is told by the next call, as libuv does with an address in use.
+  // Keeps an error that the next call reports, as libuv does for an address in use.
   delay(errno) {
     this.#delayedError = errno;
     return 0;
@@ -100,12 +102,13 @@ class SocketStream extends StreamBase {
     return this.#input.start(this.#socket);
   }
 
-  // `address` as the kernel reads it. The request is told in a later round, also of a refusal.
+  // Starts connecting; `address` is in the kernel's form. The request is completed in a later
+  // round, also after a refusal.
   startConnecting(req, address, port) {
     if (this.#connecting !== undefined) return ERRNO.EALREADY;
     let status = this.#delayedError;
     if (status === 0) status = sys(NUMBERS.connect, this.#socket, address, port);
-    if (status < 0 && status !== ERRNO.EINPROGRESS && !this.tellsLater(status)) return status;
+    if (status < 0 && status !== ERRNO.EINPROGRESS && !this.reportsThroughRequest(status)) return status;
     this.#connecting = req;
     req.dispatch();
     if (status < 0 && status !== ERRNO.EINPROGRESS) {
@@ -114,8 +117,9 @@ class SocketStream extends StreamBase {
     }
     return this.#output.start(this.#socket);
   }
-  // Which failures of `connect` libuv tells through the request; the others are the call's own result.
-  tellsLater(status) {
+  // Returns whether libuv reports a failure of `connect` through the request. Other failures are
+  // the call's own result.
+  reportsThroughRequest(status) {
     return status === ERRNO.EADDRINUSE || status === ERRNO.ECONNREFUSED;
   }
   #finishConnecting(req, status) {
@@ -146,7 +150,7 @@ class SocketStream extends StreamBase {
     else this.#read();
   }
   #accept() {
-    // Before the callbacks: one of them may throw.
+    // Runs before the callbacks, because a callback may throw.
     if (this.#input.start(this.#socket) < 0) return;
     const accepted = sys(NUMBERS.accept, this.#socket);
     if (accepted === ERRNO.EAGAIN) return;
@@ -171,13 +175,13 @@ class SocketStream extends StreamBase {
       }
       const more = count === target.byteLength;
       if (!more && this.#reading) this.#input.start(this.#socket);
-      let told = false;
+      let delivered = false;
       try {
         this.emitRead(count, target);
-        told = true;
+        delivered = true;
       } finally {
-        // An error in the program must not stop the reading for good.
-        if (!told && this.#reading) this.#input.start(this.#socket);
+        // An error in the program must not end reading for good.
+        if (!delivered && this.#reading) this.#input.start(this.#socket);
       }
       if (!more) return;
     }
@@ -258,7 +262,7 @@ class SocketStream extends StreamBase {
     this.#connecting = undefined;
     this.#shutdown = undefined;
     if (connecting === undefined && writes.length === 0 && shutdown === undefined) return;
-    // Before the handle's own callback, which is queued next.
+    // Runs before the handle's own callback, which is queued next.
     native.enqueueTask(() => {
       connecting?.finish(ERRNO.ECANCELED, this, connecting, false, false);
       for (const { req } of writes) req.finish(ERRNO.ECANCELED, this, undefined);

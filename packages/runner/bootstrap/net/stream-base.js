@@ -1,11 +1,12 @@
-// What: the protocol between a stream of a binding and Node's library (stream_base.cc): how reads are told, how writes say whether they are done.
-// A subclass has `startReading`, `stopReading`, `tryWrite(view)` (bytes taken, or a negative errno), `queueWrite(req, views)`, `queueShutdown(req)`.
-// Why the state array: several results of one call (bytes, whether it goes on) reach JavaScript without an object each time.
-// Next: socket-stream.js.
+// The protocol between a stream of a binding and Node's library (stream_base.cc): how reads are
+// delivered, and how writes report completion. A subclass has `startReading`, `stopReading`,
+// `tryWrite(view)` (bytes taken, or a negative errno), `queueWrite(req, views)`,
+// `queueShutdown(req)`. The state array passes several results of a call (bytes, whether the write
+// continues) to JavaScript without an object per call. Next: socket-stream.js.
 'use strict';
 
-const { External } = require('../external.js');
-const { HandleWrap } = require('../async-wrap.js');
+const { External } = require('../engine-gaps/external.js');
+const { HandleWrap } = require('../event-loop/async-wrap.js');
 const context = require('../context.js');
 const { ERRNO } = require('./calls.js');
 
@@ -54,7 +55,8 @@ class StreamBase extends HandleWrap {
     return this.#external;
   }
 
-  // Something of the bindings that takes the reads instead of `onread`: `listener(nread, view)`; undefined gives them back.
+  // Sets a function of the bindings that gets the reads instead of `onread`: `listener(nread,
+  // view)`. undefined restores `onread`.
   setReadListener(listener) {
     this.#listener = listener;
   }
@@ -62,12 +64,13 @@ class StreamBase extends HandleWrap {
     this.#userBuffer = buffer;
     return 0;
   }
-  // Where the next read should go, if the program said so.
+  // Returns the program's buffer for the next read, if there is one.
   get userBuffer() {
     return this.#listener === undefined ? this.#userBuffer : undefined;
   }
 
-  // `count` bytes came, in `bytes` (a view that will be used again), or in the user's buffer; or a negative errno.
+  // Delivers `count` bytes, in `bytes` (a view that is reused) or in the user's buffer, or a
+  // negative errno.
   emitRead(count, bytes) {
     if (count > 0) this.bytesRead += count;
     if (this.#listener !== undefined) {
@@ -130,7 +133,8 @@ class StreamBase extends HandleWrap {
     return this.#write(req, [encode(text, encodings.utf16le)]);
   }
 
-  // Takes as much as goes at once; what is left goes with the request, which is told when it is gone.
+  // Writes as much as possible at once. The request carries the rest and completes when the rest is
+  // written.
   #write(req, views) {
     let total = 0;
     for (const view of views) total += view.byteLength;

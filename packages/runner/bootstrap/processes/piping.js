@@ -1,5 +1,5 @@
-// What: the two directions of a pipe to a child that is waited for: bytes to feed, and bytes to collect.
-// Next: bindings/spawn_sync.js.
+// The two directions of a pipe to a child that this process waits for: bytes to feed, and bytes to
+// collect. Next: ../internal-bindings/spawn_sync.js.
 'use strict';
 
 const { ERRNO, NUMBERS, sys } = require('../net/calls.js');
@@ -10,14 +10,14 @@ class Input {
   #fd;
   #rest;
   isOpen = true;
-  // What went wrong, if the child did not take everything.
+  // The error, if the child did not read everything.
   error = 0;
 
   constructor(fd, input) {
     this.#fd = fd;
     this.#rest = input === undefined || input === null ? new Uint8Array(0) : bytesOf(input);
   }
-  // Writes what goes; false when the child gets no more.
+  // Writes as much as possible. Returns false if the child gets no more input.
   feed() {
     while (this.isOpen) {
       const taken = this.#rest.byteLength === 0 ? 0 : sys(NUMBERS.write, this.#fd, this.#rest);
@@ -44,7 +44,7 @@ class Output {
   constructor(fd) {
     this.#fd = fd;
   }
-  // Reads what is there; false when nothing more will come.
+  // Reads the available bytes. Returns false after the end.
   collect() {
     while (this.isOpen) {
       const piece = new Uint8Array(PIECE);

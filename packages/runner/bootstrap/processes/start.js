@@ -1,6 +1,6 @@
-// What: what Node's library hands over for a child, checked and turned into what the kernel takes: arguments, environment, user, and for each
-// descriptor of the child a descriptor of this process (process_wrap.cc, ParseOptions; libuv's uv_spawn).
-// Next: calls.js.
+// Checks the options of a child from Node's library and converts them to the kernel's form
+// (process_wrap.cc, ParseOptions; libuv's uv_spawn). The options are arguments, environment, user,
+// and for each descriptor of the child a descriptor of this process. Next: calls.js.
 'use strict';
 
 const context = require('../context.js');
@@ -11,11 +11,12 @@ const EPERM = -1;
 const USER = 1000;
 
 /**
- * Starts a child. `stdio` is Node's list; `ends` becomes, by index, this process's end of each pipe, whose other end nobody has when there is no
- * child. The child's number, or a negative errno.
+ * Starts a child. `stdio` is Node's list. `ends` becomes, by index, this process's end of each
+ * pipe; without a child no process has the other end. Returns the child's number, or a negative
+ * errno.
  */
 function start({ file, args, cwd, env, stdio, detached, uid, gid }, ends) {
-  // A program may become who it is, and nobody else.
+  // A program may switch only to its own user.
   if ((uid ?? USER) !== USER || (gid ?? USER) !== USER) return EPERM;
   const fds = [];
   const given = [];

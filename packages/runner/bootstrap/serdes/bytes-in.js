@@ -1,5 +1,5 @@
-// What: a cursor over bytes in V8's wire format. Whatever runs past the end gives `undefined`; the callers turn that into an error.
-// Next: reader.js.
+// A cursor over bytes in V8's wire format. A read past the end returns `undefined`, which the
+// callers turn into an error. Next: reader.js.
 'use strict';
 
 const getFloat64 = native.uncurryThis(DataView.prototype.getFloat64);
@@ -26,7 +26,7 @@ class BytesIn {
     return this.#bytes[this.at];
   }
 
-  /** As V8: 32 bits; what a longer one has above them is dropped. */
+  /** Reads 32 bits, like V8, which drops the higher bits of a longer number. */
   varint() {
     let value = 0;
     for (let shift = 0; ; shift += 7) {
@@ -58,7 +58,7 @@ class BytesIn {
     return getFloat64(this.#view, this.at - 8, true);
   }
 
-  /** A copy of the next bytes. */
+  /** Returns a copy of the next bytes. */
   raw(length) {
     if (length === undefined || length > this.left) return undefined;
     this.at += length;

@@ -1,6 +1,6 @@
-// What: the growing buffer of a serializer, and the primitive encodings of V8's wire format.
-// Why the functions are taken from the primordials at use: this file is loaded before they exist, and a program may have changed the prototypes.
-// Next: writer.js.
+// The growing buffer of a serializer, and the primitive encodings of V8's wire format. Functions
+// are taken from the primordials at use: this file is loaded before they exist, and a program may
+// have changed the prototypes. Next: writer.js.
 'use strict';
 
 const context = require('../context.js');
@@ -29,7 +29,7 @@ class BytesOut {
     this.#bytes[this.length++] = value;
   }
 
-  /** An unsigned number of at most 53 bits, seven bits a byte. */
+  /** Writes an unsigned number of at most 53 bits, seven bits per byte. */
   varint(value) {
     this.#reserve(8);
     while (value >= 0x80) {
@@ -65,7 +65,7 @@ class BytesOut {
     this.length += bytes.length;
   }
 
-  /** Latin-1 or UTF-16LE, by Node's encoding number. */
+  /** Writes Latin-1 or UTF-16LE, by Node's encoding number. */
   text(string, encoding) {
     this.raw(new Uint8Array(native.encode(string, encoding)));
   }

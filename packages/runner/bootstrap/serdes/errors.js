@@ -1,5 +1,5 @@
-// What: the errors that node_serdes.cc makes itself, in C++ words: code and text differ from those of Node's JavaScript.
-// Next: writer.js and reader.js.
+// The errors that node_serdes.cc makes itself. Code and text differ from the errors of Node's
+// JavaScript. Next: writer.js and reader.js.
 'use strict';
 
 function withCode(message, code) {

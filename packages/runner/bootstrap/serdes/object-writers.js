@@ -1,5 +1,5 @@
-// What: one writer for each kind of object that V8's format knows; anything else cannot be cloned.
-// Next: reader.js, which reads what is written here.
+// A writer for each kind of object in V8's format. Other objects cannot be cloned. Next: reader.js,
+// which reads the output.
 'use strict';
 
 const context = require('../context.js');
@@ -28,11 +28,15 @@ function writeHostObject(state, value) {
   context.primordials.FunctionPrototypeCall(write, state.delegate, value);
 }
 
-/** Own enumerable properties with string keys; indices are written as numbers. Returns their number. */
+/**
+ * Writes own enumerable properties with string keys; indices are written as numbers. Returns their
+ * number.
+ */
 function writeProperties(state, object, keys) {
   let count = 0;
   for (const key of keys) {
-    if (!context.primordials.ObjectPrototypePropertyIsEnumerable(object, key)) continue; // a getter before it has removed it
+    // an earlier getter removed the property
+    if (!context.primordials.ObjectPrototypePropertyIsEnumerable(object, key)) continue;
     const value = object[key];
     const index = +key;
     state.write(state, index >>> 0 === index && index !== 0xffff_ffff && String(index) === key ? index : key);
@@ -67,7 +71,7 @@ function writeArray(state, array) {
     out.varint(length);
     return;
   }
-  // V8 keeps an array of numbers that are not all small integers as doubles, and writes them so.
+  // V8 keeps an array of numbers that are not all small integers as doubles, and writes doubles.
   doubles &&= array.some((item) => (item | 0) !== item || Object.is(item, -0));
   out.byte(TAGS.DENSE_ARRAY);
   out.varint(length);
@@ -78,7 +82,7 @@ function writeArray(state, array) {
     } else if (Object.hasOwn(array, i)) {
       state.write(state, array[i]);
     } else {
-      out.byte(TAGS.HOLE); // a getter has removed it
+      out.byte(TAGS.HOLE); // a getter removed the element
     }
   }
   const count = writeProperties(state, array, native.ownNonIndexKeys(array, true, true));

@@ -1,6 +1,7 @@
-// What: `Deserializer` of the serdes binding: V8's wire format to a value. Versions down to 13 are read, as Node's own files of that age have them.
-// Why every step checks: the bytes are a program's, and wrong ones must give V8's error and never half a value.
-// Next: object-readers.js.
+// `Deserializer` of the serdes binding: converts V8's wire format to a value. Versions down to 13
+// are accepted, because Node's own older files have them. Every step checks its input: the bytes
+// come from a program, and invalid bytes must throw V8's error and never return half a value. Next:
+// object-readers.js.
 'use strict';
 
 const { argumentError } = require('./errors.js');
@@ -70,7 +71,7 @@ class Deserializer {
     return this.#in.double() ?? failed('ReadDouble');
   }
 
-  /** The offset in `this.buffer`, for Node's readRawBytes. */
+  /** Returns the offset in `this.buffer`, for Node's readRawBytes. */
   _readRawBytes(length) {
     if (!(length >= 0 && length <= this.#in.left)) failed('ReadRawBytes');
     const offset = this.#in.at;
@@ -87,7 +88,7 @@ function bad() {
   throw new Error('Unable to deserialize cloned data.');
 }
 
-/** @returns {number} the next tag that means something */
+/** @returns {number} the next tag that is not padding */
 function nextTag(input) {
   let tag;
   do tag = input.byte();
@@ -97,7 +98,7 @@ function nextTag(input) {
 
 function readValue(state) {
   const value = readOne(state);
-  // What was read is a buffer, and a view on it follows: the view is the value.
+  // A view follows the buffer that was just read: the view is the value.
   if (state.in.peek() === TAGS.VIEW && native.types.isAnyArrayBuffer(value)) {
     state.in.byte();
     return readers.readView(state, value);

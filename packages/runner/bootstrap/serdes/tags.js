@@ -1,5 +1,5 @@
-// What: the tags of V8's wire format, version 15 (v8/src/objects/value-serializer.cc): what `v8.serialize` writes and other Node processes read.
-// Next: writer.js and reader.js.
+// The tags of V8's wire format, version 15 (v8/src/objects/value-serializer.cc), which
+// `v8.serialize` writes and other Node processes read. Next: writer.js and reader.js.
 'use strict';
 
 const code = (char) => char.charCodeAt(0);

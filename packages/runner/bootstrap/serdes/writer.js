@@ -1,6 +1,7 @@
-// What: `Serializer` of the serdes binding (node_serdes.cc over v8::ValueSerializer): a value to V8's wire format.
-// Why here and not over structured-clone.js: the bytes are the point. A value is written in one pass; an object met again becomes a reference.
-// Next: collections.js (arrays, maps, errors, buffers), reader.js (the way back).
+// `Serializer` of the serdes binding (node_serdes.cc over v8::ValueSerializer): converts a value to
+// V8's wire format. This code does not share the clone of ../messaging/clone.js, because here the
+// bytes are the result. A value is written in one pass; a repeated object becomes a reference.
+// Next: object-writers.js (arrays, maps, errors, buffers), reader.js (the way back).
 'use strict';
 
 const context = require('../context.js');
@@ -136,7 +137,8 @@ function writeString(out, string) {
 function writeObject(state, value) {
   const { out, seen } = state;
   const isView = ArrayBuffer.isView(value);
-  // A view's buffer comes first: the reader makes the view over what it has just read.
+  // A view's buffer is written first: the reader makes the view over the buffer that it has just
+  // read.
   if (isView && !seen.has(value) && !state.viewsAreHostObjects) writeObject(state, value.buffer);
   const known = seen.get(value);
   if (known !== undefined) {

@@ -1,10 +1,10 @@
-// What: the two ways in which a TypeScript program cannot be stripped, as Node's stripper reports them: a code, and the lines with a mark below them.
-// Next: index.js.
+// The two errors of stripping a TypeScript program, as Node's stripper reports them: a code, and
+// the lines with a mark below them. Next: index.js.
 'use strict';
 
 const TAB = '    ';
 
-// [line, column] of an index: lines from 1, columns from 0, a tab as wide as four.
+// Returns [line, column] of an index: lines from 1, columns from 0, a tab as wide as four.
 function place(source, index) {
   const before = source.slice(0, index).split('\n');
   return [before.length, before[before.length - 1].replaceAll('\t', TAB).length];
@@ -25,7 +25,8 @@ function problem(code, message, source, filename, start, end) {
   };
 }
 
-// With the line before and the line after; a mark below, or, when there are several lines, before the first and the last.
+// Returns the lines with the line before and the line after. A mark is below, or, for several
+// lines, before the first and the last line.
 function snippet(source, startLine, startColumn, endLine, endColumn) {
   const lines = source.split('\n').map((line) => line.replace(/\r$/, '').replaceAll('\t', TAB));
   const isLong = endLine > startLine;

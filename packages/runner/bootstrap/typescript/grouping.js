@@ -1,5 +1,5 @@
-// What: `a + b as T * c`: the assertion holds `a + b` together, and without it `b * c` would come first. Such a program is refused.
-// Next: strip.js.
+// Refuses programs such as `a + b as T * c`: the assertion groups `a + b`, and without the
+// assertion `b * c` would be computed first. Next: strip.js.
 'use strict';
 
 const GROUPING = 'Type assertions that would change binary expression grouping are not supported in strip-only mode.';

@@ -1,13 +1,14 @@
-// What: the places where a blank would change how the rest is read, because JavaScript ends statements at line breaks: a statement that vanishes before
-// a line that begins with `(`, an arrow that would come to stand on a line of its own, an argument that would begin on the next line.
-// Next: strip.js.
+// The places where a blank would change the meaning of the text after it, because JavaScript ends
+// statements at line breaks. First, a removed statement before a line that begins with `(`. Second,
+// an arrow that would be on a line of its own. Third, an argument that would begin on the next
+// line. Next: strip.js.
 'use strict';
 
 const CONTINUES_STATEMENT = /[([`/]/;
 const CONTINUES_EXPRESSION = /[([`]/;
 
-// Blanks a statement; true, because nothing below it is of interest. Where the next line would be read as the previous statement's
-// continuation, a semicolon remains.
+// Blanks a statement. Returns true, because the nodes below it are blanked too. Where the next line
+// would continue the previous statement, a semicolon remains.
 function blankStatement(node, text) {
   text.blank(node.start, node.end);
   const before = text.previous(node.start);
@@ -19,7 +20,8 @@ function blankStatement(node, text) {
   return true;
 }
 
-// `x as T` at the end of a line, and the next one begins with `(`: TypeScript ends the statement there.
+// TypeScript ends the statement between `x as T` at the end of a line and a next line that begins
+// with `(`.
 function endsInExpression(start, end, text) {
   const after = text.next(end);
   if (after > end && CONTINUES_EXPRESSION.test(text.at(after) ?? '') && text.breaksLine(end, after)) text.put(start, ';');
@@ -38,7 +40,7 @@ function fixArrow(node, text) {
   text.put(returnType.end - 1, ')');
 }
 
-// `return <T>` and the parameters on the next line.
+// Handles `return <T>` with the parameters on the next line.
 function fixArrowArgument(node, text) {
   const arrow = node.argument;
   const list = arrow?.type === 'ArrowFunctionExpression' && !arrow.async ? arrow.typeParameters : undefined;

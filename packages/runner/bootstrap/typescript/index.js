@@ -1,7 +1,7 @@
-// What: TypeScript without its types, in the place where Node has its parser in WebAssembly (internal/deps/amaro/dist/index): Node's own library
-// calls `transformSync`, and words the errors.
-// Why a parser in JavaScript: there is no WebAssembly in the guest. It is compiled in the image and runs at the first TypeScript file.
-// Next: parser.js, strip.js.
+// Strips types from TypeScript, in the place of Node's parser in WebAssembly
+// (internal/deps/amaro/dist/index). Node's own library calls `transformSync` and words the errors.
+// The parser is JavaScript, because the guest has no WebAssembly. It is compiled in the image and
+// runs at the first TypeScript file. Next: parser.js, strip.js.
 'use strict';
 
 const { problem } = require('./errors.js');
@@ -13,7 +13,7 @@ const AS_MODULE = 'module';
 const AS_SCRIPT = 'script';
 const BYTE_ORDER_MARK = 0xfeff;
 
-// `load()`: `{ acorn, tsPlugin }`.
+// `load()` returns `{ acorn, tsPlugin }`.
 function createTransform(load) {
   let Parser;
   return function transformSync(given, { filename } = {}) {
@@ -30,7 +30,7 @@ function createTransform(load) {
   };
 }
 
-// A text is a module unless it can only be a script.
+// Parses a text as a module, unless it can only be a script.
 function parse(Parser, source, filename) {
   try {
     return parseAs(Parser, source, AS_MODULE);
@@ -71,7 +71,7 @@ function invalid(error, source, filename) {
   return problem('InvalidSyntax', message, source, filename, error.pos, error.pos + length);
 }
 
-// `module X {}`, which is written `namespace X {}` today.
+// Refuses `module X {}`, whose present spelling is `namespace X {}`.
 function refuseModuleKeyword({ body }, source, filename) {
   for (const item of body) {
     const node = item.declaration ?? item;

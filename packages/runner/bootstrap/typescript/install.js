@@ -1,17 +1,17 @@
-// What: puts our TypeScript stripper where Node's library looks for its own.
-// Why `assertTypeScript` is replaced: it asks for WebAssembly, which Node's parser needs and ours does not.
-// Next: index.js.
+// Installs our TypeScript stripper where Node's library looks for its own. `assertTypeScript` is
+// replaced, because it asks for WebAssembly, which Node's parser needs and ours does not. Next:
+// index.js.
 'use strict';
 
 const context = require('../context.js');
-const { replaceBuiltin } = require('../builtins.js');
+const { replaceBuiltin } = require('../start-up/builtins.js');
 const { createTransform } = require('./index.js');
 
 const ID = 'internal/deps/amaro/dist/index';
 const ACORN = 'internal/deps/acorn/acorn/dist/acorn';
 
 function install() {
-  // Compiled here and not run: no program pays for the parser that has no TypeScript.
+  // Compiled here without running: programs without TypeScript do not pay for the parser.
   const parser = native.compileFunction(buildFile('lib/typescript-parser.js'), 'coldframe:typescript-parser', [
     'require',
     'module',

@@ -1,13 +1,20 @@
-// What: the parser: acorn with its TypeScript plugin, made to accept what Node's stripper accepts.
-// Why rules are taken away: the parser only has to know where the types are. A name that is declared twice, an export of what is not there and the
-// like are reported by the engine, as V8 reports them after Node's stripper.
-// Next: index.js.
+// The parser: acorn with its TypeScript plugin, adapted to accept what Node's stripper accepts.
+// Some rules are removed, because the parser only has to know where the types are. The engine
+// reports duplicate names, exports of missing names and similar errors, as V8 reports them after
+// Node's stripper. Next: index.js.
 'use strict';
 
 const WITH = "The 'with' statement is not supported. All symbols in a 'with' block will have type 'any'.";
 
-const ACCEPTED =
-  /after an instantiation expression|modifier must precede|binding pattern parameter cannot be optional|should have no params|type cast in parameter/;
+const ACCEPTED = new RegExp(
+  [
+    'after an instantiation expression',
+    'modifier must precede',
+    'binding pattern parameter cannot be optional',
+    'should have no params',
+    'type cast in parameter',
+  ].join('|'),
+);
 const OF_THE_ENGINE = /already been declared|Duplicate export|not defined|Unsyntactic/;
 
 function makeParser({ acorn, tsPlugin }) {
@@ -24,12 +31,13 @@ function makeParser({ acorn, tsPlugin }) {
     parseWithStatement(node) {
       return super.raise(node.start, WITH);
     }
-    // `const` before a parameter of a method, too.
+    // Accepts `const` before a type parameter of a method, too.
     tsTryParseTypeParameters(parseModifiers = this.tsParseConstModifier) {
       return super.tsTryParseTypeParameters(parseModifiers);
     }
-    // In `a ? (b) : c => d` the colon belongs to the condition; in `a ? (b): c => d : e` the first one belongs to the arrow. Which it is shows
-    // only at the end: first as a type, then not.
+    // In `a ? (b) : c => d` the colon belongs to the condition; in `a ? (b): c => d : e` the first
+    // colon belongs to the arrow. Only the end of the expression decides, so both readings are
+    // tried: first as a type, then as a condition.
     parseConditional(...given) {
       if (this.#withoutArrowTypes || this.type.label !== '?') return super.parseConditional(...given);
       const { node } = this.tryParse(() => super.parseConditional(...given));

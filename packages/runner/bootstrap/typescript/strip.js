@@ -1,7 +1,8 @@
-// What: walks the syntax tree of a TypeScript program and blanks what is only type. What would need code of its own (enums, namespaces with values,
-// parameter properties) is reported instead.
-// Why one table of node types: most nodes have nothing of TypeScript's own, and are walked over as they are.
-// Next: members.js for classes, hazards.js and grouping.js for the places where a blank changes how the rest is read.
+// Walks the syntax tree of a TypeScript program and blanks the parts that are only type. Parts that
+// would need code of their own (enums, namespaces with values, parameter properties) are reported
+// instead. One table lists the node types with TypeScript parts; other nodes are only walked. Next:
+// members.js for classes, hazards.js and grouping.js for the places where a blank changes the
+// meaning of the rest.
 'use strict';
 
 const { blankStatement, endsInExpression, fixArrow, fixArrowArgument } = require('./hazards.js');
@@ -16,10 +17,11 @@ const UNSUPPORTED = {
   TSImportEqualsDeclaration: 'TypeScript import equals declaration is not supported in strip-only mode',
   TSExportAssignment: 'TypeScript export assignment is not supported in strip-only mode',
   TSTypeAssertion:
-    "The angle-bracket syntax for type assertions, `<T>expr`, is not supported in type strip mode. Instead, use the 'as' syntax: `expr as T`.",
+    'The angle-bracket syntax for type assertions, `<T>expr`, is not supported in type strip mode. ' +
+    "Instead, use the 'as' syntax: `expr as T`.",
 };
 
-// Statements that leave nothing behind.
+// Returns whether a statement is only type.
 function isOnlyType(node) {
   switch (node?.type) {
     case 'TSInterfaceDeclaration':
@@ -33,7 +35,7 @@ function isOnlyType(node) {
   }
 }
 
-// A namespace without any value in it.
+// Returns whether a namespace contains no value.
 function hasOnlyTypes(body) {
   if (body?.type === 'TSModuleDeclaration') return hasOnlyTypes(body.body);
   return body?.body.every((item) => {
@@ -47,7 +49,8 @@ const isTypeKind = (node) => node.importKind === 'type' || (node.exportKind === 
 
 const bodyOf = ['consequent', 'alternate', 'body'];
 
-// Node type → what is done before its children are walked; `true` when they must not be.
+// Node type → the function that runs before its children are walked; `true` means that they must
+// not be walked.
 const VISIT = {
   __proto__: null,
   ImportDeclaration: importOrExport,
@@ -113,7 +116,7 @@ function thisParameter(node, text) {
   text.blank(first.start, text.at(after) === ',' ? after + 1 : first.end);
 }
 
-// The `?` or `!` between a name and its type.
+// Blanks the `?` or `!` between a name and its type.
 function blankMark(node, text) {
   const at = text.previous(node.typeAnnotation?.start ?? node.end);
   if (text.at(at) === '?' || text.at(at) === '!') text.blank(at, at + 1);
@@ -125,10 +128,10 @@ function optional(node, text) {
 
 const SKIPPED = new Set(['type', 'start', 'end', 'loc', 'implements']);
 
-// `<const>x`: Node's stripper leaves it where it is, and V8 then says what it thinks of it.
+// Node's stripper keeps `<const>x`, which V8 then refuses.
 const isLeftToEngine = (node) => node.type === 'TSTypeAssertion' && node.typeAnnotation.typeName?.name === 'const';
 
-// `refuse(node, message)` is told what cannot be stripped.
+// Calls `refuse(node, message)` for parts that cannot be stripped.
 function strip(program, text, refuse) {
   const walk = (node) => {
     if (isOnlyType(node) && node.type !== 'PropertyDefinition') {

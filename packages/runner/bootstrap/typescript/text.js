@@ -1,7 +1,7 @@
-// What: the text of a TypeScript program while its types are taken out: ranges become blanks, so that every line and column stays where it was, and
-// single characters are written over where a blank would change what the rest means.
-// Why blanks as wide in UTF-8 as what they replace: Node's stripper does so, and programs compare its output.
-// Next: strip.js.
+// The text of a TypeScript program while its types are removed. Ranges become blanks, so that every
+// line and column stays. Single characters are overwritten where a blank would change the meaning
+// of the rest. Blanks are as wide in UTF-8 as the replaced text: Node's stripper does so, and
+// programs compare its output. Next: strip.js.
 'use strict';
 
 const LINE_BREAK = /[\n\r\u2028\u2029]/;
@@ -13,7 +13,7 @@ class Text {
   #ranges = [];
   #marks = [];
 
-  // `comments`: [start, end] of each.
+  // `comments` has [start, end] of each comment.
   constructor(source, comments) {
     this.#source = source;
     for (const [start, end] of comments) this.#ends.set(end, start);
@@ -32,7 +32,8 @@ class Text {
     return LINE_BREAK.test(this.#source.slice(start, end));
   }
 
-  // The first character from `index` on that is neither white space nor in a comment; the length of the text when there is none.
+  // Returns the first position from `index` on that is neither white space nor in a comment; the
+  // length of the text if there is none.
   next(index) {
     const source = this.#source;
     for (let at = index; at < source.length; at++) {
@@ -48,7 +49,7 @@ class Text {
     return source.length;
   }
 
-  // The last such character before `index`, or -1.
+  // Returns the last such position before `index`, or -1.
   previous(index) {
     let at = index;
     while (at > 0) {
@@ -72,7 +73,7 @@ class Text {
   }
 }
 
-// Returns how many more units than one the character had.
+// Returns how many additional units the character had.
 function blankAt(units, at) {
   const unit = units[at];
   if (WHITE.test(unit)) return 0;

@@ -1,16 +1,19 @@
-// What: what all compression streams of Node's library share (node_zlib.cc, `CompressionStream`): writes now and later, the two numbers that tell how much
-// was left, errors told to the owner, and closing that waits for a write under way.
-// Why writes "later" are tasks of the same thread: the guest has one. The order of callbacks is Node's.
-// Next: stream.js (zlib), brotli.js, zstd.js.
+// The parts that all compression streams of Node's library share (node_zlib.cc,
+// `CompressionStream`): synchronous and asynchronous writes, and the two numbers of unused bytes.
+// Errors are reported to the owner, and a close waits for a pending write. Asynchronous writes are
+// tasks of the single thread, in Node's order of callbacks. Next: stream.js (zlib), brotli.js,
+// zstd.js.
 'use strict';
 
-const { AsyncWrap } = require('../async-wrap.js');
+const { AsyncWrap } = require('../event-loop/async-wrap.js');
 
 const NOTHING = new Uint8Array(0);
 
-// A subclass has `work(flush, input, output, left)`, `problem()`, which is undefined or [message, errno, code], and `end()`.
+// A subclass has `work(flush, input, output, left)`, `problem()`, which returns undefined or
+// [message, errno, code], and `end()`.
 class CompressionHandle extends AsyncWrap {
-  // Bytes of output and of input that the last run did not use; the rest is the subclass's own.
+  // The unused bytes of output and of input of the last run. The subclass uses the rest of the
+  // array.
   left = new Uint32Array(3);
   #result;
   #callback;
@@ -34,7 +37,7 @@ class CompressionHandle extends AsyncWrap {
       this.#run(...run);
       this.#writing = false;
       if (this.#check()) {
-        this.#tell();
+        this.#report();
         this.makeCallback(this.#callback);
       }
       if (this.#closePending) this.close();
@@ -43,7 +46,7 @@ class CompressionHandle extends AsyncWrap {
 
   writeSync(flush, input, inputOffset, inputLength, output, outputOffset, outputLength) {
     this.#run(flush, part(input, inputOffset, inputLength), part(output, outputOffset, outputLength));
-    if (this.#check()) this.#tell();
+    if (this.#check()) this.#report();
   }
 
   #run(flush, input, output) {
@@ -52,7 +55,7 @@ class CompressionHandle extends AsyncWrap {
     this.work(flush, input, output, new Uint8Array(this.left.buffer));
   }
 
-  #tell() {
+  #report() {
     this.#result[0] = this.left[0];
     this.#result[1] = this.left[1];
   }
@@ -63,7 +66,7 @@ class CompressionHandle extends AsyncWrap {
     return problem === undefined;
   }
 
-  // Tells the owner; there is no hope of rescue.
+  // Reports an error to the owner. The stream cannot continue.
   fail([message, errno, code]) {
     this.makeCallback(this.onerror, message, errno, code);
     this.#writing = false;

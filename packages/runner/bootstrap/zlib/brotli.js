@@ -1,10 +1,11 @@
-// What: Brotli streams as Node's library uses them (node_zlib.cc, `BrotliEncoderContext` and `BrotliDecoderContext`), over engine/shim/library-brotli.c.
-// Next: base.js, what they share with the other streams.
+// Brotli streams as Node's library uses them (node_zlib.cc, `BrotliEncoderContext` and
+// `BrotliDecoderContext`), over engine/shim/library-brotli.c. Next: base.js, which all streams
+// share.
 'use strict';
 
 const { CompressionHandle, bytesOf, initializationFailed } = require('./base.js');
 
-// A parameter that the program did not give.
+// The value of a parameter that the program did not set.
 const ABSENT = 0xffffffff;
 const FINISH = 2;
 const NEEDS_MORE_INPUT = 2;
@@ -46,7 +47,7 @@ class BrotliHandle extends CompressionHandle {
     this.result = native.brotliRun(this.stream, input, output, flush, left);
   }
 
-  // Brotli's parameters cannot change on the way.
+  // Brotli's parameters cannot change within a stream.
   params() {}
   reset() {
     const problem = this.#open();

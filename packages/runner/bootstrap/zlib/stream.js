@@ -1,5 +1,6 @@
-// What: a stream of zlib's as Node's library uses it. The modes, the search for gzip's magic bytes, members that follow one another, and the wording of errors are Node's (node_zlib.cc, `ZlibContext`).
-// Next: base.js, what it shares with the others.
+// A zlib stream as Node's library uses it. The modes, the search for gzip's magic bytes, successive
+// members, and the wording of errors are Node's (node_zlib.cc, `ZlibContext`). Next: base.js, which
+// all streams share.
 'use strict';
 
 const { CompressionHandle, bytesOf } = require('./base.js');
@@ -29,7 +30,7 @@ const CODES = {
 };
 
 const GZIP_ID = [0x1f, 0x8b];
-// What zlib's window bits mean besides a size.
+// The additional meanings of zlib's window bits.
 const GZIP_WINDOW = 16;
 const AUTOMATIC_WINDOW = 32;
 
@@ -62,7 +63,7 @@ class ZlibHandle extends CompressionHandle {
     this.#dictionary = dictionary === undefined ? undefined : bytesOf(dictionary);
   }
 
-  // The stream itself is made at the first use: many are made and never written to.
+  // The stream is made at the first use: many streams are made and never written to.
   #start() {
     if (this.#started) return;
     this.#started = true;
@@ -70,7 +71,7 @@ class ZlibHandle extends CompressionHandle {
     if (this.#error === Z_OK && this.#dictionary !== undefined) this.#giveDictionary();
   }
   #giveDictionary() {
-    // An inflating stream asks for its dictionary; a raw one cannot.
+    // An inflating stream asks for its dictionary, but a raw stream cannot.
     if (compresses(this.#mode) || this.#mode === INFLATERAW) {
       this.#error = native.zlibDictionary(this.#stream, this.#dictionary);
       if (this.#error !== Z_OK) this.#fail('Failed to set dictionary');
@@ -88,7 +89,7 @@ class ZlibHandle extends CompressionHandle {
     if (this.#error === Z_NEED_DICT && this.#dictionary !== undefined) this.#inflateWithDictionary(input, output);
     while (this.left[1] > 0 && this.#mode === GUNZIP && this.#error === Z_STREAM_END) {
       const rest = input.subarray(input.byteLength - this.left[1]);
-      // Zeros may pad a file; anything else is the next member.
+      // Zeros may pad a file. Other bytes are the next member.
       if (rest[0] === 0) break;
       this.#error = native.zlibReset(this.#stream);
       this.#step(rest, output.subarray(output.byteLength - this.left[0]));
@@ -102,11 +103,11 @@ class ZlibHandle extends CompressionHandle {
     if (this.#error === Z_OK) {
       this.#step(input.subarray(input.byteLength - this.left[1]), output.subarray(output.byteLength - this.left[0]));
     } else if (this.#error === Z_DATA_ERROR) {
-      // told apart from a missing one by the caller's code
+      // the caller distinguishes a wrong dictionary from a missing one
       this.#error = Z_NEED_DICT;
     }
   }
-  // gzip or zlib, by the first two bytes.
+  // Detects gzip or zlib by the first two bytes.
   #detect(input) {
     for (let at = 0; at < input.byteLength && this.#magicSeen < GZIP_ID.length; at++) {
       if (input[at] !== GZIP_ID[this.#magicSeen]) {

@@ -1,10 +1,11 @@
-// What: Zstandard streams as Node's library uses them (node_zlib.cc, `ZstdCompressContext` and `ZstdDecompressContext`), over engine/shim/library-zstd.c.
-// Next: base.js, what they share with the other streams.
+// Zstandard streams as Node's library uses them (node_zlib.cc, `ZstdCompressContext` and
+// `ZstdDecompressContext`), over engine/shim/library-zstd.c. Next: base.js, which all streams
+// share.
 'use strict';
 
 const { CompressionHandle, bytesOf, initializationFailed } = require('./base.js');
 
-// A parameter that the program did not give.
+// The value of a parameter that the program did not set.
 const ABSENT = 0xffffffff;
 const END = 2;
 const Z_BUF_ERROR = -5;
@@ -86,7 +87,8 @@ class ZstdHandle extends CompressionHandle {
 
   work(flush, input, output, left) {
     this.#flush = flush;
-    // What ends a stream after a whole frame brings nothing; the library would take it for the beginning of another.
+    // Without input this call only ends the stream. After a whole frame the library would take
+    // the call for the beginning of another frame.
     if (this.#frameEnded && input.byteLength === 0) return;
     if (this.#isOtherThanPledged(input)) {
       this.#error = SRC_SIZE_WRONG;
@@ -96,7 +98,7 @@ class ZstdHandle extends CompressionHandle {
     this.#error = native.zstdRun(this.#stream, input, output, flush, left);
     this.#frameEnded = !this.#compresses && this.left[2] === 0;
   }
-  // The library itself believes an input that comes whole.
+  // The library itself does not check an input that is passed whole.
   #isOtherThanPledged(input) {
     return !this.#begun && this.#flush === END && typeof this.#pledged === 'number' && this.#pledged !== input.byteLength;
   }
@@ -105,12 +107,12 @@ class ZstdHandle extends CompressionHandle {
     return [native.zstdMessage(this.#error), this.#error, NAMES[this.#error] ?? 'ZSTD_error_GENERIC'];
   }
 
-  // A frame was begun and there is room for its rest, but no more input.
+  // Returns whether a frame was begun and there is space for its rest, but no more input.
   #isCutShort() {
     return !this.#compresses && this.#flush === END && this.left[0] > 0 && this.left[1] === 0 && this.left[2] !== 0;
   }
 
-  // Zstandard's parameters cannot change on the way.
+  // Zstandard's parameters cannot change within a stream.
   params() {}
   reset() {
     const problem = this.#open();

@@ -1,6 +1,7 @@
-/* The engine as it comes, for comparison: no patch, none of the shim's natives, the smallest set of globals that the tests need. A runtime lives
-   as long as the instance; a test goes back to a copy of the memory between programs.
-   Next: test/engine/reference-guest.mjs, which runs it. */
+/* The unpatched engine, for comparison: none of our patches, none of the shim's natives, the
+   smallest set of globals that the tests need. A runtime lives as long as the instance; a test
+   restores a copy of the memory between programs. Next: test/engine/reference-guest.mjs, which runs
+   this engine. */
 #include "quickjs.h"
 #include "host.h"
 #include <stdlib.h>
@@ -82,7 +83,7 @@ static JSModuleDef *load_module(JSContext *ctx, const char *name, void *opaque)
     if (JS_IsException(module))
         return NULL;
     JSModuleDef *m = JS_VALUE_GET_PTR(module);
-    JS_FreeValue(ctx, module); /* the context keeps it */
+    JS_FreeValue(ctx, module); /* the context holds the module */
     return m;
 }
 
@@ -93,7 +94,7 @@ static void define(const char *name, JSCFunction *function)
     JS_FreeValue(ctx, global);
 }
 
-/* "Name: message" of what was thrown last and its stack, on fd 2. */
+/* Prints "Name: message" of the last thrown value and its stack on fd 2. */
 static int report(void)
 {
     JSValue error = JS_GetException(ctx);
@@ -138,7 +139,8 @@ CF_EXPORT(ref_free) void ref_free(void *block)
     free(block);
 }
 
-/* Runs a script or a module, and jobs until there are none. The text has a NUL behind it. 0, or 1 when something was thrown. */
+/* Runs a script or a module, and jobs until there are none. A NUL follows the text. Returns 0, or 1
+   after an exception. */
 CF_EXPORT(ref_run) int32_t ref_run(const char *source, uint32_t len, const char *name, int32_t is_module)
 {
     JSContext *job;

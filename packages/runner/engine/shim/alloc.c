@@ -1,17 +1,23 @@
-/* The guest's heap: a two-level segregated fit (one bitmap search per allocation, neighbours merged when freed), with three needs of its own:
+/* The guest's heap: a two-level segregated fit, with one bitmap search per allocation. Freed
+   neighbours are merged. Three needs explain why the guest has a heap of its own:
 
-   - Its end lives in linear memory, not in the size of the memory: a rolled-back guest finds a consistent heap although its memory has grown.
-   - After the freeze the image's blocks are left alone: free() ignores them, realloc() copies out of them, and new blocks come from
-     fresh pages in the order they are asked for, so that a short run dirties few pages. The image's holes are not reused: a page of the
-     image that is written costs a fault and a copy, a fresh one only a fault.
-   - Fresh pages are zero, and calloc() knows which are: a large empty ArrayBuffer touches nothing.
+   - The end of the heap is stored in linear memory and is not the size of the memory. A rolled-back
+     guest therefore finds a consistent heap although its memory has grown.
+   - After the freeze the image's blocks are never written: free() ignores them and realloc() copies
+     out of them. New blocks come from fresh pages in the order of the requests, so a short run
+     dirties few pages. The image's holes are not reused: writing a page of the image costs a fault
+     and a copy, a fresh page only a fault.
+   - Fresh pages are zero, and calloc() knows which pages are fresh: a large empty ArrayBuffer
+     writes nothing.
 
-   Block: 8 bytes of header, then the payload (address divisible by 16). Sizes count the header and are multiples of 16.
+   A block has 8 bytes of header, then the payload, whose address is divisible by 16. Sizes include
+   the header and are multiples of 16.
 
-      | size + flags | previous block |  payload ...              |
-      |   (4 bytes)  |   (4 bytes)    |  free: next, previous     |
+   | size + flags | previous block |  payload ...              |
+   |   (4 bytes)  |   (4 bytes)    |  free: next, previous     |
 
-   Above the last block lies the top, [heap.top, heap.end): memory of the host that is in no block yet. */
+   The top, [heap.top, heap.end), is above the last block: memory of the host that no block uses
+   yet. */
 #include "alloc.h"
 #include "host.h"
 #include <errno.h>
@@ -25,7 +31,7 @@
 #define FLAGS 15u
 #define SL_BITS 4
 #define SL_COUNT (1u << SL_BITS)
-#define SMALL 256u /* below: classes of GRAIN bytes */
+#define SMALL 256u /* smaller sizes have classes of GRAIN bytes */
 #define FL_COUNT 25
 #define MAX_REQUEST 0x7fff0000u
 #define PAGE 65536u
@@ -33,20 +39,20 @@
 #define RESERVE (64u << 10)
 
 typedef struct Block {
-    uint32_t size; /* with flags */
+    uint32_t size; /* includes the flags */
     struct Block *prev;
-    struct Block *next_free, *prev_free; /* while free */
+    struct Block *next_free, *prev_free; /* valid while the block is free */
 } Block;
 
 static struct {
     uint32_t fl_bits;
     uint32_t sl_bits[FL_COUNT];
     Block *lists[FL_COUNT][SL_COUNT];
-    uintptr_t top, end;   /* the part of the host's memory that is in no block */
-    uintptr_t high;       /* never used from here on: still zero */
+    uintptr_t top, end;   /* the part of the host's memory that no block uses */
+    uintptr_t high;       /* unused and still zero from here on */
     Block *last;          /* the block just below the top */
     size_t used, base;
-    uint32_t reserve;     /* bytes at the end that only an emergency may take */
+    uint32_t reserve;     /* bytes at the end that only an emergency may use */
 } heap;
 
 uintptr_t cf_frozen_end;
@@ -99,12 +105,13 @@ static void unlink_free(Block *b)
         heap.fl_bits &= ~(1u << fl);
 }
 
-/* A free block that surely holds `size` bytes, unlinked; NULL when there is none. */
+/* Unlinks and returns a free block of at least `size` bytes, or NULL. */
 static Block *take_free(uint32_t size)
 {
     uint32_t fl, sl, wanted = size;
     if (size >= SMALL)
-        wanted += (1u << (31 - __builtin_clz(size) - SL_BITS)) - 1; /* every block of the class then fits */
+        /* every block of the class is then large enough */
+        wanted += (1u << (31 - __builtin_clz(size) - SL_BITS)) - 1;
     class_of(wanted, &fl, &sl);
     uint32_t bits = heap.sl_bits[fl] & (~0u << sl);
     if (!bits) {
@@ -125,7 +132,7 @@ static bool grow(uint32_t size)
     uintptr_t have = (uintptr_t)__builtin_wasm_memory_size(0) * PAGE;
     uint32_t missing = size + heap.reserve - (uint32_t)(heap.end - heap.top);
     uint32_t step = missing;
-    if (have > heap.end) { /* left over from before a rollback */
+    if (have > heap.end) { /* the memory grew before a rollback */
         heap.end = have;
         if (heap.end - heap.top >= size + heap.reserve)
             return true;
@@ -174,7 +181,7 @@ static Block *take_top(uint32_t size)
     return b;
 }
 
-/* Gives what `b` has beyond `size` back. */
+/* Frees the part of `b` beyond `size`. */
 static void trim(Block *b, uint32_t size);
 
 static void release(Block *b)
@@ -238,7 +245,7 @@ static Block *allocate(size_t n)
     if (b) {
         b->size &= ~FREE;
         Block *next = after(b);
-        next->size &= ~PREV_FREE; /* a free block is never the last one */
+        next->size &= ~PREV_FREE; /* the last block is never free */
         trim(b, size);
     } else {
         b = take_top(size);
@@ -278,7 +285,7 @@ void *calloc(size_t count, size_t size)
         return NULL;
     touched(b);
     uintptr_t p = (uintptr_t)payload_of(b), end = p + (size_t)n;
-    if (high && end > high) /* from there on it has never been written */
+    if (high && end > high) /* memory from there on was never written */
         end = high > p ? high : p;
     memset((void *)p, 0, end - p);
     return (void *)p;
@@ -294,12 +301,12 @@ void free(void *p)
         host_fatal(HOST_FATAL_INVARIANT, text, sizeof(text) - 1);
     }
     heap.used -= size_of(b);
-    if (!cf_frozen_end) /* what the image does not need must not cost bytes in its file */
+    if (!cf_frozen_end) /* unused memory must not cost bytes in the image file */
         memset(p, 0, size_of(b) - HEADER);
     release(b);
 }
 
-/* Tries to make `b` at least `size` bytes large where it is. */
+/* Tries to enlarge `b` in place to at least `size` bytes. */
 static bool extend(Block *b, uint32_t size)
 {
     uint32_t have = size_of(b);
@@ -381,7 +388,8 @@ void cf_heap_freeze(void)
 {
     if (!heap.end)
         start();
-    /* what was freed is never used again: zeroed it compresses to nothing, and whole pages of it need not be stored */
+    /* Freed memory is never used again. Zeroed memory compresses to nothing, and whole zero pages
+       are not stored. */
     for (uint32_t fl = 0; fl < FL_COUNT; fl++)
         for (uint32_t sl = 0; sl < SL_COUNT; sl++)
             for (Block *b = heap.lists[fl][sl], *next; b; b = next) {
@@ -394,7 +402,7 @@ void cf_heap_freeze(void)
     memset(heap.sl_bits, 0, sizeof(heap.sl_bits));
     heap.fl_bits = 0;
     heap.last = NULL;
-    /* a whole wasm page, so that the image file and the fresh part never share one */
+    /* A whole wasm page, so that the image file and the fresh part never share a page. */
     cf_frozen_end = (heap.top + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
     while (heap.end < cf_frozen_end + PAGE)
         if (__builtin_wasm_memory_grow(0, 1) == (size_t)-1)

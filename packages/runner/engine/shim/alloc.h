@@ -1,17 +1,18 @@
-/* The guest's heap; see alloc.c. */
+/* The guest's heap. alloc.c has the layout of blocks and the reasons. */
 #ifndef COLDFRAME_ALLOC_H
 #define COLDFRAME_ALLOC_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Blocks below this address belong to the image: never written for bookkeeping, never freed. 0 until the freeze. */
+/* Blocks below this address belong to the image. They are never written for bookkeeping and never
+   freed. 0 until the freeze. */
 extern uintptr_t cf_frozen_end;
 
-/* Makes everything allocated so far immortal; new blocks come from fresh pages. */
+/* Makes all allocated blocks immortal. New blocks come from fresh pages. */
 void cf_heap_freeze(void);
 
-/* Adds the emergency reserve to the heap. False when it has been used already. */
+/* Adds the emergency reserve to the heap. Returns false if the reserve was used before. */
 bool cf_heap_use_reserve(void);
 
 /* Bytes in live blocks, and bytes taken from the host. */

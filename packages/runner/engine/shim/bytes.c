@@ -1,4 +1,5 @@
-/* Buffer's work on raw bytes: compare, copy, fill, search, swap. */
+/* Buffer's operations on raw bytes: compare, copy, fill, search and swap. The natives check ranges
+   and call the inner loops in codecs.c. */
 
 static int cf_order(const uint8_t *a, size_t n, const uint8_t *b, size_t m)
 {
@@ -56,7 +57,7 @@ NATIVE(cf_copy)
     return js_int64(count);
 }
 
-/* Repeats the `m` bytes at `to` up to `n`. */
+/* Repeats the first `m` bytes at `to` until `n` bytes are filled. */
 static void cf_repeat(uint8_t *to, size_t m, size_t n)
 {
     while (m < n) {
@@ -66,7 +67,7 @@ static void cf_repeat(uint8_t *to, size_t m, size_t n)
     }
 }
 
-/* fill(view, value, start, end, enc): -1 out of range, -2 nothing to fill with */
+/* fill(view, value, start, end, enc): -1 if out of range, -2 if there are no bytes to fill with */
 NATIVE(cf_fill)
 {
     uint8_t *p, *pattern;
@@ -108,7 +109,7 @@ NATIVE(cf_fill)
     if (JS_IsString(argv[1])) {
         m = cf_encode_string(JS_VALUE_GET_STRING(string), enc, p, n);
         JS_FreeValue(ctx, string);
-        /* not even one character fits: its first bytes, as Node does */
+        /* Not even one character fits: fill with its first bytes, as Node does. */
         if (!m)
             return js_int32(-2);
     } else {
@@ -124,7 +125,7 @@ NATIVE(cf_fill)
     return JS_UNDEFINED;
 }
 
-/* Polls now and then: a search through a large buffer must be stoppable. */
+/* Polls in intervals: a search through a large buffer must be stoppable. */
 #define CF_SEARCH_POLL (1u << 16)
 
 static int64_t cf_find(JSContext *ctx, const uint8_t *hay, size_t n, const uint8_t *needle, size_t m,
@@ -153,8 +154,9 @@ static int64_t cf_find(JSContext *ctx, const uint8_t *hay, size_t n, const uint8
     }
 }
 
-/* indexOf(hay, needle, byteOffset, enc, forward) with Node's rules: a negative offset counts from the end, an empty needle is found
-   at the offset, and UTF-16 is searched by whole units: an odd byte at the end counts for nothing, an odd offset is rounded down. */
+/* indexOf(hay, needle, byteOffset, enc, forward) by Node's rules: a negative offset counts from the
+   end, and an empty needle is found at the offset. UTF-16 is searched by whole units: an odd byte
+   at the end is ignored, an odd offset is rounded down. */
 NATIVE(cf_index_of)
 {
     uint8_t *hay, *needle, byte;
@@ -168,7 +170,8 @@ NATIVE(cf_index_of)
     JSValue string = JS_UNDEFINED;
     uint8_t *encoded = NULL;
 
-    if (cf_encoding(ctx, &enc, argv[3]) || JS_ToFloat64(ctx, &offset, argv[2]) || (is_number && JS_ToUint32(ctx, &number, argv[1])))
+    if (cf_encoding(ctx, &enc, argv[3]) || JS_ToFloat64(ctx, &offset, argv[2]) ||
+        (is_number && JS_ToUint32(ctx, &number, argv[1])))
         return JS_EXCEPTION;
     if (JS_IsString(argv[1])) {
         string = cf_flat_string(ctx, argv[1]);

@@ -1,4 +1,5 @@
-/* Base64, hexadecimal, the search for bytes and their order, 16 bytes at a time. See codecs.h; text.c and bytes.c make natives of them. Next: unicode.c. */
+/* Base64, hexadecimal, search and byte order, 16 bytes at a time. codecs.h declares these inner
+   loops; text.c and bytes.c make natives of them. Next: unicode.c. */
 #include "codecs.h"
 #include <string.h>
 #include <wasm_simd128.h>
@@ -11,7 +12,7 @@ static const char digits[2][65] = {
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
 };
 
-/* ---- to base64 */
+/* Base64 encoding. */
 
 size_t codec_base64_length(size_t n, CodecAlphabet alphabet)
 {
@@ -19,7 +20,8 @@ size_t codec_base64_length(size_t n, CodecAlphabet alphabet)
     return n / 3 * 4 + (rest == 0 ? 0 : alphabet == CODEC_BASE64 ? 4 : rest + 1);
 }
 
-/* Sixteen values below 64 as characters. Values up to 51 share two offsets, all others have one each: saturation brings them to 0..12. */
+/* Converts sixteen values below 64 to characters. Values up to 51 share two offsets, all others
+   have one each: saturation maps them to 0..12. */
 static inline v128_t base64_characters(v128_t values, v128_t offsets)
 {
     v128_t which = wasm_u8x16_sub_sat(values, wasm_u8x16_splat(51));
@@ -37,7 +39,7 @@ void codec_base64_encode(uint8_t *to, const uint8_t *from, size_t n, CodecAlphab
 
     for (; i + 16 <= n; i += 12, to += 16) {
         v128_t x = wasm_v128_load(from + i);
-        /* three bytes to a lane, the first one on top */
+        /* three bytes per lane, the first byte on top */
         x = wasm_i8x16_shuffle(x, x, 2, 1, 0, 0, 5, 4, 3, 3, 8, 7, 6, 6, 11, 10, 9, 9);
         v128_t values = wasm_v128_and(wasm_u32x4_shr(x, 18), wasm_i32x4_splat(0x3F));
         values = wasm_v128_or(values, wasm_v128_and(wasm_u32x4_shr(x, 4), wasm_i32x4_splat(0x3F00)));
@@ -66,7 +68,7 @@ void codec_base64_encode(uint8_t *to, const uint8_t *from, size_t n, CodecAlphab
     }
 }
 
-/* ---- from base64 */
+/* Base64 decoding. */
 
 /* The value of each character of both alphabets, or INVALID. */
 static const uint8_t base64_values[256] = {
@@ -89,11 +91,13 @@ int codec_base64_digit(uint32_t character)
     return character > 0xFF || base64_values[character] == INVALID ? -1 : base64_values[character];
 }
 
-/* Classes of the characters with the same upper half. `wrong_low` says for each lower half in which classes it makes no digit. */
+/* Classes of the characters with equal upper halves. `wrong_low` has, for each lower half, the
+   classes in which that lower half is no digit. */
 enum { HALF_2 = 1, HALF_3 = 2, HALF_4_6 = 4, HALF_5 = 8, HALF_7 = 16, NEVER = 32 };
 #define ALL_BUT(...) (63 & ~(__VA_ARGS__))
 
-/* Sixteen characters to the values of their digits; false when one is none. */
+/* Converts sixteen characters to the values of their digits. Returns false if a character is no
+   digit. */
 static inline bool base64_digits(v128_t text, bool url, v128_t *values)
 {
     const v128_t class_of_high = wasm_u8x16_make(NEVER, NEVER, HALF_2, HALF_3, HALF_4_6, HALF_5, HALF_4_6, HALF_7,
@@ -106,23 +110,26 @@ static inline bool base64_digits(v128_t text, bool url, v128_t *values)
         ALL_BUT(HALF_3 | LETTERS), ALL_BUT(HALF_3 | LETTERS), ALL_BUT(HALF_3 | LETTERS), ALL_BUT(HALF_3 | LETTERS),
         ALL_BUT(HALF_3 | LETTERS), ALL_BUT(LETTERS), ALL_BUT(HALF_4_6 | HALF_2), ALL_BUT(HALF_4_6), minus,
         ALL_BUT(HALF_4_6), underscore);
-    const v128_t offset_of_high = wasm_i8x16_make(0, 0, 63 - '/', 52 - '0', -'A', -'A', 26 - 'a', 26 - 'a', 0, 0, 0, 0, 0, 0, 0, 0);
+    const v128_t offset_of_high = wasm_i8x16_make(
+        0, 0, 63 - '/', 52 - '0', -'A', -'A', 26 - 'a', 26 - 'a', 0, 0, 0, 0, 0, 0, 0, 0);
     v128_t high = wasm_u8x16_shr(text, 4), low = wasm_v128_and(text, wasm_u8x16_splat(NIBBLE));
 
     if (wasm_v128_any_true(wasm_v128_and(wasm_i8x16_swizzle(class_of_high, high), wasm_i8x16_swizzle(wrong_low, low))))
         return false;
     v128_t value = wasm_i8x16_add(text, wasm_i8x16_swizzle(offset_of_high, high));
-    /* the characters whose offset is not that of their upper half */
+    /* the characters whose offset is not the offset of their upper half */
     v128_t more = wasm_v128_and(wasm_i8x16_eq(text, wasm_i8x16_splat('+')), wasm_i8x16_splat(62 - '+' - (63 - '/')));
     if (url) {
-        more = wasm_v128_or(more, wasm_v128_and(wasm_i8x16_eq(text, wasm_i8x16_splat('-')), wasm_i8x16_splat(62 - '-' - (63 - '/'))));
+        more = wasm_v128_or(more, wasm_v128_and(wasm_i8x16_eq(text, wasm_i8x16_splat('-')),
+                                                wasm_i8x16_splat(62 - '-' - (63 - '/'))));
         more = wasm_v128_or(more, wasm_v128_and(wasm_i8x16_eq(text, wasm_i8x16_splat('_')), wasm_i8x16_splat(63 - '_' + 'A')));
     }
     *values = wasm_i8x16_add(value, more);
     return true;
 }
 
-/* Sixteen digits to twelve bytes. Not one more is stored: what follows may be bytes of the program's that stay as they are. */
+/* Converts sixteen digits to twelve bytes. No further byte is stored, because the bytes that follow
+   may belong to the program. */
 static inline void base64_bytes(uint8_t *to, v128_t values)
 {
     v128_t pairs = wasm_v128_or(wasm_i16x8_shl(wasm_v128_and(values, wasm_i16x8_splat(0x3F)), 6), wasm_u16x8_shr(values, 8));
@@ -147,7 +154,7 @@ size_t codec_base64_decode(CodecBase64 *state, uint8_t *to, size_t max, const ui
                 k += 12;
             }
         }
-        /* what is left, or a group with a character that is skipped, and up to where groups begin again */
+        /* The rest of the text, or a group with a skipped character, up to the next whole group. */
         for (size_t stop = n - i > 16 && max - k >= 12 ? i + 16 : n; i < n && k < max && (i < stop || have); i++) {
             uint8_t value = base64_values[text[i]];
             if (value != INVALID) {
@@ -178,7 +185,7 @@ size_t codec_base64_strict_prefix(uint8_t *to, const uint8_t *text, size_t n)
     return i;
 }
 
-/* ---- hexadecimal */
+/* Hexadecimal. */
 
 void codec_hex_encode(uint8_t *to, const uint8_t *from, size_t n)
 {
@@ -207,7 +214,7 @@ static int hex_digit(uint8_t c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Sixteen characters to eight 16-bit values; false when one is no digit. */
+/* Converts sixteen characters to eight 16-bit values. Returns false if a character is no digit. */
 static inline bool hex_bytes(v128_t text, v128_t *values)
 {
     v128_t number = wasm_i8x16_sub(text, wasm_i8x16_splat('0'));
@@ -242,12 +249,14 @@ size_t codec_hex_decode(uint8_t *to, size_t max, const uint8_t *text, size_t n)
     return k;
 }
 
-/* ---- search */
+/* Search. */
 
-/* Sixteen places at once: where both the first and the last byte of the needle are, the rest is compared. */
+/* Tests sixteen places at once. The rest of the needle is compared where its first and last bytes
+   match. */
 static inline uint32_t likely_places(const uint8_t *hay, v128_t head, v128_t tail, size_t m)
 {
-    return wasm_i8x16_bitmask(wasm_v128_and(wasm_i8x16_eq(wasm_v128_load(hay), head), wasm_i8x16_eq(wasm_v128_load(hay + m - 1), tail)));
+    return wasm_i8x16_bitmask(wasm_v128_and(wasm_i8x16_eq(wasm_v128_load(hay), head),
+                                            wasm_i8x16_eq(wasm_v128_load(hay + m - 1), tail)));
 }
 
 int64_t codec_find(const uint8_t *hay, int64_t at, int64_t last, const uint8_t *needle, size_t m, size_t unit, uint32_t *budget)
@@ -277,12 +286,14 @@ int64_t codec_find(const uint8_t *hay, int64_t at, int64_t last, const uint8_t *
 int64_t codec_find_last(const uint8_t *hay, int64_t at, const uint8_t *needle, size_t m, size_t unit, uint32_t *budget)
 {
     const v128_t head = wasm_u8x16_splat(needle[0]), tail = wasm_u8x16_splat(needle[m - 1]);
-    /* the highest place of the sixteen is `at`, so that with units of two the right ones are the odd ones */
+    /* The highest of the sixteen places is `at`, so with units of two bytes the valid places are
+       the odd ones. */
     const uint32_t price = 1 + m / 16, starts = unit == 2 ? 0xAAAA : 0xFFFF;
 
     while (at >= 0) {
         bool is_whole = at >= 15;
-        uint32_t cost = 1, places = is_whole ? likely_places(hay + at - 15, head, tail, m) & starts : (uint32_t)(hay[at] == needle[0]) << 15;
+        uint32_t cost = 1, places = is_whole ? likely_places(hay + at - 15, head, tail, m) & starts
+                                             : (uint32_t)(hay[at] == needle[0]) << 15;
         while (places) {
             uint32_t bit = 31 - __builtin_clz(places);
             int64_t place = at - 15 + bit;
@@ -301,7 +312,7 @@ int64_t codec_find_last(const uint8_t *hay, int64_t at, const uint8_t *needle, s
     return at;
 }
 
-/* ---- byte order */
+/* Byte order. */
 
 void codec_swap(uint8_t *bytes, size_t n, size_t width)
 {

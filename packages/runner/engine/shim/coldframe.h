@@ -1,11 +1,11 @@
-/* What the shim's files share: the guest's state and the small helpers. Everything that a start or a turn writes lies in one struct, so
-   that it dirties one page and not five. */
+/* Declarations that the shim's files share: the guest's state and small helpers. One struct holds
+   everything that a start or a turn writes, so that a turn dirties one page and not five. */
 #ifndef COLDFRAME_H
 #define COLDFRAME_H
 
 #define CF_ABI_VERSION 3
 #define CF_STACK_SIZE (4u << 20)
-/* kept free below the engine's limit for C functions that do not check */
+/* kept free below the engine's limit, for C functions that do not check the stack */
 #define CF_STACK_MARGIN (192u << 10)
 #define CF_INBOX_SIZE (64u << 10)
 
@@ -30,13 +30,13 @@ typedef struct CfState {
 } CfState;
 _Static_assert(sizeof(CfState) == 48, "the state block's layout is the ABI");
 
-/* Strings of the start block, in place. */
+/* A string of the start block, in place. */
 typedef struct CfText {
     const char *bytes;
     uint32_t len;
 } CfText;
 
-/* Why the guest is being unwound by an error nothing can catch. */
+/* The reason why an error that nothing can catch unwinds the guest. */
 typedef enum CfStop { CF_RUNNING = 0, CF_STOP_EXIT, CF_STOP_INTERRUPT, CF_STOP_MEMORY, CF_STOP_TIMEOUT } CfStop;
 
 enum {
@@ -46,17 +46,17 @@ enum {
 
 static struct Coldframe {
     CfState state;
-    /* arrays that native.loop shows to JavaScript; Node's layouts */
+    /* Arrays that native.loop shows to JavaScript, in Node's layouts. */
     uint32_t immediate_info[3]; /* count, refCount, hasOutstanding */
-    int32_t timer_info[1];      /* ref'd timers */
+    int32_t timer_info[1];      /* timers that hold the loop */
     int32_t exit_info[3];       /* exiting, exitCode, hasExitCode */
     uint8_t tick_info[4];       /* hasTickScheduled, hasRejectionToWarn */
 
     CfStop stop;
-    double deadline_ns;         /* of a vm script with a timeout, else 0 */
+    double deadline_ns;         /* deadline of a vm script with a timeout, else 0 */
     bool running_jobs;
     bool timer_ref;
-    uint32_t exhaustions;       /* how often the heap was full in this process */
+    uint32_t exhaustions;       /* number of times the heap was full in this process */
 
     uint32_t mode, pid, ppid, argc, envc, execc;
     void *start_block;
@@ -66,10 +66,11 @@ static struct Coldframe {
     JSValue cwd_override;       /* after chdir, else undefined */
     double time_origin_ns, time_origin_wall_ms;
 
-    JSValue main_promise;       /* of the program, or of the running evaluation; else undefined */
+    /* promise of the program or of the running evaluation, else undefined */
+    JSValue main_promise;
     uint32_t eval_id;
-    uint32_t eval_base_refs;    /* ref'd things when the evaluation began */
-    bool program_done;          /* its module has been evaluated */
+    uint32_t eval_base_refs;    /* number of references when the evaluation began */
+    bool program_done;          /* the program's module has been evaluated */
 
     void *big_inbox;
 } cf;
@@ -96,7 +97,7 @@ static JSValue cf_stop(JSContext *ctx, CfStop why);
 static void cf_report_uncaught(JSContext *ctx, JSValue error, bool from_promise);
 static _Noreturn void cf_fatal(JSContext *ctx, const char *what);
 
-/* inspect.c, messages.c: looking at values without running code */
+/* inspect.c, messages.c: reading values without running code */
 static JSValue cf_constructor_name(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv);
 static JSValueConst cf_plain_property(JSObject *p, JSAtom name);
 

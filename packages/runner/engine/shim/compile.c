@@ -1,6 +1,7 @@
-/* Compiling text: function bodies with parameters (Node's builtins and CommonJS), scripts, and whether source text is kept. */
+/* Compiles text: function bodies with parameters (Node's builtins and CommonJS) and scripts. The
+   bootstrap decides whether functions keep their source text. modules.c compiles ES modules. */
 
-/* The source as NUL-terminated UTF-8. */
+/* Returns the source as NUL-terminated UTF-8. */
 static const char *cf_source(JSContext *ctx, JSValueConst value, size_t *len)
 {
     if (!JS_IsString(value)) {
@@ -31,21 +32,22 @@ static bool cf_bool_option(JSContext *ctx, JSValueConst options, const char *nam
     return JS_ToBoolFree(ctx, JS_GetPropertyStr(ctx, options, name)) > 0;
 }
 
-/* Compiles without running. `line` is that of the first character. */
+/* Compiles without running. `line` is the line of the first character. */
 static JSValue cf_compile(JSContext *ctx, const char *text, size_t len, const char *filename, int line)
 {
     return JS_EvalInternal(ctx, ctx->global_obj, text, len, filename, line,
                            JS_EVAL_TYPE_GLOBAL | JS_EVAL_FLAG_COMPILE_ONLY, -1);
 }
 
-/* "(function (a,b) {\n" + source + "\n})". The line before the source's first has a number of its own, so that the
-   positions in the source are right. */
+/* Appends "(function (a,b) {\n" + source + "\n})". The line before the source's first line has a
+   number of its own, so that positions in the source are right. */
 static int cf_wrap_function(JSContext *ctx, DynBuf *out, JSValueConst params, int scopes, const char *source, size_t len)
 {
     int64_t count = 0;
 
     dbuf_putstr(out, "(function (");
-    if (scopes) { /* a function that makes it, with these objects around it: the later, the nearer */
+    /* a function that makes the function, within these objects: a later object is nearer */
+    if (scopes) {
         dbuf_putstr(out, ") { ");
         for (int i = 0; i < scopes; i++)
             dbuf_printf(out, "with (arguments[%d] ?? {}) ", i);
@@ -77,7 +79,8 @@ static int cf_wrap_function(JSContext *ctx, DynBuf *out, JSValueConst params, in
     return 0;
 }
 
-/* True when the wrapped text is one function that ends where the text ends: a source with a brace too many could close the wrapper. */
+/* Returns whether the wrapped text is one function that ends where the text ends. A source with an
+   extra brace could close the wrapper. */
 static bool cf_is_one_function(JSValueConst program, size_t text_len)
 {
     JSFunctionBytecode *b = JS_VALUE_GET_PTR(program);
@@ -160,7 +163,7 @@ static JSValue cf_run_script(JSContext *ctx, JSValueConst this_val, int argc, JS
     return JS_EvalFunction(b->realm, js_dup(data[0]));
 }
 
-/* compileScript(source, filename, options): a function that runs it */
+/* compileScript(source, filename, options): a function that runs the script */
 NATIVE(cf_compile_script)
 {
     JSValue program = cf_compile_script_value(ctx, argv);
@@ -177,7 +180,8 @@ NATIVE(cf_set_strip)
     return JS_UNDEFINED;
 }
 
-static JSValue cf_call_uncurried(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv, int magic, JSValueConst *data)
+static JSValue cf_call_uncurried(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv, int magic,
+                                 JSValueConst *data)
 {
     return JS_Call(ctx, data[0], argc > 0 ? argv[0] : JS_UNDEFINED, argc > 0 ? argc - 1 : 0, argv + 1);
 }

@@ -1,9 +1,12 @@
-/* Realms for node:vm. A context is a realm of the same runtime. When it is contextified, its global object (class ContextGlobal) has no properties
-   of its own: it asks the program's object (the sandbox) first and then `real`, the global object that the realm was made with. What each
-   question does there is what V8 does with the interceptors of node_contextify.cc, including their oddities: an assignment goes to both.
+/* Realms for node:vm. A context is a realm of the same runtime. A contextified realm has a global
+   object (class ContextGlobal) without properties of its own. That object asks the program's object
+   (the sandbox) first and then `real`, the global object that the realm was made with. Each
+   operation does what V8 does with the interceptors of node_contextify.cc, including their
+   oddities: an assignment changes both objects.
 
-   Who holds what: handle → realm → ContextGlobal → sandbox and real; the sandbox holds the handle by a private symbol. All of it is seen by the
-   collector, so a context goes with the last of its values. Patch 44-contexts has the engine's side. Next: bindings/contextify.js. */
+   References: handle → realm → ContextGlobal → sandbox and real; the sandbox holds the handle by a
+   private symbol. The collector sees all of them, so a context is freed with the last of its
+   values. The patch `contexts` has the engine's side. Next: bootstrap/vm/contexts.js. */
 
 typedef struct CfContextGlobal {
     JSValue sandbox, real;
@@ -21,7 +24,8 @@ static JSObject *cf_context_properties(JSObject *global)
     return JS_VALUE_GET_OBJ(cf_context_global(JS_MKPTR(JS_TAG_OBJECT, global))->real);
 }
 
-/* The first property of that name on the prototype chain: 1 and its flags, 0, -1. */
+/* Finds the first property of that name on the prototype chain. Returns 1 and sets its flags, 0 if
+   there is none, -1 on exception. */
 static int cf_chain_flags(JSContext *ctx, JSValueConst obj, JSAtom prop, int *flags)
 {
     JSValue at = js_dup(obj);
@@ -70,7 +74,7 @@ static JSValue cf_context_get(JSContext *ctx, JSValueConst obj, JSAtom prop, JSV
     return value;
 }
 
-/* `in`: what the sandbox inherits is not there, although it can be read. */
+/* Implements `in`: a property that the sandbox inherits is absent here, although it can be read. */
 static int cf_context_has(JSContext *ctx, JSValueConst obj, JSAtom prop)
 {
     CfContextGlobal *g = cf_context_global(obj);
@@ -82,7 +86,7 @@ static int cf_context_has(JSContext *ctx, JSValueConst obj, JSAtom prop)
     return has;
 }
 
-/* Whether a bare name means something. */
+/* Returns whether a bare name is defined. */
 static int cf_context_knows(JSContext *ctx, JSObject *global, JSAtom prop)
 {
     JSValueConst obj = JS_MKPTR(JS_TAG_OBJECT, global);
@@ -96,7 +100,7 @@ static int cf_context_set(JSContext *ctx, JSValueConst obj, JSAtom prop, JSValue
     int on_global, on_sandbox, global_flags = 0, sandbox_flags = 0;
     JSValue target;
 
-    /* through a prototype chain, or Reflect.set: an ordinary property of the receiver */
+    /* Through a prototype chain, or Reflect.set: an ordinary property of the receiver. */
     if (!JS_IsObject(receiver) || JS_VALUE_GET_PTR(receiver) != JS_VALUE_GET_PTR(obj))
         return JS_SetPropertyInternal2(ctx, g->real, prop, js_dup(value), receiver, flags);
 
@@ -123,7 +127,7 @@ static int cf_context_set(JSContext *ctx, JSValueConst obj, JSAtom prop, JSValue
             if (own < 0)
                 return -1;
             if (own && (own_flags & JS_PROP_GETSET))
-                return true; /* its setter has had it */
+                return true; /* its setter has run */
         }
     }
     target = js_dup(g->real);
@@ -149,8 +153,10 @@ static int cf_context_define(JSContext *ctx, JSValueConst obj, JSAtom prop, JSVa
     if (found < 0)
         return -1;
     if (!cf_is_read_only(found, own_flags) || (own_flags & JS_PROP_CONFIGURABLE)) {
-        int sandbox_flags = flags & (JS_PROP_HAS_ENUMERABLE | JS_PROP_ENUMERABLE | JS_PROP_HAS_CONFIGURABLE | JS_PROP_CONFIGURABLE);
-        if (flags & (JS_PROP_HAS_GET | JS_PROP_HAS_SET)) /* V8's interceptor names both, or a value, always */
+        int sandbox_flags = flags & (JS_PROP_HAS_ENUMERABLE | JS_PROP_ENUMERABLE |
+                                     JS_PROP_HAS_CONFIGURABLE | JS_PROP_CONFIGURABLE);
+        /* V8's interceptor always names both accessors, or a value */
+        if (flags & (JS_PROP_HAS_GET | JS_PROP_HAS_SET))
             sandbox_flags |= JS_PROP_HAS_GET | JS_PROP_HAS_SET;
         else
             sandbox_flags |= JS_PROP_HAS_VALUE | (flags & (JS_PROP_HAS_WRITABLE | JS_PROP_WRITABLE));
@@ -165,8 +171,8 @@ static int cf_context_define(JSContext *ctx, JSValueConst obj, JSAtom prop, JSVa
 static int cf_context_delete(JSContext *ctx, JSValueConst obj, JSAtom prop)
 {
     CfContextGlobal *g = cf_context_global(obj);
-    int gone = JS_DeleteProperty(ctx, g->sandbox, prop, 0);
-    return gone > 0 ? JS_DeleteProperty(ctx, g->real, prop, 0) : gone;
+    int deleted = JS_DeleteProperty(ctx, g->sandbox, prop, 0);
+    return deleted > 0 ? JS_DeleteProperty(ctx, g->real, prop, 0) : deleted;
 }
 
 static int cf_context_names(JSContext *ctx, JSPropertyEnum **out, uint32_t *out_count, JSValueConst obj)
@@ -183,7 +189,8 @@ static int cf_context_names(JSContext *ctx, JSPropertyEnum **out, uint32_t *out_
         return -1;
     }
     names = js_mallocz(ctx, (own_count + real_count + 1) * sizeof(*names));
-    /* the realm's own, then what only the sandbox shows: a builtin that the sandbox replaces counts as the sandbox's */
+    /* The realm's own names, then names that only the sandbox has: a builtin that the sandbox
+       replaces counts as the sandbox's. */
     for (uint32_t i = 0; names && i < real_count; i++)
         if (real[i].is_enumerable || !find_own_property1(JS_VALUE_GET_OBJ(g->sandbox), real[i].atom))
             names[count++] = (JSPropertyEnum){ .atom = JS_DupAtom(ctx, real[i].atom) };
@@ -199,7 +206,7 @@ static int cf_context_names(JSContext *ctx, JSPropertyEnum **out, uint32_t *out_
     return names ? 0 : -1;
 }
 
-/* `var` of a script: it is the realm's own until something is assigned. */
+/* Declares a `var` of a script, which is the realm's own until the first assignment. */
 static int cf_context_define_var(JSContext *ctx, JSAtom prop, int flags)
 {
     JSValueConst obj = ctx->global_obj;
@@ -207,18 +214,21 @@ static int cf_context_define_var(JSContext *ctx, JSAtom prop, int flags)
     if (found)
         return found < 0 ? -1 : 0;
     return JS_DefineProperty(ctx, cf_context_global(obj)->real, prop, JS_UNDEFINED, JS_UNDEFINED, JS_UNDEFINED,
-                             flags | JS_PROP_HAS_VALUE | JS_PROP_HAS_CONFIGURABLE | JS_PROP_HAS_WRITABLE | JS_PROP_HAS_ENUMERABLE) < 0 ? -1 : 0;
+                             flags | JS_PROP_HAS_VALUE | JS_PROP_HAS_CONFIGURABLE | JS_PROP_HAS_WRITABLE |
+                             JS_PROP_HAS_ENUMERABLE) < 0 ? -1 : 0;
 }
 
-/* A function declaration is assigned on the sandbox and defined in the realm. 0 when that is done: the engine's
-   own way would define it on the global object, which is both. */
+/* Assigns a function declaration on the sandbox and defines the function in the realm. Returns 0
+   when that is done. The engine would define the function on the global object, which represents
+   both. */
 static int cf_context_set_function(JSContext *ctx, JSAtom prop, JSValueConst func)
 {
     CfContextGlobal *g = cf_context_global(ctx->global_obj);
     if (JS_SetPropertyInternal(ctx, g->sandbox, prop, js_dup(func), 0) < 0)
         return -1;
     return JS_DefineProperty(ctx, g->real, prop, func, JS_UNDEFINED, JS_UNDEFINED,
-                             JS_PROP_HAS_VALUE | JS_PROP_HAS_WRITABLE | JS_PROP_WRITABLE | JS_PROP_HAS_ENUMERABLE | JS_PROP_ENUMERABLE) < 0 ? -1 : 0;
+                             JS_PROP_HAS_VALUE | JS_PROP_HAS_WRITABLE | JS_PROP_WRITABLE |
+                             JS_PROP_HAS_ENUMERABLE | JS_PROP_ENUMERABLE) < 0 ? -1 : 0;
 }
 
 static JSClassExoticMethods cf_context_methods = {
@@ -272,7 +282,7 @@ static const JSClassDef cf_context_handle_class_def = {
     "ContextHandle", .finalizer = cf_context_handle_finalizer, .gc_mark = cf_context_handle_mark,
 };
 
-/* Puts the global object that asks `sandbox` before the realm's own. */
+/* Puts a global object that asks `sandbox` in place of the realm's own. */
 static int cf_contextify(JSContext *realm, JSValueConst sandbox)
 {
     CfContextGlobal *g = js_malloc(realm, sizeof(*g));
@@ -280,7 +290,8 @@ static int cf_contextify(JSContext *realm, JSValueConst sandbox)
 
     if (!g)
         return -1;
-    proto = JS_NewObject(realm); /* V8 has one between the global object and Object.prototype */
+    /* V8 has an object between the global object and Object.prototype */
+    proto = JS_NewObject(realm);
     global = JS_IsException(proto) ? proto : JS_NewObjectProtoClass(realm, proto, cf_context_global_class);
     JS_FreeValue(realm, proto);
     if (JS_IsException(global)) {
@@ -293,8 +304,8 @@ static int cf_contextify(JSContext *realm, JSValueConst sandbox)
     return JS_DefinePropertyValue(realm, g->real, JS_ATOM_globalThis, js_dup(global), JS_PROP_CONFIGURABLE | JS_PROP_WRITABLE);
 }
 
-/* makeContext(sandbox or undefined, codeFromStrings, prepare): [handle, global]. `prepare(handle, global)` sees the realm's own global object,
-   before anything of the sandbox. */
+/* makeContext(sandbox or undefined, codeFromStrings, prepare): [handle, global]. `prepare(handle,
+   global)` gets the realm's own global object, before the sandbox is in use. */
 NATIVE(cf_make_context)
 {
     JSContext *realm = JS_NewContext(ctx->rt);
@@ -302,7 +313,7 @@ NATIVE(cf_make_context)
 
     if (!realm)
         return JS_ThrowOutOfMemory(ctx);
-    cf_seed(realm); /* the engine takes the time of day, which clones share */
+    cf_seed(realm); /* the engine would seed from the time of day, which clones share */
     handle = JS_NewObjectProtoClass(ctx, JS_NULL, cf_context_handle_class);
     if (JS_IsException(handle)) {
         JS_FreeContext(realm);
@@ -326,7 +337,8 @@ NATIVE(cf_make_context)
     return cf_array(ctx, 2, values);
 }
 
-/* The realm that `options.context` names, or the caller's; NULL with an exception. It lives as long as the handle, which the caller holds. */
+/* Returns the realm that `options.context` names, or the caller's; NULL with an exception. The
+   realm lives as long as the handle, which the caller holds. */
 static JSContext *cf_option_context(JSContext *ctx, JSValueConst options)
 {
     JSContext *realm;
@@ -349,7 +361,8 @@ static JSValue cf_no_job(JSContext *ctx, int argc, JSValueConst *argv)
     return JS_UNDEFINED;
 }
 
-/* Jobs that run in `realm`, until there are none, or until the program must stop. With `drop` they are forgotten. */
+/* Runs the jobs of `realm` until there are none, or until the program must stop. With `drop` the
+   jobs are removed without running. */
 static void cf_run_realm_jobs(JSContext *ctx, JSContext *realm, bool drop)
 {
     JSRuntime *rt = ctx->rt;
@@ -375,8 +388,8 @@ static void cf_run_realm_jobs(JSContext *ctx, JSContext *realm, bool drop)
     } while (any && (drop || !cf.stop));
 }
 
-/* runLimited(fn, timeoutMs, handle): what fn returns, after the microtasks of the handle's realm if one is given; `absent` when it took longer. A
-   timeout below 0 is none. */
+/* runLimited(fn, timeoutMs, handle): the result of fn, after the microtasks of the handle's realm
+   if a handle is given; `absent` on a timeout. A timeout below 0 means none. */
 NATIVE(cf_run_limited)
 {
     double timeout, outer = cf.deadline_ns, deadline = 0;
@@ -398,7 +411,7 @@ NATIVE(cf_run_limited)
         return cf.stop ? (JS_FreeValue(ctx, result), cf_stop(ctx, cf.stop)) : result;
     if (!deadline || (double)host_clock(HOST_CLOCK_MONOTONIC) < deadline) {
         JS_FreeValue(ctx, result);
-        return cf_stop(ctx, CF_STOP_TIMEOUT); /* an outer one's time is up */
+        return cf_stop(ctx, CF_STOP_TIMEOUT); /* the time of an outer call is over */
     }
     cf.stop = CF_RUNNING;
     JS_FreeValue(ctx, result);

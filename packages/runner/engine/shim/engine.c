@@ -1,5 +1,7 @@
-/* The engine and the parts of the shim that need its insides, as one translation unit: the patched quickjs.c first, then a file per topic.
-   They share static functions both ways (the patches call the cf_ functions that are defined here), and the compiler sees it all. */
+/* The engine and the parts of the shim that need its internals, as one translation unit: the
+   patched quickjs.c first, then a file per topic. Engine and shim call static functions of each
+   other (the patches call the cf_ functions that are defined here), and the compiler optimizes
+   across both. */
 #include "quickjs.c"
 
 #undef malloc

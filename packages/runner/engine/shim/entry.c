@@ -1,4 +1,5 @@
-/* The exports of docs/internals/guest-abi.md. */
+/* The exports of docs/internals/guest-abi.md: boot, freeze, and turn. Next: loop.c, which a turn
+   runs. */
 
 static uint8_t cf_inbox_memory[CF_INBOX_SIZE] __attribute__((aligned(16)));
 
@@ -70,7 +71,7 @@ static JSContext *cf_make_engine(void)
     cf_make_class(rt, &cf_context_global_class, &cf_context_global_class_def);
     cf_make_class(rt, &cf_context_handle_class, &cf_context_handle_class_def);
 
-    /* the C stack is [0, CF_STACK_SIZE) and a turn always begins at its top */
+    /* The C stack is [0, CF_STACK_SIZE), and a turn always begins at its top. */
     rt->stack_size = CF_STACK_SIZE - CF_STACK_MARGIN;
     rt->stack_top = CF_STACK_SIZE;
     update_stack_limit(rt);
@@ -135,7 +136,8 @@ CF_EXPORT(cf_boot) int32_t cf_boot(void)
     JS_FreeValue(ctx, params);
     JS_FreeValue(ctx, name);
     cf_drain(ctx);
-    /* what the bootstrap left behind must be done now: an image with pending work would do it in every process */
+    /* Pending work of the bootstrap must run now: an image with pending work would run that work in
+       every process. */
     cf_run_loop_for_image(ctx);
     cf_image.booted = true;
     return 0;
@@ -171,7 +173,8 @@ CF_EXPORT(cf_inbox) int32_t cf_inbox(int32_t len)
     return (int32_t)(uintptr_t)cf.big_inbox;
 }
 
-/* The host interrupted an evaluation: that ends it, and the runner lives on with what is left of its queues. */
+/* Ends an evaluation that the host interrupted. The runner continues with the rest of its
+   queues. */
 static void cf_end_interrupted_eval(JSContext *ctx)
 {
     cf.stop = CF_RUNNING;
@@ -185,7 +188,7 @@ static void cf_end_interrupted_eval(JSContext *ctx)
     cf.eval_id = 0;
 }
 
-/* Writes what the host reads after a turn. 1: the process is over. */
+/* Writes the state that the host reads after a turn. Returns 1 if the process has ended. */
 static int32_t cf_end_turn(JSContext *ctx)
 {
     static const int32_t codes[] = { 0, 0, CF_EXIT_INTERRUPTED, CF_EXIT_MEMORY };

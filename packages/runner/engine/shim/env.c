@@ -1,13 +1,14 @@
-/* process.env: one exotic object, the same in every process, over the start block's table. Reading finds the entry in place; the first
-   write or deletion makes an entry in an overlay, so that a process that leaves its environment alone costs nothing. */
+/* process.env: one exotic object, equal in every process, over the start block's table. A read
+   finds the entry in place. The first write or deletion adds an entry to an overlay, so a process
+   that does not change its environment pays nothing. */
 
 typedef struct CfEnvEntry {
-    CfText key;       /* into the start block, or an allocation when `owned` */
+    CfText key;       /* points into the start block, or to an allocation if `owned` */
     CfText value;
     bool deleted, owned;
 } CfEnvEntry;
 
-/* NULL until the table is looked at for the first time in this process */
+/* NULL until this process first reads the table. */
 static CfEnvEntry *cf_env;
 static uint32_t cf_env_count, cf_env_capacity;
 
@@ -52,10 +53,10 @@ static int cf_env_load(JSContext *ctx)
     return 0;
 }
 
-/* An entry by name, also a deleted one. */
+/* Finds an entry by name, deleted entries included. */
 static CfEnvEntry *cf_env_find(const char *key, size_t len)
 {
-    /* the last one wins, as in execve's table read by getenv's callers in Node */
+    /* The last entry wins, as when getenv's callers in Node read execve's table. */
     for (uint32_t i = cf_env_count; i-- > 0;)
         if (cf_env[i].key.len == len && !memcmp(cf_env[i].key.bytes, key, len))
             return &cf_env[i];
@@ -67,7 +68,8 @@ static bool cf_is_symbol(JSContext *ctx, JSAtom atom)
     return JS_AtomGetKind(ctx, atom) != JS_ATOM_KIND_STRING;
 }
 
-/* The live entry for a property key. -1: exception; symbols are never entries. */
+/* Sets `*out` to the live entry of a property key. Returns -1 on exception. Symbols are never
+   entries. */
 static int cf_env_lookup(JSContext *ctx, JSAtom atom, CfEnvEntry **out)
 {
     size_t len;
@@ -112,7 +114,7 @@ static int cf_env_store(JSContext *ctx, JSAtom atom, JSValueConst value)
     text = key ? JS_ToCStringLen(ctx, &value_len, value) : NULL;
     if (!text)
         goto done;
-    if (!key_len) { /* as in Node: a name that cannot be is dropped silently */
+    if (!key_len) { /* an impossible name is ignored without an error, as in Node */
         result = 1;
         goto done;
     }
@@ -197,7 +199,7 @@ static int cf_env_delete(JSContext *ctx, JSValueConst obj, JSAtom atom)
     if (cf_env_lookup(ctx, atom, &entry) < 0)
         return -1;
     cf_zone_reset();
-    /* a name may stand in the table twice */
+    /* the table may have a name twice */
     while (entry) {
         entry->deleted = true;
         CfText key = entry->key;

@@ -1,11 +1,14 @@
-/* How a guest ends against its will: the host says stop, memory runs out, process.exit unwinds, an error stays uncaught.
+/* The ways in which a guest ends against its will: the host stops the guest, memory is exhausted,
+   process.exit unwinds, an error stays uncaught.
 
-   Unwinding uses one immortal error object that the engine treats as uncatchable. `cf.stop` stays set, and the engine polls on every
-   call and every backward jump, so code that swallows the error by accident (a promise, an iterator's return) fails again at once. */
+   Unwinding uses one immortal error object that the engine treats as uncatchable. `cf.stop` stays
+   set, and the engine polls on every call and every backward jump. Code that swallows the error by
+   accident (a promise, an iterator's return) therefore fails again at once. Next: the patch
+   `interrupts`. */
 
 static void cf_throw_stop(JSContext *ctx)
 {
-    ctx->interrupt_counter = 0; /* the next poll comes immediately */
+    ctx->interrupt_counter = 0; /* makes the next call poll */
     JS_Throw(ctx, js_dup(cf_image.stop_error));
 }
 
@@ -17,7 +20,7 @@ static JSValue cf_stop(JSContext *ctx, CfStop why)
     return JS_EXCEPTION;
 }
 
-/* The engine's interrupt handler: non-zero unwinds. */
+/* The engine's interrupt handler. A non-zero result unwinds. */
 static int cf_interrupted(JSRuntime *rt, void *opaque)
 {
     if (cf.stop)
@@ -47,12 +50,15 @@ static void cf_print_out_of_memory(void)
 
 static void cf_end_out_of_memory(JSContext *ctx);
 
-/* A program that catches the error and goes on filling the heap would do so for ever. */
+/* A program that catches the error and continues to fill the heap would never end without a
+   limit. */
 #define CF_EXHAUSTIONS_MAX 200
-#define CF_EXHAUSTION_FULL 4 /* what counts when not even a small block is left */
+/* the weight of an allocation failure when not even a small block is free */
+#define CF_EXHAUSTION_FULL 4
 #define CF_EXHAUSTION_PROBE (64u << 10)
 
-/* An allocation has failed: what is needed to say so comes from the reserve, and the next object allocation collects garbage. */
+/* Handles a failed allocation: releases the reserve, so that the error can be reported, and makes
+   the next allocation of an object collect garbage. */
 static void cf_out_of_memory(JSRuntime *rt)
 {
     void *probe;
@@ -71,7 +77,7 @@ static JSValue cf_memory_error(void)
     return js_dup(cf_image.memory_error);
 }
 
-/* Memory is gone and the program with it. */
+/* Ends the program, because memory is exhausted. */
 static void cf_end_out_of_memory(JSContext *ctx)
 {
     if (cf.stop == CF_STOP_MEMORY)
@@ -88,7 +94,7 @@ static bool cf_is_memory_error(JSContext *ctx, JSValueConst error)
     return JS_VALUE_GET_OBJ(error)->class_id == JS_CLASS_ERROR && JS_VALUE_GET_OBJ(error)->is_memory_error;
 }
 
-/* `message` and stack of a thrown value, when nothing better can be called. */
+/* Prints `message` and stack of a thrown value without calling any code of the program. */
 static void cf_print_plainly(JSContext *ctx, JSValueConst error)
 {
     JSValue stack = JS_IsObject(error) ? JS_GetPropertyStr(ctx, error, "stack") : JS_UNDEFINED;
@@ -105,7 +111,7 @@ static void cf_print_plainly(JSContext *ctx, JSValueConst error)
     JS_FreeValue(ctx, stack);
 }
 
-/* Ends the program, or the evaluation that runs. */
+/* Ends the program, or the running evaluation. */
 static void cf_end_uncaught(JSContext *ctx, int code)
 {
     if (cf.mode == CF_MODE_RESIDENT) {
@@ -123,7 +129,7 @@ static void cf_end_uncaught(JSContext *ctx, int code)
     ctx->interrupt_counter = 0;
 }
 
-/* Takes `error`. */
+/* Reports `error` and takes its reference. */
 static void cf_report_uncaught(JSContext *ctx, JSValue error, bool from_promise)
 {
     JSValue result;
@@ -173,14 +179,14 @@ static void cf_report_exception(JSContext *ctx, bool from_promise)
     cf_report_uncaught(ctx, JS_GetException(ctx), from_promise);
 }
 
-/* reportUncaught(error, fromPromise): what process's `triggerUncaughtException` does */
+/* reportUncaught(error, fromPromise): implements `triggerUncaughtException` of process */
 NATIVE(cf_report_uncaught_native)
 {
     cf_report_uncaught(ctx, js_dup(argv[0]), JS_ToBool(ctx, argv[1]));
     return cf.stop ? cf_stop(ctx, cf.stop) : JS_UNDEFINED;
 }
 
-/* For the image build: prints the pending exception and gives up. */
+/* Prints the pending exception and ends the build of the image. */
 static _Noreturn void cf_fatal(JSContext *ctx, const char *what)
 {
     JSValue error = JS_GetException(ctx);

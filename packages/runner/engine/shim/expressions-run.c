@@ -1,6 +1,8 @@
-/* Running through a function's bytecode up to an instruction, with expressions.c's steps, and writing down the expressions that it then finds. */
+/* Runs through a function's bytecode up to an instruction, with the steps of expressions.c, and
+   records the expressions that the instruction finds. Next: messages.c. */
 
-/* The goto that leads back to `pos`, when nothing before `pos` does: then what it finds was computed further down. */
+/* Returns the goto that leads back to `pos` if no instruction before `pos` leads there. The
+   operands of `pos` were then computed further down. */
 static int cf_goto_back_to(CfReader *r, int pos)
 {
     const uint8_t *code = r->b->byte_code_buf;
@@ -25,7 +27,8 @@ static bool cf_is_noted(CfReader *r, int pos)
 
 static int cf_run_to(CfReader *r, int pos, int at);
 
-/* A pattern lies before the value that it takes apart: the jump over the pattern is followed to the value and back. */
+/* Follows the jump over a destructuring pattern to its value and back, because the pattern precedes
+   the value in the bytecode. */
 static void cf_fill_gap(CfReader *r, int pos)
 {
     int source = r->jump_count ? cf_goto_back_to(r, pos) : -1;
@@ -36,14 +39,15 @@ static void cf_fill_gap(CfReader *r, int pos)
         return;
     cf_meet(r, over.target);
     cf_run_to(r, over.target, source);
-    cf_note_jump(r, over.target); /* only its place matters from now on */
+    cf_note_jump(r, over.target); /* only its position matters from now on */
     if (r->jump_count && r->jumps[r->jump_count - 1].target == over.target)
         r->jumps[r->jump_count - 1] = over;
     r->dead = false;
     r->nesting--;
 }
 
-/* Runs from `pos` up to the instruction that contains `at`: its offset, or -1. */
+/* Runs from `pos` up to the instruction that contains `at`. Returns the instruction's offset, or
+   -1. */
 static int cf_run_to(CfReader *r, int pos, int at)
 {
     while (pos < r->b->byte_code_len && !r->failed) {
@@ -65,7 +69,8 @@ static int cf_run_to(CfReader *r, int pos, int at)
     return -1;
 }
 
-/* Reads up to the instruction that contains `at`: its offset, or -1. The stack then is what the instruction finds. */
+/* Reads up to the instruction that contains `at`. Returns the instruction's offset, or -1. The
+   stack then has the instruction's operands. */
 static int cf_read_expressions(CfReader *r, JSContext *ctx, JSFunctionBytecode *b, int at)
 {
     memset(r, 0, sizeof(*r));
@@ -84,7 +89,7 @@ static void cf_end_reading(CfReader *r)
     js_free_rt(r->ctx->rt, r->stack);
 }
 
-/* The expression `below` entries under the top; 0 is "no name". */
+/* Returns the expression `below` entries under the top; 0 means "no name". */
 static int cf_expression_at(CfReader *r, int below)
 {
     return r->depth > below ? r->stack[r->depth - 1 - below] : 0;

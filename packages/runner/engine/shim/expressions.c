@@ -1,24 +1,26 @@
-/* The text of an expression, read out of the bytecode that computes it: "object.method is not a function" needs `object.method`, and the engine
-   knows only a value. V8 prints its syntax tree; here the function is run through once with expressions in the place of values, up to the
-   instruction that failed. That works for every function, also for those whose source is gone, and costs nothing until something fails.
-   Next: messages.c, which makes sentences of these texts. */
+/* Reads the text of an expression out of the bytecode that computes the expression. The message
+   "object.method is not a function" needs `object.method`; the engine knows only a value. V8 prints
+   its syntax tree. Here the function is run through once, with expressions in place of values, up
+   to the failed instruction. This works for every function, also without source text, and costs
+   nothing until an operation fails. Next: messages.c, which makes sentences of these texts. */
 
 typedef enum CfKind {
     X_OTHER, X_NAME, X_INT, X_STRING, X_CONST, X_WORD, X_FIELD, X_ELEMENT, X_CALL, X_LIST, X_BINARY, X_UNARY,
     X_NULLISH, X_UNDEFINED_TEST, X_SUPER, X_DESTRUCTURED
 } CfKind;
 
-/* What `left` and `right` are depends on the kind: an expression, an atom, a number, an index of a constant, a count. */
+/* The meaning of `left` and `right` depends on the kind: an expression, an atom, a number, an index
+   of a constant, or a count. */
 typedef struct CfExpression {
     uint8_t kind;
-    bool optional; /* what is read from it is read with ?. */
+    bool optional; /* reads from this expression use ?. */
     int left, right;
     const char *word;
 } CfExpression;
 
 typedef struct CfJump {
     int target, depth;
-    int stack[16]; /* the upper end */
+    int stack[16]; /* the upper end of the stack */
 } CfJump;
 
 #define CF_EXPRESSIONS_MAX 50000
@@ -36,7 +38,7 @@ typedef struct CfReader {
     int depth, stack_size;
     CfJump jumps[CF_JUMPS_MAX];
     int jump_count;
-    int steps, nesting; /* of cf_run_to, which is the one loop that may go over a part more than once */
+    int steps, nesting; /* for cf_run_to, the only loop that may run over a part more than once */
     bool dead, failed;
 } CfReader;
 
@@ -73,7 +75,7 @@ static int cf_pop_expression(CfReader *r)
     return r->stack[--r->depth];
 }
 
-/* Reorders the upper `taken` entries: each letter of `order` names one of them, the lowest is 'a'. */
+/* Reorders the upper `taken` entries. Each letter of `order` names an entry; the lowest is 'a'. */
 static void cf_shuffle(CfReader *r, int taken, const char *order)
 {
     int held[5];
@@ -98,7 +100,7 @@ static void cf_note_jump(CfReader *r, int target)
         jump->stack[i] = r->stack[r->depth - 1 - i];
 }
 
-/* Where ways meet, what differs is nothing that has a name. */
+/* Merges the stacks of two paths: entries that differ have no name. */
 static void cf_meet(CfReader *r, int pos)
 {
     int kept = 0;
@@ -266,7 +268,8 @@ static void cf_step(CfReader *r, int pos)
         cf_push_variable(r, cf_variable_name(r, info, op, operand, 0));
         cf_push_variable(r, cf_variable_name(r, info, op, operand, 1));
         return;
-    case OP_get_loc: case OP_get_loc_check: case OP_get_loc8: case OP_get_loc0: case OP_get_loc1: case OP_get_loc2: case OP_get_loc3:
+    case OP_get_loc: case OP_get_loc_check: case OP_get_loc8:
+    case OP_get_loc0: case OP_get_loc1: case OP_get_loc2: case OP_get_loc3:
     case OP_get_arg: case OP_get_arg0: case OP_get_arg1: case OP_get_arg2: case OP_get_arg3:
     case OP_get_var_ref: case OP_get_var_ref_check:
     case OP_get_var_ref0: case OP_get_var_ref1: case OP_get_var_ref2: case OP_get_var_ref3:
@@ -346,7 +349,7 @@ static void cf_step(CfReader *r, int pos)
             r->stack[r->depth - 1] = copy;
         }
         cf_note_jump(r, pos + 1 + (info->fmt == OP_FMT_label8 ? get_i8(operand) : get_i32(operand)));
-        /* a declared pattern starts with the constant and jumps to its value */
+        /* A declared pattern starts with the constant and jumps to its value. */
         if (!r->failed && r->expressions[left].kind == X_UNDEFINED_TEST && cf_is_undefined(r, r->expressions[left].left))
             r->dead = op == OP_if_true || op == OP_if_true8;
         return;

@@ -1,5 +1,6 @@
-/* vsnprintf for what the engine formats: integers, strings, characters, pointers. libc's own pulls in files, floating point and bulk-memory
-   instructions; numbers of JavaScript never go through it (dtoa.c makes those). An unknown conversion is written as it stands. */
+/* vsnprintf for the formats that the engine uses: integers, strings, characters and pointers. The
+   version of libc needs files, floating point and bulk-memory instructions. Numbers of JavaScript
+   are never formatted here (dtoa.c formats them). An unknown conversion is written unchanged. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,8 +14,8 @@ typedef struct Out {
 
 typedef struct Spec {
     bool left, zero, plus, space, alternative;
-    int width, precision; /* -1: none */
-    int longs;            /* 2: 64 bits */
+    int width, precision; /* -1: not given */
+    int longs;            /* 2 means 64 bits */
 } Spec;
 
 static void put(Out *out, char c)
@@ -30,7 +31,7 @@ static void put_many(Out *out, char c, int count)
         put(out, c);
 }
 
-/* prefix, zeros, digits, padded to the width */
+/* Writes prefix, zeros and digits, padded to the width. */
 static void put_padded(Out *out, const Spec *s, const char *prefix, int zeros, const char *text, int len)
 {
     int used = (int)strlen(prefix) + zeros + len;

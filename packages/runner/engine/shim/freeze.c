@@ -1,13 +1,15 @@
-/* Drawing the line under the image: everything alive becomes immortal, everything later goes to fresh pages (patches 90, 92, 94 and alloc.c
-   are the other half). Before that, what would be made lazily in every process is made once. */
+/* Freezes the image: all live blocks become immortal, and later blocks come from fresh pages. The
+   patches `immortal-image`, `clustered-arenas` and `young-tables`, and alloc.c, are the other half.
+   Before the freeze, values that every process would make lazily are made once. */
 
-/* Room in the array of atoms for those of a process: consecutive entries behind the image's. */
+/* Places in the array of atoms for the atoms of a process: consecutive entries behind the
+   image's. */
 #define CF_YOUNG_ATOMS 4096
 #define CF_YOUNG_ATOM_HASH 256
-/* A process collects garbage for the first time when it has allocated this much. */
+/* The amount of allocated memory at which a process first collects garbage. */
 #define CF_FIRST_GC (4u << 20)
 
-/* Builtin functions are made when they are first looked up; here all of them are. */
+/* Makes all builtin functions, which the engine otherwise makes at their first lookup. */
 static bool cf_instantiate_builtins(JSContext *ctx)
 {
     struct list_head *el;
@@ -29,7 +31,7 @@ static bool cf_instantiate_builtins(JSContext *ctx)
             found = true;
         }
     }
-    return found; /* new objects stand at the end of the list; they may have such properties too */
+    return found; /* new objects are at the end of the list; they may have such properties too */
 }
 
 static void cf_reserve_atoms(JSRuntime *rt)
@@ -46,7 +48,8 @@ static void cf_reserve_atoms(JSRuntime *rt)
     rt->atom_free_index = start;
 }
 
-/* Free blocks of the engine's arenas stay free for ever; they are zeroed like those of the heap. */
+/* Zeroes the free blocks of the engine's arenas, which stay free, like the free blocks of the
+   heap. */
 static void cf_zero_free_blocks(JSRuntime *rt)
 {
     for (int i = 0; i < JS_ARENA_BLOCK_SIZE_COUNT; i++) {
@@ -63,7 +66,7 @@ static void cf_zero_free_blocks(JSRuntime *rt)
     }
 }
 
-/* A list whose head stays where it is becomes a ring of its own around `ring`. */
+/* Makes a list whose head must not move into a ring of its own around `ring`. */
 static void cf_move_list(struct list_head *head, struct list_head *ring)
 {
     init_list_head(ring);

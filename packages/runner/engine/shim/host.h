@@ -1,4 +1,5 @@
-/* The host's functions: the imports of docs/internals/guest-abi.md, and nothing else. Errors are negative Linux error numbers. */
+/* The host's functions: exactly the imports of docs/internals/guest-abi.md. Errors are negative
+   Linux error numbers. */
 #ifndef COLDFRAME_HOST_H
 #define COLDFRAME_HOST_H
 #include <stddef.h>

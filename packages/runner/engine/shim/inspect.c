@@ -1,4 +1,5 @@
-/* Looking inside values as util.inspect, assert and the loaders do through V8's API. Nothing here runs user code. */
+/* Reads the insides of values as util.inspect, assert and the loaders do through V8's API. No
+   function here runs code of the program. */
 
 NATIVE(cf_private_symbol)
 {
@@ -91,7 +92,7 @@ NATIVE(cf_preview_entries)
             return cf_entries(ctx, NULL, NULL, false, false, kv);
         s = JS_VALUE_GET_OBJ(it->obj)->u.map_state;
         first = it->cur_record ? it->cur_record->link.next : s->records.next;
-        if (is_set) /* the value of a set's entry is its key; [key, key] for entries() */
+        if (is_set) /* the value of a set's entry is its key; entries() has [key, key] */
             return kv ? cf_entries(ctx, s, first, true, false, true) : cf_entries(ctx, s, first, true, false, false);
         return cf_entries(ctx, s, first, it->kind != JS_ITERATOR_KIND_VALUE, it->kind != JS_ITERATOR_KIND_KEY, kv);
     }

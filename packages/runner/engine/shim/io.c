@@ -1,6 +1,7 @@
-/* Descriptors, clocks and entropy: the plain imports. A write that the host cannot take blocks this VM alone, in `wait_writable`. */
+/* Descriptors, clocks and entropy: the plain imports. A write that the host cannot accept yet
+   blocks only this VM, in `wait_writable`. */
 
-/* 0, or a negative errno */
+/* Returns 0, or a negative errno. */
 static int cf_write_all(int fd, const void *bytes, size_t len)
 {
     const uint8_t *p = bytes;
@@ -35,7 +36,7 @@ NATIVE(cf_write)
             return string;
         JSString *s = JS_VALUE_GET_STRING(string);
         n = cf_utf8_length(s);
-        if (!s->is_wide_char && n == s->len) { /* ASCII: written from where it is */
+        if (!s->is_wide_char && n == s->len) { /* ASCII is written in place */
             result = cf_write_all(fd, str8(s), n);
         } else {
             p = js_malloc(ctx, n);
@@ -52,7 +53,7 @@ NATIVE(cf_write)
     return result < 0 ? js_int32(result) : js_int64(n);
 }
 
-/* fd, and a range of a view */
+/* Reads the arguments fd, view, offset and length, and checks the range. */
 static int cf_fd_range(JSContext *ctx, JSValueConst *argv, int *fd, uint8_t **bytes, size_t *len)
 {
     int64_t offset, length;
@@ -185,7 +186,7 @@ NATIVE(cf_memory_usage)
     return usage;
 }
 
-/* memoryDetails(): where the engine's heap goes, for whoever wants the image smaller. */
+/* memoryDetails(): the uses of the engine's heap, for work on the image's size */
 NATIVE(cf_memory_details)
 {
     JSMemoryUsage u;
@@ -194,13 +195,14 @@ NATIVE(cf_memory_details)
         return details;
     JS_ComputeMemoryUsage(ctx->rt, &u);
     const struct { const char *name; int64_t value; } fields[] = {
-        { "malloced", u.malloc_size }, { "blocks", u.malloc_count }, { "used", u.memory_used_size }, { "atoms", u.atom_size },
-        { "atomCount", u.atom_count }, { "strings", u.str_size }, { "stringCount", u.str_count }, { "objects", u.obj_size },
-        { "objectCount", u.obj_count }, { "properties", u.prop_size }, { "propertyCount", u.prop_count }, { "shapes", u.shape_size },
+        { "malloced", u.malloc_size }, { "blocks", u.malloc_count }, { "used", u.memory_used_size },
+        { "atoms", u.atom_size }, { "atomCount", u.atom_count }, { "strings", u.str_size },
+        { "stringCount", u.str_count }, { "objects", u.obj_size }, { "objectCount", u.obj_count },
+        { "properties", u.prop_size }, { "propertyCount", u.prop_count }, { "shapes", u.shape_size },
         { "shapeCount", u.shape_count }, { "functions", u.js_func_size }, { "functionCount", u.js_func_count },
-        { "bytecode", u.js_func_code_size }, { "lineTables", u.js_func_pc2line_size }, { "lineTableCount", u.js_func_pc2line_count },
-        { "cFunctions", u.c_func_count }, { "arrays", u.array_count }, { "fastArrayElements", u.fast_array_elements },
-        { "binaryObjects", u.binary_object_size },
+        { "bytecode", u.js_func_code_size }, { "lineTables", u.js_func_pc2line_size },
+        { "lineTableCount", u.js_func_pc2line_count }, { "cFunctions", u.c_func_count }, { "arrays", u.array_count },
+        { "fastArrayElements", u.fast_array_elements }, { "binaryObjects", u.binary_object_size },
     };
     for (size_t i = 0; i < countof(fields); i++)
         JS_SetPropertyStr(ctx, details, fields[i].name, js_float64((double)fields[i].value));

@@ -1,17 +1,20 @@
-/* Microtasks, rejected promises without a handler, and the async context that travels with both. */
+/* Microtasks, rejected promises without a handler, and the async context that each job carries.
+   Next: loop.c. */
 
 static JSValue cf_microtask(JSContext *ctx, int argc, JSValueConst *argv)
 {
     JSValue result = JS_Call(ctx, argv[0], JS_UNDEFINED, 0, NULL);
     if (JS_IsException(result)) {
-        js_forget_sites(ctx->rt); /* V8 reports these with the place where the error was made */
+        /* V8 reports these errors with the place where the error was made */
+        js_forget_sites(ctx->rt);
         cf_report_exception(ctx, false);
     }
     JS_FreeValue(ctx, result);
     return JS_UNDEFINED;
 }
 
-/* Runs jobs until there are none. A nested call returns at once: the outer one goes on. */
+/* Runs jobs until there are none. A nested call returns at once, because the outer call
+   continues. */
 static void cf_run_jobs(JSContext *ctx)
 {
     JSContext *job_ctx;
@@ -72,7 +75,8 @@ NATIVE(cf_set_rejection_tracker)
     return JS_UNDEFINED;
 }
 
-/* V8's numbers for the tracker: 2 rejected after it was settled, 3 resolved after that. */
+/* V8's numbers for the tracker: 2 is rejected after the promise was settled, 3 is resolved after
+   that. */
 static void cf_promise_settled_again(JSContext *ctx, JSValueConst promise, JSValueConst value, bool is_reject)
 {
     JSValueConst args[3] = { js_int32(is_reject ? 2 : 3), promise, value };
@@ -84,7 +88,7 @@ static void cf_promise_settled_again(JSContext *ctx, JSValueConst promise, JSVal
     JS_FreeValue(ctx, result);
 }
 
-/* What a hook throws is an uncaught exception: the program's own flow goes on. */
+/* An exception of a hook is uncaught: the program's own flow continues. */
 static void cf_promise_hook(JSContext *ctx, JSPromiseHookType type, JSValueConst promise, JSValueConst parent, void *opaque)
 {
     static const uint8_t places[] = {
@@ -95,7 +99,7 @@ static void cf_promise_hook(JSContext *ctx, JSPromiseHookType type, JSValueConst
 
     if (cf.stop || !JS_IsFunction(ctx, hook))
         return;
-    hook = js_dup(hook); /* it may replace itself */
+    hook = js_dup(hook); /* the hook may replace itself */
     JSValue result = JS_Call(ctx, hook, JS_UNDEFINED, type == JS_PROMISE_HOOK_INIT ? 2 : 1, args);
     JS_FreeValue(ctx, hook);
     if (JS_IsException(result))

@@ -1,5 +1,6 @@
-/* What libc would ask of WASI, asked of our host or of nobody: the module imports nothing but `coldframe`.
-   Text for people (a broken invariant of the engine) goes to fd 2. */
+/* The functions that libc would ask of WASI, answered by our host or without a host: the module
+   imports only `coldframe`. Text for people (a broken invariant of the engine) is written to fd
+   2. */
 #include "host.h"
 #include <errno.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
-/* C libraries that do heavy work inside the guest, as natives. This unit sees the engine only through quickjs.h, so that a change here
-   does not compile the engine again. Each library has a file of its own; this one has what they share, and lists their tables. */
+/* C libraries that do heavy work inside the guest, as natives. This unit includes only quickjs.h of
+   the engine, so that a change here does not compile the engine again. Each library has a file of
+   its own. This file has their shared code and lists their tables. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,8 @@ typedef struct LibraryNative {
     int length;
 } LibraryNative;
 
-/* The bytes of a Uint8Array; NULL and an exception for anything else. An empty one has an address too. */
+/* Returns the bytes of a Uint8Array; NULL and an exception for other values. An empty array has an
+   address too. */
 static uint8_t *library_bytes(JSContext *ctx, JSValueConst value, size_t *len)
 {
     static uint8_t nothing;
@@ -24,8 +26,9 @@ static uint8_t *library_bytes(JSContext *ctx, JSValueConst value, size_t *len)
     return bytes;
 }
 
-/* C++'s operators new and delete, over the guest's allocator. Its runtime's own would bring libc's allocator and streams with them. An allocation
-   that fails ends the guest, as an uncaught bad_alloc would. */
+/* The operators new and delete of C++, over the guest's allocator. The C++ runtime's own operators
+   would bring libc's allocator and streams. A failed allocation ends the guest, as an uncaught
+   bad_alloc would. */
 void *_Znwm(size_t size);
 void *_Znwm(size_t size)
 {
@@ -50,7 +53,7 @@ void *_ZnwmRKSt9nothrow_t(size_t size, const void *nothrow) { return malloc(size
 void *_ZnamRKSt9nothrow_t(size_t size, const void *nothrow);
 void *_ZnamRKSt9nothrow_t(size_t size, const void *nothrow) { return malloc(size ? size : 1); }
 
-/* Ours aligns to 16, which is all that anything here needs. */
+/* Our allocator aligns to 16, which is enough for all code here. */
 void *_ZnwmSt11align_val_t(size_t size, size_t alignment);
 void *_ZnwmSt11align_val_t(size_t size, size_t alignment) { return _Znwm(size); }
 void _ZdlPvSt11align_val_t(void *memory, size_t alignment);
@@ -65,14 +68,14 @@ int posix_memalign(void **out, size_t alignment, size_t size)
     return *out ? 0 : 12; /* ENOMEM */
 }
 
-/* What C++ wants done at the end of a program: a guest has no such end. */
+/* C++ registers work for the end of a program here. A guest has no such end. */
 int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 int __cxa_atexit(void (*function)(void *), void *argument, void *object)
 {
     return 0;
 }
 
-/* How C++'s runtime gives up: with a message for the host. */
+/* The C++ runtime calls this function when it gives up: the host gets a message. */
 _Noreturn void _ZNSt3__222__libcpp_verbose_abortEPKcz(const char *format, ...);
 void _ZNSt3__222__libcpp_verbose_abortEPKcz(const char *format, ...)
 {

@@ -1,9 +1,9 @@
-/* The libraries' one entry: what the engine's unit calls while the image is built. */
+/* The entry point of the libraries, which the engine's unit calls while the image is built. */
 #ifndef COLDFRAME_LIBRARIES_H
 #define COLDFRAME_LIBRARIES_H
 #include "quickjs.h"
 
-/* Puts the libraries' functions onto `native`. */
+/* Adds the libraries' functions to `native`. */
 void cf_add_library_natives(JSContext *ctx, JSValue native);
 
 #endif

@@ -1,10 +1,12 @@
-/* ada: URLs as Node parses them. A URL lives as long as one call: Node's library keeps the text and where its parts are. */
+/* ada: URLs as Node parses them. A parsed URL lives only for one call: Node's library keeps the
+   text and the offsets of its parts. */
 #include "ada_c.h"
 
-/* What the numbers of `update` mean (lib/internal/url.js). */
+/* The meaning of the numbers of `update` (lib/internal/url.js). */
 enum { URL_PROTOCOL, URL_HOST, URL_HOSTNAME, URL_PORT, URL_USERNAME, URL_PASSWORD, URL_PATHNAME, URL_SEARCH, URL_HASH, URL_HREF };
 
-/* A string as UTF-8. The engine writes a lone surrogate with the three bytes it would have, Node the replacement character, which has three too. */
+/* Returns a string as UTF-8. The engine writes a lone surrogate as its own three bytes; Node writes
+   the replacement character, which has three bytes too. */
 static const char *url_text(JSContext *ctx, JSValueConst value, size_t *len)
 {
     const char *text = JS_ToCStringLen(ctx, len, value);
@@ -12,11 +14,12 @@ static const char *url_text(JSContext *ctx, JSValueConst value, size_t *len)
         return NULL;
     for (size_t i = 0; i + 2 < *len; i++)
         if ((uint8_t)text[i] == 0xed && (uint8_t)text[i + 1] >= 0xa0)
-            memcpy((char *)text + i, "\xef\xbf\xbd", 3); /* never a string's own bytes: those are ASCII */
+            /* never the string's own bytes, which are ASCII */
+            memcpy((char *)text + i, "\xef\xbf\xbd", 3);
     return text;
 }
 
-/* The URL's text; its parts go to the nine numbers of `parts`. Frees the URL. */
+/* Returns the URL's text, writes its offsets to the nine numbers of `parts`, and frees the URL. */
 static JSValue url_publish(JSContext *ctx, ada_url url, JSValueConst parts)
 {
     size_t len;
@@ -27,8 +30,8 @@ static JSValue url_publish(JSContext *ctx, ada_url url, JSValueConst parts)
         JS_ThrowRangeError(ctx, "the parts of a URL need nine numbers");
     else if (to) {
         const ada_url_components *c = ada_get_components(url);
-        uint32_t numbers[9] = { c->protocol_end, c->username_end, c->host_start, c->host_end, c->port, c->pathname_start, c->search_start,
-                                c->hash_start, ada_get_scheme_type(url) };
+        uint32_t numbers[9] = { c->protocol_end, c->username_end, c->host_start, c->host_end, c->port,
+                                c->pathname_start, c->search_start, c->hash_start, ada_get_scheme_type(url) };
         ada_string text = ada_get_href(url);
         memcpy(to, numbers, sizeof(numbers));
         href = JS_NewStringLen(ctx, text.data, text.length);
@@ -37,7 +40,8 @@ static JSValue url_publish(JSContext *ctx, ada_url url, JSValueConst parts)
     return href;
 }
 
-/* A URL out of a text, maybe relative to another; NULL when it is none. -1 with an exception. */
+/* Parses a URL, relative to another if `base` is given. `*out` is NULL if the text is no URL.
+   Returns -1 with an exception. */
 static int url_parse_text(JSContext *ctx, JSValueConst input, JSValueConst base, ada_url *out)
 {
     size_t len, base_len = 0;
@@ -100,7 +104,8 @@ static bool url_set(ada_url url, int action, const char *text, size_t len)
     }
 }
 
-/* urlUpdate(href, action, value, parts): the new text; false when the value is not taken, undefined when `href` is no URL */
+/* urlUpdate(href, action, value, parts): the new text; false if the value is refused, undefined if
+   `href` is no URL */
 LIBRARY_NATIVE(url_update)
 {
     ada_url url;
@@ -124,7 +129,8 @@ LIBRARY_NATIVE(url_update)
     return JS_FALSE;
 }
 
-/* urlTrim(href, keepHash, keepSearch, keepCredentials, parts): the text without what is not kept, or undefined */
+/* urlTrim(href, keepHash, keepSearch, keepCredentials, parts): the text without the omitted parts,
+   or undefined */
 LIBRARY_NATIVE(url_trim)
 {
     ada_url url;
@@ -143,7 +149,7 @@ LIBRARY_NATIVE(url_trim)
     return url_publish(ctx, url, argv[4]);
 }
 
-/* urlHost(name, toUnicode): a name as the host of a URL has it, empty when it cannot be one */
+/* urlHost(name, toUnicode): a name in the form of a URL's host, empty if impossible */
 LIBRARY_NATIVE(url_host)
 {
     size_t len;
@@ -168,7 +174,7 @@ LIBRARY_NATIVE(url_host)
     return result;
 }
 
-/* idna(name, toUnicode): empty when it cannot be done */
+/* idna(name, toUnicode): empty if the conversion fails */
 LIBRARY_NATIVE(url_idna)
 {
     size_t len;
@@ -182,7 +188,7 @@ LIBRARY_NATIVE(url_idna)
     return result;
 }
 
-/* urlOrigin(input): undefined when it is no URL */
+/* urlOrigin(input): undefined if the input is no URL */
 LIBRARY_NATIVE(url_origin)
 {
     ada_url url;

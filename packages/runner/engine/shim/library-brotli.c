@@ -1,5 +1,7 @@
-/* Brotli: one encoder or decoder per object of the class BrotliStream. The binding (bootstrap/zlib/brotli.js) knows Node's errors; this file runs the
-   streams and keeps a slice of work short where the library allows it: the encoder does nothing until a block is full, and then all of it. */
+/* Brotli: one encoder or decoder per object of the class BrotliStream. The binding
+   (bootstrap/zlib/brotli.js) knows Node's errors. This file runs the streams and keeps a slice of
+   work short where the library allows that. The encoder does nothing until a block is full, and
+   then compresses the whole block. */
 #include "brotli/decode.h"
 #include "brotli/encode.h"
 
@@ -7,8 +9,9 @@ typedef struct BrotliStream {
     BrotliEncoderState *encoder;
     BrotliDecoderState *decoder;
     BrotliEncoderPreparedDictionary *prepared;
-    uint8_t *dictionary;    /* both sides read it for as long as they live */
-    bool whole;             /* the lowest qualities make a block of each piece of input: it must come whole */
+    uint8_t *dictionary;    /* encoder and decoder read the dictionary as long as they live */
+    /* the lowest qualities make a block of each piece of input, so the input must arrive whole */
+    bool whole;
 } BrotliStream;
 
 #define BROTLI_SLICE (256u << 10)
@@ -67,7 +70,7 @@ LIBRARY_NATIVE(brotli_new)
     return object;
 }
 
-/* brotliInit(stream, encodes): makes it a fresh stream; false when there is no memory */
+/* brotliInit(stream, encodes): resets the stream; false if memory is exhausted */
 LIBRARY_NATIVE(brotli_init)
 {
     BrotliStream *s = JS_GetOpaque2(ctx, argv[0], brotli_class);
@@ -81,7 +84,7 @@ LIBRARY_NATIVE(brotli_init)
     return JS_NewBool(ctx, s->encoder || s->decoder);
 }
 
-/* brotliParameter(stream, key, value): whether it was taken */
+/* brotliParameter(stream, key, value): whether the library accepts the value */
 LIBRARY_NATIVE(brotli_parameter)
 {
     BrotliStream *s = JS_GetOpaque2(ctx, argv[0], brotli_class);
@@ -94,7 +97,7 @@ LIBRARY_NATIVE(brotli_parameter)
                            : s->decoder ? BrotliDecoderSetParameter(s->decoder, key, value) : false);
 }
 
-/* brotliDictionary(stream, bytes): 0, 1 when it could not be prepared, 2 when it could not be attached */
+/* brotliDictionary(stream, bytes): 0, 1 if preparing failed, 2 if attaching failed */
 LIBRARY_NATIVE(brotli_dictionary)
 {
     BrotliStream *s = JS_GetOpaque2(ctx, argv[0], brotli_class);
@@ -108,8 +111,8 @@ LIBRARY_NATIVE(brotli_dictionary)
         return JS_ThrowOutOfMemory(ctx);
     memcpy(s->dictionary, bytes, len);
     if (s->encoder) {
-        s->prepared = BrotliEncoderPrepareDictionary(BROTLI_SHARED_DICTIONARY_RAW, len, s->dictionary, BROTLI_MAX_QUALITY, brotli_alloc,
-                                                     brotli_free, NULL);
+        s->prepared = BrotliEncoderPrepareDictionary(BROTLI_SHARED_DICTIONARY_RAW, len, s->dictionary, BROTLI_MAX_QUALITY,
+                                                     brotli_alloc, brotli_free, NULL);
         problem = !s->prepared ? 1 : !BrotliEncoderAttachPreparedDictionary(s->encoder, s->prepared) ? 2 : 0;
     } else if (!s->decoder || !BrotliDecoderAttachDictionary(s->decoder, BROTLI_SHARED_DICTIONARY_RAW, len, s->dictionary)) {
         problem = 2;
@@ -117,8 +120,9 @@ LIBRARY_NATIVE(brotli_dictionary)
     return JS_NewInt32(ctx, problem);
 }
 
-/* brotliRun(stream, input, output, operation, left): left[0] and left[1] become the bytes of output and input that were not used. An encoder's
-   result is 0 for a failure; a decoder's is 0 for a failure, 1 at the end, 2 for more input, 3 for more output. */
+/* brotliRun(stream, input, output, operation, left): left[0] and left[1] become the numbers of
+   unused bytes of output and input. An encoder returns 0 for a failure. A decoder returns 0 for a
+   failure, 1 at the end, 2 for more input, 3 for more output. */
 LIBRARY_NATIVE(brotli_run)
 {
     BrotliStream *s = JS_GetOpaque2(ctx, argv[0], brotli_class);
@@ -134,10 +138,12 @@ LIBRARY_NATIVE(brotli_run)
         return JS_ThrowRangeError(ctx, "brotliRun: left is too short");
     const uint8_t *next_in = in;
     for (;;) {
-        size_t in_slice = s->whole || in_len < BROTLI_SLICE ? in_len : BROTLI_SLICE, out_slice = out_len < BROTLI_SLICE ? out_len : BROTLI_SLICE;
+        size_t in_slice = s->whole || in_len < BROTLI_SLICE ? in_len : BROTLI_SLICE,
+               out_slice = out_len < BROTLI_SLICE ? out_len : BROTLI_SLICE;
         size_t in_left = in_slice, out_left = out_slice;
         if (s->encoder)
-            result = BrotliEncoderCompressStream(s->encoder, in_slice < in_len ? BROTLI_OPERATION_PROCESS : (BrotliEncoderOperation)operation,
+            result = BrotliEncoderCompressStream(s->encoder,
+                                                 in_slice < in_len ? BROTLI_OPERATION_PROCESS : (BrotliEncoderOperation)operation,
                                                  &in_left, &next_in, &out_left, &out, NULL);
         else
             result = s->decoder ? (int)BrotliDecoderDecompressStream(s->decoder, &in_left, &next_in, &out_left, &out, NULL) : 0;
@@ -146,7 +152,8 @@ LIBRARY_NATIVE(brotli_run)
         if (host_poll() || !result || !out_len)
             break; /* stopped: the engine's own poll unwinds */
         bool moved = in_left != in_slice || out_left != out_slice;
-        if (s->encoder ? !moved || (!in_len && !BrotliEncoderHasMoreOutput(s->encoder)) : result == BROTLI_DECODER_RESULT_SUCCESS || !moved)
+        if (s->encoder ? !moved || (!in_len && !BrotliEncoderHasMoreOutput(s->encoder))
+            : result == BROTLI_DECODER_RESULT_SUCCESS || !moved)
             break;
         if (!s->encoder && result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT && !in_len)
             break;

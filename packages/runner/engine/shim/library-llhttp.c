@@ -1,10 +1,12 @@
-/* llhttp, Node's HTTP parser, as build/wasm-to-c.mjs brings it back from WebAssembly: its parsers and what it reads lie in an array of their own.
-   This file puts input in, and gathers what the callbacks bring: a handler in JavaScript is called for a message's begin, its headers as a whole,
-   pieces of its body, trailers and its end. */
+/* llhttp, Node's HTTP parser, as build/wasm-to-c.mjs translates it from WebAssembly. The parsers
+   and all memory that they read are in an array of their own. This file feeds input and collects
+   the results of the callbacks. A handler in JavaScript is called for a message's begin, its
+   complete headers, pieces of its body, trailers and its end. */
 
 enum { LLHTTP_MODULE_BYTES = 131072, LLHTTP_INPUT_BYTES = 65536, LLHTTP_DEPTH = 3, LLHTTP_REASON_BYTES = 64 };
 
-/* the module's memory; then inputs, one for each parser that runs inside a callback of another; then a reason of ours */
+/* The module's memory, then one input for each parser that runs inside a callback of another
+   parser, then a reason of ours. */
 static uint8_t llhttp_memory[LLHTTP_MODULE_BYTES + LLHTTP_DEPTH * LLHTTP_INPUT_BYTES + LLHTTP_REASON_BYTES];
 
 #include "llhttp.c"
@@ -20,16 +22,17 @@ typedef struct HttpText {
 } HttpText;
 
 typedef struct HttpParser {
-    u32 parser;             /* its place in the module's memory */
+    u32 parser;             /* address in the module's memory */
     u32 max_header, header_bytes;
     HttpText url, status, field, value;
     bool in_value;
-    bool raw;               /* nothing is gathered: the handler gets every event of llhttp */
+    bool raw;               /* nothing is collected: the handler gets every event of llhttp */
     JSValue headers;
     uint32_t header_count;
 } HttpParser;
 
-/* What runs now. Parsers can be nested: a callback may write to a socket whose other end is parsed at once. */
+/* The parser that runs now. Parsers can be nested: a callback may write to a socket whose other end
+   is parsed at once. */
 static struct {
     JSContext *ctx;
     HttpParser *p;
@@ -94,7 +97,7 @@ static bool http_append(HttpText *text, const uint8_t *bytes, size_t len)
     return true;
 }
 
-/* Bytes as the characters of the same number, as Node makes strings of them. */
+/* Converts bytes to the characters of equal numbers, as Node makes strings of them. */
 static JSValue http_latin1(JSContext *ctx, const char *bytes, size_t len)
 {
     char *wide, *to;
@@ -120,7 +123,7 @@ static JSValue http_latin1(JSContext *ctx, const char *bytes, size_t len)
     return string;
 }
 
-/* Puts the finished field and value into the list. */
+/* Appends the finished field and value to the list. */
 static int http_flush_pair(JSContext *ctx, HttpParser *p)
 {
     if (!p->field.len && !p->in_value)
@@ -129,8 +132,10 @@ static int http_flush_pair(JSContext *ctx, HttpParser *p)
         p->value.len--;
     if (JS_IsUndefined(p->headers))
         p->headers = JS_NewArray(ctx);
-    if (JS_DefinePropertyValueUint32(ctx, p->headers, p->header_count, http_latin1(ctx, p->field.bytes, p->field.len), JS_PROP_C_W_E) < 0 ||
-        JS_DefinePropertyValueUint32(ctx, p->headers, p->header_count + 1, http_latin1(ctx, p->value.bytes, p->value.len), JS_PROP_C_W_E) < 0)
+    if (JS_DefinePropertyValueUint32(ctx, p->headers, p->header_count,
+                                     http_latin1(ctx, p->field.bytes, p->field.len), JS_PROP_C_W_E) < 0 ||
+        JS_DefinePropertyValueUint32(ctx, p->headers, p->header_count + 1,
+                                     http_latin1(ctx, p->value.bytes, p->value.len), JS_PROP_C_W_E) < 0)
         return -1;
     p->header_count += 2;
     p->field.len = p->value.len = 0;
@@ -138,7 +143,7 @@ static int http_flush_pair(JSContext *ctx, HttpParser *p)
     return 0;
 }
 
-/* The list, which is then the caller's. */
+/* Returns the list and passes its reference to the caller. */
 static JSValue http_take_headers(JSContext *ctx, HttpParser *p)
 {
     JSValue headers = JS_IsUndefined(p->headers) ? JS_NewArray(ctx) : p->headers;
@@ -147,7 +152,7 @@ static JSValue http_take_headers(JSContext *ctx, HttpParser *p)
     return headers;
 }
 
-/* Stops the parser with a reason of ours, which it keeps until it is asked. */
+/* Stops the parser with a reason of ours, which the parser keeps until the reason is read. */
 static u32 http_refuse(u32 parser, const char *reason)
 {
     u32 place = LLHTTP_MODULE_BYTES + LLHTTP_DEPTH * LLHTTP_INPUT_BYTES;
@@ -156,7 +161,8 @@ static u32 http_refuse(u32 parser, const char *reason)
     return LLHTTP_USER;
 }
 
-/* Calls the handler; its number, or -1 after an exception, which stops the parser. Takes the values. */
+/* Calls the handler and takes the references to the values. Returns the handler's number, or -1
+   after an exception, which stops the parser. */
 static int32_t http_call(int kind, JSValue a, JSValue b, JSValue c)
 {
     JSContext *ctx = http_now.ctx;
@@ -188,7 +194,7 @@ static u32 http_gather(HttpText *text, u32 at, u32 len)
     return error;
 }
 
-/* An event with a piece of the input, for those who gather themselves. */
+/* Reports a piece of the input to a handler that collects by itself. */
 static u32 http_piece(int kind, u32 at, u32 len)
 {
     return http_call(kind, JS_NewUint32(http_now.ctx, at - http_now.input), JS_NewUint32(http_now.ctx, len), JS_UNDEFINED);
@@ -237,7 +243,8 @@ static u32 llhttp_wasm_on_headers_complete(u32 parser, u32 status, u32 upgrade, 
     int32_t result;
 
     if (p->raw)
-        return http_call(EVENT_HEADERS_COMPLETE, JS_NewUint32(ctx, status), JS_NewBool(ctx, upgrade), JS_NewBool(ctx, keep_alive));
+        return http_call(EVENT_HEADERS_COMPLETE, JS_NewUint32(ctx, status), JS_NewBool(ctx, upgrade),
+                         JS_NewBool(ctx, keep_alive));
     p->header_bytes = 0;
     if (http_flush_pair(ctx, p)) {
         http_now.failed = true;
@@ -255,7 +262,8 @@ static u32 llhttp_wasm_on_body(u32 parser, u32 at, u32 len)
         return http_piece(EVENT_BODY, at, len);
     if (!len)
         return LLHTTP_OK;
-    return http_call(EVENT_BODY, JS_NewUint32(http_now.ctx, at - http_now.input), JS_NewUint32(http_now.ctx, len), JS_UNDEFINED) < 0
+    return http_call(EVENT_BODY, JS_NewUint32(http_now.ctx, at - http_now.input), JS_NewUint32(http_now.ctx, len),
+                     JS_UNDEFINED) < 0
                ? LLHTTP_USER : LLHTTP_OK;
 }
 
@@ -290,7 +298,8 @@ LIBRARY_NATIVE(http_new)
     return object;
 }
 
-/* httpInit(state, type, maxHeaderBytes, lenient, raw): a mask of Node's; false when there is no room for another parser */
+/* httpInit(state, type, maxHeaderBytes, lenient, raw): a mask of Node's; false if there is no space
+   for another parser */
 LIBRARY_NATIVE(http_init)
 {
     typedef void (*Lenient)(u32, u32);
@@ -331,8 +340,8 @@ static HttpParser *http_get(JSContext *ctx, JSValueConst value)
     return p;
 }
 
-/* httpRun(state, handler, bytes, offset, length, result): result[0] is llhttp's error, result[1] where it was, result[2] whether it is an upgrade;
-   without bytes the end of the input */
+/* httpRun(state, handler, bytes, offset, length, result): result[0] is llhttp's error, result[1]
+   its place, result[2] whether the message is an upgrade. Without bytes the input has ended. */
 LIBRARY_NATIVE(http_run)
 {
     HttpParser *p = http_get(ctx, argv[0]);
@@ -357,16 +366,16 @@ LIBRARY_NATIVE(http_run)
         result[0] = llhttp_finish_(p->parser);
     while (!ends && done < length) {
         u32 slice = length - done < LLHTTP_INPUT_BYTES ? length - done : LLHTTP_INPUT_BYTES;
-        /* looked up each time: a callback may have detached the buffer */
+        /* Fetched each time: a callback may have detached the buffer. */
         bytes = library_bytes(ctx, argv[2], &total);
         if (!bytes || offset > total || length > total - offset) {
             if (bytes)
-                JS_ThrowRangeError(ctx, "the input is gone");
+                JS_ThrowRangeError(ctx, "the input buffer is detached");
             http_now.failed = true;
             break;
         }
         memcpy(llhttp_memory + http_now.input, bytes + offset + done, slice);
-        http_now.input -= done; /* callbacks tell places in the whole input */
+        http_now.input -= done; /* callbacks report places in the whole input */
         result[0] = llhttp_execute_(p->parser, http_now.input + done, slice);
         if (result[0]) {
             u32 at = llhttp_get_error_pos_(p->parser);

@@ -1,4 +1,5 @@
-/* merve: which names a CommonJS module exports, found without running it. Node uses the same library. */
+/* merve: finds the names that a CommonJS module exports without running the module. Node uses the
+   same library. */
 #include "merve_c.h"
 
 static JSValue merve_names(JSContext *ctx, merve_analysis analysis, size_t count,
@@ -15,7 +16,8 @@ static JSValue merve_names(JSContext *ctx, merve_analysis analysis, size_t count
     return array;
 }
 
-/* parseCommonJs(source): [exports, reexports]; two empty arrays when the text is not what the lexer expects */
+/* parseCommonJs(source): [exports, reexports]; two empty arrays for a text that the lexer
+   rejects */
 LIBRARY_NATIVE(merve_parse)
 {
     size_t len;

@@ -1,5 +1,6 @@
-/* zlib: one stream per object of the class ZlibStream. The binding (bootstrap/bindings/zlib.js) knows Node's modes and errors; this file runs the
-   streams and keeps a slice of work short, so that the host can stop a guest between two. */
+/* zlib: one stream per object of the class ZlibStream. The binding
+   (bootstrap/internal-bindings/zlib.js) knows Node's modes and errors. This file runs the streams
+   and keeps a slice of work short, so that the host can stop a guest between two slices. */
 #include "zlib.h"
 
 enum { ZLIB_NONE, ZLIB_DEFLATE, ZLIB_INFLATE };
@@ -9,7 +10,7 @@ typedef struct ZlibStream {
     int kind;
 } ZlibStream;
 
-/* Bytes of input and of output in one call of the library. */
+/* The bytes of input and of output in one call of the library. */
 #define ZLIB_SLICE (256u << 10)
 
 static JSClassID zlib_class;
@@ -65,7 +66,7 @@ LIBRARY_NATIVE(zlib_new)
     return object;
 }
 
-/* Integer arguments from argv[1] on. */
+/* Reads integer arguments from argv[1] on. */
 static int zlib_integers(JSContext *ctx, JSValueConst *argv, int count, int32_t *out)
 {
     for (int i = 0; i < count; i++)
@@ -99,7 +100,8 @@ LIBRARY_NATIVE(zlib_reset)
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
     if (!s)
         return JS_EXCEPTION;
-    return JS_NewInt32(ctx, s->kind == ZLIB_DEFLATE ? deflateReset(&s->z) : s->kind == ZLIB_INFLATE ? inflateReset(&s->z) : Z_STREAM_ERROR);
+    return JS_NewInt32(ctx, s->kind == ZLIB_DEFLATE ? deflateReset(&s->z)
+                            : s->kind == ZLIB_INFLATE ? inflateReset(&s->z) : Z_STREAM_ERROR);
 }
 
 /* zlibParams(stream, level, strategy) */
@@ -107,7 +109,8 @@ LIBRARY_NATIVE(zlib_params)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
     int32_t a[2];
-    /* changing them flushes what is pending; without room for output that is put off, but there must be a place */
+    /* A change of parameters flushes pending output. Without space for output the flush is
+       postponed, but the pointer must be valid. */
     static uint8_t nowhere;
     if (!s || zlib_integers(ctx, argv, 2, a))
         return JS_EXCEPTION;
@@ -129,7 +132,8 @@ LIBRARY_NATIVE(zlib_dictionary)
     return JS_NewInt32(ctx, result);
 }
 
-/* zlibRun(stream, input, output, flush, left): left[0] and left[1] become the bytes of output and input that were not used */
+/* zlibRun(stream, input, output, flush, left): left[0] and left[1] become the numbers of unused
+   bytes of output and input */
 LIBRARY_NATIVE(zlib_run)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
@@ -167,7 +171,7 @@ LIBRARY_NATIVE(zlib_run)
     return JS_NewInt32(ctx, result);
 }
 
-/* zlibMessage(stream): zlib's own words for the last error, or undefined */
+/* zlibMessage(stream): zlib's own text for the last error, or undefined */
 LIBRARY_NATIVE(zlib_message)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);

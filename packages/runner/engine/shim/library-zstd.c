@@ -1,6 +1,7 @@
-/* Zstandard: one compressor or decompressor per object of the class ZstdStream. The binding (bootstrap/zlib/zstd.js) knows Node's errors; this file
-   runs the streams and keeps the output of a step short, so that the host can stop a guest between two. The input goes in whole: a frame that is
-   begun with all of its input says how long that is. */
+/* Zstandard: one compressor or decompressor per object of the class ZstdStream. The binding
+   (bootstrap/zlib/zstd.js) knows Node's errors. This file runs the streams and keeps the output of
+   a step short, so that the host can stop a guest between two steps. The input is passed whole: a
+   frame that begins with all of its input records the input's length. */
 #include "zstd.h"
 #include "zstd_errors.h"
 
@@ -50,7 +51,7 @@ LIBRARY_NATIVE(zstd_new)
     return object;
 }
 
-/* zstdInit(stream, compresses): makes it a fresh stream; false when there is no memory */
+/* zstdInit(stream, compresses): resets the stream; false if memory is exhausted */
 LIBRARY_NATIVE(zstd_init)
 {
     ZstdStream *s = JS_GetOpaque2(ctx, argv[0], zstd_class);
@@ -64,7 +65,7 @@ LIBRARY_NATIVE(zstd_init)
     return JS_NewBool(ctx, s->compressor || s->decompressor);
 }
 
-/* zstdParameter(stream, key, value): whether it was taken */
+/* zstdParameter(stream, key, value): whether the library accepts the value */
 LIBRARY_NATIVE(zstd_parameter)
 {
     ZstdStream *s = JS_GetOpaque2(ctx, argv[0], zstd_class);
@@ -77,7 +78,7 @@ LIBRARY_NATIVE(zstd_parameter)
                                                        : ZSTD_DCtx_setParameter(s->decompressor, key, value)));
 }
 
-/* zstdPledge(stream, size): how long the input will be; whether it was taken */
+/* zstdPledge(stream, size): announces the input's length; whether the library accepts it */
 LIBRARY_NATIVE(zstd_pledge)
 {
     ZstdStream *s = JS_GetOpaque2(ctx, argv[0], zstd_class);
@@ -87,7 +88,7 @@ LIBRARY_NATIVE(zstd_pledge)
     return JS_NewBool(ctx, s->compressor && !ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(s->compressor, size)));
 }
 
-/* zstdDictionary(stream, bytes): whether it was taken */
+/* zstdDictionary(stream, bytes): whether the library accepts the dictionary */
 LIBRARY_NATIVE(zstd_dictionary)
 {
     ZstdStream *s = JS_GetOpaque2(ctx, argv[0], zstd_class);
@@ -101,14 +102,16 @@ LIBRARY_NATIVE(zstd_dictionary)
                                                        : ZSTD_DCtx_loadDictionary(s->decompressor, bytes, len)));
 }
 
-/* ZstdStream's one step: what the library returns. */
+/* Runs one step of a ZstdStream and returns the library's result. */
 static size_t zstd_step(ZstdStream *s, ZSTD_outBuffer *out, ZSTD_inBuffer *in, ZSTD_EndDirective directive)
 {
-    return s->compressor ? ZSTD_compressStream2(s->compressor, out, in, directive) : ZSTD_decompressStream(s->decompressor, out, in);
+    return s->compressor ? ZSTD_compressStream2(s->compressor, out, in, directive)
+                         : ZSTD_decompressStream(s->decompressor, out, in);
 }
 
-/* zstdRun(stream, input, output, directive, left): left[0] and left[1] become the bytes of output and input that were not used, left[2] is 1
-   while a frame is unfinished. The library's error number, or 0. */
+/* zstdRun(stream, input, output, directive, left) sets left[0] and left[1] to the numbers of unused
+   bytes of output and input. It sets left[2] to 1 while a frame is unfinished. Returns the
+   library's error number, or 0. */
 LIBRARY_NATIVE(zstd_run)
 {
     ZstdStream *s = JS_GetOpaque2(ctx, argv[0], zstd_class);
@@ -133,7 +136,7 @@ LIBRARY_NATIVE(zstd_run)
             break; /* stopped: the engine's own poll unwinds */
         bool done = s->compressor ? directive == ZSTD_e_continue || result == 0 : true;
         if (s->decompressor && result == 0)
-            break; /* the end of a frame; Node does not look for another */
+            break; /* the end of a frame; Node does not look for another frame */
         if (out.pos == out_len || (in.pos == in_len && done && out.pos < out.size))
             break;
         if (in.pos == in_before && out.pos == out_before)
@@ -144,7 +147,7 @@ LIBRARY_NATIVE(zstd_run)
     return JS_NewInt32(ctx, ZSTD_isError(result) ? ZSTD_getErrorCode(result) : 0);
 }
 
-/* zstdMessage(error): the library's words */
+/* zstdMessage(error): the library's text */
 LIBRARY_NATIVE(zstd_message)
 {
     int32_t error;

@@ -1,12 +1,14 @@
-/* console.log's short way: a line of primitive values goes to the host without Node's console, Writable and inspect, which cost a
-   hundred times as much. It must be indistinguishable, so it stands down whenever anything that could change the output has been
-   touched: that is what the guards say, and checking them runs no code. */
+/* The short path of console.log. A line of primitive values is passed to the host without Node's
+   console, Writable and inspect, which cost a hundred times as much. The output must be
+   indistinguishable, so the short path is not taken after a change of anything that could affect
+   the output. Guards describe these conditions, and checking guards runs no code. */
 
 typedef struct CfGuard {
     JSObject *object;
     JSAtom key;
-    JSValue expected; /* cf_image.absent: there must be no such own property; of an accessor, its getter */
-    uint32_t mask;    /* of an integer: the bits that count; 0: all */
+    /* cf_image.absent: no such own property may exist; for an accessor: its getter */
+    JSValue expected;
+    uint32_t mask;    /* for an integer: the bits that count, 0 for all */
 } CfGuard;
 
 typedef struct CfLog {
@@ -16,7 +18,8 @@ typedef struct CfLog {
     CfGuard guards[];
 } CfLog;
 
-/* Whether this process has the environment variable, without making the table of it. */
+/* Returns whether this process has the environment variable, without making the table of
+   process.env. */
 static bool cf_env_has(const char *key, size_t len)
 {
     const char *p = cf.env_begin;
@@ -34,7 +37,7 @@ static bool cf_env_has(const char *key, size_t len)
     return false;
 }
 
-/* Colours are for values that are no text: FORCE_COLOR matters for them alone. */
+/* Colours apply only to values that are no text, so FORCE_COLOR matters only for other values. */
 static bool cf_no_forced_color(int argc, JSValueConst *argv)
 {
     for (int i = 0; i < argc; i++)
@@ -67,7 +70,7 @@ static bool cf_guard_holds(const CfGuard *g)
     case JS_TAG_UNDEFINED:
         return true;
     case JS_TAG_OBJECT:
-    case JS_TAG_STRING: /* the same string, not an equal one: good enough for constants */
+    case JS_TAG_STRING: /* identical strings, not equal ones: enough for constants */
         return JS_VALUE_GET_PTR(pr->u.value) == JS_VALUE_GET_PTR(g->expected);
     default:
         return false;
@@ -100,7 +103,7 @@ static bool cf_is_plain(JSValueConst v)
     }
 }
 
-/* Appends one value; -1 on exception. */
+/* Appends a value. Returns -1 on exception. */
 static int cf_log_value(JSContext *ctx, DynBuf *out, JSValueConst v)
 {
     JSValue string;
@@ -125,7 +128,7 @@ static int cf_log_value(JSContext *ctx, DynBuf *out, JSValueConst v)
     return failed;
 }
 
-/* One short line is put together on the stack. */
+/* A short line is assembled on the stack. */
 #define CF_LOG_INLINE 480
 
 static JSValue cf_log_line(JSContext *ctx, int fd, int argc, JSValueConst *argv)

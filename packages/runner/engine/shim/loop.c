@@ -1,11 +1,12 @@
-/* The event loop, in C: Node's order of callbacks, ticks, microtasks, timers and immediates, and the decision when a program or an
-   evaluation is over. JavaScript is called only where there is something for it to do. */
+/* The event loop, in C: Node's order of callbacks, ticks, microtasks, timers and immediates, and
+   the decision when a program or an evaluation has ended. JavaScript is called only if it has work
+   to do. Next: jobs.c for microtasks, bootstrap/event-loop/hooks.js for the JavaScript side. */
 
 #define CF_NO_TIMER (-1.0)
 
-static double cf_next_timer = CF_NO_TIMER; /* in cf_loop_now()'s time */
+static double cf_next_timer = CF_NO_TIMER; /* in the time of cf_loop_now() */
 
-/* Whole milliseconds since the process began. */
+/* Returns whole milliseconds since the process began. */
 static double cf_loop_now(void)
 {
     return floor(((double)host_clock(HOST_CLOCK_MONOTONIC) - cf.time_origin_ns) / 1e6);
@@ -58,7 +59,8 @@ NATIVE(cf_set_hooks)
     return JS_UNDEFINED;
 }
 
-/* Calls a hook if there is one. False: there is none, or it failed (reported). */
+/* Calls a hook. Returns false if there is no such hook or if the hook failed, which is then
+   reported. */
 static bool cf_call_hook(JSContext *ctx, int which, int argc, JSValueConst *argv, JSValue *result)
 {
     JSValue value;
@@ -76,7 +78,7 @@ static bool cf_call_hook(JSContext *ctx, int which, int argc, JSValueConst *argv
     return true;
 }
 
-/* Node's InternalCallbackScope::Close */
+/* Does the work of Node's InternalCallbackScope::Close. */
 static void cf_drain(JSContext *ctx)
 {
     if (!cf.tick_info[0])
@@ -91,18 +93,19 @@ static void cf_drain(JSContext *ctx)
     }
 }
 
-/* ---- programs */
+/* Programs. */
 
-/* The promise of the running program's end; takes it. */
+/* Sets the promise of the running program's end and takes its reference. */
 static void cf_set_main_promise(JSContext *ctx, JSValue promise)
 {
     JSPromiseData *s = JS_GetOpaque(promise, JS_CLASS_PROMISE);
     if (s)
-        js_promise_set_handled(ctx, promise); /* its failure is reported here, not as an unhandled rejection */
+        /* its failure is reported here, not as an unhandled rejection */
+        js_promise_set_handled(ctx, promise);
     set_value(ctx, &cf.main_promise, promise);
 }
 
-/* Compiles and starts a program. `source` is followed by a NUL. */
+/* Compiles and starts a program. A NUL follows `source`. */
 static void cf_run_program(JSContext *ctx, CfText source, const char *url)
 {
     JSModuleDef *m = cf_compile_module(ctx, source.bytes, source.len, url);
@@ -134,11 +137,12 @@ static void cf_run_program(JSContext *ctx, CfText source, const char *url)
         return;
     }
     cf_set_main_promise(ctx, promise);
-    /* Node evaluates a module inside a microtask: those that it makes come before its ticks */
+    /* Node evaluates a module inside a microtask: the module's own microtasks run before its
+       ticks. */
     cf_run_jobs(ctx);
 }
 
-/* Looks whether the program's module has ended. */
+/* Checks whether the program's module has ended. */
 static void cf_check_main_promise(JSContext *ctx)
 {
     JSPromiseStateEnum state;
@@ -158,14 +162,14 @@ static void cf_check_main_promise(JSContext *ctx)
     }
 }
 
-/* ---- due work */
+/* Due work. */
 
 static bool cf_timer_due(void)
 {
     return cf_next_timer != CF_NO_TIMER && cf_loop_now() >= cf_next_timer;
 }
 
-/* Node's RunTimers */
+/* Does the work of Node's RunTimers. */
 static void cf_run_timers(JSContext *ctx)
 {
     JSValue result = JS_UNDEFINED;
@@ -197,11 +201,11 @@ static void cf_run_immediates(JSContext *ctx)
     do {
         if (!cf_call_hook(ctx, HOOK_IMMEDIATES, 0, NULL, NULL) && !JS_IsFunction(ctx, CF_HOOK(HOOK_IMMEDIATES)))
             cf.immediate_info[0] = cf.immediate_info[1] = 0;
-    } while (!cf.stop && cf.immediate_info[2]); /* an exception left some of the queue */
+    } while (!cf.stop && cf.immediate_info[2]); /* an exception left part of the queue */
     cf_drain(ctx);
 }
 
-/* How many things hold the loop. */
+/* Returns the number of references that hold the loop. */
 static uint32_t cf_refs(void)
 {
     uint32_t timers = cf_next_timer != CF_NO_TIMER && cf.timer_ref ? 1 : 0;
@@ -218,7 +222,7 @@ static void cf_finish_program(JSContext *ctx)
     cf_drain(ctx);
     cf_check_main_promise(ctx);
     if (cf.stop || cf_refs() > 0 || cf.immediate_info[0])
-        return; /* it goes on */
+        return; /* the program continues */
     if (!cf.program_done && !cf.exit_info[2]) {
         cf_warn_unsettled(ctx);
         cf.exit_info[1] = CF_EXIT_UNSETTLED;
@@ -227,12 +231,12 @@ static void cf_finish_program(JSContext *ctx)
     cf.exit_info[0] = 1;
     code = js_int32(cf.exit_info[2] ? cf.exit_info[1] : 0);
     cf_call_hook(ctx, HOOK_EXIT, 1, vc(&code), NULL);
-    cf_drain(ctx); /* no tick can be queued any more, a microtask can */
+    cf_drain(ctx); /* No further tick can be queued, but a microtask can. */
     if (!cf.stop)
         cf.stop = CF_STOP_EXIT;
 }
 
-/* An evaluation is over when its module is and what it started is. */
+/* Ends an evaluation when its module and the work that it started have ended. */
 static void cf_finish_eval(JSContext *ctx)
 {
     uint32_t refs = cf_refs();
@@ -257,7 +261,7 @@ static void cf_finish_eval(JSContext *ctx)
     cf_drain(ctx);
 }
 
-/* Runs until nothing is due. */
+/* Runs until no work is due. */
 static void cf_run_loop(JSContext *ctx)
 {
     for (;;) {
@@ -274,7 +278,7 @@ static void cf_run_loop(JSContext *ctx)
         if (cf.immediate_info[0]) {
             cf_run_immediates(ctx);
             cf_check_main_promise(ctx);
-            /* with operations under way the host must get a word in */
+            /* With pending operations the host must be able to run in between. */
             if (cf.immediate_info[0] && cf.state.keep_alive)
                 return;
             continue;
@@ -294,7 +298,8 @@ static void cf_run_loop(JSContext *ctx)
     }
 }
 
-/* While the image is built: runs everything the bootstrap has left to do, also what must wait for a timer. */
+/* While the image is built: runs all work that the bootstrap has left, also work that waits for a
+   timer. */
 static void cf_run_loop_for_image(JSContext *ctx)
 {
     while (!cf.stop) {
@@ -320,7 +325,7 @@ NATIVE(cf_run_loop_native)
     return JS_UNDEFINED;
 }
 
-/* ---- events */
+/* Events. */
 
 enum { EVENT_START = 1, EVENT_TIMER = 2, EVENT_COMPLETE = 3, EVENT_EVAL = 4, EVENT_RESTORE = 5 };
 
@@ -348,7 +353,7 @@ static void cf_on_start(JSContext *ctx, const CfEvent *event, const uint8_t *pay
         return;
     }
     if (cf.mode == CF_MODE_FILE) {
-        /* Node's own loaders take it from here, and know when an ES module has not ended */
+        /* Node's own loaders take over, and know when an ES module has not ended. */
         JSValue path = cf_text_value(ctx, cf.source);
         cf.program_done = true;
         host_mark(HOST_MARK_USER_CODE);
@@ -378,10 +383,11 @@ static void cf_on_complete(JSContext *ctx, const CfEvent *event, const uint8_t *
 
 static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payload)
 {
-    /* numbers this process's snippets, as Node numbers what -e gives it; the host's ids are its own business */
+    /* Numbers this process's snippets as Node numbers the text of -e. The host's ids are
+       independent. */
     static uint32_t snippets;
     char url[300];
-    /* the text must end with a NUL for the parser; the host pads to 8, which need not leave one */
+    /* The parser needs a NUL after the text. The host pads to 8, which need not leave a NUL. */
     char *text = js_malloc(ctx, event->len + 1);
 
     cf.eval_id = event->id;
@@ -401,8 +407,9 @@ static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payl
     cf_run_program(ctx, (CfText){ text, event->len }, url);
 }
 
-/* This memory was saved, and lives again: the list of what must be fresh is in process.c and bootstrap/restore.js. The process goes on where it
-   was; its environment is changed before its listeners hear of it. */
+/* This memory was saved and is running again. process.c and bootstrap/start-up/restore.js list the
+   state that must be fresh. The process continues, with its environment changed before its
+   listeners are notified. */
 static void cf_on_restore(JSContext *ctx, const CfEvent *event, const uint8_t *payload)
 {
     uint32_t old_pid = cf.pid;
@@ -434,7 +441,7 @@ static void cf_deliver(JSContext *ctx, const uint8_t *events, uint32_t len)
         case EVENT_COMPLETE: cf_on_complete(ctx, &event, payload); break;
         case EVENT_EVAL: cf_on_eval(ctx, &event, payload); break;
         case EVENT_RESTORE: cf_on_restore(ctx, &event, payload); break;
-        default: break; /* TIMER only wakes the loop */
+        default: break; /* TIMER only resumes the loop */
         }
         cf_drain(ctx);
     }

@@ -1,9 +1,11 @@
 /* memcpy, memmove, memset and memcmp without wasm's bulk-memory instructions.
 
-   The host kills a VM by taking its memory away: every access then traps. A bulk instruction is carried out by the host's own memcpy, and a
-   fault inside that would not be a trap of the guest but a crash of the host. So the module contains none of them (the build checks
-   it), libc's versions are replaced, and these move 16 bytes at a time with vector instructions, which costs next to nothing.
-   -fno-builtin keeps the compiler from turning the loops into calls of themselves. */
+   The host kills a VM by removing its memory: every access then traps. The host executes a bulk
+   instruction with its own memcpy. A fault in that function would be a crash of the host rather
+   than a trap of the guest. The module therefore contains no bulk instruction (the build checks
+   that), and these functions replace libc's. They move 16 bytes at a time with vector instructions,
+   which costs next to nothing. The flag -fno-builtin keeps the compiler from turning the loops into
+   calls of these functions. */
 #include <stddef.h>
 #include <stdint.h>
 #include <wasm_simd128.h>
@@ -18,7 +20,7 @@ static inline void copy16(uint8_t *to, const uint8_t *from)
 typedef uint64_t __attribute__((aligned(1))) Word8;
 typedef uint32_t __attribute__((aligned(1))) Word4;
 
-/* 0..16 bytes, any overlap: everything is loaded before anything is stored */
+/* Copies 0 to 16 bytes with any overlap: all loads precede all stores. */
 static inline void copy_small(uint8_t *to, const uint8_t *from, size_t n)
 {
     if (n >= 8) {
@@ -39,7 +41,7 @@ static inline void copy_small(uint8_t *to, const uint8_t *from, size_t n)
 
 static void copy_forward(uint8_t *to, const uint8_t *from, size_t n)
 {
-    /* the last 16 bytes are loaded first: a forward copy may overwrite them */
+    /* The last 16 bytes are loaded first, because a forward copy may overwrite them. */
     v128_t last = wasm_v128_load(from + n - 16);
     uint8_t *end = to + n;
 

@@ -1,7 +1,8 @@
-/* V8's words for texts that cannot be read (patterns of regular expressions, JSON) and for values that cannot be written as JSON. Next: the patches
-   whose throw sites call these. */
+/* V8's messages for texts that cannot be parsed (regular expressions, JSON) and for values that
+   cannot be written as JSON. Next: the patch `range-and-pattern-texts`, whose throw sites call
+   these functions. */
 
-/* Engine's words for a bad pattern, and V8's. */
+/* The engine's messages for an invalid pattern, and V8's. */
 static const struct { const char *engine, *v8; } cf_regexp_texts[] = {
     { "expecting ')'", "Unterminated group" },
     { "extraneous characters at the end", "Unmatched ')'" },
@@ -64,7 +65,8 @@ static JSValue cf_throw_regexp(JSContext *ctx, JSValueConst pattern, int flags, 
         else if (slashes & 1)
             text = "\\ at end of pattern";
     }
-    if (chars && (flags & (LRE_FLAG_UNICODE | LRE_FLAG_UNICODE_SETS)) && !strcmp(text, "Invalid escape") && memmem(chars, len, "\\u", 2))
+    if (chars && (flags & (LRE_FLAG_UNICODE | LRE_FLAG_UNICODE_SETS)) && !strcmp(text, "Invalid escape") &&
+        memmem(chars, len, "\\u", 2))
         text = "Invalid Unicode escape";
     js_dbuf_init(ctx, &out);
     dbuf_printf(&out, "Invalid regular expression: /");
@@ -78,7 +80,7 @@ static JSValue cf_throw_regexp(JSContext *ctx, JSValueConst pattern, int flags, 
     return cf_throw_text(ctx, JS_SYNTAX_ERROR, &out);
 }
 
-/* `chars` code points before or after a place, inside [begin, end]. */
+/* Moves `chars` code points before or after a place, within [begin, end]. */
 static const uint8_t *cf_walk_chars(const uint8_t *begin, const uint8_t *end, const uint8_t *at, int chars)
 {
     for (; chars < 0 && at > begin; chars++)
@@ -94,7 +96,7 @@ static const uint8_t *cf_walk_chars(const uint8_t *begin, const uint8_t *end, co
 
 #define CF_JSON_CONTEXT 10
 
-/* A JSON text with something at `at` that does not belong there. */
+/* Throws V8's error for a JSON text with an unexpected character at `at`. */
 static int cf_throw_json(JSParseState *s, const uint8_t *at)
 {
     static const char *const words[] = { "true", "false", "null" };
@@ -130,14 +132,15 @@ static int cf_throw_json(JSParseState *s, const uint8_t *at)
     } else if (cf_walk_chars(begin, end, from, CF_JSON_CONTEXT) != at) {
         from = begin;
     }
-    dbuf_printf(&out, "Unexpected token '%.*s', %s\"", (int)(cf_walk_chars(begin, end, at, 1) - at), (const char *)at, from > begin ? "..." : "");
+    dbuf_printf(&out, "Unexpected token '%.*s', %s\"", (int)(cf_walk_chars(begin, end, at, 1) - at), (const char *)at,
+                from > begin ? "..." : "");
     dbuf_put(&out, from, to - from);
     dbuf_printf(&out, "\"%s is not valid JSON", to < end ? "..." : "");
     cf_throw_text(s->ctx, JS_SYNTAX_ERROR, &out);
     return -1;
 }
 
-/* "property 'a'" or "index 0": how `holder` leads to `value`. */
+/* Appends "property 'a'" or "index 0": the way from `holder` to `value`. */
 static void cf_put_way(JSContext *ctx, DynBuf *out, JSObject *holder, JSObject *value)
 {
     if (holder->fast_array) {
@@ -152,8 +155,8 @@ static void cf_put_way(JSContext *ctx, DynBuf *out, JSObject *holder, JSObject *
     for (uint32_t i = 0; holder->class_id != JS_CLASS_PROXY && i < holder->shape->prop_count; i++) {
         JSShapeProperty *prs = &get_shape_prop(holder->shape)[i];
         JSValue found = holder->prop[i].u.value;
-        if (prs->atom == JS_ATOM_NULL || (prs->flags & JS_PROP_TMASK) != JS_PROP_NORMAL || JS_VALUE_GET_TAG(found) != JS_TAG_OBJECT ||
-            JS_VALUE_GET_OBJ(found) != value)
+        if (prs->atom == JS_ATOM_NULL || (prs->flags & JS_PROP_TMASK) != JS_PROP_NORMAL ||
+            JS_VALUE_GET_TAG(found) != JS_TAG_OBJECT || JS_VALUE_GET_OBJ(found) != value)
             continue;
         const char *name = JS_AtomToCString(ctx, prs->atom);
         dbuf_printf(out, "property '%s'", name ? name : "");
@@ -175,7 +178,8 @@ static void cf_put_named_object(JSContext *ctx, DynBuf *out, JSObject *p)
 
 #define CF_CIRCLE_SHOWN 4
 
-/* `stack`: an array of the objects that are being written; the last of them leads to `p`, which is among them. */
+/* Throws V8's error for a circular structure. `stack` is an array of the objects that are being
+   written. The last of them refers to `p`, which is among them. */
 static JSValue cf_throw_circular(JSContext *ctx, JSValueConst stack, JSObject *p)
 {
     JSObject *array = JS_VALUE_GET_OBJ(stack);

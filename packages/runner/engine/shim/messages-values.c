@@ -1,4 +1,4 @@
-/* How a value is named in a message, without running any code of the program. Next: messages.c. */
+/* Names values in messages without running any code of the program. Next: messages.c. */
 
 static void cf_put_value(JSContext *ctx, DynBuf *out, JSValueConst value)
 {
@@ -23,7 +23,7 @@ static void cf_put_function(JSContext *ctx, DynBuf *out, JSValueConst function)
     JS_FreeCString(ctx, name);
 }
 
-/* An own data property, or one inherited through ordinary objects. */
+/* Returns an own data property, or a data property inherited through ordinary objects. */
 static JSValueConst cf_plain_property(JSObject *p, JSAtom name)
 {
     for (; p && p->class_id != JS_CLASS_PROXY; p = p->shape->proto) {
@@ -84,7 +84,7 @@ static void cf_put_object(JSContext *ctx, DynBuf *out, JSValueConst object)
     dbuf_putc(out, ']');
 }
 
-/* V8's NoSideEffectsToString. */
+/* Appends what V8's NoSideEffectsToString returns. */
 static void cf_put_plainly(JSContext *ctx, DynBuf *out, JSValueConst value)
 {
     if (JS_IsSymbol(value)) {

@@ -1,5 +1,6 @@
-/* Error messages in V8's words, for what the engine cannot say with a fixed text: those that quote the program (expressions.c) or a value.
-   Nothing here runs code of the program: a value is described from its own data. */
+/* Error messages in V8's words that need more than a fixed text: they quote the program
+   (expressions.c) or a value. No function here runs code of the program: a value is described from
+   its own data. Next: messages-values.c and messages-texts.c. */
 
 static JSValue cf_throw_text(JSContext *ctx, JSErrorEnum type, DynBuf *text)
 {
@@ -34,7 +35,7 @@ static const char *cf_typeof(JSContext *ctx, JSValueConst value)
 
 static void cf_put_typed(JSContext *ctx, DynBuf *out, JSValueConst value);
 
-/* verb: "read" or "set" */
+/* `verb` is "read" or "set". */
 static JSValue cf_throw_property_of_nothing(JSContext *ctx, JSValueConst value, JSAtom prop, const char *verb)
 {
     JSValue name = JS_AtomToValue(ctx, prop);
@@ -54,7 +55,8 @@ static JSValue cf_throw_property_of_nothing(JSContext *ctx, JSValueConst value, 
     return cf_throw_text(ctx, JS_TYPE_ERROR, &out);
 }
 
-/* V8's words for a value of which no expression is known: `number 5`, `string "a"`, `object null`. */
+/* Appends V8's text for a value without a known expression: `number 5`, `string "a"`, `object
+   null`. */
 static void cf_put_typed(JSContext *ctx, DynBuf *out, JSValueConst value)
 {
     dbuf_putstr(out, cf_typeof(ctx, value));
@@ -68,7 +70,8 @@ static void cf_put_typed(JSContext *ctx, DynBuf *out, JSValueConst value)
     }
 }
 
-static bool cf_put_path_within(JSContext *ctx, DynBuf *out, JSObject *holder, JSObject *function, const char *prefix, const char *middle)
+static bool cf_put_path_within(JSContext *ctx, DynBuf *out, JSObject *holder, JSObject *function,
+                               const char *prefix, const char *middle)
 {
     for (uint32_t i = 0; i < holder->shape->prop_count; i++) {
         JSShapeProperty *prs = &get_shape_prop(holder->shape)[i];
@@ -88,7 +91,7 @@ static bool cf_put_path_within(JSContext *ctx, DynBuf *out, JSObject *holder, JS
     return false;
 }
 
-/* "Map.prototype.get": where a builtin function is found from the global object. */
+/* Appends the path of a builtin function from the global object, such as "Map.prototype.get". */
 static bool cf_put_path(JSContext *ctx, DynBuf *out, JSValueConst value)
 {
     JSObject *global = JS_VALUE_GET_OBJ(ctx->global_obj), *function = JS_VALUE_GET_OBJ(value);
@@ -97,7 +100,8 @@ static bool cf_put_path(JSContext *ctx, DynBuf *out, JSValueConst value)
     for (uint32_t i = 0; i < global->shape->prop_count && !found; i++) {
         JSShapeProperty *prs = &get_shape_prop(global->shape)[i];
         JSProperty *pr = &global->prop[i];
-        if (prs->atom == JS_ATOM_NULL || (prs->flags & JS_PROP_TMASK) != JS_PROP_NORMAL || JS_VALUE_GET_TAG(pr->u.value) != JS_TAG_OBJECT)
+        if (prs->atom == JS_ATOM_NULL || (prs->flags & JS_PROP_TMASK) != JS_PROP_NORMAL ||
+            JS_VALUE_GET_TAG(pr->u.value) != JS_TAG_OBJECT)
             continue;
         JSObject *holder = JS_VALUE_GET_OBJ(pr->u.value);
         const char *name = JS_AtomToCString(ctx, prs->atom);
@@ -112,7 +116,7 @@ static bool cf_put_path(JSContext *ctx, DynBuf *out, JSValueConst value)
     return found;
 }
 
-/* The builtin that runs, when it is a method. */
+/* Returns the running builtin if it is a method. */
 static JSValueConst cf_running_builtin(JSContext *ctx)
 {
     JSStackFrame *sf = ctx->rt->current_stack_frame;
@@ -121,7 +125,8 @@ static JSValueConst cf_running_builtin(JSContext *ctx)
     return sf->cur_func;
 }
 
-/* A message from a pattern: %p a property's name, %v a value plainly, %c the same with its type, %t its type, %f the builtin that runs. */
+/* Throws a message made from a pattern. A property's name replaces %p, and the running builtin %f.
+   A value without its type replaces %v, a value with its type %c, and the value's type %t. */
 static JSValue cf_throw_about(JSContext *ctx, JSErrorEnum type, const char *pattern, JSAtom prop, JSValueConst value)
 {
     DynBuf out;
@@ -155,7 +160,7 @@ static JSValue cf_throw_about(JSContext *ctx, JSErrorEnum type, const char *patt
     return cf_throw_text(ctx, type, &out);
 }
 
-/* The same where strict code throws and sloppy code goes on. */
+/* Throws such a message in strict code; in sloppy code the program continues. */
 static int cf_refuse(JSContext *ctx, int flags, const char *pattern, JSAtom prop, JSValueConst value)
 {
     if ((flags & JS_PROP_THROW) || ((flags & JS_PROP_THROW_STRICT) && is_strict_mode(ctx))) {
@@ -211,7 +216,8 @@ static JSValue cf_throw_nullish_receiver(JSContext *ctx)
     return cf_throw_text(ctx, JS_TYPE_ERROR, &out);
 }
 
-/* Begins reading the instruction that fails; false when it is none of the program's. Ends with cf_end_reading in either case. */
+/* Begins reading the failing instruction. Returns false if the instruction is not the program's.
+   Call cf_end_reading in either case. */
 static bool cf_read_failing(JSContext *ctx, CfReader *r, int *pos)
 {
     JSStackFrame *sf = ctx->rt->current_stack_frame;
@@ -225,7 +231,8 @@ static bool cf_read_failing(JSContext *ctx, CfReader *r, int *pos)
     return *pos >= 0 && !r->failed;
 }
 
-/* How deep under the top the callee of an instruction lies; negative when it calls nothing. */
+/* Returns the depth of an instruction's callee below the top of the stack; negative if the
+   instruction calls nothing. */
 static int cf_callee_depth(const uint8_t *code)
 {
     switch (code[0]) {
@@ -267,7 +274,8 @@ static JSValue cf_throw_not_callable(JSContext *ctx, JSValueConst value, bool co
         else
             cf_put_plainly(ctx, &out, value);
         JS_FreeCString(ctx, name);
-    } else if (!JS_IsUndefined(function) && JS_VALUE_GET_OBJ(function)->u.cfunc.c_function.constructor_or_func == js_promise_constructor) {
+    } else if (!JS_IsUndefined(function) &&
+               JS_VALUE_GET_OBJ(function)->u.cfunc.c_function.constructor_or_func == js_promise_constructor) {
         dbuf_putstr(&out, "Promise resolver ");
         cf_put_plainly(ctx, &out, value);
     } else {
@@ -278,7 +286,7 @@ static JSValue cf_throw_not_callable(JSContext *ctx, JSValueConst value, bool co
     return cf_throw_text(ctx, JS_TYPE_ERROR, &out);
 }
 
-/* Whether the values appended become the arguments of a call. */
+/* Returns whether the appended values become the arguments of a call. */
 static bool cf_spreads_arguments(const uint8_t *code)
 {
     for (int i = 0; i < 4; i++) {
@@ -303,8 +311,10 @@ static JSValue cf_throw_not_iterable(JSContext *ctx, JSValueConst value)
         int x = cf_expression_at(&r, 0);
         if (code[0] == OP_append && cf_spreads_arguments(code) && !nothing) {
             dbuf_putstr(&out, "Spread syntax requires ...iterable[Symbol.iterator] to be a function");
-        } else if ((code[0] == OP_for_of_start || code[0] == OP_for_await_of_start || code[0] == OP_append) && cf_has_text(&r, x) &&
-                   !(code[0] == OP_for_of_start && code[1] == OP_drop) && !(nothing && !is_loop && r.expressions[x].kind == X_FIELD)) {
+        } else if ((code[0] == OP_for_of_start || code[0] == OP_for_await_of_start || code[0] == OP_append) &&
+                   cf_has_text(&r, x) &&
+                   !(code[0] == OP_for_of_start && code[1] == OP_drop) &&
+                   !(nothing && !is_loop && r.expressions[x].kind == X_FIELD)) {
             bool is_call = r.expressions[x].kind == X_CALL;
             cf_put_expression(&r, &out, is_call ? r.expressions[x].left : x, 0);
             if (is_call)
@@ -320,7 +330,7 @@ static JSValue cf_throw_not_iterable(JSContext *ctx, JSValueConst value)
     return cf_throw_text(ctx, JS_TYPE_ERROR, &out);
 }
 
-/* The first property that a pattern takes from what OP_to_object made an object. */
+/* Returns the first property that a destructuring pattern takes from the result of OP_to_object. */
 static JSAtom cf_first_property(JSFunctionBytecode *b, int pos)
 {
     const uint8_t *code = b->byte_code_buf + pos, *end = b->byte_code_buf + b->byte_code_len;
@@ -347,7 +357,8 @@ static JSValue cf_throw_not_destructurable(JSContext *ctx, JSValueConst value)
         int x = cf_expression_at(&r, 0);
         CfExpression *value_x = &r.expressions[x];
         JSAtom first = cf_first_property(r.b, pos + 1);
-        bool is_nested = (value_x->kind == X_FIELD || value_x->kind == X_ELEMENT) && r.expressions[value_x->left].kind == X_DESTRUCTURED;
+        bool is_nested = (value_x->kind == X_FIELD || value_x->kind == X_ELEMENT) &&
+                         r.expressions[value_x->left].kind == X_DESTRUCTURED;
         JSValue name = JS_AtomToValue(ctx, first == JS_ATOM_NULL ? JS_ATOM_empty_string : first);
         if (is_nested && first != JS_ATOM_NULL) {
             dbuf_printf(&out, "Cannot read properties of %s (reading '", nothing);
@@ -375,7 +386,7 @@ static JSValue cf_throw_not_destructurable(JSContext *ctx, JSValueConst value)
     return cf_throw_text(ctx, JS_TYPE_ERROR, &out);
 }
 
-/* A length or an index that is none, by the builtin that was given it. */
+/* Throws V8's error for an invalid length or index, which depends on the builtin. */
 static JSValue cf_throw_bad_index(JSContext *ctx, JSValueConst value)
 {
     JSValueConst function = cf_running_builtin(ctx);
@@ -389,22 +400,25 @@ static JSValue cf_throw_bad_index(JSContext *ctx, JSValueConst value)
             pattern = "Start offset %v is outside the bounds of the buffer";
         else if (len > 5 && !strcmp(name + len - 5, "Array"))
             pattern = "Invalid typed array length: %v";
-    } else if (len && (!strncmp(name, "getInt", 6) || !strncmp(name, "setInt", 6) || !strncmp(name, "getUint", 7) || !strncmp(name, "setUint", 7) ||
-                       !strncmp(name, "getFloat", 8) || !strncmp(name, "setFloat", 8) || !strncmp(name, "getBig", 6) || !strncmp(name, "setBig", 6))) {
+    } else if (len && (!strncmp(name, "getInt", 6) || !strncmp(name, "setInt", 6) ||
+                       !strncmp(name, "getUint", 7) || !strncmp(name, "setUint", 7) ||
+                       !strncmp(name, "getFloat", 8) || !strncmp(name, "setFloat", 8) ||
+                       !strncmp(name, "getBig", 6) || !strncmp(name, "setBig", 6))) {
         pattern = "Offset is outside the bounds of the DataView";
     }
     JS_FreeCString(ctx, name);
     return cf_throw_about(ctx, JS_RANGE_ERROR, pattern, JS_ATOM_NULL, value);
 }
 
-/* `method` is a private method, which `home` (a class or its prototype) has. */
+/* Throws V8's error for a private method, `method`, that `home` (a class or its prototype) has. */
 static JSValue cf_throw_wrong_brand(JSContext *ctx, JSValueConst method)
 {
     JSObject *home = JS_VALUE_GET_OBJ(method)->u.func.home_object;
     JSValueConst object = JS_MKPTR(JS_TAG_OBJECT, home);
     JSValue name = cf_constructor_name(ctx, JS_UNDEFINED, 1, &object);
     bool is_static = JS_IsFunction(ctx, object);
-    JSValue result = cf_throw_about(ctx, JS_TYPE_ERROR, is_static ? "Receiver must be class %v" : "Receiver must be an instance of class %v",
+    JSValue result = cf_throw_about(ctx, JS_TYPE_ERROR,
+                                    is_static ? "Receiver must be class %v" : "Receiver must be an instance of class %v",
                                     JS_ATOM_NULL, is_static ? cf_plain_property(home, JS_ATOM_name) : name);
     JS_FreeValue(ctx, name);
     return result;
@@ -412,6 +426,6 @@ static JSValue cf_throw_wrong_brand(JSContext *ctx, JSValueConst method)
 
 static JSValue cf_throw_not_integer(JSContext *ctx, double value)
 {
-    return cf_throw_about(ctx, JS_RANGE_ERROR, "The number %v cannot be converted to a BigInt because it is not an integer", JS_ATOM_NULL,
-                          js_number(value));
+    return cf_throw_about(ctx, JS_RANGE_ERROR, "The number %v cannot be converted to a BigInt because it is not an integer",
+                          JS_ATOM_NULL, js_number(value));
 }

@@ -1,5 +1,6 @@
-/* Modules as the loader sees them: a handle per module, requests that somebody fills in, instantiation, evaluation.
-   A handle owns its module and is owned by nobody; patch 20-modules-collected says who else holds a module. */
+/* Modules as the loader uses them: a handle per module, requests that the loader fills in,
+   instantiation, evaluation. A handle holds its module, and no module holds a handle. The patch
+   `collected-modules` lists the other holders of a module. */
 
 static void cf_module_finalizer(JSRuntime *rt, JSValueConst value)
 {
@@ -27,7 +28,7 @@ static JSModuleDef *cf_module_of(JSContext *ctx, JSValueConst handle)
     return m;
 }
 
-/* Takes the reference to `m`; NULL passes an exception on. */
+/* Takes the reference to `m`. NULL passes an exception on. */
 static JSValue cf_module_handle(JSContext *ctx, JSModuleDef *m)
 {
     JSValue handle;
@@ -41,7 +42,7 @@ static JSValue cf_module_handle(JSContext *ctx, JSModuleDef *m)
     return handle;
 }
 
-/* A new reference, or NULL with the SyntaxError pending. */
+/* Returns a new reference, or NULL with a pending SyntaxError. */
 static JSModuleDef *cf_compile_module(JSContext *ctx, const char *source, size_t len, const char *url)
 {
     JSValue m = JS_EvalInternal(ctx, ctx->global_obj, source, len, url, 1,
@@ -196,10 +197,11 @@ NATIVE(cf_evaluate_module)
     return m ? cf_evaluate(ctx, m) : JS_EXCEPTION;
 }
 
-/* Modules that a walk has met: an open hash table of their addresses, so that a graph of thousands costs what it has edges. */
+/* The modules that a walk has met: an open hash table of their addresses. A walk over thousands of
+   modules then costs time linear in its edges. */
 typedef struct CfModuleSet {
     JSModuleDef **slots, **order;
-    uint32_t count, capacity; /* a power of two, never more than half full */
+    uint32_t count, capacity; /* a power of two, at most half full */
 } CfModuleSet;
 
 static bool cf_module_set_grow(CfModuleSet *set)
@@ -223,7 +225,7 @@ static bool cf_module_set_grow(CfModuleSet *set)
     return true;
 }
 
-/* False when there is no memory for it. */
+/* Returns false if memory is exhausted. */
 static bool cf_module_set_add(CfModuleSet *set, JSModuleDef *m)
 {
     if (set->count * 2 >= set->capacity && !cf_module_set_grow(set))
@@ -237,7 +239,8 @@ static bool cf_module_set_add(CfModuleSet *set, JSModuleDef *m)
     return true;
 }
 
-/* Whether a module that this one needs has top-level await. Without memory: yes, the safe answer. */
+/* Returns whether a module that this module needs has top-level await. Without memory the result is
+   true, the safe answer. */
 static bool cf_is_graph_async(JSModuleDef *root)
 {
     CfModuleSet set = { 0 };
@@ -255,7 +258,7 @@ static bool cf_is_graph_async(JSModuleDef *root)
     return is_async;
 }
 
-/* evaluateModuleSync(handle): the namespace, or the module's error thrown */
+/* evaluateModuleSync(handle): the namespace, or throws the module's error */
 NATIVE(cf_evaluate_module_sync)
 {
     JSModuleDef *m = cf_module_of(ctx, argv[0]);

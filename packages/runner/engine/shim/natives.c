@@ -1,4 +1,5 @@
-/* The table of natives, as NATIVES.md lists them, and the object that carries it into the bootstrap. */
+/* The table of natives, which NATIVES.md documents, and the object that passes them to the
+   bootstrap. */
 
 static const struct {
     const char *name;
@@ -81,7 +82,7 @@ static const struct {
     { "hex", ENC_HEX }, { "buffer", ENC_BUFFER }, { "base64url", ENC_BASE64URL },
 };
 
-/* A typed array over memory of ours. */
+/* Makes a typed array over memory of the shim. */
 static JSValue cf_shared_array(JSContext *ctx, void *memory, size_t bytes, JSTypedArrayEnum type)
 {
     JSValue buffer = JS_NewArrayBuffer(ctx, memory, bytes, 0, NULL, NULL, false);

@@ -1,20 +1,23 @@
-/* Natives that only Node's library asks for: the tests of util.types, lazy properties, tasks of the loop, and places in the program's source.
-   The engine's half of the last is patch 82-throw-site. */
+/* Natives that only Node's library needs: the tests of util.types, lazy properties, tasks of the
+   loop, and positions in the program's source. The patch `throw-site` is the engine's half of the
+   positions. */
 
-/* ---- types */
+/* Types. */
 
 enum {
-    IS_ARGUMENTS_OBJECT, IS_ARRAY_BUFFER, IS_ASYNC_FUNCTION, IS_BIGINT_OBJECT, IS_BOOLEAN_OBJECT, IS_DATA_VIEW, IS_DATE, IS_EXTERNAL,
-    IS_GENERATOR_FUNCTION, IS_GENERATOR_OBJECT, IS_MAP, IS_MAP_ITERATOR, IS_MODULE_NAMESPACE_OBJECT, IS_NATIVE_ERROR, IS_NUMBER_OBJECT,
-    IS_PROMISE, IS_PROXY, IS_REGEXP, IS_SET, IS_SET_ITERATOR, IS_SHARED_ARRAY_BUFFER, IS_STRING_OBJECT, IS_SYMBOL_OBJECT, IS_WEAK_MAP,
-    IS_WEAK_SET, IS_ANY_ARRAY_BUFFER, IS_BOXED_PRIMITIVE, IS_COUNT
+    IS_ARGUMENTS_OBJECT, IS_ARRAY_BUFFER, IS_ASYNC_FUNCTION, IS_BIGINT_OBJECT, IS_BOOLEAN_OBJECT, IS_DATA_VIEW,
+    IS_DATE, IS_EXTERNAL, IS_GENERATOR_FUNCTION, IS_GENERATOR_OBJECT, IS_MAP, IS_MAP_ITERATOR,
+    IS_MODULE_NAMESPACE_OBJECT, IS_NATIVE_ERROR, IS_NUMBER_OBJECT, IS_PROMISE, IS_PROXY, IS_REGEXP, IS_SET,
+    IS_SET_ITERATOR, IS_SHARED_ARRAY_BUFFER, IS_STRING_OBJECT, IS_SYMBOL_OBJECT, IS_WEAK_MAP, IS_WEAK_SET,
+    IS_ANY_ARRAY_BUFFER, IS_BOXED_PRIMITIVE, IS_COUNT
 };
 
 static const char *const cf_type_names[IS_COUNT] = {
-    "isArgumentsObject", "isArrayBuffer", "isAsyncFunction", "isBigIntObject", "isBooleanObject", "isDataView", "isDate", "isExternal",
-    "isGeneratorFunction", "isGeneratorObject", "isMap", "isMapIterator", "isModuleNamespaceObject", "isNativeError", "isNumberObject",
-    "isPromise", "isProxy", "isRegExp", "isSet", "isSetIterator", "isSharedArrayBuffer", "isStringObject", "isSymbolObject", "isWeakMap",
-    "isWeakSet", "isAnyArrayBuffer", "isBoxedPrimitive",
+    "isArgumentsObject", "isArrayBuffer", "isAsyncFunction", "isBigIntObject", "isBooleanObject", "isDataView",
+    "isDate", "isExternal", "isGeneratorFunction", "isGeneratorObject", "isMap", "isMapIterator",
+    "isModuleNamespaceObject", "isNativeError", "isNumberObject", "isPromise", "isProxy", "isRegExp", "isSet",
+    "isSetIterator", "isSharedArrayBuffer", "isStringObject", "isSymbolObject", "isWeakMap", "isWeakSet",
+    "isAnyArrayBuffer", "isBoxedPrimitive",
 };
 
 static bool cf_is_type(JSClassID c, int type)
@@ -47,7 +50,8 @@ static bool cf_is_type(JSClassID c, int type)
     case IS_WEAK_SET: return c == JS_CLASS_WEAKSET;
     case IS_ANY_ARRAY_BUFFER: return c == JS_CLASS_ARRAY_BUFFER || c == JS_CLASS_SHARED_ARRAY_BUFFER;
     case IS_BOXED_PRIMITIVE:
-        return c == JS_CLASS_NUMBER || c == JS_CLASS_STRING || c == JS_CLASS_BOOLEAN || c == JS_CLASS_SYMBOL || c == JS_CLASS_BIG_INT;
+        return c == JS_CLASS_NUMBER || c == JS_CLASS_STRING || c == JS_CLASS_BOOLEAN || c == JS_CLASS_SYMBOL ||
+            c == JS_CLASS_BIG_INT;
     default: return false;
     }
 }
@@ -68,7 +72,7 @@ static JSValue cf_new_types(JSContext *ctx)
     return types;
 }
 
-/* ---- lazy properties */
+/* Lazy properties. */
 
 /* defineLazyProperty(object, key, make, enumerable = true) */
 NATIVE(cf_define_lazy_property)
@@ -91,7 +95,7 @@ NATIVE(cf_define_lazy_property)
     return result < 0 ? JS_EXCEPTION : JS_UNDEFINED;
 }
 
-/* ---- tasks of the loop */
+/* Tasks of the loop. */
 
 typedef struct CfTask {
     struct CfTask *next;
@@ -124,7 +128,8 @@ static void cf_drop_task(JSContext *ctx, CfTask *task)
     js_free(ctx, task);
 }
 
-/* Runs the tasks that are waiting now; those that they add wait for the next round. True when there were any. */
+/* Runs the waiting tasks; tasks that they add wait for the next round. Returns whether there were
+   any. */
 static bool cf_run_tasks(JSContext *ctx)
 {
     CfTask *task = cf_tasks_first;
@@ -150,7 +155,7 @@ static bool cf_run_tasks(JSContext *ctx)
     return any;
 }
 
-/* ---- places */
+/* Positions. */
 
 static JSValue cf_place(JSContext *ctx, JSValueConst func, uint32_t pc)
 {
@@ -179,7 +184,7 @@ NATIVE(cf_await_location)
     return cf_place(ctx, ctx->rt->await_func, ctx->rt->await_pc);
 }
 
-/* The text of the evaluation that runs, for reports; kept until the next one. */
+/* The text of the running evaluation, for reports. Kept until the next evaluation. */
 static CfText cf_eval_source;
 static char cf_eval_url[300];
 
@@ -211,7 +216,7 @@ NATIVE(cf_source_of)
     return source ? cf_text_value(ctx, *source) : JS_UNDEFINED;
 }
 
-/* The text of line `number` of a source. */
+/* Returns the text of line `number` of a source. */
 static CfText cf_line_of(CfText source, int number)
 {
     const char *at = source.bytes, *end = at + source.len, *stop;
@@ -223,7 +228,8 @@ static CfText cf_line_of(CfText source, int number)
     return (CfText){ at, (stop ? stop : end) - at };
 }
 
-/* Node's warning about a program whose top-level await can never settle: the place, the line and a caret. */
+/* Prints Node's warning about a program whose top-level await can never settle: the position, the
+   line and a caret. */
 static void cf_warn_unsettled(JSContext *ctx)
 {
     JSFunctionBytecode *b = JS_IsObject(ctx->rt->await_func) ? JS_GetFunctionBytecode(ctx->rt->await_func) : NULL;
@@ -253,7 +259,7 @@ static void cf_warn_unsettled(JSContext *ctx)
     JS_FreeCString(ctx, url);
 }
 
-/* ---- registration, and what a start resets */
+/* Registration, and the state that a start resets. */
 
 static const struct {
     const char *name;
@@ -275,7 +281,8 @@ static void cf_add_node_natives(JSContext *ctx, JSValueConst native, JSValueCons
         JS_SetPropertyStr(ctx, native, cf_node_natives[i].name,
                           JS_NewCFunction(ctx, cf_node_natives[i].function, cf_node_natives[i].name, cf_node_natives[i].length));
     JS_SetPropertyStr(ctx, native, "types", cf_new_types(ctx));
-    JS_SetPropertyStr(ctx, loop, "milestones", cf_shared_array(ctx, cf_milestones, sizeof(cf_milestones), JS_TYPED_ARRAY_FLOAT64));
+    JS_SetPropertyStr(ctx, loop, "milestones",
+                      cf_shared_array(ctx, cf_milestones, sizeof(cf_milestones), JS_TYPED_ARRAY_FLOAT64));
 }
 
 static void cf_start_node(JSContext *ctx)

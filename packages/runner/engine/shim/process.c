@@ -1,20 +1,22 @@
-/* What differs from process to process. A start must be cheap, so nothing is parsed ahead: the start block is copied once and read by
-   whoever asks. The list of what a start refreshes is a security contract:
+/* The state that differs between processes. A start must be cheap, so nothing is parsed in advance.
+   The start block is copied once, and each reader parses the part that it needs. The list of the
+   state that a start refreshes is a security contract:
 
-     Math.random's state      new entropy from the host
-     time origin              both clocks
-     start block              pid, ppid, argv, env, cwd, url, source
-     env's overlay            writes and deletions of an earlier process: none
-     chdir                    none
-     loop arrays, exit info   zero
-     async context            undefined
+   Math.random's state      new entropy from the host
+   time origin              both clocks
+   start block              pid, ppid, argv, env, cwd, url, source
+   env's overlay            empty, without writes and deletions of an earlier process
+   chdir                    none
+   loop arrays, exit info   zero
+   async context            undefined
 
-   A restore, of a memory that was saved while the process lived, is a second and smaller list. The process goes on: its start block, its loop
-   and its clocks are its own, and the host's monotonic clock goes on where the saved one stood.
+   A restore of a memory that was saved from a running process has a second, shorter list. The
+   process continues: its start block, its loop and its clocks stay, and the host's monotonic clock
+   continues from the saved time.
 
-     Math.random's state      new entropy, in every realm
-     pid, ppid                those that the host says
-     the rest                 bootstrap/restore.js */
+   Math.random's state      new entropy, in every realm
+   pid, ppid                the host's numbers
+   the rest                 bootstrap/start-up/restore.js */
 
 static uint32_t cf_u32_at(const char *p)
 {
@@ -32,7 +34,7 @@ static const char *cf_next_text(const char *p, CfText *out)
 
 static void cf_env_reset(void);
 
-/* A generator that has seen nothing yet. */
+/* Seeds the generator of `realm` with new entropy. */
 static void cf_seed(JSContext *realm)
 {
     uint64_t seed;
@@ -95,10 +97,10 @@ static int cf_start_process(JSContext *ctx, uint32_t mode, const void *block, ui
     return 0;
 }
 
-/* What a RESTORE event brings besides process ids. */
+/* The content of a RESTORE event besides process ids. */
 typedef struct CfRestored {
     double asleep_ms;  /* by the wall clock */
-    const char *env;   /* strings as of the start block: KEY=value, or KEY alone */
+    const char *env;   /* strings in the start block's form: KEY=value, or KEY alone */
     uint32_t envc;
 } CfRestored;
 
@@ -168,7 +170,7 @@ NATIVE(cf_time_origin)
     return cf_array(ctx, 2, values);
 }
 
-/* exit(code): unwinds; no hook is called */
+/* exit(code): unwinds without calling a hook */
 NATIVE(cf_exit)
 {
     int code = 0;

@@ -1,6 +1,7 @@
-/* The text of err.stack, made when it is first read (the capture is in the engine, patch 30-error-stack).
-   Three makers, in Node's order: the program's own Error.prepareStackTrace; the bootstrap's callback for errors its header function sends
-   there; else header and frames in V8's format, without a call site being made. */
+/* Makes the text of err.stack at the first read. The patch `error-stack` captures the frames. Three
+   makers are tried, in Node's order. First is the program's own Error.prepareStackTrace. Second is
+   the bootstrap's callback, for errors that its header function selects. Third are header and
+   frames in V8's format, without any call site object. */
 
 static const char *cf_frame_name(JSContext *ctx, JSValueConst func)
 {
@@ -12,7 +13,7 @@ static const char *cf_frame_name(JSContext *ctx, JSValueConst func)
     return name;
 }
 
-/* Line and column of a frame; false for native code. */
+/* Sets line and column of a frame. Returns false for native code. */
 static bool cf_frame_position(JSContext *ctx, const JSStackTraceFrame *f, JSAtom *file, int *line, int *col)
 {
     JSFunctionBytecode *b;
@@ -36,7 +37,8 @@ static bool cf_frame_position(JSContext *ctx, const JSStackTraceFrame *f, JSAtom
     return true;
 }
 
-/* V8's GetTypeName: of a function its name, else that of the constructor, else the tag. Runs no code. False: none. */
+/* Appends V8's GetTypeName: the name of a function, else the constructor's name, else the tag. Runs
+   no code. Returns false if there is no name. */
 static bool cf_put_type(JSContext *ctx, DynBuf *out, JSValueConst receiver)
 {
     const char *text = NULL;
@@ -77,7 +79,8 @@ static bool cf_put_type(JSContext *ctx, DynBuf *out, JSValueConst receiver)
 
 #define CF_METHODS_LOOKED_AT 500
 
-/* The property through which the receiver has the function; NULL: none, or more than one. */
+/* Returns the property through which the receiver has the function; NULL if there is none or more
+   than one. */
 static const char *cf_method_name(JSContext *ctx, JSValueConst receiver, JSValueConst func)
 {
     JSObject *p = JS_IsObject(receiver) ? JS_VALUE_GET_OBJ(receiver) : NULL, *wanted = JS_VALUE_GET_OBJ(func);
@@ -90,7 +93,8 @@ static const char *cf_method_name(JSContext *ctx, JSValueConst receiver, JSValue
             JSProperty *pr = &p->prop[i];
             int kind = prs->flags & JS_PROP_TMASK;
             bool is_it = kind == JS_PROP_GETSET ? pr->u.getset.getter == wanted || pr->u.getset.setter == wanted
-                : kind == JS_PROP_NORMAL && JS_VALUE_GET_TAG(pr->u.value) == JS_TAG_OBJECT && JS_VALUE_GET_OBJ(pr->u.value) == wanted;
+                : kind == JS_PROP_NORMAL && JS_VALUE_GET_TAG(pr->u.value) == JS_TAG_OBJECT &&
+                  JS_VALUE_GET_OBJ(pr->u.value) == wanted;
             if (prs->atom == JS_ATOM_NULL || !is_it || prs->atom == found)
                 continue;
             if (found != JS_ATOM_NULL)
@@ -107,7 +111,8 @@ static bool cf_ends_with_word(const char *text, const char *word)
     return n >= m && !strcmp(text + n - m, word) && (n == m || text[n - m - 1] == '.' || text[n - m - 1] == ' ');
 }
 
-/* V8 puts the receiver's type before a name that is an identifier, and before no other: those were put together by somebody who chose so. */
+/* V8 puts the receiver's type only before a name that is an identifier. Other names were composed
+   by code that chose them. */
 static bool cf_is_identifier(const char *name)
 {
     for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
@@ -152,7 +157,7 @@ static void cf_print_frame(JSContext *ctx, DynBuf *out, const JSStackTraceFrame 
         return;
     }
     const char *name = JS_IsUndefined(f->func) ? NULL : cf_frame_name(ctx, f->func);
-    /* accessors and private methods have names that say enough */
+    /* Accessors and private methods have names that are complete. */
     is_method = is_method && !(name && (name[0] == '#' || !strncmp(name, "get ", 4) || !strncmp(name, "set ", 4)));
     if (is_method) {
         cf_put_method_call(ctx, out, f, name);
@@ -229,7 +234,7 @@ static JSValue cf_call_prepare(JSContext *ctx, JSValueConst prepare, JSValueCons
     return result;
 }
 
-/* Error.prepareStackTrace when it is a function of the program's own; no code runs. */
+/* Returns Error.prepareStackTrace if it is a function of the program. Runs no code. */
 static JSValue cf_user_prepare(JSContext *ctx)
 {
     JSProperty *pr;
@@ -245,7 +250,7 @@ static JSValue cf_user_prepare(JSContext *ctx)
     return js_dup(pr->u.value);
 }
 
-/* The first line; undefined when the bootstrap wants its callback to make the whole. */
+/* Returns the first line; undefined if the bootstrap wants its callback to make the whole text. */
 static JSValue cf_stack_header(JSContext *ctx, JSValueConst error)
 {
     JSValue header;
@@ -287,7 +292,7 @@ static JSValue cf_format_stack(JSContext *ctx, JSValueConst error, JSStackTrace 
         return header;
     js_dbuf_init(ctx, &out);
     for (int i = 0; i < st->count; i++) {
-        /* the place of a syntax error is for reports: V8's stacks do not show it */
+        /* The place of a syntax error is for reports: V8's stacks do not show that place. */
         if (JS_IsUndefined(st->frames[i].func) && !st->frames[i].combinator)
             continue;
         dbuf_putc(&out, '\n');
@@ -310,7 +315,7 @@ NATIVE(cf_set_prepare_stack_trace)
     return JS_UNDEFINED;
 }
 
-/* callSites(skip, limit): the current stack, innermost first, as plain objects. */
+/* callSites(skip, limit): the current stack, innermost first, as plain objects */
 NATIVE(cf_native_call_sites)
 {
     int64_t skip, limit;
@@ -322,7 +327,8 @@ NATIVE(cf_native_call_sites)
         goto fail;
     for (JSStackFrame *sf = ctx->rt->current_stack_frame; sf && count < limit; sf = sf->prev_frame) {
         JSFunctionBytecode *b = JS_GetFunctionBytecode(sf->cur_func);
-        JSStackTraceFrame f = { .func = sf->cur_func, .filename = JS_ATOM_NULL, .pc = UINT32_MAX, .is_constructor = sf->is_constructor };
+        JSStackTraceFrame f = { .func = sf->cur_func, .filename = JS_ATOM_NULL, .pc = UINT32_MAX,
+                                .is_constructor = sf->is_constructor };
         JSAtom file = JS_ATOM_NULL;
         int line = 0, col = 0;
         if (js_is_hidden_frame(ctx->rt, sf) || skip-- > 0)
@@ -352,7 +358,8 @@ fail:
     return JS_EXCEPTION;
 }
 
-/* errorPosition(error): [file, line, column] of the innermost frame in JavaScript, while the stack has not been read yet. */
+/* errorPosition(error): [file, line, column] of the innermost frame in JavaScript, until the stack
+   has been read */
 NATIVE(cf_error_position)
 {
     JSProperty *pr;

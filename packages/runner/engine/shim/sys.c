@@ -1,6 +1,7 @@
-/* System calls: numbers, texts and views become the plain integers of the ABI's `sys` import. JavaScript above says which call it is; nothing
-   here knows one. A text or a view takes two arguments, its address and its length in bytes.
-   Why one native for all calls: the bindings (bootstrap/bindings) then need no C of their own to reach the kernel. */
+/* System calls: numbers, texts and views become the plain integers of the ABI's `sys` import.
+   JavaScript selects the call; this file knows none. A text or a view takes two arguments, its
+   address and its length in bytes. One native serves all calls, so that the bindings
+   (bootstrap/internal-bindings) need no C of their own to reach the kernel. */
 
 #define SYS_ARGS 8
 #define SYS_TEXTS 4
@@ -9,7 +10,7 @@
 typedef struct CfSysCall {
     int64_t args[SYS_ARGS];
     int count;
-    char *texts[SYS_TEXTS]; /* what was allocated */
+    char *texts[SYS_TEXTS]; /* allocations to free */
     int text_count;
     char inline_text[SYS_INLINE_TEXT];
     size_t inline_used;
@@ -21,7 +22,7 @@ static void cf_sys_release(JSContext *ctx, CfSysCall *call)
         js_free(ctx, call->texts[i]);
 }
 
-/* A short text lies on the stack, a long one on the heap. */
+/* Stores a short text on the stack, a long text on the heap. */
 static int cf_sys_text(JSContext *ctx, CfSysCall *call, JSValueConst value)
 {
     JSValue string = cf_flat_string(ctx, value);
@@ -52,7 +53,8 @@ static int cf_sys_text(JSContext *ctx, CfSysCall *call, JSValueConst value)
     return 0;
 }
 
-/* Puts an argument into the call. Views come in a second round, because converting the others may run user code. */
+/* Adds an argument to the call. Views are added in a second round, because converting the others
+   may run user code. */
 static int cf_sys_argument(JSContext *ctx, CfSysCall *call, JSValueConst value, bool views)
 {
     int tag = JS_VALUE_GET_NORM_TAG(value);
@@ -114,13 +116,14 @@ static JSValue cf_sys_run(JSContext *ctx, int argc, JSValueConst *argv, bool wai
     return js_int64(result);
 }
 
-/* sys(number, ...args): at most eight integers; undefined is 0. The result, or a negative errno. */
+/* sys(number, ...args): at most eight integers; undefined is 0. Returns the result, or a negative
+   errno. */
 NATIVE(cf_sys)
 {
     return cf_sys_run(ctx, argc, argv, false);
 }
 
-/* sysWait(number, ...args): the same for calls that block this VM alone */
+/* sysWait(number, ...args): sys() for calls that block only this VM */
 NATIVE(cf_sys_wait)
 {
     return cf_sys_run(ctx, argc, argv, true);

@@ -1,4 +1,5 @@
-/* The natives for text and bytes: encoding and decoding as the bootstrap calls them, over text.c. */
+/* The natives for text and bytes: encoding and decoding as the bootstrap calls them, over text.c.
+   Next: NATIVES.md. */
 
 /* decode(view, start, end, enc) */
 NATIVE(cf_decode)
@@ -175,7 +176,7 @@ NATIVE(cf_btoa)
     return result;
 }
 
-/* WHATWG forgiving-base64 decode: a string of latin1, or Node's error number. */
+/* WHATWG forgiving-base64 decode: a latin1 string, or Node's error number. */
 NATIVE(cf_atob)
 {
     enum { SINGLE_CHARACTER = -1, INVALID_CHARACTER = -2 };

@@ -1,9 +1,11 @@
-/* Text and bytes: Node's seven encodings in both directions, with WHATWG's rules for broken UTF-8. The loops are codecs.c's and unicode.c's;
-   here are the engine's strings, and UTF-8 that is broken. Next: text-natives.c. */
+/* Text and bytes: Node's seven encodings in both directions, with WHATWG's rules for invalid UTF-8.
+   The loops are in codecs.c and unicode.c; this file has the engine's strings and invalid UTF-8.
+   Next: text-natives.c. */
 
 enum { ENC_ASCII, ENC_UTF8, ENC_BASE64, ENC_UTF16LE, ENC_LATIN1, ENC_HEX, ENC_BUFFER, ENC_BASE64URL, ENC_COUNT };
 
-/* Reads one code point. 0xFFFFFFFF: broken, `*p` then stands after the maximal part that WHATWG replaces by one U+FFFD. */
+/* Reads a code point. Returns 0xFFFFFFFF for an invalid sequence; `*p` is then after the maximal
+   part that WHATWG replaces by one U+FFFD. */
 static uint32_t cf_next_utf8(const uint8_t **p, const uint8_t *end)
 {
     uint32_t c = *(*p)++, code;
@@ -42,7 +44,7 @@ static uint32_t cf_next_utf8(const uint8_t **p, const uint8_t *end)
     return code;
 }
 
-/* Broken parts become U+FFFD. */
+/* Decodes with U+FFFD in place of invalid sequences. */
 static JSValue cf_broken_utf8(JSContext *ctx, const uint8_t *bytes, size_t len)
 {
     const uint8_t *p = bytes, *end = bytes + len;
@@ -167,14 +169,15 @@ static JSValue cf_decode_bytes(JSContext *ctx, const uint8_t *p, size_t n, int e
     }
 }
 
-/* ---- strings to bytes */
+/* Strings to bytes. */
 
 static size_t cf_utf8_length(const JSString *s)
 {
-    return s->is_wide_char ? codec_utf8_length_utf16(str16((JSString *)s), s->len) : codec_utf8_length_latin1(str8((JSString *)s), s->len);
+    return s->is_wide_char ? codec_utf8_length_utf16(str16((JSString *)s), s->len)
+                           : codec_utf8_length_latin1(str8((JSString *)s), s->len);
 }
 
-/* Whole characters only; `*read` gets the number of code units. */
+/* Writes whole characters only, and sets `*read` to the number of code units. */
 static size_t cf_write_utf8(const JSString *s, uint8_t *to, size_t max, uint32_t *read)
 {
     size_t units, k = s->is_wide_char ? codec_utf16_to_utf8(to, max, str16((JSString *)s), s->len, &units)
@@ -184,8 +187,9 @@ static size_t cf_write_utf8(const JSString *s, uint8_t *to, size_t max, uint32_t
     return k;
 }
 
-/* Hexadecimal and base64 are read from bytes. Of wide characters the low bytes are, piece by piece: Node looks at nothing else, so that U+0141 is
-   an A there too. A piece has an even length: no pair of digits is divided. */
+/* Hexadecimal and base64 are read from bytes. For wide characters the low bytes are read, piece by
+   piece: Node ignores the high bytes, so U+0141 is an A there too. A piece has an even length, so
+   no pair of digits is divided. */
 #define CF_PIECE 512
 
 static size_t cf_write_base64(const JSString *s, uint8_t *to, size_t max)
@@ -219,7 +223,7 @@ static size_t cf_write_hex(const JSString *s, uint8_t *to, size_t max)
     return k;
 }
 
-/* An upper bound for the bytes of `s` in `enc`. */
+/* Returns an upper bound for the bytes of `s` in `enc`. */
 static size_t cf_encoded_bound(const JSString *s, int enc)
 {
     switch (enc) {
@@ -266,7 +270,7 @@ static int cf_encoding(JSContext *ctx, int *enc, JSValueConst value)
     if (JS_ToInt32(ctx, enc, value))
         return -1;
     if (*enc < 0 || *enc >= ENC_COUNT) {
-        JS_ThrowRangeError(ctx, "%d is no encoding", *enc);
+        JS_ThrowRangeError(ctx, "%d is not an encoding", *enc);
         return -1;
     }
     return 0;

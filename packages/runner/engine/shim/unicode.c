@@ -1,5 +1,6 @@
-/* UTF-8, UTF-16, latin1 and ASCII into each other, 16 bytes at a time where text is ASCII. See codecs.h; text.c makes strings of it.
-   UTF-8 is checked first, whole, by vectors; then it is converted without checks. Text that is broken takes text.c's slow way. */
+/* Conversions between UTF-8, UTF-16, latin1 and ASCII, 16 bytes at a time where text is ASCII.
+   codecs.h declares them; text.c makes strings of the results. UTF-8 is first checked as a whole,
+   with vectors, and then converted without checks. Invalid text takes the slow path in text.c. */
 #include "codecs.h"
 #include <string.h>
 #include <wasm_simd128.h>
@@ -92,20 +93,22 @@ bool codec_fits_latin1(const void *units, size_t n)
     return true;
 }
 
-/* ---- is it UTF-8?
+/* Validation of UTF-8.
 
-   Two bytes in a row are wrong for one of eight reasons, or for none. Three tables say which reasons the upper and the lower half of the first
-   byte and the upper half of the second one allow; a reason that all three allow is an error. That a byte must be the third or fourth of a
-   character follows from the bytes two and three before it, and is the one case in which two continuations in a row are right. */
+   Two adjacent bytes are wrong for one of eight reasons, or for none. Three tables list the
+   possible reasons. One is for the upper half of the first byte, one for its lower half, and one
+   for the upper half of the second byte. A reason that all three allow is an error. The bytes two
+   and three positions before a byte show whether the byte must be the third or fourth of a
+   character. Only such a byte may be the second of two adjacent continuations. */
 
 enum {
-    TOO_SHORT = 1,      /* a lead byte, then no continuation */
-    TOO_LONG = 2,       /* ASCII, then a continuation */
+    TOO_SHORT = 1,      /* a lead byte without a continuation */
+    TOO_LONG = 2,       /* ASCII before a continuation */
     OVERLONG_3 = 4,
     TOO_LARGE = 8,      /* above U+10FFFF */
     SURROGATE = 16,
     OVERLONG_2 = 32,
-    OVERLONG_4 = 64,    /* and lead bytes from F5 on, followed by 80..8F */
+    OVERLONG_4 = 64,    /* and lead bytes from F5 on before 80..8F */
     CONTINUATIONS = 128,
     ANY_LOW = TOO_SHORT | TOO_LONG | CONTINUATIONS,
     LOW_5_F = ANY_LOW | TOO_LARGE | OVERLONG_4,
@@ -117,12 +120,13 @@ static inline v128_t utf8_errors(v128_t bytes, v128_t before)
     const v128_t first_high = wasm_u8x16_make(TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG,
         CONTINUATIONS, CONTINUATIONS, CONTINUATIONS, CONTINUATIONS, TOO_SHORT | OVERLONG_2, TOO_SHORT,
         TOO_SHORT | OVERLONG_3 | SURROGATE, TOO_SHORT | TOO_LARGE | OVERLONG_4);
-    const v128_t first_low = wasm_u8x16_make(ANY_LOW | OVERLONG_3 | OVERLONG_2 | OVERLONG_4, ANY_LOW | OVERLONG_2, ANY_LOW, ANY_LOW,
-        ANY_LOW | TOO_LARGE, LOW_5_F, LOW_5_F, LOW_5_F, LOW_5_F, LOW_5_F, LOW_5_F, LOW_5_F, LOW_5_F, LOW_5_F | SURROGATE, LOW_5_F,
-        LOW_5_F);
-    const v128_t second_high = wasm_u8x16_make(TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT,
-        SECOND | OVERLONG_3 | OVERLONG_4, SECOND | OVERLONG_3 | TOO_LARGE, SECOND | SURROGATE | TOO_LARGE, SECOND | SURROGATE | TOO_LARGE,
-        TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT);
+    const v128_t first_low = wasm_u8x16_make(
+        ANY_LOW | OVERLONG_3 | OVERLONG_2 | OVERLONG_4, ANY_LOW | OVERLONG_2, ANY_LOW, ANY_LOW, ANY_LOW | TOO_LARGE,
+        LOW_5_F, LOW_5_F, LOW_5_F, LOW_5_F, LOW_5_F, LOW_5_F, LOW_5_F, LOW_5_F, LOW_5_F | SURROGATE, LOW_5_F, LOW_5_F);
+    const v128_t second_high = wasm_u8x16_make(
+        TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT,
+        SECOND | OVERLONG_3 | OVERLONG_4, SECOND | OVERLONG_3 | TOO_LARGE, SECOND | SURROGATE | TOO_LARGE,
+        SECOND | SURROGATE | TOO_LARGE, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT);
     v128_t one = wasm_i8x16_shuffle(before, bytes, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
     v128_t two = wasm_i8x16_shuffle(before, bytes, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29);
     v128_t three = wasm_i8x16_shuffle(before, bytes, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28);
@@ -130,8 +134,10 @@ static inline v128_t utf8_errors(v128_t bytes, v128_t before)
     v128_t reasons = wasm_i8x16_swizzle(first_high, wasm_u8x16_shr(one, 4));
     reasons = wasm_v128_and(reasons, wasm_i8x16_swizzle(first_low, wasm_v128_and(one, wasm_u8x16_splat(0x0F))));
     reasons = wasm_v128_and(reasons, wasm_i8x16_swizzle(second_high, wasm_u8x16_shr(bytes, 4)));
-    /* the top bit where the byte must be a third or fourth one, which is CONTINUATIONS */
-    v128_t later = wasm_v128_or(wasm_u8x16_sub_sat(two, wasm_u8x16_splat(0xE0 - 0x80)), wasm_u8x16_sub_sat(three, wasm_u8x16_splat(0xF0 - 0x80)));
+    /* The top bit is set where the byte must be a third or fourth byte, which equals
+       CONTINUATIONS. */
+    v128_t later = wasm_v128_or(wasm_u8x16_sub_sat(two, wasm_u8x16_splat(0xE0 - 0x80)),
+        wasm_u8x16_sub_sat(three, wasm_u8x16_splat(0xF0 - 0x80)));
     return wasm_v128_xor(reasons, wasm_v128_and(later, wasm_u8x16_splat(CONTINUATIONS)));
 }
 
@@ -148,7 +154,7 @@ bool codec_utf8_valid(const uint8_t *bytes, size_t n)
         if (i % 4096 < 16 && wasm_v128_any_true(errors))
             return false;
     }
-    /* the zeros after the end show a character that is cut off */
+    /* The zeros after the end reveal a truncated character. */
     memcpy(rest, bytes + i, n - i);
     errors = wasm_v128_or(errors, utf8_errors(wasm_v128_load(rest), before));
     return !wasm_v128_any_true(errors);
@@ -234,7 +240,7 @@ void codec_utf8_to_utf16(uint16_t *to, size_t units, const uint8_t *bytes, size_
     }
 }
 
-/* ---- to UTF-8 */
+/* Conversion to UTF-8. */
 
 size_t codec_utf8_length_latin1(const uint8_t *text, size_t n)
 {
@@ -250,7 +256,7 @@ size_t codec_utf8_length_utf16(const uint16_t *text, size_t n)
 {
     size_t length = 0, i = 0;
 
-    /* one more unit is looked at than is counted: a pair's second half */
+    /* One unit more is read than counted: the second half of a surrogate pair. */
     for (; n - i >= 9; i += 8) {
         v128_t x = wasm_v128_load(text + i);
         v128_t two = wasm_u16x8_ge(x, wasm_u16x8_splat(0x80)), three = wasm_u16x8_ge(x, wasm_u16x8_splat(0x800));
@@ -271,8 +277,9 @@ size_t codec_utf8_length_utf16(const uint16_t *text, size_t n)
     return length;
 }
 
-/* A vector is stored whole and then partly written again. That is right only where the text is sure to reach: with three bytes left over for a
-   character that does not fit, everything before them will be written. */
+/* A vector is stored whole and then partly overwritten. This is correct only where the text is sure
+   to reach. If three bytes are left for a character that does not fit, all bytes before them will
+   be written. */
 #define VECTOR_ROOM 19
 
 size_t codec_latin1_to_utf8(uint8_t *to, size_t max, const uint8_t *text, size_t n, size_t *read)

@@ -1,5 +1,6 @@
-/* Bytes behind a JavaScript value, and strings as flat arrays. A view is looked at last, after every other argument has been converted:
-   conversions may run user code, and that may detach or shrink the buffer. */
+/* Bytes behind a JavaScript value, and strings as flat arrays. A view is read after every other
+   argument has been converted: conversions may run user code, which may detach or shrink the
+   buffer. */
 
 static int cf_view(JSContext *ctx, JSValueConst value, uint8_t **bytes, size_t *len)
 {
@@ -40,7 +41,7 @@ wrong:
     return -1;
 }
 
-/* The value as a string without ropes; to be freed. */
+/* Returns the value as a string without ropes, which the caller frees. */
 static JSValue cf_flat_string(JSContext *ctx, JSValueConst value)
 {
     JSValue s = JS_ToString(ctx, value);
@@ -57,7 +58,7 @@ static inline uint32_t cf_char_at(const JSString *s, uint32_t i)
     return s->is_wide_char ? str16((JSString *)s)[i] : str8((JSString *)s)[i];
 }
 
-/* An integer argument clamped to [low, high]; undefined gives `otherwise`. */
+/* Reads an integer argument clamped to [low, high]; undefined reads as `otherwise`. */
 static int cf_clamped(JSContext *ctx, int64_t *out, JSValueConst value, int64_t otherwise, int64_t low, int64_t high)
 {
     if (JS_IsUndefined(value)) {

@@ -1,17 +1,18 @@
-/* Local time. The zone is what TZ names, and UTC when it names none; the kernel knows its offsets, the bootstrap the names that people read. */
+/* Local time. TZ names the zone, and UTC applies without a name. The kernel knows the offsets, and
+   the bootstrap the names that people read. */
 
 enum { SYS_ZONE_OFFSET = 0x500, ZONE_BIAS = 200000 };
 
-static CfText cf_zone;        /* into the environment's table; NULL is UTC */
-static bool cf_zone_known;    /* since the start of the process, and the last write to TZ */
+static CfText cf_zone;        /* points into the environment's table; NULL is UTC */
+static bool cf_zone_known;    /* valid since the start of the process or the last write to TZ */
 
-/* The environment has changed, or is another one. */
+/* Forgets the zone, because the environment has changed. */
 static void cf_zone_reset(void)
 {
     cf_zone_known = false;
 }
 
-/* (offset + ZONE_BIAS) * 2 + 1 in summer; UTC for a zone that nobody knows, as ICU does */
+/* Returns (offset + ZONE_BIAS) * 2 + 1 in summer. An unknown zone is UTC, as in ICU. */
 static int64_t cf_zone_ask(int64_t ms, bool is_local)
 {
     int64_t answer;
@@ -33,7 +34,7 @@ static int32_t cf_zone_offset(int64_t ms, bool is_local)
     return (int32_t)(cf_zone_ask(ms, is_local) / 2) - ZONE_BIAS;
 }
 
-/* `text`, then the zone's name in brackets */
+/* Appends `text`, then the zone's name in brackets. */
 static JSValue cf_zone_append(JSContext *ctx, JSValueConst date, const char *text, size_t len)
 {
     double ms;
@@ -65,7 +66,7 @@ NATIVE(cf_set_zone_names)
     return JS_UNDEFINED;
 }
 
-/* zoneOffset(zone, ms, isLocal): seconds east, or undefined when nobody knows the zone */
+/* zoneOffset(zone, ms, isLocal): seconds east, or undefined for an unknown zone */
 NATIVE(cf_native_zone_offset)
 {
     double ms;

@@ -1,4 +1,5 @@
-// A guest with the smallest bootstrap (bare.js), for tests of the engine and the shim alone. `dist/guest.wasm` must have been built.
+// A guest with the smallest bootstrap (bare.js), for tests of only the engine and the shim.
+// `dist/guest.wasm` must exist.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +12,7 @@ const DEV_HOST = fileURLToPath(new URL('../../build/dev-host.mjs', import.meta.u
 let module;
 const compiled = () => (module ??= new WebAssembly.Module(readFileSync(guestPath)));
 
-/** A frozen guest whose output is collected in `out`. Its programs start from the image each time. */
+/** A frozen guest whose output is collected in `out`. Each program starts from the image. */
 export class BareGuest {
   out = '';
   #image;
@@ -30,7 +31,7 @@ export class BareGuest {
     this.#image = this.guest.snapshot();
   }
 
-  /** From now on the host asks the guest to stop. */
+  /** Makes the host ask the guest to stop, after `ms`. */
   stopAfter(ms) {
     this.#stopAt = performance.now() + ms;
     return this.#stopAt;
@@ -45,10 +46,10 @@ export class BareGuest {
   }
 }
 
-/** What the sandbox gives a guest (crates/core, WASM_STACK). */
+/** The wasm stack that the sandbox provides (crates/core, WASM_STACK). */
 const SANDBOX_STACK_MIB = '32';
 
-/** A program in a process of its own: with the sandbox's stack, or with little memory. */
+/** Runs a program in a process of its own: with the sandbox's stack, or with little memory. */
 export function runInProcess(source, { maxMemoryMiB, timeoutMs = 30_000 } = {}) {
   const args = [DEV_HOST, '--main', BARE, ...(maxMemoryMiB ? ['--max-memory', String(maxMemoryMiB)] : []), '--source', source];
   const env = { ...process.env, COLDFRAME_DEV_STACK_MIB: SANDBOX_STACK_MIB };

@@ -1,4 +1,5 @@
-// Realms of node:vm in the shim: they are collected when nothing of them is held, and jobs and registries that will run in one hold it.
+// Realms of node:vm in the shim. A realm is collected when no value of the realm is held. Jobs and
+// registries that will run in a realm hold the realm.
 import { describe, expect, it } from 'vitest';
 import { BareGuest } from './bare-guest.mjs';
 
@@ -9,12 +10,17 @@ const HELPERS = `
 
 const CASES = {
   'with closures that hold the global object': `run(make({ i })[0], 'var self = this; (function () { return self; })()')`,
-  'whose sandbox holds them': `const sandbox = { i }; const [handle, global] = make(sandbox); sandbox.handle = handle; sandbox.global = global;`,
-  'with a cycle through an object of ours': `const ours = { big: new Array(100).fill(i) }; const [handle] = make({ ours });
+  'when the sandbox holds them': `const sandbox = { i }; const [handle, global] = make(sandbox);
+     sandbox.handle = handle; sandbox.global = global;`,
+  'with a cycle through an object of the main realm': `const ours = { big: new Array(100).fill(i) };
+     const [handle] = make({ ours });
      ours.theirs = run(handle, '({ ours, method() {} })'); ours.handle = handle;`,
-  'with jobs that have run': `run(make({})[0], 'Promise.resolve().then(() => 1).then(() => { throw 1 }).catch(() => {})'); native.runMicrotasks();`,
-  'with iterators, generators and classes': `run(make({})[0], 'class A { static a = new A(); *g() { yield this; } } globalThis.g = new A().g(); g.next(); [1][Symbol.iterator]()')`,
-  'with a registry that waits': `run(make({})[0], 'globalThis.registry = new FinalizationRegistry(() => {}); registry.register(registry, 1)')`,
+  'with jobs that have run': `run(make({})[0], 'Promise.resolve().then(() => 1).then(() => { throw 1 }).catch(() => {})');
+     native.runMicrotasks();`,
+  'with iterators, generators and classes': `run(make({})[0], 'class A { static a = new A(); *g() { yield this; } } ' +
+     'globalThis.g = new A().g(); g.next(); [1][Symbol.iterator]()')`,
+  'with a pending registry': `run(make({})[0],
+     'globalThis.registry = new FinalizationRegistry(() => {}); registry.register(registry, 1)')`,
   'with a proxy as its sandbox': `run(make(new Proxy({ i }, {}))[0], 'i + 1; j = 3; typeof nothing')`,
   'with an ordinary global object': `run(make(undefined)[0], 'globalThis.self = this; let lexical = () => lexical;')`,
 };
@@ -22,7 +28,7 @@ const CASES = {
 describe('contexts', () => {
   const guest = new BareGuest();
 
-  it.each(Object.entries(CASES))('%s are collected', async (_name, body) => {
+  it.each(Object.entries(CASES))('are collected %s', async (_name, body) => {
     const { out, exitCode } = await guest.run(`${HELPERS}
       const many = (count) => { for (let i = 0; i < count; i++) { ${body} } };
       many(20);
@@ -32,7 +38,7 @@ describe('contexts', () => {
     expect({ out, exitCode }).toEqual({ out: 'flat\n', exitCode: 0 });
   });
 
-  it('live as long as a job of theirs is queued', async () => {
+  it('live while a job of the realm is queued', async () => {
     const { out } = await guest.run(`${HELPERS}
       const seen = [];
       (() => run(make({ seen })[0], 'Promise.resolve(1).then((v) => seen.push(v, [] instanceof Array, typeof globalThis))'))();
@@ -42,7 +48,7 @@ describe('contexts', () => {
     expect(out).toBe('1,true,object\n');
   });
 
-  it('live as long as a function of theirs', async () => {
+  it('live while a function of the realm lives', async () => {
     const { out } = await guest.run(`${HELPERS}
       const counter = (() => run(make({})[0], 'let count = 0; (function () { return ++count + [].concat([1]).length; })'))();
       native.gc();
@@ -51,7 +57,7 @@ describe('contexts', () => {
     expect(out).toBe('3 false false\n');
   });
 
-  it('stop after their time, also when one is inside another', async () => {
+  it('stop after their timeout, nested contexts too', async () => {
     const { out } = await guest.run(`
       const limited = (ms, fn) => (native.runLimited(fn, ms) === native.absent ? 'late' : 'in time');
       print(limited(20, () => { for (;;); }), limited(5000, () => 1));

@@ -1,11 +1,12 @@
-// Running out of memory: an error that can be caught where there is still memory to go on with, and V8's end where it stays uncaught.
+// Exhausted memory is an error. A program can catch the error if memory is left to continue.
+// Uncaught, the error ends the program as in V8.
 import { describe, expect, it } from 'vitest';
 import { runInProcess } from './bare-guest.mjs';
 
 const LITTLE = { maxMemoryMiB: 32 };
 const MESSAGE = 'RangeError JavaScript heap out of memory';
 
-describe('memory', () => {
+describe('exhausted memory', () => {
   it.each([
     ['objects', 'const kept = []; for (;;) kept.push({});'],
     ['arrays', 'const kept = []; for (;;) kept.push(new Array(1000).fill({}));'],
@@ -20,12 +21,9 @@ describe('memory', () => {
     ['source text', "const kept = []; for (let i = 0; ; i++) kept.push(Function(`return ${i} + '${'x'.repeat(1000)}'`));"],
     ['a timer', 'setTimeout(() => { const kept = []; for (;;) kept.push({}); }, 1);'],
     ['a rejected promise', 'const kept = []; await Promise.resolve().then(() => { for (;;) kept.push({}); });'],
-    [
-      'errors that are kept',
-      'const kept = []; for (;;) { try { kept.push({}, kept.slice()); } catch (error) { kept.push(error); } }',
-    ],
+    ['kept errors', 'const kept = []; for (;;) { try { kept.push({}, kept.slice()); } catch (error) { kept.push(error); } }'],
   ])(
-    "ends the program with V8's text and code: %s",
+    "ends the program with V8's text and code for %s",
     async (_name, source) => {
       const { code, stderr } = await runInProcess(source, LITTLE);
       expect(stderr).toContain('JavaScript heap out of memory');
@@ -33,9 +31,9 @@ describe('memory', () => {
       expect(code).toBe(134);
     },
     120_000,
-  ); // a collection for each error, when little is left
+  ); // little memory is left, so each error costs a collection
 
-  it('gives an error that can be caught, and goes on', async () => {
+  it('is an error that a program can catch before it continues', async () => {
     const { code, stdout } = await runInProcess(
       `
       const fill = () => { const kept = []; for (;;) kept.push('x'.repeat(1000) + kept.length); };
@@ -48,7 +46,7 @@ describe('memory', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${MESSAGE}\n${MESSAGE}\n1000 999\n` });
   });
 
-  it('takes freed memory again', async () => {
+  it('is available again after it is freed', async () => {
     const { code, stdout } = await runInProcess(
       `
       for (let i = 0; i < 200; i++) { const block = new Uint8Array(10_000_000); block[i] = 1; }

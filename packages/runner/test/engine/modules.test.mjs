@@ -1,4 +1,4 @@
-// Modules are collected: a resident runner evaluates any number of them.
+// Modules are collected, because a resident runner evaluates any number of them.
 import { expect, it } from 'vitest';
 import { BareGuest } from './bare-guest.mjs';
 
@@ -6,7 +6,7 @@ const ROUNDS = 10;
 const PER_ROUND = 10_000;
 const ALLOWED_GROWTH = 200_000;
 
-it('does not grow over a hundred thousand modules', async () => {
+it('the heap does not grow over a hundred thousand modules', async () => {
   const guest = new BareGuest();
   const { out } = await guest.run(`
     const sources = [
@@ -34,7 +34,7 @@ it('does not grow over a hundred thousand modules', async () => {
   expect(Number(out)).toBeLessThan(ALLOWED_GROWTH);
 });
 
-it('keeps a module alive through its functions', async () => {
+it('a module lives while its functions live', async () => {
   const guest = new BareGuest();
   const { out } = await guest.run(`
     native.setImportCallback((specifier, attributes, referrer) => referrer + ' wants ' + specifier);

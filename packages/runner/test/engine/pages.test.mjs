@@ -1,4 +1,5 @@
-// How many pages of the image a process writes: they are its private memory, and each costs a fault and a copy.
+// The number of image pages that a process writes: they are its private memory, and each costs a
+// fault and a copy.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +10,7 @@ const PAGE = 4096;
 const MOST_KIB_AFTER_ONE_EXEC = 300;
 const MOST_PAGES_OF_A_COLLECTION = 10;
 
-/** Pages of the memory that differ from the image. */
+/** Returns the number of pages that differ from the image. */
 function dirtyPages(guest, image) {
   const memory = Buffer.from(guest.memory.buffer);
   const before = Buffer.from(image.buffer);
@@ -22,8 +23,8 @@ function dirtyPages(guest, image) {
   return count;
 }
 
-describe('private memory', async () => {
-  // The collector is no global of the product; here the bootstrap hands it out.
+describe('the private memory of a process', async () => {
+  // The collector is no global of the product; this bootstrap exposes it.
   const main = Buffer.concat([
     readFileSync(join(inputsDir, 'bootstrap/main.js')),
     Buffer.from('\nglobalThis.__collect = native.gc; globalThis.__nothing = () => {};\n'),

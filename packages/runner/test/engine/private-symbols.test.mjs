@@ -1,10 +1,10 @@
-// V8's private symbols: they pass proxies by, and no reflection lists them.
+// V8's private symbols: no proxy trap sees them, and no reflection lists them.
 import { expect, it } from 'vitest';
 import { BareGuest } from './bare-guest.mjs';
 
 const guest = new BareGuest();
 
-it('reaches no trap of a proxy, and not its target', async () => {
+it('a private symbol reaches neither a trap of a proxy nor its target', async () => {
   const { out } = await guest.run(`
     const mark = native.privateSymbol('mark'), target = {}, trapped = [];
     const handler = new Proxy({}, { get: (_, trap) => (...args) => { trapped.push(trap); return Reflect[trap](...args); } });
@@ -15,7 +15,7 @@ it('reaches no trap of a proxy, and not its target', async () => {
   expect(out).toBe('1 2 true true undefined 2 0\n');
 });
 
-it('is listed nowhere', async () => {
+it('no reflection lists a private symbol', async () => {
   const { out } = await guest.run(`
     const mark = native.privateSymbol('mark'), object = { a: 1, [mark]: 2 }, proxy = new Proxy(object, {});
     proxy[mark] = 3;

@@ -1,7 +1,9 @@
-// `pnpm test:engine [--quickjs-tests DIR]`: runs each test file of QuickJS-ng (a folder `tests` of its repository; by default the one in the pinned
-// package) on the patched engine, frozen, and on the engine as it comes, and compares what they print and how they end.
-// Same error means: the same class, thrown at the same line. The text is compared too, and counted apart: patches 88 to 96 give it V8's words.
-// What differs otherwise must stand in DIFFERENT with its reason. docs/internals/differential.md has the result.
+// `pnpm test:engine [--quickjs-tests DIR]` runs each test file of QuickJS-ng on the patched engine,
+// frozen, and on the unpatched engine, and compares output and outcome. DIR is the folder `tests`
+// of QuickJS-ng's repository; the pinned package has the default. Two errors are equal if they have
+// equal classes and are thrown at equal lines. Texts are compared too but counted separately,
+// because the patches of error texts replace them by V8's. Other differences must be in DIFFERENT
+// with their reason. docs/internals/differential.md has the result.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +17,7 @@ const SUITE = fileURLToPath(new URL('suite.js', import.meta.url));
 const ROUNDS = 20;
 const STOP_MS = 20_000;
 
-/** What suite.js gives the patched engine, for the other one. */
+/** Adds the globals of suite.js, which the patched engine has, to the unpatched engine. */
 const PRELUDE = `
   const printText = print, timers = [];
   const text = (value) => { try { return typeof value === 'string' ? value : String(value); } catch { return '[object]'; } };
@@ -54,7 +56,7 @@ function forReference(files) {
   return served;
 }
 
-/** How a file ended: what it printed, the class, the text and the place of an error. */
+/** Returns the outcome of a file: its output, and the class, text and position of an error. */
 function outcome(out, failed) {
   const at = out.search(/^Uncaught |^trap: /m);
   const printed = at === -1 ? out : out.slice(0, at);
@@ -103,6 +105,7 @@ const { values } = parseArgs({ options: { 'quickjs-tests': { type: 'string' } } 
 const dir = values['quickjs-tests'] ? resolve(values['quickjs-tests']) : join(findEngineDir(), 'tests');
 const result = await compareFiles(dir);
 console.log(
-  `${result.files} files: ${result.same} the same, ${result.texts} the same but for V8's words, ${result.known} different for a reason that is written down, ${result.new} different without`,
+  `${result.files} files: ${result.same} equal, ${result.texts} equal but for V8's texts, ` +
+    `${result.known} different for a recorded reason, ${result.new} different without a reason`,
 );
 process.exitCode = result.new ? 1 : 0;

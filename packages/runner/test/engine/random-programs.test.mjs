@@ -1,6 +1,7 @@
-// Random programs give the same output on the frozen image, on the guest as it boots, on the engine without our patches (as recorded) and in V8. A
-// wrong answer on the frozen image alone is the silent corruption that immortal objects could cause. `pnpm test:random` runs 100,000, beside the
-// unpatched engine itself.
+// Random programs print equal output on the frozen image, on the booted guest, on the unpatched
+// engine (as recorded) and in V8. A difference only on the frozen image is the silent corruption
+// that immortal objects could cause. `pnpm test:random` runs 100,000 programs, beside the unpatched
+// engine itself.
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { makeGuest, runInV8 } from './random-programs/engines.mjs';
@@ -8,12 +9,12 @@ import { generateProgram } from './random-programs/generate.mjs';
 import { shortDigest } from './random-programs/record.mjs';
 
 const { firstSeed, digests } = JSON.parse(readFileSync(new URL('random-programs/recorded.json', import.meta.url), 'utf8'));
-/** V8 takes longest for each: a fresh context. */
+/** V8 is slowest, because each program needs a fresh context. */
 const V8_EVERY = 5;
 const MS_PER_PROGRAM = 60;
 
 it(
-  `${digests.length} random programs agree`,
+  `${digests.length} random programs print equal output on all engines`,
   async () => {
     const frozen = makeGuest(true);
     const booted = makeGuest(false);

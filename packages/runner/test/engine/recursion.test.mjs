@@ -51,7 +51,7 @@ describe('deep recursion', () => {
     ],
     ['Reflect.apply', 'const again = () => Reflect.apply(again, null, []); again()'],
     ['iterators', 'const it = { [Symbol.iterator]() { return this; }, next() { for (const x of it); } }; [...it]'],
-  ])('is a RangeError: %s', async (_name, expression) => {
+  ])('is a RangeError for %s', async (_name, expression) => {
     const { stdout, code } = await runInProcess(attempt(expression));
     expect({ stdout, code }).toEqual({ stdout: OVERFLOW, code: 0 });
   });
@@ -59,7 +59,7 @@ describe('deep recursion', () => {
   it.each([
     ['regular expressions', "new RegExp('(?:'.repeat(1_000_000))", 'SyntaxError'],
     ['regular expression groups', "new RegExp('('.repeat(1_000_000))", 'SyntaxError'],
-  ])('is a clean error: %s', async (_name, expression, name) => {
+  ])('is a clean error for %s', async (_name, expression, name) => {
     const { stdout, code } = await runInProcess(attempt(expression));
     expect(stdout).toMatch(new RegExp(`^(${name}|RangeError) `));
     expect(code).toBe(0);

@@ -1,5 +1,5 @@
-// The unpatched engine (build/reference.mjs) as a guest of a test: boots once, runs its prelude, and goes back to a copy of that memory before each
-// program.
+// The unpatched engine (build/reference.mjs) as a guest of a test: boots once, runs its prelude,
+// and restores a copy of that memory before each program.
 import { buildReference } from '../../build/reference.mjs';
 
 const ROOM = 1 << 20;
@@ -16,7 +16,7 @@ export class ReferenceGuest {
   #image;
   #out = '';
 
-  /** `files`: what modules and __loadFile may name. */
+  /** `files`: the files that modules and __loadFile may name. */
   static async create({ prelude = '', files = {} } = {}) {
     return new ReferenceGuest(await compiled(), prelude, files);
   }
@@ -27,8 +27,11 @@ export class ReferenceGuest {
     this.#files = files;
   }
 
-  /** What the program printed, with `Uncaught …` for what it threw; a trap is the last line. `round` is a script for a
-   *  turn of an event loop: it runs `rounds` times when the jobs are done. */
+  /**
+   * Returns the program's output, with `Uncaught …` for an exception; a trap is the last line.
+   * `round` is a script for a turn of an event loop, which runs `rounds` times when the jobs are
+   * done.
+   */
   run(source, { name = 'program.mjs', isModule = true, rounds = 0, round = '' } = {}) {
     this.#restore();
     this.#out = '';
@@ -42,7 +45,8 @@ export class ReferenceGuest {
     }
   }
 
-  // A program that made the memory grow leaves the allocator's idea of it behind: then another instance is cheaper than the truth.
+  // After a program that made the memory grow, the allocator's state does not fit the copy. A new
+  // instance is cheaper than a repair.
   #restore() {
     if (this.#instance && this.#instance.exports.memory.buffer.byteLength === this.#image.length) {
       new Uint8Array(this.#instance.exports.memory.buffer).set(this.#image);

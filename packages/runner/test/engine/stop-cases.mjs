@@ -1,5 +1,6 @@
-// Programs that stay in one native loop of the engine for seconds. Each must be stopped by the interrupt handler soon after the host says so.
-// `prepare` runs before the clock starts, `loop` is what must be stoppable.
+// Programs that stay in one native loop of the engine for seconds. The interrupt handler must stop
+// each soon after the host's request. `prepare` runs before the clock starts; `loop` must be
+// stoppable.
 
 const big = "const text = 'abcdefghij'.repeat(3_000_000);";
 const wide = "const text = 'äbcdefghij€'.repeat(600_000);";
@@ -19,7 +20,9 @@ export const STOP_CASES = {
   generators: { loop: 'function* g() { for (;;) { try { yield 1; } finally { } } } for (const x of g());' },
   'generator return': { loop: 'function* g() { try { yield 1; } finally { for (;;) {} } } for (const x of g()) break;' },
   'iterator protocol': {
-    loop: 'const it = { [Symbol.iterator]() { return this; }, next() { return { value: 1 }; }, return() { for (;;) {} } }; for (const x of it);',
+    loop:
+      'const it = { [Symbol.iterator]() { return this; }, next() { return { value: 1 }; }, ' +
+      'return() { for (;;) {} } }; for (const x of it);',
   },
   getter: { loop: 'const o = { get x() { for (;;) {} } }; JSON.stringify(o);' },
   proxy: { loop: 'const p = new Proxy({}, { get() { for (;;) {} } }); p.x;' },
@@ -167,7 +170,8 @@ export const STOP_CASES = {
   'map clear': { prepare: 'let m = new Map(); for (let i = 0; i < 1_500_000; i++) m.set(i, i);', loop: 'm.clear(); for (;;) {}' },
   'set difference': {
     prepare:
-      'const a = new Set(Array.from({ length: 800_000 }, (_, i) => i)), b = new Set(Array.from({ length: 800_000 }, (_, i) => i + 1));',
+      'const a = new Set(Array.from({ length: 800_000 }, (_, i) => i)); ' +
+      'const b = new Set(Array.from({ length: 800_000 }, (_, i) => i + 1));',
     loop: forever('a.difference(b); a.union(b); a.intersection(b); a.isSubsetOf(b);'),
   },
   'map groupBy': { prepare: list, loop: forever('Map.groupBy(list, Number);') },

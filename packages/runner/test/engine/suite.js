@@ -1,5 +1,6 @@
-// A bootstrap that runs the engine's own test files: a loader over the texts that the build hands in (`suite/files.json`), the globals those files
-// expect, and the parts of `qjs:std` that make sense without an operating system. Parameters: native, buildFile.
+// A bootstrap that runs the engine's own test files. It has a loader over the texts of the build
+// input `suite/files.json`, and the globals that the files expect. It also has the parts of
+// `qjs:std` that make sense without an operating system. Parameters: native, buildFile.
 'use strict';
 const files = JSON.parse(buildFile('suite/files.json'));
 const modules = new Map();
@@ -7,7 +8,7 @@ const text = (value) => {
   try {
     return typeof value === 'string' ? value : String(value);
   } catch {
-    return '[object]'; // some files print what refuses to become text
+    return '[object]'; // some files print values that do not convert to text
   }
 };
 
@@ -76,7 +77,7 @@ function synthetic(name, values) {
   return module;
 }
 
-/** Compiled and connected, not yet instantiated: graphs may have cycles. */
+/** Returns a compiled and linked module, not yet instantiated, because graphs may have cycles. */
 function connect(name, specifier) {
   let module = modules.get(name);
   if (module) return module;

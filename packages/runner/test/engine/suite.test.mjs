@@ -1,4 +1,5 @@
-// The engine's own tests, on the frozen image: immortal objects, young tables and our other patches change none of their results.
+// The engine's own tests on the frozen image: immortal objects, young tables and our other patches
+// change no result.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,24 +10,26 @@ import { BareGuest } from './bare-guest.mjs';
 const dir = findEngineDir();
 const SUITE = fileURLToPath(new URL('suite.js', import.meta.url));
 
-/** What cannot pass here, and why. */
+const DEEP = 'recurses deeper than the WebAssembly stack of Node; recursion.test.mjs has a host with a larger stack';
+
+/** Tests that cannot pass here, with the reason. */
 const LEFT_OUT = new Map([
   ['assert.js', 'a helper'],
   ['empty.js', 'a helper'],
   ['microbench.js', 'a benchmark'],
-  ['test_bjson.js', 'tests qjs:bjson, which the guest has not'],
+  ['test_bjson.js', 'tests qjs:bjson, which the guest lacks'],
   ['test_std.js', 'tests qjs:std and qjs:os'],
   ['test_worker.js', 'needs threads'],
   ['test_worker_module.js', 'needs threads'],
   ['import-attributes-identity.js', "tests the module loader of the engine's own shell"],
-  ['bug652.js', "expects a WeakRef's target to be gone within the job"],
+  ['bug652.js', "expects a WeakRef's target to be freed within the job"],
   ['bug1591.js', 'asserts message texts; ours are those of V8'],
   ['bug1498.js', 'asserts message texts; ours are those of V8'],
   ['null_or_undefined.js', 'asserts message texts; ours are those of V8'],
   ['parse-error-column.js', 'expects a frame for the place of a syntax error in eval; V8 has none'],
-  ['bug775.js', 'recurses deeper than the stack that Node gives WebAssembly; recursion.test.mjs has a host with a larger one'],
-  ['bug776.js', 'the same'],
-  ['bug904.js', 'the same'],
+  ['bug775.js', DEEP],
+  ['bug776.js', DEEP],
+  ['bug904.js', DEEP],
   ['test_builtin.js', "uses the global `qjs` of the engine's own shell"],
   [
     'callsite-isconstructor.js',
@@ -47,13 +50,13 @@ const cases = Object.keys(files)
 
 const isModule = (text) => /^\s*(import|export)\b/m.test(text) || /^(const \w+ = )?await\b/m.test(text);
 
-/** The class of the error with which a file must end, if it must. */
+/** Returns the class of the error with which a file must end, if any. */
 const negative = (text) => /^\/\*---\nnegative:\n {2}phase: \w+\n {2}type: (\w+)/.exec(text)?.[1];
 
 describe("the engine's own tests on the frozen image", () => {
   const guest = new BareGuest({ main: readFileSync(SUITE), inputs: { 'suite/files.json': JSON.stringify(files) } });
 
-  it('finds them', () => {
+  it('are found', () => {
     expect(cases.length).toBeGreaterThan(70);
   });
 

@@ -1,4 +1,4 @@
-// The build notices when a new Node changes a binding that we implement, and says what changed.
+// The build stops with the difference if a new Node changes a binding that we implement.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const shapes = {
 };
 
 describe("the surface of Node's bindings", () => {
-  it('is a line for each function, class and array', () => {
+  it('has a line for each function, class and array', () => {
     expect(surfaceOf(shapes)).toEqual([
       'fs.access function',
       'fs.statValues Float64Array(36)',
@@ -21,16 +21,16 @@ describe("the surface of Node's bindings", () => {
     ]);
   });
 
-  it('is that of the pinned Node', () => {
+  it('equals the surface of the pinned Node', () => {
     const now = surfaceOf(JSON.parse(readFileSync(join(inputsDir, 'lib', 'shapes.json'), 'utf8')));
     expect(differences(readSurface(), now)).toEqual([]);
   });
 
-  it('stops the build with what changed in a binding that we implement', () => {
+  it('stops the build with the changes of a binding that we implement', () => {
     const recorded = ['fs.access function', 'fs.gone function', 'fs.statValues Float64Array(18)', 'tls_wrap.TLSWrap function'];
     const check = () => checkSurface(shapes, { recorded, implemented: new Set(['fs']) });
     expect(check).toThrow(
-      '    - fs.gone function\n    - fs.statValues Float64Array(18)\n    + fs.statValues Float64Array(36)\nLook at each',
+      '    - fs.gone function\n    - fs.statValues Float64Array(18)\n    + fs.statValues Float64Array(36)\nHandle each line',
     );
     expect(() => checkSurface(shapes, { recorded, implemented: new Set(['os']) })).not.toThrow();
   });

@@ -1,10 +1,11 @@
-// WeakRefs in an engine that counts references: a target lives to the end of the job, and no longer.
+// WeakRefs in an engine that counts references: a target lives to the end of the job, and no
+// longer.
 import { expect, it } from 'vitest';
 import { BareGuest } from './bare-guest.mjs';
 
 const guest = new BareGuest();
 
-it('keeps the target of a fresh WeakRef until the jobs are done', async () => {
+it('keeps the target of a new WeakRef until the jobs are done', async () => {
   const { out } = await guest.run(`
     const ref = new WeakRef({ a: 1 });
     print(ref.deref()?.a);
@@ -14,7 +15,7 @@ it('keeps the target of a fresh WeakRef until the jobs are done', async () => {
   expect(out).toBe('1\n1\nundefined\n');
 });
 
-it('keeps what deref has given until the jobs are done', async () => {
+it('keeps the result of deref until the jobs are done', async () => {
   const { out } = await guest.run(`
     let target = { a: 1 };
     const ref = new WeakRef(target);

@@ -1,10 +1,11 @@
-// A graph of ES modules in few folders: a file that many modules import is looked for once for each folder, not once for each import.
+// A graph of ES modules in few folders: a file that many modules import is resolved once per
+// folder, not once per import.
 import { NodeRuntime } from 'coldframe';
 import { expect, it } from 'vitest';
 
 const FILES = 40;
 
-// Every module imports every other one; Node's resolver asks for the real path of what it has found.
+// Every module imports every other module. Node's resolver asks for the real path of each result.
 const PROGRAM = `
 import fs from 'node:fs';
 const original = fs.realpathSync;
@@ -16,12 +17,13 @@ fs.realpathSync = (...args) => {
 fs.mkdirSync('graph');
 for (let i = 0; i < ${FILES}; i++) {
   const others = Array.from({ length: ${FILES} }, (_, j) => j).filter((j) => j !== i);
-  fs.writeFileSync(\`graph/m\${i}.mjs\`, others.map((j) => \`import './m\${j}.mjs';\`).join('') + 'globalThis.count = (globalThis.count ?? 0) + 1;');
+  const imports = others.map((j) => \`import './m\${j}.mjs';\`).join('');
+  fs.writeFileSync(\`graph/m\${i}.mjs\`, imports + 'globalThis.count = (globalThis.count ?? 0) + 1;');
 }
 await import('/workspace/graph/m0.mjs');
 console.log(JSON.stringify({ asked, evaluated: globalThis.count }));`;
 
-it('is resolved once for each file', async () => {
+it('resolves each file of a module graph once', async () => {
   const runtime = await NodeRuntime.create();
   try {
     const { stdout, stderr } = await runtime.exec(PROGRAM);

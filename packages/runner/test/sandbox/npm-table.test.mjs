@@ -1,4 +1,4 @@
-// Sixty packages do their main job in the sandbox and print what they print in Node (npm-table/).
+// Sixty packages do their main job in the sandbox, with output equal to Node's (npm-table/).
 
 import { NodeRuntime, Sidecar } from 'coldframe';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => sidecar?.dispose());
 
-test('there are sixty packages, each with what it does', () => {
+test('lists sixty packages, each with its version and job', () => {
   expect(table).toHaveLength(60);
   for (const { version, about } of table) expect([version, about]).toEqual([expect.any(String), expect.any(String)]);
 });

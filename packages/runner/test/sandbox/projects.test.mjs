@@ -1,4 +1,5 @@
-// Real projects with real packages: a service on Express with a WebSocket, a build with tsc, a suite of mocha.
+// Real projects with real packages: a service on Express with a WebSocket, a build with tsc, a
+// suite of mocha.
 
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -22,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => sidecar?.dispose());
 
-/** The files of a project below `projects/`, as `files` takes them. */
+/** Returns the files of a project below `projects/` in the form of the option `files`. */
 function filesOf(project) {
   const folder = join(dirname(fileURLToPath(import.meta.url)), '../projects', project);
   const names = readdirSync(folder, { recursive: true }).filter((name) => statSync(join(folder, name)).isFile());
@@ -68,7 +69,7 @@ test(
 );
 
 test(
-  'tsc says what is wrong with a project, and its exit code says so too',
+  'tsc reports errors of a project in its output and its exit code',
   () =>
     withProject('typescript', async (runtime) => {
       await runtime.writeFile('/workspace/src/wrong.ts', 'export const n: number = "text";\n');
@@ -98,7 +99,7 @@ test(
 );
 
 test(
-  'a service on Express answers, streams, tells of changes through a WebSocket, and closes at SIGTERM',
+  'a service on Express replies, streams, reports changes through a WebSocket, and closes at SIGTERM',
   () =>
     withProject('express', async (runtime) => {
       const service = await runtime.spawn("import './server.js';", { env: { PORT: '3000' } });

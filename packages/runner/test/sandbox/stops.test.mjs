@@ -1,13 +1,17 @@
-// Every long native loop of the engine stops soon after the host asks for it, and nothing in a program can swallow the stop.
+// Every long native loop of the engine stops soon after the host's request, and no code of a
+// program can swallow the stop.
 import { describe, expect, it } from 'vitest';
 import { BareGuest } from '../engine/bare-guest.mjs';
 import { STOP_CASES } from '../engine/stop-cases.mjs';
 
 const RUNS_FOR_MS = 30;
-/** The promise is 50 ms on an idle machine (the host's own kill, which needs no poll, stands behind it). This is what a busy one may take. */
+/**
+ * The promise is 50 ms on an idle machine. A busy machine may take this long. Behind the poll is
+ * the host's own kill, which needs no poll.
+ */
 const STOPS_WITHIN_MS = 400;
 
-describe('a guest that is asked to stop', () => {
+describe('a guest stops soon after the request', () => {
   let stopAt;
   const guest = new BareGuest({
     onText: (text) => {

@@ -100,15 +100,19 @@ describe.each(MODES)('$name', ({ open }) => {
       /^weather: The input of the binding 'weather' does not match its schema: input: .*\(ERR_BINDING_INPUT\)\n$/s,
     );
     expect((await run('wttr', ['--json', '{'])).stderr).toMatch(/^wttr: the input is not JSON: /);
-    expect(await run('weather', ['--json'])).toEqual(failed("weather: --json takes JSON, or '-' for standard input\n"));
+    expect(await run('weather', ['--json'])).toEqual(failed("weather: --json expects JSON, or '-' for standard input\n"));
     expect(await run('weather', ['--json', '{}', 'x'])).toEqual(
-      failed("weather: --json is all of the input, and then comes 'x'\n"),
+      failed("weather: --json accepts no further words, received 'x'\n"),
     );
-    expect(await run('weather', ['Oslo'])).toEqual(failed("weather: 'Oslo' is no option: --json, or --key value\n"));
-    expect((await run('weather', ['--town', 'x'])).stderr).toMatch(/^weather: there is no --town; there are --city, --maxDays, /);
-    expect(await run('weather', ['--city'])).toEqual(failed('weather: --city needs a value\n'));
-    expect(await run('weather', ['--factor', 'x'])).toEqual(failed("weather: --factor takes a number, and 'x' is none\n"));
-    expect(await run('weather', ['--metric=1'])).toEqual(failed("weather: --metric is true or false, and not '1'\n"));
+    expect(await run('weather', ['Oslo'])).toEqual(
+      failed("weather: unexpected word 'Oslo', expected --json JSON or --key value\n"),
+    );
+    expect((await run('weather', ['--town', 'x'])).stderr).toMatch(
+      /^weather: unknown option --town, expected one of --city, --maxDays, /,
+    );
+    expect(await run('weather', ['--city'])).toEqual(failed('weather: --city expects a value\n'));
+    expect(await run('weather', ['--factor', 'x'])).toEqual(failed("weather: --factor expects a number, received 'x'\n"));
+    expect(await run('weather', ['--metric=1'])).toEqual(failed("weather: --metric expects true or false, received '1'\n"));
   });
 
   test('--help says what it is and how it is used', async () => {

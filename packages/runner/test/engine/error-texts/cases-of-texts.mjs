@@ -1,4 +1,5 @@
-// Programs that fail because a text cannot be read: patterns, JSON, and programs themselves. cases.mjs has the rest.
+// Programs that fail because a text cannot be parsed: patterns, JSON, and programs themselves.
+// cases.mjs has the other programs.
 export const textCases = [
   // regular expressions
   'new RegExp("(")',
@@ -53,7 +54,7 @@ export const textCases = [
   'class Foo {} var a = new Foo(); a.x = [{ y: a }]; JSON.stringify(a)',
   'JSON.stringify(1n)',
   'JSON.stringify({ a: 1n })',
-  // text that is no program
+  // invalid programs
   'var 1a',
   'var a = ',
   'a b',

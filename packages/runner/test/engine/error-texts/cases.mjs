@@ -1,8 +1,9 @@
-// Programs that fail, each for one reason. `recorded.json` holds what the pinned Node says about each (see record.mjs).
+// Programs that fail, each for one reason. `recorded.json` has the message of the pinned Node for
+// each (record.mjs).
 import { textCases } from './cases-of-texts.mjs';
 
 export const cases = [
-  // what is called
+  // calls
   'var x; x()',
   'var x = 1; x()',
   'var x = {}; x()',
@@ -63,7 +64,7 @@ export const cases = [
   '"a".replace(/a/, { toString: 1, valueOf: 1 })',
   'Object.defineProperty({}, "a", { get: 5 })',
   'Function.prototype.call.call(1)',
-  // what is constructed
+  // construction
   'var x = {}; new x()',
   'var x; new x()',
   'var o = {}; new o.A()',

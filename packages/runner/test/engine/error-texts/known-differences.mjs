@@ -1,9 +1,10 @@
-// Cases whose text is not V8's, and why. The test fails when one of them has become equal, so that this list stays true.
+// Cases whose text is not V8's, with the reason. The test fails if such a text has become equal, so
+// that the list stays true.
 const NO_FOLDING = 'the engine folds no constants';
-const CAUSE_UNKNOWN = 'the builtin that complains does not know which of its callers has passed the value';
+const CAUSE_UNKNOWN = 'the builtin that throws does not know which of its callers passed the value';
 const SANDBOX = 'the recording ran in a vm context, whose global object has no constructor';
-const GRAMMAR = 'the parser notices it at another place of the grammar';
-const DETAIL = 'a rare text that needs more than the throw site knows';
+const GRAMMAR = 'the parser detects the error at another place of the grammar';
+const DETAIL = 'a rare text that needs facts that the throw site lacks';
 
 export const knownDifferences = new Map([
   ['var o = []; o[1 + 1]()', NO_FOLDING],
@@ -25,7 +26,7 @@ export const knownDifferences = new Map([
   ['(function* () {})().next.call({})', DETAIL],
   ['function (', GRAMMAR],
   ['"\\u{110000}"', DETAIL],
-  ['f() = 1', 'an early error here, one at run time there (web compatibility)'],
+  ['f() = 1', 'an early error here, an error at run time in V8 (web compatibility)'],
   ['({ ...{ a } } = {})', GRAMMAR],
   ['new a?.b()', GRAMMAR],
   ['label: function* g() {}', GRAMMAR],

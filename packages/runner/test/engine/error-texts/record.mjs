@@ -1,4 +1,5 @@
-// Writes recorded.json: what the Node that runs this says about each case. `node packages/runner/test/engine/error-texts/record.mjs` with the pinned Node.
+// Writes recorded.json: the message of the running Node for each case. Run `node
+// packages/runner/test/engine/error-texts/record.mjs` with the pinned Node.
 import { writeFileSync } from 'node:fs';
 import vm from 'node:vm';
 import { cases } from './cases.mjs';

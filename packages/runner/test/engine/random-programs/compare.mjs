@@ -1,5 +1,5 @@
-// One random program on all engines: what differs, if anything. The unpatched engine and the guest as it boots see every program; V8, which takes
-// longest for each, some.
+// Runs a random program on all engines and returns the difference, if there is one. The unpatched
+// engine and the booted guest run every program. V8, which is slowest, runs some.
 import { makeGuest, makeReference, runInV8 } from './engines.mjs';
 import { generateProgram } from './generate.mjs';
 

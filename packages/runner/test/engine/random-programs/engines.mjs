@@ -1,4 +1,5 @@
-// The four that run a random program: the guest frozen, the guest as it boots, the engine without our patches, and V8.
+// The four engines that run a random program: the frozen guest, the booted guest, the unpatched
+// engine, and V8.
 import { readFileSync } from 'node:fs';
 import vm from 'node:vm';
 import { BareGuest } from '../bare-guest.mjs';
@@ -9,14 +10,15 @@ const bare = readFileSync(new URL('../bare.js', import.meta.url), 'utf8');
 
 const HELPERS = `
   const local = { text: 'local', array: [1, 2], object: {}, fns: [] };
-  const structured = (value, depth = 0) => (Array.isArray(value) && depth < 4 ? Array.from(value, (item) => structured(item, depth + 1)) : value);
+  const structured = (value, depth = 0) =>
+    Array.isArray(value) && depth < 4 ? Array.from(value, (item) => structured(item, depth + 1)) : value;
   const with_ = (object, change) => change(object);`;
 
 const wrapped = (program) => `(() => {${HELPERS}
 ${program}
 })();`;
 
-/** One guest for all programs: each starts from the image. */
+/** Makes one guest for all programs, each of which starts from the image. */
 export function makeGuest(freeze) {
   const main = `${bare}\n${prelude}\nglobalThis.w = makeWorld();`;
   const guest = new BareGuest({ freeze, main: Buffer.from(main) });
@@ -29,11 +31,12 @@ export function makeGuest(freeze) {
   };
 }
 
-// bare.js writes any value; the reference's own print takes what becomes text.
+// bare.js prints any value; the reference's own print needs values that convert to text.
 const REFERENCE_PRINT = `const printText = print;
-  globalThis.print = (...values) => printText(values.map((value) => (typeof value === 'string' ? value : String(value))).join(' '));`;
+  globalThis.print = (...values) =>
+    printText(values.map((value) => (typeof value === 'string' ? value : String(value))).join(' '));`;
 
-/** The unpatched engine, one for all programs. */
+/** Makes one unpatched engine for all programs. */
 export async function makeReference() {
   const guest = await ReferenceGuest.create({
     prelude: `'use strict';\n${REFERENCE_PRINT}\n${prelude}\nglobalThis.w = makeWorld();`,
@@ -47,7 +50,7 @@ export async function makeReference() {
   };
 }
 
-/** Strict, as behind bare.js. */
+/** Strict code, as behind bare.js. */
 const preludeScript = new vm.Script(`'use strict';\n${prelude}`);
 
 export async function runInV8(program) {

@@ -1,10 +1,11 @@
-// Random programs over the objects of prelude.js. The same seed gives the same program.
-// What they do is chosen for one question: is every test "may this block be changed in place" right for blocks of the image? So: appending to
-// shared strings, growing shared arrays and maps, giving objects with shared shapes new properties, changing prototypes, closures, iterators.
+// Generates random programs over the objects of prelude.js. Equal seeds make equal programs. The
+// programs test one property: every check "may this block be changed in place" is right for blocks
+// of the image. They therefore append to shared strings, grow shared arrays and maps, add
+// properties to objects with shared shapes, change prototypes, and use closures and iterators.
 
 import { LANGUAGE } from './language.mjs';
 
-/** mulberry32 */
+/** The generator mulberry32. */
 export function randomFrom(seed) {
   let state = seed >>> 0;
   return () => {
@@ -43,7 +44,10 @@ const OBJECTS = [
   'w.counter',
 ];
 const STRINGS = ['w.text', 'w.wide', 'w.rope', 'w.strings[0]', 'w.strings[2]', 'local.text', 'w.shared.kind'];
-/** Not the prototypes of everything: the engine's fast arrays do not look for accessors of an index there, frozen or not. */
+/**
+ * Without the prototypes of all objects: the engine's fast arrays do not look for accessors of an
+ * index there, frozen or not.
+ */
 const PLAIN = OBJECTS.filter((name) => name !== 'Object.prototype' && name !== 'Array.prototype');
 const KEYS = ['a', 'b', 'x', 'k3', 'k39', 'fresh', '0', '2', '7', 'kind', 'length', 'sum', 'name'];
 const VALUES = [
@@ -166,7 +170,10 @@ const TEMPLATES = [
 
 const pick = (random, list) => list[Math.floor(random() * list.length)];
 
-/** A statement names one array, however often: a loop that asks for its length must be about the array that grows. */
+/**
+ * Fills a statement, which names only one array: a loop over an array's length must use the array
+ * that grows.
+ */
 function fill(template, random) {
   const array = pick(random, ARRAYS);
   return template.replace(/\$([A-Z])/g, (_, kind) => {
@@ -192,7 +199,7 @@ function fill(template, random) {
 const MOST_STATEMENTS = 24;
 const LANGUAGE_SHARE = 0.4;
 
-/** A script over `w` (the world), `local` and `print`. */
+/** Returns a script over `w` (the world), `local` and `print`. */
 export function generateProgram(seed) {
   const random = randomFrom(seed);
   const lines = [];

@@ -1,5 +1,6 @@
-// Statements over the language itself rather than over the image: control flow, bindings, classes, generators, errors of every kind that our patches
-// say differently or raise from another place. Each is right in the unpatched engine too, and in V8.
+// Statements over the language itself rather than over the image. They cover control flow,
+// bindings, classes, generators, and errors that our patches word differently or throw from another
+// place. Each is valid in the unpatched engine and in V8 too.
 
 const THROWS = [
   '($V).missing.deeper',
@@ -52,13 +53,17 @@ const THROWS = [
 
 const FLOW = [
   'let n = $N; do { if (n % 2) continue; print("even", n); } while (n-- > 0)',
-  'outer: for (let i = 0; i < 4; i++) for (let j = 0; j < 4; j++) { if (j === $N) continue outer; if (i === $M) break outer; print(i, j); }',
-  'switch ($V) { case 1: print("one"); case null: print("null"); break; default: print("other"); case undefined: print("undef"); }',
+  'outer: for (let i = 0; i < 4; i++) for (let j = 0; j < 4; j++) ' +
+    '{ if (j === $N) continue outer; if (i === $M) break outer; print(i, j); }',
+  'switch ($V) { case 1: print("one"); case null: print("null"); break; ' +
+    'default: print("other"); case undefined: print("undef"); }',
   'print((() => { try { return "try"; } finally { print("finally"); } })())',
   'print((() => { try { throw $V; } catch { return "caught"; } finally { if ($N > 3) return "finally"; } })())',
   'print((() => { for (const x of [1, 2, 3]) { try { if (x === 2) return x; } finally { print("left", x); } } })())',
-  'function* g() { try { const got = yield $N; print("got", typeof got); yield* [1, 2]; } finally { print("closed"); } } const it = g(); it.next(); it.next($V); it.return(9); print(it.next().done)',
-  'const it = { *[Symbol.iterator]() { try { yield 1; yield 2; } finally { print("return"); } } }; const [first] = it; print(first)',
+  'function* g() { try { const got = yield $N; print("got", typeof got); yield* [1, 2]; } finally { print("closed"); } } ' +
+    'const it = g(); it.next(); it.next($V); it.return(9); print(it.next().done)',
+  'const it = { *[Symbol.iterator]() { try { yield 1; yield 2; } finally { print("return"); } } }; ' +
+    'const [first] = it; print(first)',
   '(async () => { try { await Promise.reject($V); } catch (e) { print("rejected", typeof e); } finally { print("done"); } })()',
   '(async () => { for await (const v of [Promise.resolve(1), 2, $N]) print("each", v); })()',
   'async function* ag() { yield 1; yield Promise.resolve($N); } (async () => { for await (const v of ag()) print("ag", v); })()',
@@ -70,8 +75,10 @@ const FLOW = [
   'print(((a, b = a, ...rest) => [a, b, rest.length].join())($N, undefined, 1, 2))',
   'print((function () { "use strict"; return this; })() === undefined, typeof (function () { return this; })())',
   '(function (a, b) { arguments[0] = $N; b = 7; print(a, arguments[1], arguments.length); })(1, 2, $V)',
-  'class D { static #count = $N; static { D.#count++; } static get count() { return D.#count; } #p = 1; has(o) { return #p in o; } } print(D.count, new D().has(new D()))',
-  'class E extends Array { constructor(...a) { super(...a); this.tag = $N; } get [Symbol.toStringTag]() { return "E"; } } print(new E(1, 2, 3).map((x) => x * 2).tag, String(new E()))',
+  'class D { static #count = $N; static { D.#count++; } static get count() { return D.#count; } ' +
+    '#p = 1; has(o) { return #p in o; } } print(D.count, new D().has(new D()))',
+  'class E extends Array { constructor(...a) { super(...a); this.tag = $N; } ' +
+    'get [Symbol.toStringTag]() { return "E"; } } print(new E(1, 2, 3).map((x) => x * 2).tag, String(new E()))',
   'class F { get a() { return super.constructor.name; } static m() { return typeof super.m; } } print(new F().a, F.m())',
   'const tag = (s, ...v) => s.raw.join("|") + v.length; print(tag`a${$N}\\n${1}b`)',
   'const { length: l, [`${"x"}`]: computed = "none", ...others } = $S; print(l, computed, Object.keys(others).length)',
@@ -80,22 +87,26 @@ const FLOW = [
   'with (w.same[0]) { var fromWith = typeof a; } print(fromWith)',
   'print(eval("var ev = $N; ev * 2"), typeof ev, (0, eval)("typeof local"))',
   'print([3, 1, 2].toSorted().join(), [1, 2, 3, 4].findLast((x) => x < $N))',
-  'print("a-b_c".replace(/[-_](\\w)/g, (_, c) => c.toUpperCase()), "2024-01-02".match(/(?<y>\\d+)-(?<m>\\d+)/).groups.m, [..."x1y2".matchAll(/\\d/g)].length)',
+  'print("a-b_c".replace(/[-_](\\w)/g, (_, c) => c.toUpperCase()), ' +
+    '"2024-01-02".match(/(?<y>\\d+)-(?<m>\\d+)/).groups.m, [..."x1y2".matchAll(/\\d/g)].length)',
   'print("\\u{1F600}".length, [..."\\u{1F600}a"].length, "abc".at(-1), "ß".toUpperCase(), "İ".toLowerCase().length)',
   'print(parseFloat("1e$N"), (255).toString(2 + $N), (0.1 + 0.2).toFixed($N), Number("0x1f"), 1 / -0)',
   'print(new Date(Date.UTC(2020, $N, $M)).toISOString(), new Date(NaN).getTime())',
   'print(Object.getOwnPropertyNames(class { static f(a, b) {} }.f).join(), (() => {}).hasOwnProperty("prototype"))',
-  'const p = new Proxy(w.list, { ownKeys: (t) => Reflect.ownKeys(t), has: () => true }); print(Object.keys(p).length, "nope" in p, Array.isArray(p))',
+  'const p = new Proxy(w.list, { ownKeys: (t) => Reflect.ownKeys(t), has: () => true }); ' +
+    'print(Object.keys(p).length, "nope" in p, Array.isArray(p))',
   'const ws = new WeakSet([w.shared]); print(ws.has(w.shared), ws.has($O))',
   'const big = 2n ** BigInt($N * 10); print(BigInt.asIntN(8, big), big / 3n, big % 7n, -big >> 2n)',
-  'const dv = new DataView(new ArrayBuffer(8)); dv.setFloat32($N % 4, 1.5); dv.setBigInt64(0, -1n); print(dv.getUint8(0), dv.getInt16($N % 6))',
+  'const dv = new DataView(new ArrayBuffer(8)); dv.setFloat32($N % 4, 1.5); dv.setBigInt64(0, -1n); ' +
+    'print(dv.getUint8(0), dv.getInt16($N % 6))',
   'print(JSON.stringify({ a: [$V], toJSON() { return { b: $N, c: undefined }; } }, null, $N), JSON.stringify("\\ud800"))',
   'label: { print("in"); break label; }',
   'for (var k in { a: 1, 2: 1, b: 1, 1: 1 }) print(k)',
   'print(Array.from({ length: 3 }, (_, i) => i * $N).reduce((x, y) => x + y, 0))',
   'const m = new Map([[NaN, 1], [-0, 2]]); print(m.get(NaN), m.has(0), [...m.keys()].map((x) => Object.is(x, -0)).join())',
   'print([1, [2, [3]]].flat(Infinity).length, [, 1].hasOwnProperty(0), [undefined].findIndex((x) => x === undefined))',
-  'const order = []; const o = { get a() { order.push("a"); return 1; }, get b() { order.push("b"); return 2; } }; ({ b: order[9], a: order[8] } = o); print(order.join())',
+  'const order = []; const o = { get a() { order.push("a"); return 1; }, get b() { order.push("b"); return 2; } }; ' +
+    '({ b: order[9], a: order[8] } = o); print(order.join())',
 ];
 
 export const LANGUAGE = [...THROWS, ...FLOW];

@@ -1,5 +1,5 @@
-// Runs before the freeze: the objects of the image that random programs use and change, and how a program's world is written down.
-// It runs in V8 too, which says what the right answer is.
+// Runs before the freeze: makes the objects of the image that random programs use and change, and
+// describes a program's world. The prelude runs in V8 too, which defines the correct result.
 
 globalThis.makeWorld = () => {
   class Point {
@@ -94,12 +94,13 @@ globalThis.makeWorld = () => {
   };
 };
 
-/** Everything reachable, as text. Getters of the program's own do not run. */
+/** Returns everything reachable as text. Getters of the program do not run. */
 globalThis.describeWorld = (root) => {
   try {
     return describe(root);
   } catch (error) {
-    return `cannot be described: ${error.name}`; // the program has changed Array.prototype or the like
+    // the program has changed Array.prototype or a similar object
+    return `cannot be described: ${error.name}`;
   }
 };
 
@@ -127,7 +128,7 @@ const describe = (root) => {
       else if (value instanceof Date) extra = String(Date.prototype.getTime.call(value));
       else if (value instanceof RegExp) extra = `${value.source}/${value.flags}/${value.lastIndex}`;
     } catch (error) {
-      extra = error.name; // one that only inherits from such a thing
+      extra = error.name; // an object that only inherits from such an object
     }
     return `#${seen.size - 1}${tag}(${extra})${properties(value, depth, ['stack'])}`;
   };

@@ -1,5 +1,6 @@
-// Writes down what the unpatched engine prints for the programs of the ordinary test run, as digests: the run then needs no second engine.
-// After a change of the generator: `node packages/runner/test/engine/random-programs/record.mjs`
+// Records the output of the unpatched engine for the programs of the ordinary test run, as digests,
+// so that the run needs no second engine. After a change of the generator run `node
+// packages/runner/test/engine/random-programs/record.mjs`.
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { makeReference } from './engines.mjs';

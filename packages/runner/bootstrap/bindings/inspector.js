@@ -1,9 +1,0 @@
-// What: the inspector, which a sandbox does not have. Node asks whether it is on.
-'use strict';
-
-module.exports = function inspector(binding) {
-  binding.isEnabled = () => false;
-  binding.setConsoleExtensionInstaller = () => {};
-  binding.consoleCall = undefined;
-  binding.console = undefined;
-};

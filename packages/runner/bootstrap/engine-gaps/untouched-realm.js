@@ -1,0 +1,23 @@
+// The global object of the realm that Node's library keeps for itself (internal/util's
+// `getInternalGlobal`). The library takes `RegExp` from there, so that a program that patches
+// `RegExp.prototype` cannot see into the library. No realm is needed: the methods are the engine's
+// own functions, saved before any program runs. They look up `exec` and the flags on this
+// prototype. Next: ../internal-bindings/contextify.js.
+'use strict';
+
+const descriptors = Object.getOwnPropertyDescriptors(RegExp.prototype);
+const { construct } = Reflect;
+const Original = RegExp;
+
+function untouchedGlobal() {
+  function Untouched(source, flags) {
+    return construct(Original, [source, flags], Untouched);
+  }
+  delete descriptors.constructor;
+  Object.defineProperties(Untouched.prototype, descriptors);
+  // The species is the untouched class, because `split` makes a second instance.
+  Untouched[Symbol.species] = Untouched;
+  return { RegExp: Untouched };
+}
+
+module.exports = { untouchedGlobal };

@@ -1,0 +1,40 @@
+// Converts negative Linux error numbers, by which the host and the shim report failure, to Node's
+// exceptions (api/exceptions.cc).
+'use strict';
+
+const { recorded } = require('../internal-bindings/shapes.js');
+
+/** errno (negative) → [name, message]. */
+const errorMap = recorded('__errorMap');
+
+function nameOf(errno) {
+  return errorMap.get(errno)?.[0] ?? `Unknown system error ${errno}`;
+}
+
+function messageOf(errno) {
+  return errorMap.get(errno)?.[1] ?? `Unknown system error ${errno}`;
+}
+
+// The kernel's text when the runtime's policy denies an operation.
+const PERMISSION = /^the permission (\S+) is denied$/;
+
+// Makes Node's UVException: `EBADF: bad file descriptor, write`. `reason` is added at the end, in
+// brackets.
+function uvException(errno, syscall, path, dest, reason) {
+  const code = nameOf(errno);
+  let message = `${code}: ${messageOf(errno)}, ${syscall}`;
+  if (path !== undefined) message += ` '${path}'`;
+  if (dest !== undefined) message += ` -> '${dest}'`;
+  if (reason !== undefined) message += ` (${reason})`;
+  const error = new Error(message);
+  error.errno = errno;
+  error.code = code;
+  error.syscall = syscall;
+  if (path !== undefined) error.path = path;
+  if (dest !== undefined) error.dest = dest;
+  const permission = PERMISSION.exec(reason ?? '');
+  if (permission !== null) error.permission = permission[1];
+  return error;
+}
+
+module.exports = { errorMap, nameOf, messageOf, uvException };

@@ -1,0 +1,25 @@
+// Functions and classes in place of bindings of Node that this guest does not implement. They throw
+// at use, because `require('tls')` must load: a program often only looks at a module. A call must
+// name the missing function, with a code that programs can test for. Next:
+// ../internal-bindings/shapes.js, which installs them.
+'use strict';
+
+const context = require('../context.js');
+
+function unavailableError(name) {
+  const { ERR_FEATURE_UNAVAILABLE_ON_PLATFORM } = context.requireBuiltin('internal/errors').codes;
+  return new ERR_FEATURE_UNAVAILABLE_ON_PLATFORM(name);
+}
+
+// `binding.name` appears in the message: `The feature fs.open is unavailable on the current
+// platform, ...`
+function unavailableFunction(binding, name) {
+  const feature = `${binding}.${name}`;
+  const missing = function () {
+    throw unavailableError(feature);
+  };
+  Object.defineProperty(missing, 'name', { value: name, configurable: true });
+  return missing;
+}
+
+module.exports = { unavailableError, unavailableFunction };

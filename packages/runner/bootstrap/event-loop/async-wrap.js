@@ -1,0 +1,160 @@
+// The base class of every object that calls back later: requests, handles, parsers (`AsyncWrap` of
+// async_wrap.h). The object has an id and notifies the hooks of `async_hooks` about its life. It
+// also keeps the async context (AsyncLocalStorage) that was current when the object was made. Hooks
+// are checked before every step: without a hook, the usual case, a callback costs two array reads
+// more than a plain call. Next: ../internal-bindings/async_wrap.js, which connects this class;
+// ../fs/answers.js and the handles, which extend it.
+'use strict';
+
+const activeHandles = require('./active-handles.js');
+const context = require('../context.js');
+
+const NO_EVENT = -1;
+
+let fields;
+let ids;
+let constants;
+let hooksOf;
+let binding;
+
+// Takes the arrays that Node's JavaScript shares, and the functions that Node's JavaScript
+// registers, from internal-bindings/async_wrap.js.
+function connect(asyncWrap, getHooks) {
+  binding = asyncWrap;
+  fields = asyncWrap.async_hook_fields;
+  ids = asyncWrap.async_id_fields;
+  constants = asyncWrap.constants;
+  hooksOf = getHooks;
+}
+
+function newAsyncId() {
+  return ++ids[constants.kAsyncIdCounter];
+}
+
+function triggerId() {
+  const wanted = ids[constants.kDefaultTriggerAsyncId];
+  return wanted < 0 ? ids[constants.kExecutionAsyncId] : wanted;
+}
+
+class AsyncWrap {
+  #provider;
+  #asyncId = NO_EVENT;
+  #triggerId = 0;
+  #frame;
+
+  // `provider` is a name in Node's list, which hooks see as the type. An object without a provider
+  // is no event until `beginEvent` is called.
+  constructor(provider) {
+    if (provider !== undefined) this.beginEvent(provider, this);
+  }
+
+  getAsyncId() {
+    return this.#asyncId;
+  }
+  get providerName() {
+    return this.#provider;
+  }
+  getProviderType() {
+    return binding.Providers[this.#provider];
+  }
+  getAsyncContextFrameForDebuggingOnly() {
+    return this.#frame;
+  }
+  // Takes a new id, because a reused object is another event. Hooks see `resource`.
+  asyncReset(resource = this) {
+    this.beginEvent(this.#provider, resource);
+  }
+  beginEvent(provider, resource) {
+    this.emitDestroy();
+    this.#provider = provider;
+    if (resource !== this) this[context.symbols.resource_symbol] = resource;
+    this.#asyncId = newAsyncId();
+    this.#triggerId = triggerId();
+    this.#frame = native.getContinuationData();
+    if (fields[constants.kInit] > 0) hooksOf().init(this.#asyncId, this.#provider, this.#triggerId, resource);
+  }
+  // Reports that no callback will follow.
+  emitDestroy() {
+    if (this.#asyncId === NO_EVENT) return;
+    if (fields[constants.kDestroy] > 0) binding.queueDestroyAsyncId(this.#asyncId);
+    this.#asyncId = NO_EVENT;
+  }
+  // Calls into the program from the loop. Ticks and microtasks run afterwards. An error is the
+  // program's.
+  makeCallback(callback, ...args) {
+    const before = native.getContinuationData();
+    const depth = fields[constants.kStackLength];
+    const asyncId = this.#asyncId;
+    native.setContinuationData(this.#frame);
+    binding.pushAsyncContext(asyncId, this.#triggerId);
+    // the result of executionAsyncResource()
+    binding.execution_async_resources[fields[constants.kStackLength] - 1] = this;
+    let done = false;
+    try {
+      if (fields[constants.kBefore] > 0) hooksOf().before(asyncId);
+      const result = Reflect.apply(callback, this, args);
+      if (fields[constants.kAfter] > 0) hooksOf().after(asyncId);
+      done = true;
+      return result;
+    } finally {
+      // An error that leaves the outermost callback is handled as this event's. Its handler unwinds
+      // the whole stack.
+      if (done) binding.popAsyncContext(asyncId);
+      else while (depth > 0 && fields[constants.kStackLength] > depth) binding.popAsyncContext(ids[constants.kExecutionAsyncId]);
+      native.setContinuationData(before);
+    }
+  }
+}
+
+// A handle, which may hold the loop until it is closed (handle_wrap.cc).
+class HandleWrap extends AsyncWrap {
+  #ref = true;
+  #active = false;
+  #closing = false;
+  #closed = false;
+
+  // `isHandle` is false for a stream of the bindings that is no handle of the loop.
+  constructor(provider, isHandle = true) {
+    super(provider);
+    if (isHandle) activeHandles.add(this);
+  }
+
+  // Sets whether the handle holds the loop, unless `unref` was called.
+  setActive(active) {
+    if (active === this.#active) return;
+    this.#active = active;
+    if (this.#ref) native.loop.keepAlive[0] += active ? 1 : -1;
+  }
+  get closing() {
+    return this.#closing;
+  }
+  ref() {
+    if (this.#ref || this.#closing) return;
+    this.#ref = true;
+    if (this.#active) native.loop.keepAlive[0]++;
+  }
+  unref() {
+    if (!this.#ref || this.#closing) return;
+    this.#ref = false;
+    if (this.#active) native.loop.keepAlive[0]--;
+  }
+  hasRef() {
+    return this.#ref && !this.#closed;
+  }
+  // `release` frees the resource of the handle. The callback runs in the loop's next round.
+  close(callback) {
+    if (this.#closing) return;
+    this.setActive(false);
+    this.#closing = true;
+    this.release();
+    native.enqueueTask(() => {
+      this.#closed = true;
+      activeHandles.remove(this);
+      if (typeof callback === 'function') this.makeCallback(callback);
+      this.emitDestroy();
+    });
+  }
+  release() {}
+}
+
+module.exports = { AsyncWrap, HandleWrap, connect };

@@ -1,0 +1,85 @@
+// The functions that the shim calls in a process: links of the program, ticks, timers, immediates,
+// errors and the end (NATIVES.md, "The loop"). There is no `start` hook, because no JavaScript runs
+// when a process starts (../start-up/refresh.js). Next: ../modules/linking.js, ../errors/fatal.js,
+// and Node's own functions, which are registered here unchanged.
+'use strict';
+
+const callBinding = require('../app-bindings/call-binding.js');
+const context = require('../context.js');
+const { link } = require('../modules/linking.js');
+const { uncaught } = require('../errors/fatal.js');
+const loopClock = require('./loop-clock.js');
+const { complete } = require('./operations.js');
+const { applyOptions } = require('../program/options.js');
+const { restore } = require('../start-up/restore.js');
+const { checkUnsettled, main } = require('../program/run-file.js');
+
+const { apply } = Reflect;
+const { stringify } = JSON;
+const EXITING = 0;
+const RUN = 1;
+const RESIDENT = 2;
+
+function install() {
+  const { process } = context;
+  const { emit } = process;
+  // Most programs listen to neither event. Packages that patch `process.emit` get both.
+  const hasListener = (event) => process.emit !== emit || process._events[event] !== undefined;
+  native.setHooks({
+    link,
+    options: applyOptions,
+    main,
+    restore,
+    // Node's C++ calls these as methods of `process`, and stacks show that.
+    tick: context.tickCallback.bind(process),
+    complete: timed(complete),
+    timers: timed((now) => apply(context.processTimers, process, [now])),
+    immediates: timed(() => {
+      // Unref'd immediates do not run if nothing else holds the loop. A resident process continues
+      // and runs them.
+      if (isAlive() || native.mode() === RESIDENT) apply(context.processImmediate, process, []);
+      else native.loop.immediateInfo.fill(0);
+    }),
+    uncaught,
+    beforeExit(code) {
+      if (hasListener('beforeExit')) process.emit('beforeExit', code);
+    },
+    exit(code) {
+      checkUnsettled();
+      native.loop.exitInfo[EXITING] = 1;
+      if (hasListener('exit')) process.emit('exit', process.exitCode ?? code);
+    },
+  });
+  Object.defineProperty(globalThis, '__return', { value: returnValue, writable: true, configurable: true });
+  callBinding.install();
+}
+
+// Wraps a callback of the loop. The time outside of callbacks counts as idle (loop-clock.js).
+function timed(run) {
+  return (...args) => {
+    loopClock.enter();
+    try {
+      return run(...args);
+    } finally {
+      loopClock.leave();
+    }
+  };
+}
+
+const REF_COUNT = 1;
+const OUTSTANDING = 2;
+
+function isAlive() {
+  const { immediateInfo, keepAlive, timerInfo } = native.loop;
+  return immediateInfo[REF_COUNT] > 0 || immediateInfo[OUTSTANDING] > 0 || timerInfo[0] > 0 || keepAlive[0] > 0;
+}
+
+// Sets the result of `NodeRuntime.run`, as JSON.
+function returnValue(value) {
+  if (native.mode() !== RUN)
+    throw new TypeError('__return() sets the result of NodeRuntime.run(), which did not start this program');
+  const json = stringify(value);
+  native.setReturnValue(json === undefined ? 'null' : json);
+}
+
+module.exports = { install };

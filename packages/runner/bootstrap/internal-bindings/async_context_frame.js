@@ -1,0 +1,8 @@
+// The slot that AsyncLocalStorage uses. The engine saves the slot with every reaction and microtask
+// (the patch `async-context`).
+'use strict';
+
+module.exports = function asyncContextFrame(binding) {
+  binding.getContinuationPreservedEmbedderData = native.getContinuationData;
+  binding.setContinuationPreservedEmbedderData = native.setContinuationData;
+};

@@ -1,0 +1,55 @@
+// Node's crypto binding: its classes and functions, each from a file of ../crypto/, over the
+// kernel's calls (family 0x300). Features without a file there (X.509, TLS contexts, the newest key
+// types) throw at use. Next: ../crypto/jobs.js and ../crypto/hash.js.
+'use strict';
+
+const { CipherBase } = require('../crypto/cipher.js');
+const ciphers = require('../crypto/ciphers.js');
+const classes = require('../crypto/classes.js');
+const curves = require('../crypto/curves.js');
+const { cachedAliases, listed } = require('../crypto/digests.js');
+const { timingSafeEqual } = require('../crypto/compare.js');
+const { Hash, Hmac, oneShotDigest } = require('../crypto/hash.js');
+const { DiffieHellman, DiffieHellmanGroup } = require('../crypto/dh.js');
+const { DHBitsJob, ECDH, ECDHConvertKey } = require('../crypto/exchange.js');
+const kdf = require('../crypto/kdf.js');
+const keygen = require('../crypto/keygen.js');
+const { KeyObjectHandle } = require('../crypto/keys.js');
+const random = require('../crypto/random.js');
+const { secureBuffer } = require('../crypto/random-kept.js');
+const rsa = require('../crypto/rsa.js');
+const { Sign, Verify, SignJob } = require('../crypto/sign.js');
+const { AESCipherJob, ChaCha20Poly1305CipherJob } = require('../crypto/whole.js');
+
+module.exports = function crypto(binding) {
+  binding.getFipsCrypto = () => 0;
+  binding.testFipsCrypto = () => false;
+  binding.secureBuffer = secureBuffer;
+  binding.secureHeapUsed = () => undefined;
+  binding.getCachedAliases = cachedAliases;
+  binding.getHashes = listed;
+  binding.getCiphers = ciphers.listed;
+  binding.getCipherInfo = ciphers.getCipherInfo;
+  binding.getSSLCiphers = () => [];
+  binding.getCurves = curves.listed;
+  binding.getBundledRootCertificates = () => [];
+  binding.startLoadingCertificatesOffThread = () => {};
+  binding.getOpenSSLSecLevelCrypto = () => 1;
+
+  const { PBKDF2Job, HKDFJob, ScryptJob, HashJob, HmacJob } = kdf;
+  Object.assign(binding, { Hash, Hmac, oneShotDigest, timingSafeEqual });
+  Object.assign(binding, { PBKDF2Job, HKDFJob, ScryptJob, HashJob, HmacJob }, random);
+  Object.assign(binding, { CipherBase, AESCipherJob, ChaCha20Poly1305CipherJob });
+
+  const { createNativeKeyObjectClass, createCryptoKeyClass, getKeyObjectSlots, getCryptoKeySlots } = classes;
+  Object.assign(binding, {
+    createNativeKeyObjectClass,
+    createCryptoKeyClass,
+    getKeyObjectSlots,
+    getCryptoKeySlots,
+    KeyObjectHandle,
+  });
+  const { SecretKeyGenJob, RsaKeyPairGenJob, EcKeyPairGenJob, nidJob } = keygen;
+  Object.assign(binding, { SecretKeyGenJob, RsaKeyPairGenJob, EcKeyPairGenJob, NidKeyPairGenJob: nidJob(binding) });
+  Object.assign(binding, { Sign, Verify, SignJob, DHBitsJob, ECDH, ECDHConvertKey, DiffieHellman, DiffieHellmanGroup }, rsa);
+};

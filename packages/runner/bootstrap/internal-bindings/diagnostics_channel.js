@@ -1,0 +1,6 @@
+// The channels that Node's C++ publishes to. This guest publishes to none.
+'use strict';
+
+module.exports = function diagnosticsChannel(binding) {
+  binding.linkNativeChannel = () => {};
+};

@@ -1,0 +1,8 @@
+// Only the parts of HTTP/2 that its module reads while loading: programs (fastify) require the
+// module without using it. Next: ../errors/unavailable.js, because all other functions of this
+// binding throw at use.
+'use strict';
+
+module.exports = function http2(binding) {
+  binding.setCallbackFunctions = () => {};
+};

@@ -1,0 +1,9 @@
+// V8's search for objects by class. The real Node exposes this binding only to its own files, so
+// the build cannot read its shape.
+'use strict';
+
+const { unavailableFunction } = require('../errors/unavailable.js');
+
+module.exports = function internalOnlyV8(binding) {
+  binding.queryObjects = unavailableFunction('v8', 'queryObjects');
+};

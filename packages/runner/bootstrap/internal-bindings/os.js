@@ -1,0 +1,60 @@
+// `node:os`: equal facts in every sandbox, true of no machine, because a guest must learn nothing
+// about the host.
+'use strict';
+
+const { messageOf, nameOf } = require('../errors/errno.js');
+
+const EACCES = -13;
+const ESRCH = -3;
+
+// The niceness is stored and returned without effect: all programs of a runtime are scheduled
+// alike.
+let niceness = 0;
+
+const isOwn = (pid) => pid === 0 || pid === native.pid();
+
+// Does the work of Node's CollectUVExceptionInfo.
+function failed(errno, syscall, context) {
+  Object.assign(context, { errno, code: nameOf(errno), message: messageOf(errno), syscall });
+  return errno;
+}
+
+module.exports = function os(binding) {
+  const started = () => (native.clockNs(1) - native.timeOrigin()[0]) / 1e9;
+  binding.getHostname = () => 'coldframe';
+  // [sysname, version, release, machine]
+  binding.getOSInformation = () => ['Linux', '#1 SMP', '6.1.0', 'x86_64'];
+  binding.getHomeDirectory = () => native.env().HOME || '/home/user';
+  binding.getCPUs = () => ['virtual', 0, 0, 0, 0, 0, 0];
+  binding.getFreeMem = () => TOTAL_MEMORY_BYTES - native.memoryUsage().rss;
+  binding.getTotalMem = () => TOTAL_MEMORY_BYTES;
+  binding.getLoadAvg = (fields) => {
+    fields.fill(0);
+  };
+  binding.getUptime = started;
+  binding.getInterfaceAddresses = () => ['lo', '127.0.0.1', '255.0.0.0', 'IPv4', '00:00:00:00:00:00', true, -1];
+  binding.getUserInfo = () => ({
+    __proto__: null,
+    uid: 1000,
+    gid: 1000,
+    username: 'user',
+    homedir: '/home/user',
+    shell: '/bin/sh',
+  });
+  binding.getPriority = (pid, context) => {
+    if (isOwn(pid)) return niceness;
+    failed(ESRCH, 'uv_os_getpriority', context);
+    return undefined;
+  };
+  binding.setPriority = (pid, priority, context) => {
+    if (!isOwn(pid)) return failed(ESRCH, 'uv_os_setpriority', context);
+    // Only root may lower a niceness again.
+    if (priority < niceness) return failed(EACCES, 'uv_os_setpriority', context);
+    niceness = priority;
+    return 0;
+  };
+  binding.getAvailableParallelism = () => 1;
+};
+
+// The largest possible linear memory of a guest (docs/internals/guest-abi.md).
+const TOTAL_MEMORY_BYTES = 2 ** 31;

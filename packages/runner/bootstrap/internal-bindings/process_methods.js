@@ -1,0 +1,112 @@
+// The functions under `process` (node_process_methods.cc): clocks, directory, memory, exit. Next:
+// ../start-up/refresh.js, which lists the functions that must be fresh in each process. All of them
+// are fresh, because they ask the shim at each call.
+'use strict';
+
+const activeHandles = require('../event-loop/active-handles.js');
+const activeRequests = require('../event-loop/active-requests.js');
+const { uvException } = require('../errors/errno.js');
+const { send } = require('../processes/signals.js');
+const { unavailableError } = require('../errors/unavailable.js');
+
+const { NUMBERS, sys } = require('../fs/calls.js');
+
+const SIGABRT = 6;
+const SIGNAL_EXIT_CODE = 128;
+const ENOSYS = -38;
+const PATH_SIZE = 4096;
+
+module.exports = function processMethods(binding) {
+  clocks(binding);
+  memory(binding);
+
+  binding.umask = (mask) => {
+    if (mask !== undefined) return sys(NUMBERS.umask, mask);
+    const before = sys(NUMBERS.umask, 0);
+    sys(NUMBERS.umask, before);
+    return before;
+  };
+  binding.cwd = native.cwd;
+  binding.chdir = chdir;
+  binding.reallyExit = native.exit;
+  binding.abort = () => {
+    send(native.pid(), SIGABRT);
+    // The signal has no effect without a kernel.
+    native.exit(SIGNAL_EXIT_CODE + SIGABRT);
+  };
+  binding._rawDebug = (text) => {
+    native.write(2, `${text}\n`);
+  };
+  binding._getActiveRequests = () => activeRequests.list();
+  binding._getActiveHandles = activeHandles.owners;
+  binding.getActiveResourcesInfo = activeResources;
+  binding._kill = send;
+  binding.dlopen = () => {
+    throw unavailableError('process.dlopen');
+  };
+  binding.patchProcessObject = () => {};
+  binding.setEmitWarningSync = () => {};
+  binding.loadEnvFile = () => {
+    throw unavailableError('process.loadEnvFile');
+  };
+};
+
+// Returns what holds the loop, by Node's names.
+function activeResources() {
+  const requests = activeRequests.list().map((request) => request.constructor.name);
+  const timers = new Array(native.loop.timerInfo[0]).fill('Timeout');
+  const immediates = new Array(native.loop.immediateInfo[1]).fill('Immediate');
+  return [...requests, ...activeHandles.names(), ...timers, ...immediates];
+}
+
+// The kernel resolves the path and keeps the directory; the shim remembers its name.
+function chdir(directory) {
+  const result = sys(NUMBERS.chdir, directory);
+  // without a kernel the image is being made
+  if (result === ENOSYS) return native.chdir(directory);
+  if (result < 0) throw uvException(result, 'chdir', native.cwd(), directory);
+  const bytes = new Uint8Array(PATH_SIZE);
+  const length = sys(NUMBERS.getcwd, bytes);
+  return native.chdir(length < 0 ? directory : native.decode(bytes, 0, length, native.encodings.utf8));
+}
+
+function clocks(binding) {
+  const words = new ArrayBuffer(16);
+  const bigWord = new BigInt64Array(words, 0, 1);
+  const hrtimeBuffer = new Uint32Array(words, 0, 3);
+  binding.hrtimeBuffer = hrtimeBuffer;
+  binding.hrtime = () => native.hrtime(hrtimeBuffer);
+  binding.hrtimeBigInt = () => native.hrtimeBigInt(bigWord);
+  binding.uptime = () => (native.clockNs(1) - native.timeOrigin()[0]) / 1e9;
+}
+
+// The shim knows what the engine has allocated. The host counts CPU time and does not report it, so
+// the guest sees the time since its start.
+function memory(binding) {
+  binding.memoryUsage = (fields) => {
+    const usage = native.memoryUsage();
+    fields[0] = usage.rss;
+    fields[1] = usage.heapTotal;
+    fields[2] = usage.heapUsed;
+    fields[3] = usage.external;
+    fields[4] = usage.arrayBuffers;
+  };
+  binding.rss = () => native.memoryUsage().rss;
+  binding.constrainedMemory = () => 0;
+  binding.availableMemory = () => MAX_MEMORY_BYTES - native.memoryUsage().rss;
+  const micros = () => (native.clockNs(1) - native.timeOrigin()[0]) / 1e3;
+  const cpuUsage = (fields) => {
+    fields[0] = micros();
+    fields[1] = 0;
+  };
+  binding.cpuUsage = cpuUsage;
+  binding.threadCpuUsage = cpuUsage;
+  binding.resourceUsage = (fields) => {
+    fields.fill(0);
+    fields[0] = micros();
+    fields[2] = native.memoryUsage().rss / 1024;
+  };
+}
+
+// The largest possible linear memory of a guest (docs/internals/guest-abi.md).
+const MAX_MEMORY_BYTES = 2 ** 31;

@@ -1,0 +1,47 @@
+// The handle of a child process (process_wrap.cc). Next: ../processes/start.js.
+'use strict';
+
+const { HandleWrap } = require('../event-loop/async-wrap.js');
+const operations = require('../event-loop/operations.js');
+const { NUMBERS, exitCodeOf, signalOf, sys } = require('../processes/calls.js');
+const { signalName } = require('../processes/signal-names.js');
+const { start } = require('../processes/start.js');
+
+const ESRCH = -3;
+const DETACHED = 1;
+
+class Process extends HandleWrap {
+  #pid = 0;
+
+  constructor() {
+    super('PROCESSWRAP');
+  }
+  spawn(file, args, cwd, env, stdio, flags, uid, gid) {
+    const ends = [];
+    const pid = start({ file, args, cwd, env, stdio, detached: (flags & DETACHED) !== 0, uid, gid }, ends);
+    // Runs without a child too, as in libuv: the streams have then ended.
+    ends.forEach((fd, index) => {
+      stdio[index].handle.takePipe(fd);
+    });
+    if (pid < 0) return pid;
+    this.#pid = pid;
+    this.pid = pid;
+    this.setActive(true);
+    // Stays registered when the handle is closed: only a wait lets the kernel forget the child.
+    operations.expect(sys(NUMBERS.wait, pid), (status) => this.#onExit(status), false);
+    return 0;
+  }
+  #onExit(status) {
+    this.#pid = 0;
+    if (this.isClosing) return;
+    this.setActive(false);
+    this.makeCallback(this.onexit, exitCodeOf(status), signalName(signalOf(status)));
+  }
+  kill(signal) {
+    return this.#pid === 0 ? ESRCH : sys(NUMBERS.kill, this.#pid, signal);
+  }
+}
+
+module.exports = function processWrap(binding) {
+  binding.Process = Process;
+};

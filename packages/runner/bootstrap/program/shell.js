@@ -1,0 +1,68 @@
+// The shell of the image that has one. The bundle (packages/runner/shell) is loaded while that
+// image is made. Every process of the image is one of the shell's commands; the kernel passes the
+// command in place of `node`'s options. The shell has an image of its own, so that `node` programs
+// map and start only what they need. Next: run-file.js, which calls this file.
+'use strict';
+
+const context = require('../context.js');
+const { messageOf } = require('../errors/errno.js');
+const { pair } = require('../net/calls.js');
+const operations = require('../event-loop/operations.js');
+const { NUMBERS, spawn, sys } = require('../processes/calls.js');
+
+const LSEEK = 0x119;
+const SET = 0;
+const CURRENT = 1;
+
+// The functions that the bundle needs besides Node's modules.
+const kernel = {
+  pair,
+  spawn,
+  describe: messageOf,
+  rewind: (fd) => sys(LSEEK, fd, 0, SET),
+  position: (fd) => sys(LSEEK, fd, 0, CURRENT),
+  /** Calls `callback` with the child's wait status. */
+  wait: (pid, callback) => operations.expect(sys(NUMBERS.wait, pid), callback),
+};
+
+let body;
+let shell;
+
+// Compiles the bundle before all other files. Compiling the largest file leaves free blocks, which
+// the other files then fill, so the image has no holes.
+function compile() {
+  const source = buildFile('shell.js');
+  if (source === undefined) return;
+  body = native.compileFunction(source, 'coldframe:shell.js', ['exports', 'require', 'module', 'process', 'Buffer']);
+}
+
+// Installs the shell when Node's own modules are loaded; `settle` runs the due work.
+function install(settle) {
+  if (body === undefined) return;
+  const module = { exports: {} };
+  const load = (id) => (id === 'coldframe:kernel' ? kernel : context.requireBuiltin(id.replace(/^node:/, '')));
+  body(module.exports, load, module, context.process, context.requireBuiltin('buffer').Buffer);
+  shell = module.exports;
+  let failure = 'it waits for something';
+  shell.warm().then(
+    () => {
+      failure = undefined;
+    },
+    (error) => {
+      failure = error.stack ?? error;
+    },
+  );
+  settle();
+  if (failure !== undefined) throw new Error(`the shell cannot be prepared: ${failure}`);
+}
+
+/** Runs the command of this process. Returns false if this image has no shell. */
+function run() {
+  if (shell === undefined) return false;
+  const [name] = native.execArgv();
+  context.process.execArgv = [];
+  shell.main(name, native.argv());
+  return true;
+}
+
+module.exports = { compile, install, run };

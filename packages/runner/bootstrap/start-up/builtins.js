@@ -1,0 +1,54 @@
+// Compiles a file of Node's library by its id, with the parameters that Node's C++ passes to that
+// kind of file (node_builtins.cc). A process has no source text, so compiling works only at build
+// time. The file preload.js compiles every file that a process may need, so that `compileBuiltin`
+// finds the function here. Next: ../internal-bindings/builtins.js, the binding that Node's loader
+// uses.
+'use strict';
+
+const ids = JSON.parse(buildFile('lib/ids.json'));
+
+// Compiled functions that have not run, which preload.js keeps for a later `require`.
+const ready = new Map();
+
+const MODULE = ['exports', 'require', 'module', 'process', 'internalBinding', 'primordials'];
+const MAIN = ['process', 'require', 'internalBinding', 'primordials'];
+const REALM = ['process', 'getLinkedBinding', 'getInternalBinding', 'primordials'];
+const PER_CONTEXT = ['exports', 'primordials', 'privateSymbols', 'perIsolateSymbols'];
+
+function parametersOf(id) {
+  if (id === 'internal/bootstrap/realm') return REALM;
+  if (id.startsWith('internal/per_context/')) return PER_CONTEXT;
+  if (id.startsWith('internal/main/') || id.startsWith('internal/bootstrap/')) return MAIN;
+  return MODULE;
+}
+
+function sourceOf(id) {
+  return buildFile(`lib/${id}.js`);
+}
+
+// Files of Node's library that this guest replaces: id → function with the parameters MODULE.
+const replaced = new Map();
+
+function replaceBuiltin(id, body) {
+  replaced.set(id, body);
+}
+
+function compileBuiltin(id) {
+  const own = replaced.get(id);
+  if (own !== undefined) return own;
+  const compiled = ready.get(id);
+  if (compiled !== undefined) {
+    ready.delete(id);
+    return compiled;
+  }
+  const source = sourceOf(id);
+  if (source === undefined) throw new Error(`No such built-in module: ${id}`);
+  return native.compileFunction(source, `node:${id}`, parametersOf(id));
+}
+
+// Compiles `id` without running it, unless it is already compiled.
+function compileAhead(id) {
+  if (!ready.has(id)) ready.set(id, compileBuiltin(id));
+}
+
+module.exports = { MODULE, ids, compileBuiltin, compileAhead, replaceBuiltin, sourceOf };

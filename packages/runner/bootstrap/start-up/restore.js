@@ -1,0 +1,60 @@
+// The complete list of the state that must be fresh when a saved process is restored, once or as
+// one of many clones. Like refresh.js, the list is a security contract: two clones never agree on a
+// random number that either draws after the restore.
+//
+// - `Math.random()`: the shim reseeds the generator of every realm before other code of the guest
+//   runs.
+// - `crypto.randomUUID()`, `randomUUIDv7()`, `randomInt()`: Node keeps random bytes for these
+//   functions; all of them are drawn again (../crypto/random-kept.js).
+// - `crypto.randomBytes()`, `getRandomValues()`, keys, `mkdtemp` names: read from the host at each
+//   call. Pending jobs draw when they complete. Nothing is kept.
+// - `Date`: the wall clock is read at each call, so it steps.
+// - `process.pid`, `ppid`: the host's numbers; the pid is unchanged unless the host chose another.
+// - `process.env`: the host's changes are applied before listeners are notified.
+// - The rest of the world: `process.emit('coldframe:restore', { asleepMs })` lets the program
+//   react.
+//
+// Deliberately not fresh: the monotonic clocks (`hrtime`, `performance.now()`, timers,
+// `eventLoopUtilization()`). They continue from the time at which the memory was saved, so timers
+// keep their remaining time and `performance.timeOrigin` stays. `asleepMs` is the time that these
+// clocks omit. The seed of the engine's hash tables is the image's own, equal in every process. The
+// seed only orders buckets, no program sees it, and it is no secret.
+//
+// Not fresh, and out of reach from here: random bytes that a program drew before the save and
+// keeps, such as a package's own pool. The `Date` header of http is Node's cache, up to a second of
+// the process's time old. Next: event-loop/hooks.js, which registers `restore` as the shim's hook;
+// shim/process.c has the C half of the list.
+'use strict';
+
+const context = require('../context.js');
+const { drawAnew } = require('../crypto/random-kept.js');
+
+const EVENT = 'coldframe:restore';
+
+// Applies a restore. `changes` has `KEY=value` to set a variable, or `KEY` to remove it.
+function restore(asleepMs, changes, hasOtherPid) {
+  drawAnew();
+  const { process } = context;
+  if (hasOtherPid) renewPid(process);
+  for (const change of changes) changeEnvironment(native.env(), change);
+  if (hasListener(process)) process.emit(EVENT, { asleepMs });
+}
+
+// A program that has read `process.pid` made it a plain value (refresh.js).
+function renewPid(process) {
+  if (!Object.getOwnPropertyDescriptor(process, 'pid')?.configurable) return;
+  native.defineLazyProperty(process, 'pid', () => native.pid());
+}
+
+function changeEnvironment(env, change) {
+  const at = change.indexOf('=');
+  if (at < 0) delete env[change];
+  else env[change.slice(0, at)] = change.slice(at + 1);
+}
+
+// Returns whether a listener exists. Packages that patch `process.emit` get the event too.
+function hasListener(process) {
+  return process.emit !== context.requireBuiltin('events').prototype.emit || process._events?.[EVENT] !== undefined;
+}
+
+module.exports = { restore };
