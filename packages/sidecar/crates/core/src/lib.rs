@@ -29,7 +29,7 @@ mod store;
 mod tests;
 
 pub use coldframe_error::{Error, Fact};
-pub use coldframe_ids::Digest;
+pub use coldframe_ids::{ConnectionId, Digest, HostCallId, Pid};
 pub use coldframe_kernel::usage::WarningListener;
 pub use coldframe_kernel::usage::reports::{LimitUse, LimitWarning, RuntimeResources};
 pub use coldframe_kernel::{

@@ -1,6 +1,7 @@
 //! What the core reports to the embedder: outcomes of programs, lists of processes, counts.
 
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 
 /// The end of one program, or of one evaluation in a resident runner.
 #[derive(Debug, Clone)]
@@ -56,11 +57,11 @@ pub struct Timings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessEntry {
     /// The number in the process table.
-    pub pid: u32,
+    pub pid: Pid,
     /// The parent's number. 1 if no process of the runtime is the parent.
-    pub ppid: u32,
+    pub ppid: Pid,
     /// The number of the process group.
-    pub group: u32,
+    pub group: Pid,
     /// The command and its arguments, cut off when they are long.
     pub command: String,
 }
@@ -84,7 +85,7 @@ pub struct Resources {
 /// process that runs inline. The calls must not block.
 pub trait Sink: Send + Sync {
     /// The process has its pid and has not run yet.
-    fn started(&self, _pid: u32) {}
+    fn started(&self, _pid: Pid) {}
     /// A streamed descriptor has bytes. The embedder returns credit with [`crate::Process::credit`].
     /// `eval` is the evaluation in a resident process, else 0.
     fn output(&self, eval: u32, fd: u8, data: Vec<u8>);

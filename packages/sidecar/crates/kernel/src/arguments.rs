@@ -1,6 +1,7 @@
 //! A system call's integers, and the guest memory that they point into. Everything is checked here: a call sees texts, slices and
 //! numbers that exist, or the error number that Linux gives.
 
+use crate::ids::OperationId;
 use coldframe_error::Errno;
 use std::ops::Range;
 
@@ -31,6 +32,11 @@ impl<'a> Arguments<'a> {
     /// The integer at `index` as a `T`; `EINVAL` when it does not fit.
     pub(crate) fn number<T: TryFrom<i64>>(&self, index: usize) -> Result<T, Errno> {
         T::try_from(self.int(index)).map_err(|_| Errno::EINVAL)
+    }
+
+    /// The operation that the integer at `index` names. `None` for 0, which names no operation.
+    pub(crate) fn operation(&self, index: usize) -> Result<Option<OperationId>, Errno> {
+        self.number(index).map(OperationId::new)
     }
 
     fn range(&self, index: usize) -> Result<Range<usize>, Errno> {

@@ -4,12 +4,13 @@
 //! guest's library (`packages/runner/bootstrap/call-binding.js`) and the SDK. Commands on PATH that call a binding are files that name it, like those of
 //! our other programs (`processes/resolve.rs`, `fs/commands.rs`). Next: `host_calls.rs`.
 
-use super::host_calls::{self, MAX_INPUT_BYTES, HostCallRequest};
+use super::host_calls::{self, HostCallRequest, MAX_INPUT_BYTES};
 use super::permissions::Denied;
 use super::processes::MAGIC;
 use super::{Answer, Arguments, Kernel};
 use crate::caller::Caller;
 use crate::embedder::BindingOptions;
+use crate::ids::OperationId;
 use coldframe_error::Errno;
 use coldframe_error::Error;
 use parking_lot::Mutex;
@@ -165,7 +166,7 @@ fn head_of(binding: &str) -> Vec<u8> {
 pub(super) fn call(program: &dyn Caller, number: u32, arguments: &Arguments<'_>) -> Answer {
     match number & 0xff {
         0x00 => ask(program, CALL, arguments.bytes(0)?, arguments.bytes(2)?),
-        0x01 => host_calls::cancel(program, arguments.number(0)?).map(|()| 0),
+        0x01 => host_calls::cancel(program, arguments.operation(0)?.ok_or(Errno::ENOENT)?).map(|()| 0),
         0x02 => ask(program, DESCRIBE, arguments.bytes(0)?, &[]),
         _ => Err(Errno::ENOSYS),
     }
@@ -179,7 +180,7 @@ fn ask(program: &dyn Caller, service: &'static str, name: &[u8], input: &[u8]) -
     if input.len() > most {
         return Err(Errno::E2BIG);
     }
-    host_calls::begin(program, &HostCallRequest { service, name, input }).map(i64::from)
+    host_calls::begin(program, &HostCallRequest { service, name, input }).map(OperationId::answer)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 use crate::Process;
 use crate::processes::Child;
 use coldframe_error::{Errno, Error};
+use coldframe_ids::Pid;
 use std::task::Waker;
 
 /// An alarm that is set while the guard lives.
@@ -19,7 +20,7 @@ pub trait Caller: Send + Sync {
     fn process(&self) -> &Process;
 
     /// The program's number in the process table.
-    fn pid(&self) -> u32 {
+    fn pid(&self) -> Pid {
         self.process().pid
     }
 

@@ -4,6 +4,7 @@
 use super::descriptors::{Description, Held, READ_WRITE, Target};
 use super::{Answer, Process, fs, net};
 use crate::caller::{Blocked, Caller};
+use crate::ids::SocketId;
 use coldframe_error::Errno;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -29,7 +30,7 @@ impl Process {
     }
 
     /// Gives a socket the lowest free number; when there is none, the socket is closed.
-    pub(super) fn install_socket(&self, id: net::Id) -> Answer {
+    pub(super) fn install_socket(&self, id: SocketId) -> Answer {
         let description = Arc::new(Description::new(Target::Socket(id), READ_WRITE));
         let added = self.add_descriptor(description);
         added.inspect_err(|_| self.release(Held::Socket(id), false))
@@ -53,7 +54,7 @@ impl Process {
         Ok(0)
     }
 
-    fn forget_socket(&self, id: net::Id) {
+    fn forget_socket(&self, id: SocketId) {
         for operation in self.kernel.sockets.forget(id, self.pid) {
             self.operations.cancel(operation);
         }
@@ -79,13 +80,13 @@ impl Process {
     }
 
     /// Sends what `fd` stands for along to who reads at the other end of `channel`.
-    pub(super) fn offer(&self, channel: net::Id, fd: i64) -> Answer {
+    pub(super) fn offer(&self, channel: SocketId, fd: i64) -> Answer {
         let description = self.files.descriptors.lock().get(fd)?;
         self.kernel.sockets.offer(channel, description).map(|()| 0)
     }
 
     /// Gives the first socket that waits at `channel` a number. `EMFILE`: it goes on waiting.
-    pub(super) fn collect(&self, channel: net::Id) -> Answer {
+    pub(super) fn collect(&self, channel: SocketId) -> Answer {
         if !self.files.descriptors.lock().has_room() {
             return Err(Errno::EMFILE);
         }
@@ -141,7 +142,7 @@ impl Process {
     }
 
     /// The socket behind a descriptor, if there is one.
-    pub(super) fn socket_of(&self, fd: i64) -> Result<Option<net::Id>, Errno> {
+    pub(super) fn socket_of(&self, fd: i64) -> Result<Option<SocketId>, Errno> {
         let description = self.files.descriptors.lock().get(fd)?;
         Ok(if let Target::Socket(id) = description.target { Some(id) } else { None })
     }

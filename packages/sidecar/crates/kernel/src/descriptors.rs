@@ -5,9 +5,10 @@
 //! Closing the last descriptor of a file or socket lets go of it; the end of the process closes all. Next: `fs/io.rs`.
 
 use super::fs::{Device, HostFile, Ino, Listing, Place};
-use super::net;
 use super::usage::{Charge, Mark};
+use crate::ids::SocketId;
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -23,10 +24,10 @@ pub(crate) struct Description {
 pub(crate) enum Target {
     /// A standard stream of the program `owner`, as its caller outside sees it: 0, 1 or 2.
     Stream {
-        owner: u32,
+        owner: Pid,
         fd: u8,
     },
-    Socket(net::Id),
+    Socket(SocketId),
     File(Ino),
     Directory(Place),
     Device(Device, Ino),
@@ -40,7 +41,7 @@ pub(crate) enum Target {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Held {
     Node(Ino),
-    Socket(net::Id),
+    Socket(SocketId),
 }
 
 /// Where the next read or write happens.
@@ -94,7 +95,7 @@ impl Description {
 
 impl Descriptors {
     /// With the streams of the caller outside.
-    pub(crate) fn new(owner: u32, limit: usize) -> Self {
+    pub(crate) fn new(owner: Pid, limit: usize) -> Self {
         let streams = [(0, READ_ONLY), (1, WRITE_ONLY), (2, WRITE_ONLY)];
         let slots = streams.map(|(fd, flags)| Some(Arc::new(Description::new(Target::Stream { owner, fd }, flags))));
         Self::inherited(slots.into(), limit)
@@ -184,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_lowest_number_is_given_and_the_limit_holds() {
-        let mut descriptors = Descriptors::new(1, 5);
+        let mut descriptors = Descriptors::new(Pid::INIT, 5);
         let file = || Arc::new(Description::new(Target::File(9), 0));
         assert_eq!((descriptors.add(file()), descriptors.add(file())), (Ok((3, true)), Ok((4, false))));
         assert_eq!(descriptors.add(file()), Err(Errno::EMFILE));
@@ -199,7 +200,7 @@ mod tests {
 
     #[test]
     fn what_is_open_twice_is_released_with_the_second() {
-        let mut descriptors = Descriptors::new(1, 10);
+        let mut descriptors = Descriptors::new(Pid::INIT, 10);
         let file = Arc::new(Description::new(Target::File(9), 0));
         descriptors.add(file.clone()).expect("room");
         descriptors.add(file).expect("room");

@@ -4,6 +4,7 @@
 //! `kernel/host_calls.rs`, the calls under way.
 
 use crate::net::inbound::NetworkEvent;
+use coldframe_ids::{ConnectionId, HostCallId, Pid};
 
 /// Takes the calls of one runtime. Called on worker threads, or on the calling thread when a program runs inline; it must not block.
 ///
@@ -12,19 +13,19 @@ pub trait Embedder: Send + Sync {
     /// A call begins.
     fn call(&self, call: HostCall);
     /// Nobody waits for the call any more.
-    fn cancel(&self, number: u32);
+    fn cancel(&self, id: HostCallId);
     /// Something happens to a connection or a wait of the caller's, by the caller's number for it. Told in order, with the sandbox's sockets
     /// locked: it must not call back.
-    fn network(&self, _number: u32, _event: NetworkEvent) {}
+    fn network(&self, _id: ConnectionId, _event: NetworkEvent) {}
 }
 
 /// One call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostCall {
-    /// The call's number in its runtime, not 0.
-    pub number: u32,
+    /// The call's id in its runtime.
+    pub number: HostCallId,
     /// The process that asks.
-    pub pid: u32,
+    pub pid: Pid,
     /// Which of the caller's services is meant.
     pub service: &'static str,
     /// What is called in it.

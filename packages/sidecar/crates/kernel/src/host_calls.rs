@@ -15,7 +15,9 @@ use super::Kernel;
 use super::operations::Operations;
 use crate::caller::{Blocked, Caller};
 use crate::embedder::{Embedder, HostAnswer, HostCall, HostFailure};
+use crate::ids::OperationId;
 use coldframe_error::Errno;
+use coldframe_ids::{HostCallId, Pid};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -45,14 +47,14 @@ pub struct HostCalls {
 
 #[derive(Default)]
 struct Table {
-    last: u32,
-    calls: HashMap<u32, Call>,
+    last: Option<HostCallId>,
+    calls: HashMap<HostCallId, Call>,
     bytes: usize,
 }
 
 struct Call {
     /// The process that asked.
-    pid: u32,
+    pid: Pid,
     /// Bytes of its input.
     bytes: usize,
     listener: Listener,
@@ -61,7 +63,7 @@ struct Call {
 /// Who is told.
 #[derive(Debug)]
 enum Listener {
-    Operation(u32),
+    Operation(OperationId),
     /// A VM that is blocked, once it has begun to wait.
     Waiting(Option<Waker>),
     /// The same, answered.
@@ -70,30 +72,34 @@ enum Listener {
     Nobody,
 }
 
+/// Returns the id that follows `last`: no call has the number 0.
+fn following(last: Option<HostCallId>) -> HostCallId {
+    HostCallId::new(last.and_then(|last| last.get().checked_add(1)).unwrap_or(1))
+}
+
 impl Table {
-    fn enter(&mut self, pid: u32, bytes: usize, listener: Listener) -> Result<u32, Errno> {
+    fn enter(&mut self, pid: Pid, bytes: usize, listener: Listener) -> Result<HostCallId, Errno> {
         if self.calls.len() >= MAX_CALLS || bytes > MAX_BYTES - self.bytes {
             return Err(Errno::ENOBUFS);
         }
-        loop {
-            self.last = self.last.checked_add(1).unwrap_or(1);
-            if !self.calls.contains_key(&self.last) {
-                break;
-            }
+        let mut id = following(self.last);
+        while self.calls.contains_key(&id) {
+            id = following(Some(id));
         }
+        self.last = Some(id);
         self.bytes += bytes;
-        self.calls.insert(self.last, Call { pid, bytes, listener });
-        Ok(self.last)
+        self.calls.insert(id, Call { pid, bytes, listener });
+        Ok(id)
     }
 
-    fn remove(&mut self, number: u32) -> Option<Call> {
+    fn remove(&mut self, number: HostCallId) -> Option<Call> {
         let call = self.calls.remove(&number)?;
         self.bytes -= call.bytes;
         Some(call)
     }
 
     /// The answer has come: who is to be told of it besides the table. Gives it back if it is for an operation.
-    fn answer(&mut self, number: u32, answer: HostAnswer) -> Told {
+    fn answer(&mut self, number: HostCallId, answer: HostAnswer) -> Told {
         match self.calls.get_mut(&number).map(|call| &mut call.listener) {
             Some(listener @ Listener::Waiting(_)) => {
                 let before = std::mem::replace(listener, Listener::FileSystemReply(answer));
@@ -112,13 +118,13 @@ impl Table {
     }
 
     /// The call that an operation of a process stands for.
-    fn find(&self, pid: u32, operation: u32) -> Option<u32> {
+    fn find(&self, pid: Pid, operation: OperationId) -> Option<HostCallId> {
         let is_it = |call: &Call| call.pid == pid && matches!(call.listener, Listener::Operation(known) if known == operation);
         self.calls.iter().find(|(_, call)| is_it(call)).map(|(number, _)| *number)
     }
 
     /// Nobody waits for the call any more. Whether the caller has to be told.
-    fn abandon(&mut self, number: u32) -> bool {
+    fn abandon(&mut self, number: HostCallId) -> bool {
         let Some(call) = self.calls.get_mut(&number) else { return false };
         match std::mem::replace(&mut call.listener, Listener::Nobody) {
             Listener::Operation(_) | Listener::Waiting(_) => true,
@@ -136,7 +142,7 @@ impl Table {
 enum Told {
     Nobody,
     Blocked(Waker),
-    Operation(u32, u32, HostAnswer),
+    Operation(Pid, OperationId, HostAnswer),
 }
 
 impl HostCalls {
@@ -146,7 +152,7 @@ impl HostCalls {
     }
 
     /// Puts a call into the table and hands it over. The listener is told by number from then on.
-    fn enter(&self, program: &dyn Caller, question: &HostCallRequest<'_>, listener: Listener) -> Result<u32, Errno> {
+    fn enter(&self, program: &dyn Caller, question: &HostCallRequest<'_>, listener: Listener) -> Result<HostCallId, Errno> {
         let host = self.host.get().ok_or(Errno::ENOSYS)?;
         if question.input.len() > MAX_INPUT_BYTES {
             return Err(Errno::E2BIG);
@@ -163,7 +169,7 @@ impl HostCalls {
         Ok(number)
     }
 
-    fn abandon(&self, number: u32) {
+    fn abandon(&self, number: HostCallId) {
         let told = self.table.lock().abandon(number);
         if let (true, Some(host)) = (told, self.host.get()) {
             host.cancel(number);
@@ -171,7 +177,7 @@ impl HostCalls {
     }
 
     /// The operations that wait for the caller outside, with their processes, in order.
-    pub(crate) fn waiters(&self) -> Vec<(u32, u32)> {
+    pub(crate) fn waiters(&self) -> Vec<(Pid, OperationId)> {
         let table = self.table.lock();
         let waiter =
             |call: &Call| if let Listener::Operation(operation) = call.listener { Some((call.pid, operation)) } else { None };
@@ -190,17 +196,17 @@ impl HostCalls {
     }
 
     /// The number of the last call.
-    pub fn last(&self) -> u32 {
+    pub fn last(&self) -> Option<HostCallId> {
         self.table.lock().last
     }
 
     /// The next call has a number behind this one: a late word about an older one is about nothing here.
-    pub fn continue_from(&self, last: u32) {
+    pub fn continue_from(&self, last: Option<HostCallId>) {
         self.table.lock().last = last;
     }
 
     /// A process has ended: nobody waits for what it asked.
-    pub(crate) fn leave(&self, pid: u32) {
+    pub(crate) fn leave(&self, pid: Pid) {
         if self.host.get().is_none() {
             return;
         }
@@ -223,7 +229,7 @@ impl HostCalls {
 
 impl Kernel {
     /// The caller outside answers a call.
-    pub fn answer(&self, number: u32, answer: HostAnswer) {
+    pub fn answer(&self, number: HostCallId, answer: HostAnswer) {
         let told = self.host_calls.table.lock().answer(number, answer);
         match told {
             Told::Nobody => {}
@@ -238,7 +244,7 @@ impl Kernel {
 }
 
 /// An operation's completion: 0 and the bytes, or an error number and what there is to say about it.
-fn complete(operations: &Operations, operation: u32, answer: HostAnswer) {
+fn complete(operations: &Operations, operation: OperationId, answer: HostAnswer) {
     match answer {
         Ok(bytes) => operations.complete(operation, Ok(0), bytes),
         Err(failure) => operations.complete(operation, Err(failure.errno()), failure.message.into_bytes()),
@@ -246,7 +252,7 @@ fn complete(operations: &Operations, operation: u32, answer: HostAnswer) {
 }
 
 /// Asks the caller outside; the operation whose completion is the answer.
-pub(crate) fn begin(program: &dyn Caller, question: &HostCallRequest<'_>) -> Result<u32, Errno> {
+pub(crate) fn begin(program: &dyn Caller, question: &HostCallRequest<'_>) -> Result<OperationId, Errno> {
     let process = program.process();
     let operation = process.operations.begin()?;
     match process.kernel.host_calls.enter(program, question, Listener::Operation(operation)) {
@@ -259,7 +265,7 @@ pub(crate) fn begin(program: &dyn Caller, question: &HostCallRequest<'_>) -> Res
 }
 
 /// Gives up an operation that [`begin`] has begun: its completion does not come. `ENOENT` when it is none, or has completed.
-pub(crate) fn cancel(program: &dyn Caller, operation: u32) -> Result<(), Errno> {
+pub(crate) fn cancel(program: &dyn Caller, operation: OperationId) -> Result<(), Errno> {
     let process = program.process();
     let calls = &process.kernel.host_calls;
     let number = calls.table.lock().find(program.pid(), operation).ok_or(Errno::ENOENT)?;
@@ -313,6 +319,7 @@ impl HostFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::operation;
 
     fn table() -> Table {
         Table::default()
@@ -321,10 +328,15 @@ mod tests {
     #[test]
     fn an_answer_reaches_who_asked_once() {
         let mut table = table();
-        let number = table.enter(7, 3, Listener::Operation(9)).expect("room");
-        assert_eq!((table.bytes, table.find(7, 9), table.find(8, 9)), (3, Some(number), None));
-        assert!(matches!(table.answer(number + 1, Ok(vec![])), Told::Nobody));
-        assert!(matches!(table.answer(number, Ok(vec![1])), Told::Operation(7, 9, Ok(bytes)) if bytes == [1]));
+        let number = table.enter(Pid::new(7), 3, Listener::Operation(operation(9))).expect("room");
+        assert_eq!(
+            (table.bytes, table.find(Pid::new(7), operation(9)), table.find(Pid::new(8), operation(9))),
+            (3, Some(number), None)
+        );
+        assert!(matches!(table.answer(HostCallId::new(number.get() + 1), Ok(vec![])), Told::Nobody));
+        assert!(
+            matches!(table.answer(number, Ok(vec![1])), Told::Operation(pid, own, Ok(bytes)) if (pid, own, &bytes[..]) == (Pid::new(7), operation(9), &[1]))
+        );
         assert!(matches!(table.answer(number, Ok(vec![2])), Told::Nobody));
         assert_eq!((table.calls.len(), table.bytes), (0, 0));
     }
@@ -332,7 +344,7 @@ mod tests {
     #[test]
     fn what_nobody_waits_for_counts_until_it_is_answered() {
         let mut table = table();
-        let number = table.enter(7, 3, Listener::Operation(9)).expect("room");
+        let number = table.enter(Pid::new(7), 3, Listener::Operation(operation(9))).expect("room");
         assert!(table.abandon(number));
         assert!(!table.abandon(number));
         assert_eq!((table.calls.len(), table.bytes), (1, 3));
@@ -344,12 +356,12 @@ mod tests {
     #[test]
     fn a_blocked_one_keeps_its_first_answer() {
         let mut table = table();
-        let number = table.enter(7, 0, Listener::Waiting(None)).expect("room");
+        let number = table.enter(Pid::new(7), 0, Listener::Waiting(None)).expect("room");
         assert!(matches!(table.answer(number, Ok(vec![1])), Told::Nobody));
         assert!(matches!(table.answer(number, Ok(vec![2])), Told::Nobody));
         let call = table.remove(number).expect("it waits");
         assert!(matches!(call.listener, Listener::FileSystemReply(Ok(bytes)) if bytes == [1]));
-        let number = table.enter(7, 0, Listener::Waiting(Some(Waker::noop().clone()))).expect("room");
+        let number = table.enter(Pid::new(7), 0, Listener::Waiting(Some(Waker::noop().clone()))).expect("room");
         assert!(matches!(table.answer(number, Ok(vec![])), Told::Blocked(_)));
         // FileSystemReply and then given up: the caller need not hear of it.
         assert!(!table.abandon(number));
@@ -359,17 +371,17 @@ mod tests {
     #[test]
     fn calls_and_bytes_are_bounded() {
         let mut table = table();
-        assert_eq!(table.enter(1, MAX_BYTES + 1, Listener::Nobody), Err(Errno::ENOBUFS));
-        let first = table.enter(1, MAX_BYTES, Listener::Nobody).expect("room");
-        assert_eq!(table.enter(1, 1, Listener::Nobody), Err(Errno::ENOBUFS));
+        assert_eq!(table.enter(Pid::INIT, MAX_BYTES + 1, Listener::Nobody), Err(Errno::ENOBUFS));
+        let first = table.enter(Pid::INIT, MAX_BYTES, Listener::Nobody).expect("room");
+        assert_eq!(table.enter(Pid::INIT, 1, Listener::Nobody), Err(Errno::ENOBUFS));
         for _ in 1..MAX_CALLS {
-            table.enter(1, 0, Listener::Nobody).expect("room");
+            table.enter(Pid::INIT, 0, Listener::Nobody).expect("room");
         }
-        assert_eq!(table.enter(1, 0, Listener::Nobody), Err(Errno::ENOBUFS));
+        assert_eq!(table.enter(Pid::INIT, 0, Listener::Nobody), Err(Errno::ENOBUFS));
         table.remove(first);
-        table.last = u32::MAX;
+        table.last = Some(HostCallId::new(u32::MAX));
         // Numbers begin again, and pass over those in use and 0.
-        assert_eq!(table.enter(1, 1, Listener::Nobody), Ok(first));
+        assert_eq!(table.enter(Pid::INIT, 1, Listener::Nobody), Ok(first));
     }
 
     #[test]

@@ -39,6 +39,13 @@ non_zero_id! {
     OperationId
 }
 
+impl OperationId {
+    /// Returns the result of the system call that begins the operation.
+    pub(crate) fn answer(self) -> i64 {
+        i64::from(self.get())
+    }
+}
+
 non_zero_id! {
     /// A socket of a runtime, or an end of a pipe. A runtime reuses a number only after `MAX_ID`
     /// others.

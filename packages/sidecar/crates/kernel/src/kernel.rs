@@ -7,6 +7,7 @@ use crate::permissions::Permissions;
 use crate::processes::Processes;
 use crate::usage::Usage;
 use crate::{bindings, host_calls, net};
+use coldframe_ids::Pid;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -66,7 +67,7 @@ impl Kernel {
     }
 
     /// Calls `run` with the program `pid`, which may be `caller`. `None` if the program has ended.
-    pub(crate) fn with_program<R>(&self, caller: &dyn Caller, pid: u32, run: impl FnOnce(&dyn Caller) -> R) -> Option<R> {
+    pub(crate) fn with_program<R>(&self, caller: &dyn Caller, pid: Pid, run: impl FnOnce(&dyn Caller) -> R) -> Option<R> {
         if caller.pid() == pid { Some(run(caller)) } else { self.processes.program(pid).map(|program| run(&*program)) }
     }
 }

@@ -5,6 +5,9 @@ mod snapshot;
 
 pub(crate) use snapshot::OperationsSnapshot;
 
+use crate::ids::MAX_ID;
+use crate::ids::OperationId;
+use coldframe_ids::Pid;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -17,13 +20,11 @@ use coldframe_error::Errno;
 
 /// What an operation costs the kernel beside the bytes of its result.
 const OPERATION_COST: u64 = 128;
-/// The last number, positive as an i32; then they begin again. 0 is none.
-pub(crate) const LAST: u32 = 0x7fff_ffff;
 
 /// Something that completed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    pub operation: u32,
+    pub operation: OperationId,
     /// A value, or a negative error number.
     pub result: i32,
     pub bytes: Vec<u8>,
@@ -32,7 +33,7 @@ pub struct Event {
 /// See the module. One per program.
 pub struct Operations {
     usage: Arc<Usage>,
-    pid: u32,
+    pid: Pid,
     state: Mutex<State>,
     /// Mirrors that `state.done` is not empty, for a look without the lock.
     news: AtomicBool,
@@ -44,12 +45,12 @@ struct State {
     mark: Mark,
     /// Bytes of the results in `done`.
     held: u64,
-    last: u32,
-    pending: HashSet<u32>,
+    last: Option<OperationId>,
+    pending: HashSet<OperationId>,
     done: VecDeque<Event>,
     waiting: Option<Waker>,
     /// Those of a call that blocks the VM, and their results.
-    blocking: HashMap<u32, Option<i32>>,
+    blocking: HashMap<OperationId, Option<i32>>,
     blocked: Option<Waker>,
 }
 
@@ -65,7 +66,7 @@ impl State {
         (self.pending.len() + self.done.len() + self.blocking.len()) as u64
     }
 
-    fn allot(&mut self, usage: &Usage, pid: u32) -> Result<u32, Errno> {
+    fn allot(&mut self, usage: &Usage, pid: Pid) -> Result<OperationId, Errno> {
         let (count, max) = (self.count() + 1, usage.limits.operations);
         if count > max || !self.charge.grow(OPERATION_COST) {
             return Err(Errno::ENOBUFS);
@@ -74,21 +75,22 @@ impl State {
             usage.warnings.add("operations", count, max, Some(pid));
         }
         loop {
-            self.last = self.last % LAST + 1;
-            if !self.pending.contains(&self.last) && !self.blocking.contains_key(&self.last) {
-                return Ok(self.last);
+            let id = OperationId::following(self.last, MAX_ID);
+            self.last = Some(id);
+            if !self.pending.contains(&id) && !self.blocking.contains_key(&id) {
+                return Ok(id);
             }
         }
     }
 }
 
 impl Operations {
-    pub fn new(usage: &Arc<Usage>, pid: u32) -> Self {
+    pub fn new(usage: &Arc<Usage>, pid: Pid) -> Self {
         let state = State {
             charge: Charge::none(usage, Resource::Kernel),
             mark: Mark::default(),
             held: 0,
-            last: 0,
+            last: None,
             pending: HashSet::new(),
             done: VecDeque::new(),
             waiting: None,
@@ -104,7 +106,7 @@ impl Operations {
     }
 
     /// The number of its program's process.
-    pub(crate) fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> Pid {
         self.pid
     }
 
@@ -115,7 +117,7 @@ impl Operations {
     }
 
     /// A number for a new operation. `ENOBUFS` when too many are under way.
-    pub(crate) fn begin(&self) -> Result<u32, Errno> {
+    pub(crate) fn begin(&self) -> Result<OperationId, Errno> {
         let mut state = self.state.lock();
         let number = state.allot(&self.usage, self.pid)?;
         state.pending.insert(number);
@@ -123,7 +125,7 @@ impl Operations {
     }
 
     /// The same for a call that waits for it itself; it must be ended with [`Operations::end_blocking`].
-    pub(crate) fn begin_blocking(&self) -> Result<u32, Errno> {
+    pub(crate) fn begin_blocking(&self) -> Result<OperationId, Errno> {
         let mut state = self.state.lock();
         let number = state.allot(&self.usage, self.pid)?;
         state.blocking.insert(number, None);
@@ -141,7 +143,7 @@ impl Operations {
     }
 
     /// Forgets a blocking operation: its result, if it has completed.
-    pub(crate) fn end_blocking(&self, number: u32) -> Option<i32> {
+    pub(crate) fn end_blocking(&self, number: OperationId) -> Option<i32> {
         let mut state = self.state.lock();
         let ended = state.blocking.remove(&number)?;
         state.fell(&self.usage);
@@ -157,7 +159,7 @@ impl Operations {
     }
 
     /// Completes an operation. Nothing happens when it was cancelled.
-    pub(crate) fn complete(&self, operation: u32, result: Result<i32, Errno>, bytes: Vec<u8>) {
+    pub(crate) fn complete(&self, operation: OperationId, result: Result<i32, Errno>, bytes: Vec<u8>) {
         let mut state = self.state.lock();
         let result = result.unwrap_or_else(|errno| i32::try_from(errno.negative()).unwrap_or(-5));
         if let Some(slot) = state.blocking.get_mut(&operation) {
@@ -186,7 +188,7 @@ impl Operations {
     }
 
     /// Forgets an operation: its event will not come. False when it is not under way (its event may be on its way).
-    pub(crate) fn cancel(&self, operation: u32) -> bool {
+    pub(crate) fn cancel(&self, operation: OperationId) -> bool {
         let mut state = self.state.lock();
         let cancelled = state.pending.remove(&operation);
         if cancelled {
@@ -239,7 +241,7 @@ mod tests {
     use crate::limits::Limits;
 
     fn operations() -> Operations {
-        Operations::new(&Usage::new(&Limits { kernel_bytes: 65_536, operations: 100, ..Limits::default() }), 2)
+        Operations::new(&Usage::new(&Limits { kernel_bytes: 65_536, operations: 100, ..Limits::default() }), Pid::new(2))
     }
 
     #[test]

@@ -2,13 +2,15 @@
 //!
 //! `descriptors.rs` is the table of descriptors, `handles.rs` what a process does with them.
 
+use crate::crypto;
 use crate::descriptors::Descriptors;
 use crate::fs::{self, ProcessFiles};
+use crate::ids::SocketId;
 use crate::kernel::Kernel;
 use crate::operations::Operations;
 use crate::processes::Signals;
 use crate::usage::Charge;
-use crate::{crypto, net};
+use coldframe_ids::Pid;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -17,7 +19,7 @@ pub struct Process {
     /// The kernel that the process belongs to.
     pub kernel: Arc<Kernel>,
     /// The number in the process table.
-    pub pid: u32,
+    pub pid: Pid,
     /// Shared with what may complete them.
     pub operations: Arc<Operations>,
     pub(crate) crypto: crypto::Crypto,
@@ -25,7 +27,7 @@ pub struct Process {
     /// What the next waiting call waits for: a descriptor and a mask, or a child and 0.
     pub(crate) watched: Mutex<Vec<(u32, u32)>>,
     /// The other end of its standard input, when the caller outside writes to it.
-    pub(crate) feed: Mutex<Option<net::Id>>,
+    pub(crate) feed: Mutex<Option<SocketId>>,
     pub(crate) files: ProcessFiles,
     /// Its arguments and environment, as the kernel holds them.
     pub(crate) texts: Option<Charge>,
@@ -35,7 +37,7 @@ pub struct Process {
 
 impl Process {
     /// Makes the process `pid`, which the embedder starts in the directory `cwd`.
-    pub fn new(kernel: Arc<Kernel>, pid: u32, cwd: &str) -> Self {
+    pub fn new(kernel: Arc<Kernel>, pid: Pid, cwd: &str) -> Self {
         let descriptors = Descriptors::new(pid, kernel.descriptors());
         let files = ProcessFiles::new(&kernel.files, cwd, descriptors, kernel.permissions.clone());
         Self::with_files(kernel, pid, files)
@@ -46,7 +48,7 @@ impl Process {
         self.files.view(&self.kernel.files)
     }
 
-    pub(crate) fn with_files(kernel: Arc<Kernel>, pid: u32, files: ProcessFiles) -> Self {
+    pub(crate) fn with_files(kernel: Arc<Kernel>, pid: Pid, files: ProcessFiles) -> Self {
         let (crypto, signals) = (crypto::Crypto::new(&kernel.usage), Signals::default());
         let operations = Arc::new(Operations::new(&kernel.usage, pid));
         Self {

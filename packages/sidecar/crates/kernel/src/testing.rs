@@ -1,13 +1,25 @@
 //! A program without a VM, for tests of the kernel.
 
 use crate::caller::{AlarmGuard, Caller};
-use crate::processes::{Child, INIT};
+use crate::ids::{OperationId, SocketId};
+use crate::processes::Child;
 use crate::{Kernel, Process};
 use coldframe_error::{Errno, Error};
+use coldframe_ids::Pid;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
+
+/// Makes the id of an operation.
+pub(crate) fn operation(number: u32) -> OperationId {
+    OperationId::new(number).expect("no id is 0")
+}
+
+/// Makes the id of a socket.
+pub(crate) fn socket(number: u32) -> SocketId {
+    SocketId::new(number).expect("no id is 0")
+}
 
 /// A program without a VM, in a runtime that can start nothing. Takes all output and keeps none.
 pub(crate) struct FakeCaller {
@@ -43,7 +55,7 @@ impl Caller for FakeCaller {
     }
 
     fn is_root(&self) -> bool {
-        self.process.kernel.processes.family(self.process.pid).0 == INIT
+        self.process.kernel.processes.family(self.process.pid).0 == Pid::INIT
     }
 
     fn is_ending(&self) -> bool {

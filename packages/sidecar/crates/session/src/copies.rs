@@ -18,7 +18,7 @@ use coldframe_protocol::messages::{
 };
 
 use crate::convert;
-use crate::host_calls::{self, Embedder};
+use crate::host_calls::{self, EventSender};
 use crate::limits;
 use crate::permissions;
 use crate::replies::Reply;
@@ -115,7 +115,7 @@ impl Session {
         let id_for_warnings = Arc::new(OnceLock::from(id));
         let restore = RestoreOptions {
             warnings: warn.then(|| limits::warnings(&self.replies.outlet, &id_for_warnings)),
-            host: Some(Arc::new(Embedder { runtime: id, outlet: Arc::clone(&self.replies.outlet) })),
+            embedder: Some(Arc::new(EventSender { runtime: id, outlet: Arc::clone(&self.replies.outlet) })),
             ..restore
         };
         let mut assignment = SinkAssignment::new(id, was_paused, &self.replies, &self.runners);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use coldframe_core as core;
-use coldframe_core::{Host, NetworkEvent};
-use coldframe_ids::{Pid, RuntimeId};
+use coldframe_core::{Embedder, NetworkEvent};
+use coldframe_ids::{ConnectionId, HostCallId, RuntimeId};
 use coldframe_protocol::Kind;
 use coldframe_protocol::messages::{self, HostCallRequest, HostCancel, HostResult};
 
@@ -19,7 +19,7 @@ impl Session {
             HostCallRequest::HostResult(result) => {
                 // The calls of a disposed runtime ended with the runtime.
                 if let Some(runtime) = self.live_or_pausing(result.runtime) {
-                    runtime.answer(id.0, answer(result));
+                    runtime.answer(id.host_call(), answer(result));
                 }
             }
             HostCallRequest::BindingsSet(set) => self.on_runtime(id.request()?, set.runtime, |runtime, reply| {
@@ -32,30 +32,30 @@ impl Session {
 }
 
 /// Sends the host calls and network events of one runtime to the embedder.
-pub(crate) struct Embedder {
+pub(crate) struct EventSender {
     pub runtime: RuntimeId,
     pub outlet: Arc<dyn Outlet>,
 }
 
-impl Host for Embedder {
+impl Embedder for EventSender {
     fn call(&self, call: core::HostCall) {
         let core::HostCall { number, pid, service, name, input } = call;
-        let body = messages::HostCall { runtime: self.runtime, pid: Pid::new(pid), service, name: &name, input: &input };
+        let body = messages::HostCall { runtime: self.runtime, pid, service, name: &name, input: &input };
         // The core bounds an input to half of a frame, so every call fits.
         let hint = 64 + name.len() + input.len();
-        if let Some(message) = Message::event_that_fits(Kind::HostCall, number, &body, hint) {
+        if let Some(message) = Message::event_that_fits(Kind::HostCall, number.get(), &body, hint) {
             self.outlet.send(message);
         }
     }
 
-    fn network(&self, number: u32, event: NetworkEvent) {
-        if let Some(message) = network::event(number, &event, self.runtime) {
+    fn network(&self, id: ConnectionId, event: NetworkEvent) {
+        if let Some(message) = network::event(id, &event, self.runtime) {
             self.outlet.send(message);
         }
     }
 
-    fn cancel(&self, number: u32) {
-        self.outlet.send(Message::event(Kind::HostCancel, number, &HostCancel { runtime: self.runtime }, 32));
+    fn cancel(&self, id: HostCallId) {
+        self.outlet.send(Message::event(Kind::HostCancel, id.get(), &HostCancel { runtime: self.runtime }, 32));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use coldframe_core::{Error, LimitUse, Limits, Runtime, WarningListener};
-use coldframe_ids::{Pid, RuntimeId};
+use coldframe_ids::RuntimeId;
 use coldframe_protocol::Kind;
 use coldframe_protocol::messages::{LimitWarning, Numbers, RuntimeUsage};
 
@@ -22,7 +22,7 @@ pub(crate) fn warnings(outlet: &Arc<dyn Outlet>, runtime: &Arc<OnceLock<RuntimeI
     Arc::new(move |warning| {
         let Some(&runtime) = runtime.get() else { return };
         let coldframe_core::LimitWarning { limit, used, max, pid } = warning;
-        let body = LimitWarning { runtime, limit, used, max, pid: pid.map(Pid::new) };
+        let body = LimitWarning { runtime, limit, used, max, pid: pid };
         outlet.send(Message::event(Kind::LimitWarning, 0, &body, 128));
     })
 }

@@ -2,7 +2,7 @@
 
 use coldframe_core as core;
 use coldframe_core::{Error, ListenerEntry, Network, NetworkEvent, Target};
-use coldframe_ids::{Pid, RequestId, RuntimeId};
+use coldframe_ids::{ConnectionId, RequestId, RuntimeId};
 use coldframe_protocol::Kind;
 use coldframe_protocol::messages::{Credit, Empty, Listener, Listeners, NetworkRequest, NetworkTarget, StreamClosed, StreamData};
 
@@ -19,20 +19,24 @@ impl Session {
     pub(crate) fn network(&mut self, id: FrameId, request: NetworkRequest<'_>) -> Handled {
         match request {
             NetworkRequest::StreamOpen(open) => self.on_runtime(id.request()?, open.runtime, |runtime, reply| {
-                runtime.network().connect(id.0, &target(&open)?)?;
+                runtime.network().connect(id.connection(), &target(&open)?)?;
                 Ok(reply.done())
             }),
             NetworkRequest::ListenerList(list) => {
                 self.on_runtime(id.request()?, list.runtime, |runtime, reply| listeners(&runtime.network(), &list, reply))
             }
             NetworkRequest::ListenerWait(wait) => self.wait_for_listener(id.request()?, &wait),
-            NetworkRequest::StreamData(write) => self.notify(write.runtime, |network| network.write(id.0, write.data)),
-            NetworkRequest::StreamCredit(read) => self.notify(read.runtime, |network| network.credit(id.0, read.bytes)),
-            NetworkRequest::StreamEnd(end) => self.notify(end.runtime, |network| network.end(id.0)),
-            NetworkRequest::StreamClose(close) => {
-                self.notify(close.runtime, |network| network.close(id.0, close.reset.unwrap_or(false)));
+            NetworkRequest::StreamData(write) => self.notify(write.runtime, |network| network.write(id.connection(), write.data)),
+            NetworkRequest::StreamCredit(read) => {
+                self.notify(read.runtime, |network| network.credit(id.connection(), read.bytes))
             }
-            NetworkRequest::ListenerCancel(cancel) => self.notify(cancel.runtime, |network| network.stop_waiting(id.0)),
+            NetworkRequest::StreamEnd(end) => self.notify(end.runtime, |network| network.end(id.connection())),
+            NetworkRequest::StreamClose(close) => {
+                self.notify(close.runtime, |network| network.close(id.connection(), close.reset.unwrap_or(false)));
+            }
+            NetworkRequest::ListenerCancel(cancel) => {
+                self.notify(cancel.runtime, |network| network.stop_waiting(id.connection()))
+            }
         }
         Ok(None)
     }
@@ -48,7 +52,7 @@ impl Session {
     /// The core answers the wait with an event.
     fn wait_for_listener(&self, id: RequestId, wait: &NetworkTarget<'_>) {
         let Some(live) = self.runtimes.get(wait.runtime) else { return self.refuse(id, &self.no_runtime(wait.runtime)) };
-        if let Err(error) = target(wait).and_then(|target| live.runtime.network().wait(id.get(), &target)) {
+        if let Err(error) = target(wait).and_then(|target| live.runtime.network().wait(ConnectionId::new(id.get()), &target)) {
             self.refuse(id, &convert::failure(&error, ErrorContext::runtime(wait.runtime)));
         }
     }
@@ -75,16 +79,17 @@ fn target(target: &NetworkTarget<'_>) -> Result<Target, Error> {
 
 fn listener(entry: &ListenerEntry) -> Listener<'_> {
     Listener {
-        pid: Pid::new(entry.pid),
+        pid: entry.pid,
         host: entry.address.as_ref().map(|(host, _)| host.as_str()),
         port: entry.address.as_ref().map(|(_, port)| *port),
         path: entry.path.as_deref(),
     }
 }
 
-/// Encodes an event of a connection or a wait. `number`: the id of the request that began it.
-pub(crate) fn event(number: u32, event: &NetworkEvent, runtime: RuntimeId) -> Option<Message> {
+/// Encodes an event of a connection or a wait, whose id is the id of the request that began it.
+pub(crate) fn event(id: ConnectionId, event: &NetworkEvent, runtime: RuntimeId) -> Option<Message> {
     let failure = |error: &core::Error| convert::failure(error, ErrorContext::runtime(runtime));
+    let number = id.get();
     Some(match event {
         NetworkEvent::Data(data) => Message::event(Kind::StreamData, number, &StreamData { data }, 32 + data.len()),
         NetworkEvent::Credit(bytes) => Message::event(Kind::StreamCredit, number, &Credit { bytes: *bytes }, 32),

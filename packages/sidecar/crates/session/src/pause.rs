@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use coldframe_core as core;
-use coldframe_core::{Bygone, Error, Held, Outcome, Process, RestoreOptions, Runtime, Snapshot, SnapshotOptions, Stay};
+use coldframe_core::{Carryover, Error, Held, Outcome, Process, RestoreOptions, Retention, Runtime, Snapshot, SnapshotOptions};
 use coldframe_ids::{RequestId, RunnerId, RuntimeId};
 use coldframe_protocol::messages::{RestoredProgram, RestoredPrograms, RuntimePause, RuntimeResume};
 
@@ -37,7 +37,7 @@ pub(crate) struct Paused {
     runners: Vec<RunnerId>,
     /// Requests that wait for its programs.
     requests: Vec<RequestId>,
-    carryover: Bygone,
+    carryover: Carryover,
     resuming: Resuming,
 }
 
@@ -60,7 +60,7 @@ impl Session {
     /// Handles `runtime.pause`.
     pub(crate) fn pause(&mut self, id: RequestId, pause: &RuntimePause) -> Result<(), Violation> {
         let runtime_id = pause.runtime;
-        let retention = if pause.temporary == Some(true) { Stay::WhileOpen } else { Stay::Always };
+        let retention = if pause.temporary == Some(true) { Retention::WhileOpen } else { Retention::Always };
         let Some(live) = self.runtimes.get(runtime_id) else { return self.pause_paused(id, runtime_id, retention) };
         let options = SnapshotOptions {
             tenant: live.tenant().to_owned(),
@@ -79,13 +79,13 @@ impl Session {
                 Ok(taken) => taken,
                 Err(error) => return tasks.add(move |session| session.abort_pause(id, runtime_id, None, &error)),
             };
-            store.later(move |store| {
+            store.in_background(move |store| {
                 let written = store.write(&snapshot, retention);
                 let info = snapshot.info().clone();
                 drop(snapshot);
                 tasks.add(move |session| match written {
                     Ok(()) => {
-                        let left = held.map(Held::vanish).unwrap_or_default();
+                        let left = held.map(Held::into_sinks).unwrap_or_default();
                         session.finish_pause(runtime_id, info.id.clone(), left);
                         session.replies.answer(id, || entry(Reply(id), &info, core::Stored::Disk));
                     }
@@ -98,14 +98,14 @@ impl Session {
 
     /// Pauses a runtime that is paused already: answers with its snapshot, and extends the
     /// retention if the request asks for more.
-    fn pause_paused(&mut self, id: RequestId, runtime: RuntimeId, retention: Stay) -> Result<(), Violation> {
+    fn pause_paused(&mut self, id: RequestId, runtime: RuntimeId, retention: Retention) -> Result<(), Violation> {
         let Some(paused) = self.paused.get(&runtime).filter(|paused| paused.resuming == Resuming::No) else {
             self.refuse(id, &self.no_runtime(runtime));
             return Ok(());
         };
         let (tenant, name) = (paused.tenant().to_owned(), paused.snapshot.clone());
         self.on_store(id, move |store| {
-            if retention == Stay::Always {
+            if retention == Retention::Always {
                 store.protect(&tenant, &name, retention)?;
             }
             store.find(&tenant, &name).map(|(info, stored)| entry(Reply(id), &info, stored))
@@ -162,7 +162,7 @@ impl Session {
         self.replies.fail(id, error, context);
     }
 
-    fn finish_pause(&mut self, runtime: RuntimeId, snapshot: String, (sinks, carryover): (Sinks, Bygone)) {
+    fn finish_pause(&mut self, runtime: RuntimeId, snapshot: String, (sinks, carryover): (Sinks, Carryover)) {
         let Some(Pausing { live: LiveRuntime { runners, tenant, .. }, .. }) = self.pausing.remove(&runtime) else {
             // The runtime was disposed meanwhile.
             return self.end_paused(runtime, sinks);
@@ -203,7 +203,7 @@ impl Session {
             return Ok(());
         }
         let (replies, tasks) = (self.replies.clone(), self.tasks.clone());
-        self.store.later(move |store| {
+        self.store.in_background(move |store| {
             let read = store.get(&tenant, &name);
             tasks.add(move |session| {
                 let options = RestoreOptions { mounts, file_systems, bindings, ..RestoreOptions::default() };
@@ -237,7 +237,7 @@ impl Session {
                     self.replies.fail(request, &Error::RuntimePaused, ErrorContext::runtime(runtime));
                 }
                 // From now on the store may delete the snapshot when it is full.
-                self.store.later(move |store| drop(store.protect(paused.tenant(), &paused.snapshot, Stay::No)));
+                self.store.in_background(move |store| drop(store.protect(paused.tenant(), &paused.snapshot, Retention::No)));
                 Ok(programs)
             }
             Err(error) => {

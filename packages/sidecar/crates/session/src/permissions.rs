@@ -73,7 +73,7 @@ fn event(decision: &core::Decision) -> PermissionEvent<'_> {
         resource: &decision.resource,
         decision: mode(decision.verdict),
         rule: decision.rule,
-        pid: Pid::new(decision.pid),
+        pid: decision.pid.unwrap_or(Pid::new(0)),
         time_us: decision.time_us,
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use coldframe_core::{ProcessOptions, Processes};
-use coldframe_ids::{Pid, RequestId};
+use coldframe_ids::RequestId;
 use coldframe_protocol::Kind;
 use coldframe_protocol::messages::{ProcessAttach, ProcessRequest, ProcessStart, ProcessTable, Started};
 
@@ -22,11 +22,11 @@ impl Session {
             ProcessRequest::ProcessStart(start) => return self.start_program(id, start, may_run_here),
             ProcessRequest::ProcessAttach(attach) => self.attach(id, &attach)?,
             ProcessRequest::ProcessWrite(write) => self.on_runtime(id, write.runtime, |runtime, reply| {
-                runtime.processes().write(write.pid.get(), write.data, write.end.unwrap_or(false))?;
+                runtime.processes().write(write.pid, write.data, write.end.unwrap_or(false))?;
                 Ok(reply.done())
             }),
             ProcessRequest::ProcessSignal(signal) => self.on_runtime(id, signal.runtime, |runtime, reply| {
-                runtime.processes().signal(signal.pid.get(), signal.signal)?;
+                runtime.processes().signal(signal.pid, signal.signal)?;
                 Ok(reply.done())
             }),
             ProcessRequest::ProcessList(list) => {
@@ -76,11 +76,12 @@ impl Session {
         let orphan = live.orphans.as_ref().and_then(|orphans| orphans.get(&attach.pid)).cloned();
         let Some((process, sink)) = orphan else {
             let runners = self.runners.lock();
-            let is_runner = live.runners.iter().any(|runner| {
-                runners.get(*runner).and_then(Option::as_ref).is_some_and(|process| process.pid() == attach.pid.get())
-            });
+            let is_runner = live
+                .runners
+                .iter()
+                .any(|runner| runners.get(*runner).and_then(Option::as_ref).is_some_and(|process| process.pid() == attach.pid));
             drop(runners);
-            let refused = live.runtime.processes().not_attachable(attach.pid.get(), is_runner);
+            let refused = live.runtime.processes().not_attachable(attach.pid, is_runner);
             self.refuse(id, &convert::failure(&refused, ErrorContext::runtime(attach.runtime)));
             return Ok(());
         };
@@ -102,9 +103,9 @@ impl Session {
 fn table(reply: Reply, processes: &Processes) -> Message {
     let entries = processes.list();
     let table = ProcessTable {
-        pids: entries.iter().map(|entry| Pid::new(entry.pid)).collect(),
-        ppids: entries.iter().map(|entry| Pid::new(entry.ppid)).collect(),
-        groups: entries.iter().map(|entry| Pid::new(entry.group)).collect(),
+        pids: entries.iter().map(|entry| entry.pid).collect(),
+        ppids: entries.iter().map(|entry| entry.ppid).collect(),
+        groups: entries.iter().map(|entry| entry.group).collect(),
         commands: entries.iter().map(|entry| entry.command.as_str()).collect(),
     };
     reply.body(&table, 64 + 64 * entries.len())

@@ -9,7 +9,7 @@ use coldframe_ids::{Pid, RequestId, RunnerId, RuntimeId};
 use coldframe_protocol::messages::{Mount, RuntimeCreate, RuntimeCreated, RuntimeRequest};
 
 use crate::convert;
-use crate::host_calls::{self, Embedder};
+use crate::host_calls::{self, EventSender};
 use crate::limits;
 use crate::permissions;
 use crate::replies::Reply;
@@ -86,7 +86,7 @@ impl Session {
             runtime.set_bindings(host_calls::bindings(bindings))?;
         }
         let id = self.runtimes.reserve();
-        runtime.attach(Arc::new(Embedder { runtime: id, outlet: Arc::clone(&self.replies.outlet) }));
+        runtime.attach(Arc::new(EventSender { runtime: id, outlet: Arc::clone(&self.replies.outlet) }));
         // Set once, here: the cell is new.
         let _ = id_for_warnings.set(id);
         let tenant = create.tenant.map(Arc::from);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use coldframe_core::{Core, Dispatch, Error, Process, Runtime, Store};
-use coldframe_ids::{RequestId, RunnerId, RuntimeId};
+use coldframe_ids::{ConnectionId, HostCallId, RequestId, RunnerId, RuntimeId};
 use coldframe_protocol::messages::{Fact, Failure, SidecarHello, VERSION};
 use coldframe_protocol::{Frame, Kind, Request};
 use parking_lot::Mutex;
@@ -64,6 +64,16 @@ impl FrameId {
     /// The id as a request's.
     pub fn request(self) -> Result<RequestId, Violation> {
         RequestId::new(self.0).ok_or_else(|| convert::violation("id", "a request's id, which is not 0", self.0.to_string()))
+    }
+
+    /// The id as a connection's, or as that of a wait for a listener.
+    pub fn connection(self) -> ConnectionId {
+        ConnectionId::new(self.0)
+    }
+
+    /// The id as a host call's.
+    pub fn host_call(self) -> HostCallId {
+        HostCallId::new(self.0)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use coldframe_core as core;
-use coldframe_core::{Error, Snapshot, SnapshotInfo, SnapshotOptions, Stay, Store};
+use coldframe_core::{Error, Retention, Snapshot, SnapshotInfo, SnapshotOptions, Store};
 use coldframe_ids::RequestId;
 use coldframe_protocol::messages::{
     DamagedSnapshot, Pairs, SnapshotDigest, SnapshotEntries, SnapshotEntry, SnapshotList, SnapshotNamed, SnapshotRequest,
@@ -77,7 +77,7 @@ impl Session {
     ) -> Result<(), Violation> {
         if self.begin(id, None)? {
             let replies = self.replies.clone();
-            self.store.later(move |store| replies.settle(id, work(store)));
+            self.store.in_background(move |store| replies.settle(id, work(store)));
         }
         Ok(())
     }
@@ -110,7 +110,7 @@ impl Session {
             return Ok(());
         }
         let (tenant, name, tasks) = (tenant.to_owned(), name.to_owned(), self.tasks.clone());
-        self.store.later(move |store| match store.get(&tenant, &name) {
+        self.store.in_background(move |store| match store.get(&tenant, &name) {
             Ok(snapshot) => tasks.add(move |session| replies.settle(id, then(session, &snapshot))),
             Err(error) => replies.settle(id, Err(error)),
         });
@@ -136,7 +136,7 @@ impl Session {
         let (replies, store, on_disk) = (self.replies.clone(), self.store.clone(), take.disk.unwrap_or(false));
         let (reply, context) = (Reply(id), ErrorContext::runtime(take.runtime));
         runtime.snapshot(options, move |taken| match taken {
-            Ok((snapshot, _)) if on_disk => store.later(move |store| {
+            Ok((snapshot, _)) if on_disk => store.in_background(move |store| {
                 let kept = keep_on_disk(store, &snapshot);
                 replies.settle(id, kept.map(|()| entry(reply, snapshot.info(), core::Stored::Both)));
             }),
@@ -160,7 +160,7 @@ impl Session {
 /// Keeps a snapshot in memory and on disk, or nowhere.
 fn keep_on_disk(store: &Store, snapshot: &Arc<Snapshot>) -> Result<(), Error> {
     store.keep(snapshot)?;
-    store.write(snapshot, Stay::No).inspect_err(|_| {
+    store.write(snapshot, Retention::No).inspect_err(|_| {
         // The error of the write is the one to report.
         let _ = store.delete(&snapshot.info().tenant, &snapshot.info().id);
     })
@@ -177,7 +177,7 @@ pub(crate) fn entry(reply: Reply, info: &SnapshotInfo, stored: core::Stored) -> 
 }
 
 fn entries(reply: Reply, store: &Store, tenant: &str, after: Option<(u64, String)>) -> Result<Message, Error> {
-    let (mut snapshots, mut damaged) = store.list(tenant)?;
+    let (mut snapshots, mut damaged) = store.list(tenant);
     if let Some(after) = after {
         snapshots.retain(|(info, _)| (info.created_ms, &info.id) > (after.0, &after.1));
         damaged.clear();

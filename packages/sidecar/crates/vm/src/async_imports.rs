@@ -10,7 +10,7 @@ use crate::abi::errno;
 use crate::access::{Call, Integers, MODULE, short, stopped, with_bytes, write};
 use crate::data::StoreData;
 use coldframe_error::Errno;
-use coldframe_kernel::{self as kernel, Arguments, FileSystemRequest, Caller, Exchange};
+use coldframe_kernel::{self as kernel, Arguments, Caller, Exchange, FileSystemRequest};
 use std::sync::Arc;
 use wasmtime::Linker;
 

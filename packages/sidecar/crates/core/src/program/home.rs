@@ -3,6 +3,7 @@
 //! Programs know no runtime: `runtime/` is above and implements [`Home`]. Next: `membership.rs`.
 
 use super::Program;
+use coldframe_ids::Pid;
 use coldframe_kernel::Process;
 use coldframe_kernel::processes::Child;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ pub(crate) trait Home: Send + Sync {
     fn programs(&self) -> Vec<Arc<Program>>;
 
     /// Returns the program with this number, if the program lives.
-    fn program(&self, pid: u32) -> Option<Arc<Program>>;
+    fn program(&self, pid: Pid) -> Option<Arc<Program>>;
 
     /// Bytes of linear memory that a program starts with.
     fn image_len(&self) -> u64;

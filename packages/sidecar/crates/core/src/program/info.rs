@@ -1,12 +1,13 @@
 //! The facts about a program that the embedder sees.
 
 use crate::options::Mode;
+use coldframe_ids::Pid;
 
 /// The facts about a program and all copies of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramInfo {
     /// The number in the runtime. A copy has the number of its original.
-    pub pid: u32,
+    pub pid: Pid,
     /// The number that all copies of the program share.
     pub lineage: u64,
     /// The purpose of the program.

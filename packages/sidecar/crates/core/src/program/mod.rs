@@ -40,6 +40,7 @@ use crate::options::{Mode, Streams};
 use crate::outcome::Sink;
 use crate::sched::{Alarm, Scheduler, Task, Timers};
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use coldframe_kernel::{self as kernel, Limits, Status};
 use coldframe_memory::{Gate, Meter};
 use coldframe_sys as sys;
@@ -62,13 +63,13 @@ const INTERRUPT_GRACE: Duration = Duration::from_millis(30);
 /// One run of guest code, from start to exit.
 pub(crate) struct Program {
     /// The number in the runtime's process table.
-    pub(crate) pid: u32,
+    pub(crate) pid: Pid,
     /// Allotted at the start, and shared by all copies of the program.
     pub(crate) lineage: u64,
     /// The command line, for lists of processes.
     pub(crate) command: String,
-    /// The parent at the start. [`kernel::INIT`] for a root program.
-    ppid: u32,
+    /// The parent at the start. [`Pid::INIT`] for a root program.
+    ppid: Pid,
     mode: Mode,
     scheduler: Arc<Scheduler>,
     pub(crate) sink: ProgramSink,
@@ -141,7 +142,7 @@ impl Input {
 /// The parts of a new program.
 pub(crate) struct Parts {
     pub(crate) command: String,
-    pub(crate) ppid: u32,
+    pub(crate) ppid: Pid,
     pub(crate) mode: Mode,
     pub(crate) streams: Streams,
     pub(crate) stdin: Vec<u8>,
@@ -194,7 +195,7 @@ impl Program {
 
     /// Whether the embedder started the program.
     pub(crate) fn is_root(&self) -> bool {
-        self.ppid == kernel::INIT
+        self.ppid == Pid::INIT
     }
 
     /// The runtime, while it lives.

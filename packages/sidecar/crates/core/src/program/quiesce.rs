@@ -20,6 +20,7 @@ use super::snapshot::VmState;
 use super::{Home, Program, nanos};
 use crate::sched::{Alarm, Scheduler};
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use coldframe_sys as sys;
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use std::collections::{BTreeMap, VecDeque};
@@ -90,7 +91,7 @@ struct Round {
     request: Option<Queued>,
     /// Whether all programs rested at one time: resting programs save their VMs.
     saving: bool,
-    resting: BTreeMap<u32, Resting>,
+    resting: BTreeMap<Pid, Resting>,
 }
 
 struct Resting {
@@ -330,13 +331,13 @@ impl Quiesce {
     }
 
     /// A program rests no more.
-    pub(super) fn leave_rest(&self, pid: u32) {
+    pub(super) fn leave_rest(&self, pid: Pid) {
         let removed = self.rounds.lock().current.as_mut().and_then(|round| round.resting.remove(&pid));
         drop(removed);
     }
 
     /// Advances the rounds as far as possible. `own` is the calling program, which is not woken.
-    fn advance(&self, rounds: &mut Rounds, follow_up: &mut FollowUp, own: Option<u32>) {
+    fn advance(&self, rounds: &mut Rounds, follow_up: &mut FollowUp, own: Option<Pid>) {
         loop {
             let Some(round) = &mut rounds.current else {
                 let Some(queued) = rounds.queue.pop_front() else {
@@ -405,7 +406,7 @@ impl Round {
         let mut programs = self.home.programs();
         programs.sort_unstable_by_key(|program| program.pid);
         let busy = programs.iter().find(|program| !self.resting.contains_key(&program.pid));
-        let (pid, command) = busy.map_or((0, String::new()), |program| (program.pid, program.command.clone()));
+        let (pid, command) = busy.map_or((0, String::new()), |program| (program.pid.get(), program.command.clone()));
         Error::Busy { pid, command, timeout_ms: millis(self.timeout) }
     }
 }

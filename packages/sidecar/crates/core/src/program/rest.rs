@@ -35,7 +35,7 @@ pub(super) async fn rest(program: &Arc<Program>, vm: &mut Vm, is_shell: bool) {
                 RestStep::Resume => return Poll::Ready(()),
                 RestStep::Wait => return Poll::Pending,
                 RestStep::Save => {
-                    let saved = save(program, vm, is_shell);
+                    let saved = snapshot(program, vm, is_shell);
                     program.uncharged(|| program.quiesce.deposit(program, saved));
                 }
             }

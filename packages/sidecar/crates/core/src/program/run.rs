@@ -139,8 +139,8 @@ pub(crate) async fn run(program: Arc<Program>, installation: Arc<Installation>, 
 /// Queues the START event of a new program.
 fn start(program: &Program, vm: &mut Vm, launch: Launch) {
     let block = Start {
-        pid: program.pid,
-        ppid: program.ppid,
+        pid: program.pid.get(),
+        ppid: program.ppid.get(),
         cwd: &launch.cwd,
         url: &entry_url(&launch.cwd),
         source: &launch.code,
@@ -189,7 +189,7 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
             Step::Timer => vm.deliver(Event::Timer),
             Step::Complete(events) => {
                 for kernel::Event { operation, result, bytes } in events {
-                    vm.deliver(Event::Complete { operation, result, bytes: &bytes });
+                    vm.deliver(Event::Complete { operation: operation.get(), result, bytes: &bytes });
                 }
             }
             Step::Evaluate(id, source) => vm.deliver(Event::Eval { id, source: &source }),

@@ -14,8 +14,8 @@ use crate::options::{Mode, Streams};
 use crate::outcome::Sink;
 use crate::sched::Scheduler;
 use coldframe_error::Error;
-use coldframe_kernel::Limits;
-use coldframe_kernel::{self as kernel, Process};
+use coldframe_ids::Pid;
+use coldframe_kernel::{Limits, Process};
 use coldframe_sys as sys;
 use coldframe_vm::VmSnapshot;
 use serde::{Deserialize, Serialize};
@@ -49,8 +49,8 @@ pub(crate) struct EvaluationSnapshot {
 /// The snapshot of a program.
 #[derive(Debug, Clone)]
 pub(crate) struct ProgramSnapshot {
-    pub(crate) pid: u32,
-    pub(crate) ppid: u32,
+    pub(crate) pid: Pid,
+    pub(crate) ppid: Pid,
     pub(crate) lineage: u64,
     pub(crate) command: String,
     pub(crate) mode: Mode,
@@ -157,7 +157,7 @@ impl Program {
 impl ProgramSnapshot {
     /// Whether the embedder started the program.
     pub(crate) fn is_root(&self) -> bool {
-        self.ppid == kernel::INIT
+        self.ppid == Pid::INIT
     }
 
     /// Returns the bytes that the snapshot takes beside its VM.

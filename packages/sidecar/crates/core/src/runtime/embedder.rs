@@ -2,6 +2,7 @@
 
 use super::Runtime;
 use coldframe_error::Error;
+use coldframe_ids::HostCallId;
 use coldframe_kernel::{BindingOptions, Embedder, HostAnswer};
 use std::sync::Arc;
 
@@ -13,8 +14,8 @@ impl Runtime {
     }
 
     /// Answers a host call. An unknown or abandoned call is ignored.
-    pub fn answer(&self, number: u32, answer: HostAnswer) {
-        self.inner.kernel().answer(number, answer);
+    pub fn answer(&self, id: HostCallId, answer: HostAnswer) {
+        self.inner.kernel().answer(id, answer);
     }
 
     /// Replaces the bindings that programs can call. If the name of a command is taken, the call fails

@@ -8,7 +8,7 @@ use super::{Files, Generation, Inner};
 use coldframe_error::Error;
 use coldframe_kernel::Changes;
 use coldframe_kernel::OpenOptions;
-use coldframe_kernel::{Archive, Kernel, EmbedderFile, EmbedderWatch, Waiter};
+use coldframe_kernel::{Archive, EmbedderFile, EmbedderWatch, Kernel, Waiter};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -31,9 +31,10 @@ use crate::program::{Home, Launch, Membership, Origin, Parts, Program, Quiesce, 
 use crate::sched::Task;
 use crate::snapshot::SnapshotUse;
 use coldframe_error::{Errno, Error};
+use coldframe_ids::Pid;
 use coldframe_kernel::processes::{Child, ProgramKind, find};
 use coldframe_kernel::usage::{Charge, Resource};
-use coldframe_kernel::{INIT, Kernel, Limits, PermissionPolicy, Process as KernelProcess};
+use coldframe_kernel::{Kernel, Limits, PermissionPolicy, Process as KernelProcess};
 use parking_lot::{Mutex, RwLock};
 use registry::RuntimeCharge;
 use std::collections::HashMap;
@@ -73,7 +74,7 @@ struct Generation {
 
 #[derive(Default)]
 struct Programs {
-    live: HashMap<u32, Arc<Program>>,
+    live: HashMap<Pid, Arc<Program>>,
     disposed: bool,
 }
 
@@ -149,7 +150,7 @@ impl Runtime {
         }
         let program = Program::new(Parts {
             command: title,
-            ppid: INIT,
+            ppid: Pid::INIT,
             mode: options.mode,
             streams: options.streams,
             stdin: if options.live { Vec::new() } else { options.stdin },
@@ -280,7 +281,7 @@ impl Inner {
             programs.disposed = true;
             (programs.live.values().cloned().collect::<Vec<_>>(), self.kernel())
         };
-        kernel.sockets.dismiss(reason);
+        kernel.sockets.detach(reason);
         for program in live {
             program.end(reason.clone());
         }
@@ -315,7 +316,7 @@ impl Home for Inner {
         self.programs.lock().live.values().cloned().collect()
     }
 
-    fn program(&self, pid: u32) -> Option<Arc<Program>> {
+    fn program(&self, pid: Pid) -> Option<Arc<Program>> {
         self.programs.lock().live.get(&pid).cloned()
     }
 

@@ -5,6 +5,7 @@
 
 use super::{Inner, Runtime};
 use coldframe_error::Error;
+use coldframe_ids::ConnectionId;
 use coldframe_kernel::{ListenerEntry, Target};
 use std::sync::Arc;
 
@@ -26,30 +27,30 @@ impl Network {
     }
 
     /// Connects to a listener. Fails with a code such as `ECONNREFUSED`.
-    pub fn connect(&self, number: u32, target: &Target) -> Result<(), Error> {
+    pub fn connect(&self, id: ConnectionId, target: &Target) -> Result<(), Error> {
         self.alive()?;
-        self.inner.kernel().visit(number, target)
+        self.inner.kernel().connect_inbound(id, target)
     }
 
     /// Writes to a connection. A write beyond the credit breaks the connection.
-    pub fn write(&self, number: u32, bytes: &[u8]) {
-        self.inner.kernel().sockets.visitor_writes(number, bytes, false);
+    pub fn write(&self, id: ConnectionId, bytes: &[u8]) {
+        self.inner.kernel().sockets.inbound_write(id, bytes, false);
     }
 
     /// Ends the embedder's direction of a connection.
-    pub fn end(&self, number: u32) {
-        self.inner.kernel().sockets.visitor_writes(number, &[], true);
+    pub fn end(&self, id: ConnectionId) {
+        self.inner.kernel().sockets.inbound_write(id, &[], true);
     }
 
     /// Adds credit: the embedder has read `bytes`.
-    pub fn credit(&self, number: u32, bytes: u64) {
-        self.inner.kernel().sockets.visitor_has_read(number, bytes);
+    pub fn credit(&self, id: ConnectionId, bytes: u64) {
+        self.inner.kernel().sockets.inbound_credit(id, bytes);
     }
 
     /// Closes a connection. No further events of the connection arrive. `reset`: the guest sees a
     /// reset and not the end.
-    pub fn close(&self, number: u32, reset: bool) {
-        self.inner.kernel().sockets.visitor_leaves(number, reset);
+    pub fn close(&self, id: ConnectionId, reset: bool) {
+        self.inner.kernel().sockets.inbound_close(id, reset);
     }
 
     /// Returns the listeners. With a target, the listener that a connection would reach.
@@ -63,13 +64,13 @@ impl Network {
 
     /// Waits for a listener. The result arrives as [`crate::NetworkEvent::Listener`], within this call
     /// if a listener exists.
-    pub fn wait(&self, number: u32, target: &Target) -> Result<(), Error> {
+    pub fn wait(&self, id: ConnectionId, target: &Target) -> Result<(), Error> {
         self.alive()?;
-        self.inner.kernel().await_listener(number, target)
+        self.inner.kernel().await_listener(id, target)
     }
 
     /// Cancels a wait: it ends with `ERR_CANCELED`, unless it has ended.
-    pub fn stop_waiting(&self, number: u32) {
-        self.inner.kernel().sockets.stop_waiting(number);
+    pub fn stop_waiting(&self, id: ConnectionId) {
+        self.inner.kernel().sockets.stop_waiting(id);
     }
 }

@@ -5,6 +5,7 @@ use crate::options::{Dispatch, Mode, Streams};
 use crate::program::{Program, ProgramInfo, Request};
 use crate::runtime::Runtime;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ impl std::fmt::Debug for Process {
 
 impl Process {
     /// The number in the runtime's process table.
-    pub fn pid(&self) -> u32 {
+    pub fn pid(&self) -> Pid {
         self.program.pid
     }
 

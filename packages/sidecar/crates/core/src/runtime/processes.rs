@@ -5,7 +5,8 @@ use crate::checks::failed;
 use crate::outcome::ProcessEntry;
 use coldframe_error::Errno;
 use coldframe_error::Error;
-use coldframe_kernel::{Caller, INIT};
+use coldframe_ids::Pid;
+use coldframe_kernel::Caller;
 use std::sync::Arc;
 
 /// All processes of a runtime for the embedder, children included.
@@ -25,7 +26,7 @@ impl Processes {
     pub fn list(&self) -> Vec<ProcessEntry> {
         let mut live = self.inner.kernel().processes.list();
         live.retain(|(program, ..)| !program.is_ending());
-        let entry = |(program, ppid, group): (Arc<dyn Caller>, u32, u32)| ProcessEntry {
+        let entry = |(program, ppid, group): (Arc<dyn Caller>, Pid, Pid)| ProcessEntry {
             pid: program.pid(),
             ppid,
             group,
@@ -35,14 +36,14 @@ impl Processes {
     }
 
     /// Sends a signal. Signal 0 only checks the process. Fails with `ESRCH` for an unknown process.
-    pub fn signal(&self, pid: u32, signal: u8) -> Result<(), Error> {
+    pub fn signal(&self, pid: Pid, signal: u8) -> Result<(), Error> {
         let sent = self.inner.kernel().processes.signal(pid, i64::from(signal));
         sent.map_err(|error| failed(error, "kill", &pid.to_string()))
     }
 
     /// Writes to the standard input of a process that was started live. `ends` ends the input. At most
     /// 16 MiB wait for the process (`ENOBUFS`). Fails with `EPIPE` if the process reads no more.
-    pub fn write(&self, pid: u32, bytes: &[u8], ends: bool) -> Result<(), Error> {
+    pub fn write(&self, pid: Pid, bytes: &[u8], ends: bool) -> Result<(), Error> {
         let program = self.inner.kernel().processes.program(pid).ok_or(Errno::EPIPE);
         let written = program.and_then(|program| program.process().feed(bytes, ends));
         written.map_err(|error| failed(error, "write", &pid.to_string()))
@@ -50,12 +51,12 @@ impl Processes {
 
     /// Returns the error for a process that the embedder cannot attach to. A resident runner is not
     /// attached to as a plain process.
-    pub fn not_attachable(&self, pid: u32, is_runner: bool) -> Error {
+    pub fn not_attachable(&self, pid: Pid, is_runner: bool) -> Error {
         let entry = self.list().into_iter().find(|entry| entry.pid == pid);
         let (errno, reason) = match entry {
             None => ("ESRCH", "no such process"),
             Some(_) if is_runner => ("EPERM", "it is a resident runner"),
-            Some(entry) if entry.ppid != INIT => ("EPERM", "its output belongs to its parent"),
+            Some(entry) if entry.ppid != Pid::INIT => ("EPERM", "its output belongs to its parent"),
             Some(_) => ("EBUSY", "it is already attached"),
         };
         Error::File { errno, reason: reason.to_owned(), call: "attach", path: pid.to_string() }

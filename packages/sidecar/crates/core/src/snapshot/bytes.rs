@@ -12,6 +12,7 @@ use crate::installation::Installation;
 use crate::options::Mode;
 use crate::program::{EvaluationSnapshot, OutputSnapshot, ProgramSnapshot, Remaining, VmState};
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use coldframe_kernel::Limits;
 use coldframe_kernel::snapshot::{KernelSnapshot, bounded};
 use coldframe_vm::VmSnapshot;
@@ -29,7 +30,7 @@ const MAX_QUEUE: usize = 1 << 20;
 #[derive(Debug, Clone)]
 pub struct StoredMemory {
     /// The program.
-    pub(crate) pid: u32,
+    pub(crate) pid: Pid,
     /// Whether the memory began as the shell's image.
     pub(crate) is_shell: bool,
     pub(crate) snapshot: Arc<VmSnapshot>,
@@ -51,8 +52,8 @@ struct RuntimeState {
 /// A program without its VM.
 #[derive(Serialize, Deserialize)]
 struct ProgramState {
-    pid: u32,
-    ppid: u32,
+    pid: Pid,
+    ppid: Pid,
     lineage: u64,
     command: String,
     mode: u8,

@@ -19,6 +19,7 @@
 
 use super::SnapshotInfo;
 use coldframe_ids::Digest;
+use coldframe_ids::Pid;
 use coldframe_memory::ABI_VERSION;
 use coldframe_sys::PAGE;
 use coldframe_vm::FormatError;
@@ -39,7 +40,7 @@ const MAX_STATE: u64 = 2 << 30;
 /// A VM snapshot in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MemoryEntry {
-    pub(super) pid: u32,
+    pub(super) pid: Pid,
     pub(super) is_shell: bool,
     pub(super) len: u64,
     pub(super) name: Digest,
@@ -99,7 +100,7 @@ impl Head {
         out.extend_from_slice(&self.state_len.to_le_bytes());
         out.extend_from_slice(self.state.as_bytes());
         for memory in &self.memories {
-            out.extend_from_slice(&memory.pid.to_le_bytes());
+            out.extend_from_slice(&memory.pid.get().to_le_bytes());
             out.extend_from_slice(&u32::from(memory.is_shell).to_le_bytes());
             out.extend_from_slice(&memory.len.to_le_bytes());
             out.extend_from_slice(memory.name.as_bytes());
@@ -130,7 +131,7 @@ impl Head {
         }
         info.check()?;
         let entry = |bytes: &[u8]| MemoryEntry {
-            pid: u32_at(bytes, 0),
+            pid: Pid::new(u32_at(bytes, 0)),
             is_shell: u32_at(bytes, 4) == 1,
             len: u64_at(bytes, 8),
             name: digest_at(bytes, 16),
@@ -167,7 +168,7 @@ impl Head {
         hash.update(self.state_len.to_le_bytes());
         hash.update(self.state);
         for memory in &self.memories {
-            hash.update(memory.pid.to_le_bytes());
+            hash.update(memory.pid.get().to_le_bytes());
             hash.update(u32::from(memory.is_shell).to_le_bytes());
             hash.update(memory.name);
         }

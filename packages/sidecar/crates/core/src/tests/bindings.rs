@@ -3,6 +3,7 @@
 use super::{STEP_TIMEOUT, code, core, exec, exited, outcome, runtime, start, text};
 use crate::{BindingOptions, Dispatch, Embedder, HostCall, HostFailure, Runtime};
 use coldframe_error::Error;
+use coldframe_ids::HostCallId;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, mpsc::RecvTimeoutError};
@@ -11,7 +12,7 @@ use std::time::Duration;
 #[derive(Debug, PartialEq, Eq)]
 enum EmbedderEvent {
     Call(HostCall),
-    Cancel(u32),
+    Cancel(HostCallId),
 }
 
 struct TestEmbedder(Mutex<Sender<EmbedderEvent>>);
@@ -20,8 +21,8 @@ impl Embedder for TestEmbedder {
     fn call(&self, call: HostCall) {
         let _ = self.0.lock().expect("no panic").send(EmbedderEvent::Call(call));
     }
-    fn cancel(&self, number: u32) {
-        let _ = self.0.lock().expect("no panic").send(EmbedderEvent::Cancel(number));
+    fn cancel(&self, id: HostCallId) {
+        let _ = self.0.lock().expect("no panic").send(EmbedderEvent::Cancel(id));
     }
 }
 
@@ -50,8 +51,8 @@ fn answers_reach_their_calls_in_any_order_and_forged_answers_are_refused() {
     let calls = [call(&asked), call(&asked), call(&asked)];
     assert_eq!(calls.each_ref().map(|call| text(&call.input)), ["1", "2", "3"]);
     assert!(calls.iter().all(|call| (call.service, &*call.name, call.pid) == ("binding", "a", process.pid())));
-    for forged in [0, calls[2].number + 1, u32::MAX] {
-        runtime.answer(forged, Ok(b"=\"forged\"".to_vec()));
+    for forged in [0, calls[2].number.get() + 1, u32::MAX] {
+        runtime.answer(HostCallId::new(forged), Ok(b"=\"forged\"".to_vec()));
     }
     runtime.answer(calls[2].number, Ok(b"={\"x\":3}".to_vec()));
     runtime.answer(calls[2].number, Ok(b"=\"twice\"".to_vec()));

@@ -6,6 +6,7 @@
 use super::{MAX_COPY, job, pool, refused};
 use crate::Answer;
 use crate::caller::{Blocked, Caller};
+use crate::ids::OperationId;
 use crate::usage::{Charge, Resource, Usage};
 use coldframe_crypto::{Command, Fault};
 use coldframe_error::Errno;
@@ -54,7 +55,7 @@ enum Phase {
 }
 
 enum Listener {
-    Operation(u32),
+    Operation(OperationId),
     Waiting(Option<Waker>),
     FileSystemReply(Result<i64, Fault>),
 }
@@ -234,7 +235,7 @@ impl Jobs {
 }
 
 /// Starts a job as an operation: its result comes as the operation's bytes.
-pub(super) fn start(program: &Arc<dyn Caller>, number: u32) -> Result<u32, Errno> {
+pub(super) fn start(program: &Arc<dyn Caller>, number: u32) -> Result<OperationId, Errno> {
     let operation = program.process().operations.begin()?;
     enqueue(program, number, Listener::Operation(operation)).inspect_err(|_| {
         program.process().operations.cancel(operation);

@@ -16,6 +16,7 @@ pub(crate) use snapshot::CryptoSnapshot;
 use super::usage::Usage;
 use super::{Answer, Arguments};
 use crate::caller::Caller;
+use crate::ids::OperationId;
 use coldframe_crypto::{Algorithm, Command, Fault, Hmac, Unwatched};
 use coldframe_error::Errno;
 use contexts::{Context, Contexts};
@@ -91,7 +92,7 @@ fn job_call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_
             jobs.begin(command, copied(arguments, 1)?).map(i64::from)
         }
         0x311 => jobs.add(arguments.number(0)?, copied(arguments, 1)?).map(|()| 0),
-        0x312 => jobs::start(program, arguments.number(0)?).map(i64::from),
+        0x312 => jobs::start(program, arguments.number(0)?).map(OperationId::answer),
         0x314 => {
             let (job, offset) = (arguments.number(0)?, arguments.number(1)?);
             let out = arguments.bytes_mut(2)?;

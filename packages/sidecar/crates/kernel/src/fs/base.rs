@@ -4,7 +4,7 @@
 //! a saved runtime is told apart from it (`saved/record.rs`). Next: `tree.rs`.
 
 use super::content::Content;
-use super::host::Mount;
+use super::mounts::Mount;
 use super::node::{Body, Device, Directory, Ino, Node};
 use super::proc::Proc;
 use super::tree::{Dense, FileSystem, GUEST, ROOT, Space};

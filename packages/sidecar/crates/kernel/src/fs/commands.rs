@@ -2,8 +2,8 @@
 //! them, and they take nobody's place. Next: `kernel/bindings.rs`, what they are for.
 
 use super::content::Content;
+use super::embedder::EmbedderFiles;
 use super::node::Body;
-use super::outside::EmbedderFiles;
 use super::tree::{FileSystem, User};
 use super::walk::{Last, Side, Spot};
 use crate::processes::MAGIC;

@@ -2,7 +2,7 @@
 //! Next: `kernel/processes/resolve.rs`, which reads the beginning.
 
 use super::guard::Wanted;
-use super::host::How;
+use super::mounts::How;
 use super::node::Type;
 use super::tree::FileSystem;
 use super::view::View;

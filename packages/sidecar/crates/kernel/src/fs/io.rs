@@ -1,7 +1,7 @@
 //! What is done with a descriptor: reading, writing, listing. Next: `data.rs`.
 
 use super::guard::check_open;
-use super::host::Listing;
+use super::mounts::Listing;
 use super::node::{Device, MAX_NAME, Type};
 use super::open::{self, APPEND, Opened};
 use super::process::ProcessFiles;
@@ -173,7 +173,7 @@ pub(crate) fn fstat(process: &Process, fd: i64) -> Result<Stat, Errno> {
     let tree = process.kernel.files.lock();
     match &description.target {
         Target::Stream { fd, .. } => Ok(Stat::of_stream(u64::from(*fd), GUEST, now())),
-        Target::Socket(id) => Ok(Stat::of_socket(u64::from(*id), GUEST, now())),
+        Target::Socket(id) => Ok(Stat::of_socket(u64::from(id.get()), GUEST, now())),
         Target::File(ino) | Target::Device(_, ino) => Ok(Stat::of(*ino, tree.node(*ino)?)),
         Target::Directory(place) => tree.stat_of(place),
         Target::Host(file) => file.stat(),

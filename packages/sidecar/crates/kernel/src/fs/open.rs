@@ -2,7 +2,7 @@
 
 use super::content::Content;
 use super::guard::Wanted;
-use super::host::{HostFile, How};
+use super::mounts::{HostFile, How};
 use super::node::{Body, Device, Ino, Type};
 use super::overlay::{self, Raise, Raised};
 use super::stat::Stat;

@@ -15,7 +15,7 @@
 
 use super::content::Content;
 use super::guard::Wanted;
-use super::host::{How, Listing};
+use super::mounts::{How, Listing};
 use super::node::{Body, Directory, Ino, Meta, Type};
 use super::open::PIECE;
 use super::stat::Stat;

@@ -4,7 +4,7 @@
 //! change copies the node and the path of the table that leads to it, once, if somebody else still holds them. Next: `walk.rs`, how a
 //! path becomes an inode; `names.rs` and `attributes.rs`, what can be done with it.
 
-use super::host::{HostWatchers, Mount};
+use super::mounts::{HostWatchers, Mount};
 use super::node::{Body, Directory, Ino, Meta, Node, Type};
 use super::walk::Place;
 use super::watch::Watchers;

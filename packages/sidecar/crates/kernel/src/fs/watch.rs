@@ -15,6 +15,7 @@ use super::overlay::Raise;
 use super::tree::FileSystem;
 use super::view::View;
 use super::walk::{Last, Name, Place, Side, join};
+use crate::ids::OperationId;
 use crate::operations::Operations;
 use crate::permissions::Permissions;
 use crate::permissions::operations::files;
@@ -58,7 +59,7 @@ pub(super) struct Watcher {
     /// For what is kept for a program. A feed of the caller's counts for itself.
     charge: Option<Charge>,
     /// The operation that tells, or has told, the last batch.
-    operation: u32,
+    operation: Option<OperationId>,
     armed: bool,
     kept: Vec<u8>,
     last: Vec<u8>,
@@ -83,7 +84,7 @@ impl Watcher {
             Ear::Program(operations) => Some(Charge::none(operations.usage(), Resource::Kernel)),
             Ear::EmbedderFiles(_) => None,
         };
-        Self { node, name, recursive, ear, charge, operation: 0, armed: false, kept, last, permissions: None }
+        Self { node, name, recursive, ear, charge, operation: None, armed: false, kept, last, permissions: None }
     }
 
     pub(super) fn belongs_to(&self, ear: &Ear) -> bool {
@@ -101,12 +102,12 @@ impl Watcher {
 
     /// Whether its last operation is this one.
     pub(super) fn is(&self, operation: i64, ear: &Ear) -> bool {
-        i64::from(self.operation) == operation && self.belongs_to(ear)
+        self.operation.is_some_and(|own| own.answer() == operation) && self.belongs_to(ear)
     }
 
     pub(super) fn cancel(&self) {
-        if let Ear::Program(operations) = &self.ear {
-            operations.cancel(self.operation);
+        if let (Ear::Program(operations), Some(operation)) = (&self.ear, self.operation) {
+            operations.cancel(operation);
         }
     }
 
@@ -128,9 +129,9 @@ impl Watcher {
         let mut entry = vec![change as u8, 0];
         entry.extend_from_slice(&(name.len() as u16).to_le_bytes());
         entry.extend_from_slice(name);
-        if self.armed {
+        if let Some(operation) = self.operation.filter(|_| self.armed) {
             self.armed = false;
-            operations.complete(self.operation, Ok(0), entry);
+            operations.complete(operation, Ok(0), entry);
             self.last.clear();
         } else if entry != self.last
             && self.kept.len() + entry.len() <= MAX_KEPT
@@ -144,16 +145,17 @@ impl Watcher {
 
     pub(super) fn arm(&mut self) -> Answer {
         let Ear::Program(operations) = &self.ear else { return Ok(0) };
-        self.operation = operations.begin()?;
+        let operation = operations.begin()?;
+        self.operation = Some(operation);
         self.armed = self.kept.is_empty();
         if !self.armed {
-            operations.complete(self.operation, Ok(0), std::mem::take(&mut self.kept));
+            operations.complete(operation, Ok(0), std::mem::take(&mut self.kept));
             if let Some(charge) = &mut self.charge {
                 charge.shrink(u64::MAX);
             }
             self.last.clear();
         }
-        Ok(i64::from(self.operation))
+        Ok(operation.answer())
     }
 }
 

@@ -2,12 +2,13 @@
 //! descriptor. Operations are allotted and completed here, outside the table's lock. Next: `ends.rs`, what others do with sockets.
 
 use super::address::{Address, unbound};
-use super::sockets::SocketState;
 use super::names;
-use super::socket::{Datagram, Domain, Role, Socket};
+use super::socket::{Datagram, Domain, Role, Socket, WaitOwner};
+use super::sockets::SocketState;
 use super::stream::Progress;
 use crate::caller::Caller;
 use crate::descriptors::{Held, Target};
+use crate::ids::SocketId;
 use crate::permissions::operations::{Operations, network};
 use crate::permissions::policy::Scope;
 use crate::permissions::{About, Denied, Peer, is_local_name};
@@ -130,7 +131,7 @@ fn carry_out(
     if number == 0x20d {
         let (operation, mask) = (operations.begin()?, arguments.number(1));
         let armed = mask.and_then(|mask| state.arm(program, id, operation, mask));
-        return armed.map(|()| i64::from(operation)).inspect_err(|_| {
+        return armed.map(|()| operation.answer()).inspect_err(|_| {
             operations.cancel(operation);
         });
     }
@@ -164,8 +165,10 @@ fn carry_out(
             arguments.put(1, &message)
         }
         0x20e => {
-            let operation = arguments.number(1)?;
-            network.disarm(id, program.pid(), operation)?;
+            let operation = arguments.operation(1)?;
+            network.get(id)?;
+            let Some(operation) = operation else { return Ok(0) };
+            network.disarm(id, WaitOwner::Operation(program.pid(), operation))?;
             Ok(i64::from(operations.cancel(operation)))
         }
         0x20f => match network.get_mut(id)?.error.take() {

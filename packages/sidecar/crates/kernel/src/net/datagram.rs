@@ -1,8 +1,9 @@
 //! Datagrams: whole messages, that get lost when the receiver has no room for them. Next: `calls.rs`.
 
 use super::address::{Address, reaches};
-use super::socket::{Role};
 use super::network::Network;
+use super::socket::Role;
+use crate::ids::SocketId;
 use coldframe_error::Errno;
 
 /// Longest message (UDP over IPv4).

@@ -4,9 +4,10 @@
 //! A parcel waits beside the connection, not in its bytes: Node sends the next one when the last one was acknowledged, and says in a message that it
 //! comes. Who closes the receiving end lets go of what waits there. Next: `handles.rs`, which gives and takes the numbers.
 
-use super::sockets::{SocketState, Sockets};
 use super::socket::{Domain, Role};
+use super::sockets::{SocketState, Sockets};
 use crate::descriptors::{Description, Target};
+use crate::ids::SocketId;
 use coldframe_error::Errno;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -71,6 +72,7 @@ fn other_end(state: &SocketState, id: SocketId) -> Result<SocketId, Errno> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::socket;
 
     fn sent(id: SocketId) -> Arc<Description> {
         Arc::new(Description::new(Target::Socket(id), 2))
@@ -81,12 +83,12 @@ mod tests {
         let sockets = Sockets::default();
         let (one, other) = sockets.with(|state| state.network.pair()).expect("a pair");
         assert_eq!(sockets.collect(other).err(), Some(Errno::EAGAIN));
-        for id in 100..116 {
+        for id in (100..116).map(socket) {
             sockets.offer(one, sent(id)).expect("room");
         }
-        assert_eq!(sockets.offer(one, sent(9)).err(), Some(Errno::ETOOMANYREFS));
+        assert_eq!(sockets.offer(one, sent(socket(9))).err(), Some(Errno::ETOOMANYREFS));
         let first = sockets.collect(other).expect("one waits");
-        assert!(matches!(first.target, Target::Socket(100)));
+        assert!(matches!(first.target, Target::Socket(id) if id == socket(100)));
         assert_eq!(sockets.collect(one).err(), Some(Errno::EAGAIN), "what one sends, the other gets");
     }
 
@@ -96,17 +98,17 @@ mod tests {
         let (one, other) = sockets.with(|state| state.network.pair()).expect("a pair");
         let file = Arc::new(Description::new(Target::File(1), 0));
         assert_eq!(sockets.offer(one, file).err(), Some(Errno::EOPNOTSUPP));
-        assert_eq!(sockets.offer(7_777, sent(1)).err(), Some(Errno::EBADF));
+        assert_eq!(sockets.offer(socket(7_777), sent(socket(1))).err(), Some(Errno::EBADF));
         assert!(sockets.close(other, false).is_empty());
-        assert_eq!(sockets.offer(one, sent(1)).err(), Some(Errno::EPIPE));
+        assert_eq!(sockets.offer(one, sent(socket(1))).err(), Some(Errno::EPIPE));
     }
 
     #[test]
     fn what_nobody_takes_is_given_back_with_its_end() {
         let sockets = Sockets::default();
         let (one, other) = sockets.with(|state| state.network.pair()).expect("a pair");
-        sockets.offer(one, sent(1)).expect("room");
-        sockets.offer(one, sent(2)).expect("room");
+        sockets.offer(one, sent(socket(1))).expect("room");
+        sockets.offer(one, sent(socket(2))).expect("room");
         assert!(sockets.close(one, false).is_empty(), "the reader may still take them");
         assert_eq!(sockets.close(other, false).len(), 2);
         assert_eq!(sockets.count(), 0);

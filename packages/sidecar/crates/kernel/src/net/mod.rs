@@ -12,26 +12,20 @@
 mod address;
 mod calls;
 mod datagram;
-mod ends;
+mod descriptor_passing;
 pub mod inbound;
-mod listeners;
 mod names;
-mod embedder;
-mod passed;
+mod network;
 mod snapshot;
 mod socket;
+mod sockets;
 mod stream;
-mod table;
-mod visits;
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod visit_tests;
 
 pub(crate) use calls::call;
-pub(crate) use ends::Kind;
-pub use ends::Sockets;
 pub(crate) use snapshot::SocketsSnapshot;
-pub(crate) use socket::SocketId;
 pub use socket::{IN, OUT};
+pub(crate) use sockets::Kind;
+pub use sockets::Sockets;

@@ -37,7 +37,7 @@ pub(super) fn make(process: &Process, path: &[u8]) -> Result<Address, Errno> {
 }
 
 /// The same for the caller outside, whose paths are absolute and whom permissions do not stop.
-pub(super) fn find_from_outside(files: &Mutex<FileSystem>, path: &str) -> Result<Address, Errno> {
+pub(super) fn find_for_embedder(files: &Mutex<FileSystem>, path: &str) -> Result<Address, Errno> {
     if let Some(address) = check(path.as_bytes())? {
         return Ok(address);
     }

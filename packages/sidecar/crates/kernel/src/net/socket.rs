@@ -76,7 +76,7 @@ pub(super) enum Role {
     Datagram(Datagram),
 }
 
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Listener {
     /// The process that began to listen.
     pub(super) pid: Pid,

@@ -1,10 +1,10 @@
 //! A runtime's sockets, and what the rest of the kernel does with them: reading and writing by descriptor, waiting, closing.
 
-use super::inbound::listeners::ListenerWaits;
 use super::descriptor_passing::PassedDescriptors;
-use super::socket::{Domain, OUT, Role, WaitOwner, Waiter};
-use super::network::{Network, Wake};
 use super::inbound::connections::InboundConnections;
+use super::inbound::listeners::ListenerWaits;
+use super::network::{Network, Wake};
+use super::socket::{Domain, OUT, Role, WaitOwner, Waiter};
 use crate::Operations;
 use crate::caller::Caller;
 use crate::descriptors::Description;
@@ -120,7 +120,13 @@ impl SocketState {
     }
 
     /// Has the program's operation completed as soon as the socket is ready for something in `mask`.
-    pub(super) fn arm(&mut self, program: &Arc<dyn Caller>, id: SocketId, operation: OperationId, mask: u32) -> Result<(), Errno> {
+    pub(super) fn arm(
+        &mut self,
+        program: &Arc<dyn Caller>,
+        id: SocketId,
+        operation: OperationId,
+        mask: u32,
+    ) -> Result<(), Errno> {
         self.waiting.entry(program.pid()).or_insert_with(|| Arc::downgrade(&program.process().operations));
         self.network.arm(id, Waiter { owner: WaitOwner::Operation(program.pid(), operation), mask })
     }
@@ -136,7 +142,7 @@ impl Sockets {
     pub(crate) fn look(&self) -> ([(u64, u64); 2], u64) {
         let state = self.state.lock();
         let fed: usize = state.feeds.values().map(|feed| feed.bytes.len()).sum();
-        (state.network.look(), state.network.buffered() + fed as u64 + state.inbound.held())
+        (state.network.look(), state.network.buffered() + fed as u64 + state.inbound.queued_bytes())
     }
 
     /// Bytes that wait for one standard input.

@@ -1,9 +1,12 @@
 //! Connections: listening, connecting, accepting, and moving bytes. Next: `datagram.rs`.
 
 use super::address::{Address, reaches, unbound};
-use super::socket::{Domain, Listener, Role, Socket, Stream};
 use super::network::Network;
+use super::socket::{Domain, Listener, Role, Socket, Stream};
+use crate::ids::SocketId;
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
+use std::collections::VecDeque;
 
 /// Longest queue of connections to be accepted (Linux's `somaxconn`).
 pub(super) const MAX_BACKLOG: usize = 4_096;
@@ -32,7 +35,7 @@ impl Network {
         if self.is_taken(id) {
             return Err(Errno::EADDRINUSE);
         }
-        self.get_mut(id)?.role = Role::Listening(Listener { pid, backlog, ..Listener::default() });
+        self.get_mut(id)?.role = Role::Listening(Listener { pid, backlog, ready: VecDeque::new(), waiting: VecDeque::new() });
         Ok(())
     }
 

@@ -1,10 +1,13 @@
 //! The table's behaviour, call by call, and random sequences of calls that must keep its promises.
 
 use super::address::Address;
-use super::socket::{Datagram, Domain, ERR, HUP, IN, OUT, Role, Socket, Waiter};
-use super::stream::Progress;
 use super::network::{Network, Wake};
+use super::socket::{Datagram, Domain, ERR, HUP, IN, OUT, Role, Socket, WaitOwner, Waiter};
+use super::stream::Progress;
+use crate::ids::SocketId;
+use crate::testing::{operation, socket};
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
 use proptest::prelude::*;
 
 fn ip(text: &str, port: u16) -> Address {
@@ -13,8 +16,13 @@ fn ip(text: &str, port: u16) -> Address {
         .expect("an address")
 }
 
-fn waiter(owner: u32, operation: OperationId, mask: u32) -> Waiter {
-    Waiter { owner, operation, mask }
+/// The owner of a waiter: an operation of the process `pid`.
+fn owner(pid: u32, number: u32) -> WaitOwner {
+    WaitOwner::Operation(Pid::new(pid), operation(number))
+}
+
+fn waiter(pid: u32, number: u32, mask: u32) -> Waiter {
+    Waiter { owner: owner(pid, number), mask }
 }
 
 /// The defaults of the limits.
@@ -33,7 +41,7 @@ fn datagram(network: &mut Network) -> SocketId {
 fn listener(network: &mut Network, address: Address, backlog: usize) -> SocketId {
     let id = stream(network);
     network.bind(id, address, false, false).expect("free");
-    network.listen(id, backlog, 9).expect("listens");
+    network.listen(id, backlog, Pid::new(9)).expect("listens");
     id
 }
 
@@ -80,7 +88,7 @@ fn a_full_buffer_stops_the_writer_until_enough_is_read() {
     network.read(server, &mut little).expect("bytes");
     assert_eq!(network.take_wakes(), []);
     network.read(server, &mut [0; BUFFER]).expect("bytes");
-    assert_eq!(network.take_wakes(), [Wake { owner: 1, operation: 5, ready: OUT }]);
+    assert_eq!(network.take_wakes(), [Wake { owner: owner(1, 5), socket: client, ready: OUT }]);
     network.read(server, &mut little).expect_err("empty");
     assert_eq!(network.take_wakes(), [], "once");
 }
@@ -101,7 +109,7 @@ fn closing_ends_the_stream_and_closing_over_unread_bytes_resets_it() {
     network.write(client, b"unread").expect("written");
     network.arm(client, waiter(1, 9, IN)).expect("armed");
     network.close(server, false).expect("closes");
-    assert_eq!(network.take_wakes(), [Wake { owner: 1, operation: 9, ready: IN | ERR | HUP }]);
+    assert_eq!(network.take_wakes(), [Wake { owner: owner(1, 9), socket: client, ready: IN | ERR | HUP }]);
     assert_eq!(read(&mut network, client), Err(Errno::ECONNRESET));
     assert_eq!(read(&mut network, client), Ok(vec![]));
 }
@@ -145,17 +153,17 @@ fn a_full_queue_makes_clients_wait_and_its_end_refuses_them() {
 fn a_socket_that_two_programs_have_forgets_only_who_leaves() {
     let mut network = Network::default();
     let (one, other) = network.pair().expect("room");
-    for owner in [1, 2] {
-        for operation in 1..=4 {
-            network.arm(one, waiter(owner, operation, IN)).expect("room for each program");
+    for pid in [1, 2] {
+        for number in 1..=4 {
+            network.arm(one, waiter(pid, number, IN)).expect("room for each program");
         }
-        assert_eq!(network.arm(one, waiter(owner, 5, IN)), Err(Errno::ENOBUFS));
+        assert_eq!(network.arm(one, waiter(pid, 5, IN)), Err(Errno::ENOBUFS));
     }
-    network.disarm(one, 2, 4).expect("there");
-    assert_eq!(network.forget(one, 1), [1, 2, 3, 4]);
+    network.disarm(one, owner(2, 4)).expect("there");
+    assert_eq!(network.forget(one, Pid::new(1)), [1, 2, 3, 4].map(operation));
     network.close(other, false).expect("closes");
-    let told: Vec<_> = network.take_wakes().iter().map(|wake| (wake.owner, wake.operation)).collect();
-    assert_eq!(told, [(2, 1), (2, 2), (2, 3)]);
+    let told: Vec<_> = network.take_wakes().iter().map(|wake| wake.owner).collect();
+    assert_eq!(told, [owner(2, 1), owner(2, 2), owner(2, 3)]);
     network.close(one, false).expect("closes");
     assert!(network.sockets.is_empty());
 }
@@ -268,15 +276,15 @@ proptest! {
     fn random_calls_keep_the_promises(steps in steps()) {
         let mut network = Network::default();
         let mut ids: Vec<SocketId> = Vec::new();
-        let mut operation = 0;
+        let mut number = 0;
         for step in steps {
-            let at = |index: usize| ids.get(index).copied().unwrap_or(u32::MAX);
+            let at = |index: usize| ids.get(index).copied().unwrap_or(socket(u32::MAX));
             match step {
                 Step::Make if ids.len() < 12 => ids.push(stream(&mut network)),
                 Step::Make => {}
                 Step::Listen(index, port, backlog) => {
                     let _ = network.bind(at(index), ip("127.0.0.1", port), false, false);
-                    let _ = network.listen(at(index), backlog, 9);
+                    let _ = network.listen(at(index), backlog, Pid::new(9));
                 }
                 Step::Connect(index, port) => { let _ = network.connect(at(index), ip("127.0.0.1", port)); }
                 Step::Accept(index) => if let Ok(id) = network.accept(at(index)) { ids.push(id) },
@@ -292,8 +300,8 @@ proptest! {
                     ids.retain(|id| network.sockets.contains_key(id));
                 }
                 Step::Arm(index) => {
-                    operation += 1;
-                    let _ = network.arm(at(index), waiter(1, operation, IN | OUT));
+                    number += 1;
+                    let _ = network.arm(at(index), waiter(1, number, IN | OUT));
                 }
             }
             network.take_wakes();

@@ -1,10 +1,13 @@
 //! A program's operations as a value: which numbers wait, and what has completed and was not taken. Who would be woken is no part of it, and
 //! neither are the operations of a call that blocks: nobody is inside one when a program is saved.
 
-use super::{Event, LAST, OPERATION_COST, Operations};
+use super::{Event, OPERATION_COST, Operations};
+use crate::ids::MAX_ID;
+use crate::ids::OperationId;
 use crate::usage::Usage;
 use coldframe_error::Errno;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,38 +15,38 @@ use std::sync::atomic::Ordering;
 /// See the module.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OperationsSnapshot {
-    last: u32,
+    last: Option<OperationId>,
     /// In order.
-    pending: Vec<u32>,
+    pending: Vec<OperationId>,
     done: Vec<Event>,
 }
 
 impl OperationsSnapshot {
     /// Whether a program could have brought it about; it may come out of a file.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
-        let is_number = |operation: &u32| (1..=LAST).contains(operation);
+        let is_number = |operation: &OperationId| operation.get() <= MAX_ID;
         let done = self.done.iter().map(|event| &event.operation);
-        let are_numbers = self.last <= LAST && self.pending.iter().chain(done).all(is_number);
+        let are_numbers = self.last.iter().chain(&self.pending).chain(done).all(is_number);
         if are_numbers && self.pending.is_sorted_by(|one, other| one < other) { Ok(()) } else { Err("an operation's number") }
     }
 
     /// Bytes that it holds.
     pub(crate) fn own_bytes(&self) -> u64 {
         let results: usize = self.done.iter().map(|event| event.bytes.len() + size_of::<Event>()).sum();
-        (self.pending.len() * size_of::<u32>() + results) as u64
+        (self.pending.len() * size_of::<OperationId>() + results) as u64
     }
 }
 
 impl Operations {
     pub(crate) fn snapshot(&self) -> OperationsSnapshot {
         let state = self.state.lock();
-        let mut pending: Vec<u32> = state.pending.iter().copied().collect();
+        let mut pending: Vec<OperationId> = state.pending.iter().copied().collect();
         pending.sort_unstable();
         OperationsSnapshot { last: state.last, pending, done: state.done.iter().cloned().collect() }
     }
 
     /// The operations of the process `pid`, as they were saved. What its runtime's limits do not allow is an error.
-    pub(crate) fn restore(saved: &OperationsSnapshot, usage: &Arc<Usage>, pid: u32) -> Result<Self, Error> {
+    pub(crate) fn restore(saved: &OperationsSnapshot, usage: &Arc<Usage>, pid: Pid) -> Result<Self, Error> {
         let made = Self::new(usage, pid);
         {
             let mut state = made.state.lock();
@@ -67,13 +70,13 @@ impl Operations {
     }
 
     /// Whether its completion is still to come.
-    pub(crate) fn is_pending(&self, operation: u32) -> bool {
+    pub(crate) fn is_pending(&self, operation: OperationId) -> bool {
         self.state.lock().pending.contains(&operation)
     }
 
     /// Completes what nobody will complete: all that wait except those that `has_completer` names.
-    pub(crate) fn cancel_orphans(&self, has_completer: impl Fn(u32) -> bool) {
-        let mut orphans: Vec<u32> = {
+    pub(crate) fn cancel_orphans(&self, has_completer: impl Fn(OperationId) -> bool) {
+        let mut orphans: Vec<OperationId> = {
             let state = self.state.lock();
             state.pending.iter().copied().filter(|operation| !has_completer(*operation)).collect()
         };
@@ -89,13 +92,16 @@ impl Operations {
 mod tests {
     use super::*;
     use crate::limits::Limits;
+    use crate::testing::operation;
+
+    const PID: Pid = Pid::new(2);
 
     fn usage(operations: u64, kernel_bytes: u64) -> Arc<Usage> {
         Usage::new(&Limits { operations, kernel_bytes, ..Limits::default() })
     }
 
     fn saved() -> OperationsSnapshot {
-        let operations = Operations::new(&usage(100, 65_536), 2);
+        let operations = Operations::new(&usage(100, 65_536), PID);
         let numbers: Vec<_> = (0..3).map(|_| operations.begin().expect("room")).collect();
         operations.complete(numbers[1], Ok(7), vec![1, 2]);
         operations.begin_blocking().expect("room");
@@ -105,28 +111,28 @@ mod tests {
     #[test]
     fn what_waits_waits_on_and_what_has_completed_is_told() {
         let usage = usage(100, 65_536);
-        let restored = Operations::restore(&saved(), &usage, 2).expect("room");
-        assert_eq!(restored.take(), [Event { operation: 2, result: 7, bytes: vec![1, 2] }]);
-        assert!(restored.is_pending(1) && !restored.is_pending(2) && restored.is_pending(3));
-        restored.complete(3, Ok(1), Vec::new());
-        assert_eq!(restored.take(), [Event { operation: 3, result: 1, bytes: vec![] }]);
-        assert_eq!(restored.begin(), Ok(5), "numbers go on");
+        let restored = Operations::restore(&saved(), &usage, PID).expect("room");
+        assert_eq!(restored.take(), [Event { operation: operation(2), result: 7, bytes: vec![1, 2] }]);
+        assert!(restored.is_pending(operation(1)) && !restored.is_pending(operation(2)) && restored.is_pending(operation(3)));
+        restored.complete(operation(3), Ok(1), Vec::new());
+        assert_eq!(restored.take(), [Event { operation: operation(3), result: 1, bytes: vec![] }]);
+        assert_eq!(restored.begin(), Ok(operation(5)), "numbers go on");
         assert_eq!(restored.look(), (2, 3));
     }
 
     #[test]
     fn orphans_are_cancelled_in_order() {
-        let restored = Operations::restore(&saved(), &usage(100, 65_536), 2).expect("room");
+        let restored = Operations::restore(&saved(), &usage(100, 65_536), PID).expect("room");
         restored.take();
-        restored.cancel_orphans(|operation| operation == 9);
-        let results: Vec<_> = restored.take().iter().map(|event| (event.operation, event.result)).collect();
+        restored.cancel_orphans(|own| own == operation(9));
+        let results: Vec<_> = restored.take().iter().map(|event| (event.operation.get(), event.result)).collect();
         assert_eq!(results, [(1, -125), (3, -125)]);
         assert!(!restored.are_under_way());
     }
 
     #[test]
     fn narrower_limits_are_refused_by_name() {
-        let refusal = |operations, bytes| match Operations::restore(&saved(), &usage(operations, bytes), 2) {
+        let refusal = |operations, bytes| match Operations::restore(&saved(), &usage(operations, bytes), PID) {
             Err(Error::ResourceExhausted { resource, limit }) => (resource, limit),
             _ => ("", 0),
         };

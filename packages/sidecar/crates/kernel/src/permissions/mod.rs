@@ -28,6 +28,7 @@ use crate::permissions::policy::{Decision, Decisions, PermissionListener, Permis
 use audit::Audit;
 use coldframe_error::Errno;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use coldframe_sys as sys;
 use compiled::{Compiled, bit};
 use operations::{Operations, each, env, files};
@@ -149,7 +150,7 @@ impl Permissions {
     }
 
     /// The same for a process that is not the one whose call this is.
-    fn check_as(&self, pid: Option<u32>, about: About<'_>, operations: Operations) -> Result<(), Denied> {
+    fn check_as(&self, pid: Option<Pid>, about: About<'_>, operations: Operations) -> Result<(), Denied> {
         let policy = self.policy.read();
         let allowed = policy.allowed(about);
         if self.asked.load(Ordering::Acquire) & LISTENED != 0 {
@@ -161,7 +162,7 @@ impl Permissions {
         }
     }
 
-    fn tell(&self, policy: &Compiled, pid: Option<u32>, about: About<'_>, operations: Operations, allowed: Operations) {
+    fn tell(&self, policy: &Compiled, pid: Option<Pid>, about: About<'_>, operations: Operations, allowed: Operations) {
         // A call that waits for a file system of the caller's is carried out anew with each answer, and tells everything once.
         if fs::is_again() {
             return;
@@ -174,7 +175,7 @@ impl Permissions {
                 resource: about.to_string(),
                 verdict: if allowed & operation != 0 { Verdict::Allow } else { Verdict::Deny },
                 rule: policy.decider(about, operation),
-                pid: pid.unwrap_or(0),
+                pid,
                 time_us,
             });
         }
@@ -211,7 +212,7 @@ impl Permissions {
 
     /// Takes the variables out that the process `pid` may not have. `given`: what its parent was given itself; a variable that the parent
     /// has set needs the permission to set it.
-    pub fn filter_env(&self, pid: Option<u32>, env: &mut Vec<(String, String)>, given: Option<&[(String, String)]>) {
+    pub fn filter_env(&self, pid: Option<Pid>, env: &mut Vec<(String, String)>, given: Option<&[(String, String)]>) {
         if !self.asks(Scope::Env) {
             return;
         }

@@ -1,6 +1,7 @@
 //! What a runtime's programs may do, as the caller says it, and what the caller hears of it. How a policy is carried out is in
 //! `kernel/permissions/`; `docs/permissions.md` is the page for people.
 
+use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 
 /// Whether something may be done.
@@ -75,8 +76,8 @@ pub struct Decision {
     pub verdict: Verdict,
     /// The rule that decided, by its place in the scope's list; none when no rule did.
     pub rule: Option<u32>,
-    /// The process that asked, or that is given a variable.
-    pub pid: u32,
+    /// The process that asked, or that gets a variable. `None`: the embedder.
+    pub pid: Option<Pid>,
     /// Microseconds since 1970.
     pub time_us: u64,
 }

@@ -1,20 +1,21 @@
 //! What others may see of the table: `/proc` shows it. Next: `waiting.rs`.
 
-use super::{INIT, Processes};
+use super::Processes;
+use coldframe_ids::Pid;
 
 impl Processes {
     /// The processes that live, in order.
-    pub(crate) fn living(&self) -> Vec<u32> {
+    pub(crate) fn living(&self) -> Vec<Pid> {
         let state = self.0.lock();
-        let mut living: Vec<u32> =
+        let mut living: Vec<Pid> =
             state.programs.iter().filter(|(_, program)| program.strong_count() > 0).map(|(pid, _)| *pid).collect();
         living.sort_unstable();
         living
     }
 
     /// A process's parent, group and session.
-    pub(crate) fn family(&self, pid: u32) -> (u32, u32, u32) {
+    pub(crate) fn family(&self, pid: Pid) -> (Pid, Pid, Pid) {
         let state = self.0.lock();
-        state.table.entries.get(&pid).map_or((INIT, pid, pid), |entry| (entry.parent, entry.group, entry.session))
+        state.table.entries.get(&pid).map_or((Pid::INIT, pid, pid), |entry| (entry.parent, entry.group, entry.session))
     }
 }

@@ -10,8 +10,8 @@
 
 mod look;
 mod resolve;
-mod snapshot;
 mod signals;
+mod snapshot;
 mod spawn;
 mod spec;
 mod status;
@@ -22,19 +22,20 @@ mod waiting;
 
 pub(crate) use resolve::MAGIC;
 pub use resolve::{Command, ProgramKind};
-pub(crate) use snapshot::ProcessTableSnapshot;
 pub(crate) use signals::{Signals, State as SignalsSnapshot};
+pub(crate) use snapshot::ProcessTableSnapshot;
 pub use spawn::{Child, find};
 pub use status::{SIGKILL, SIGPIPE, Status};
-pub use table::INIT;
 pub(crate) use waiting::wait_for;
 
 use super::permissions::{About, Denied, operations};
 use super::usage::{Mark, Usage};
 use super::{Answer, Arguments};
 use crate::caller::Caller;
+use crate::ids::OperationId;
 use coldframe_error::Errno;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use coldframe_sys as sys;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -50,7 +51,7 @@ pub struct Processes(Mutex<State>, Arc<Usage>);
 struct State {
     table: Table,
     mark: Mark,
-    programs: HashMap<u32, Weak<dyn Caller>>,
+    programs: HashMap<Pid, Weak<dyn Caller>>,
 }
 
 impl Processes {
@@ -65,7 +66,7 @@ impl Processes {
         (state.table.entries.len() as u64, state.mark.high())
     }
 
-    fn enter(&self, enter: impl FnOnce(&mut Table) -> Result<u32, Errno>) -> Result<u32, Errno> {
+    fn enter(&self, enter: impl FnOnce(&mut Table) -> Result<Pid, Errno>) -> Result<Pid, Errno> {
         let mut state = self.0.lock();
         let pid = enter(&mut state.table)?;
         let (count, max) = (state.table.entries.len() as u64, self.1.limits.processes);
@@ -76,11 +77,11 @@ impl Processes {
     }
 
     /// A number for a program that the caller outside starts.
-    pub fn enter_root(&self) -> Result<u32, Errno> {
+    pub fn enter_root(&self) -> Result<Pid, Errno> {
         self.enter(Table::enter_root)
     }
 
-    pub(super) fn enter_child(&self, parent: u32, detached: bool) -> Result<u32, Errno> {
+    pub(super) fn enter_child(&self, parent: Pid, detached: bool) -> Result<Pid, Errno> {
         self.enter(|table| table.enter_child(parent, detached))
     }
 
@@ -97,40 +98,40 @@ impl Processes {
     }
 
     /// A number whose program never began.
-    pub fn remove(&self, pid: u32) {
+    pub fn remove(&self, pid: Pid) {
         let mut state = self.0.lock();
         state.table.remove(pid);
         state.programs.remove(&pid);
     }
 
     /// The program of a process that lives.
-    pub fn program(&self, pid: u32) -> Option<Arc<dyn Caller>> {
+    pub fn program(&self, pid: Pid) -> Option<Arc<dyn Caller>> {
         self.0.lock().programs.get(&pid).and_then(Weak::upgrade)
     }
 
     /// Returns the root process above `pid`. `None` for a root process.
-    pub fn root_of(&self, pid: u32) -> Option<u32> {
+    pub fn root_of(&self, pid: Pid) -> Option<Pid> {
         let root = self.0.lock().table.entries.get(&pid)?.root;
         (root != pid).then_some(root)
     }
 
     /// Returns whether the process has a program that has not ended.
-    pub fn is_live(&self, pid: u32) -> bool {
+    pub fn is_live(&self, pid: Pid) -> bool {
         self.0.lock().programs.contains_key(&pid)
     }
 
     /// Those that live: number, parent, group.
-    pub fn list(&self) -> Vec<(Arc<dyn Caller>, u32, u32)> {
+    pub fn list(&self) -> Vec<(Arc<dyn Caller>, Pid, Pid)> {
         let state = self.0.lock();
         let live = state.table.entries.iter().filter(|(_, entry)| entry.ended.is_none());
-        let with_program = |(pid, entry): (&u32, &table::Entry)| {
+        let with_program = |(pid, entry): (&Pid, &table::Entry)| {
             Some((state.programs.get(pid).and_then(Weak::upgrade)?, entry.parent, entry.group))
         };
         live.filter_map(with_program).collect()
     }
 
     /// Sends a signal as the caller outside, to one process. 0 tries only.
-    pub fn signal(&self, pid: u32, signal: i64) -> Result<(), Errno> {
+    pub fn signal(&self, pid: Pid, signal: i64) -> Result<(), Errno> {
         let signal = if signal == 0 { None } else { Some(signals::check(signal)?) };
         let program = self.program(pid).ok_or(Errno::ESRCH)?;
         if let Some(signal) = signal {
@@ -139,23 +140,23 @@ impl Processes {
         Ok(())
     }
 
-    fn wait(&self, caller: u32, pid: u32, waiter: Waiter) -> Result<Option<Status>, Errno> {
+    fn wait(&self, caller: Pid, pid: Pid, waiter: Waiter) -> Result<Option<Status>, Errno> {
         self.0.lock().table.wait(caller, pid, waiter)
     }
 
-    fn unwait(&self, pid: u32, operation: u32) {
+    fn unwait(&self, pid: Pid, operation: OperationId) {
         self.0.lock().table.unwait(pid, operation);
     }
 
     /// A program has ended; its descriptors are closed already. `by_caller`: from outside, or because of a limit.
-    pub fn exited(&self, pid: u32, status: Status, by_caller: bool) {
+    pub fn exited(&self, pid: Pid, status: Status, by_caller: bool) {
         let (told, ended) = {
             let mut state = self.0.lock();
             state.programs.remove(&pid);
             let consequences = state.table.exited(pid, status, by_caller);
             let count = state.table.entries.len() as u64;
             state.mark.fell(count, self.1.limits.processes);
-            let find = |pid: &u32| state.programs.get(pid).and_then(Weak::upgrade);
+            let find = |pid: &Pid| state.programs.get(pid).and_then(Weak::upgrade);
             let told = consequences.told.and_then(|(parent, operation)| Some((find(&parent)?, operation)));
             (told, consequences.ended.iter().filter_map(find).collect::<Vec<_>>())
         };
@@ -198,35 +199,40 @@ pub(super) fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Argum
     let processes = &process.kernel.processes;
     match number & 0xff {
         0x00 => spawn::spawn(program, arguments.bytes(0)?, arguments.bytes(2)?),
-        0x01 => wait(program, arguments.number(0)?),
+        0x01 => wait(program, Pid::new(arguments.number(0)?)),
         0x02 => processes.kill(&**program, arguments.int(0), arguments.int(1)),
-        0x03 => Ok(i64::from(processes.0.lock().table.parent(program.pid()))),
+        0x03 => Ok(answer(processes.0.lock().table.parent(program.pid()))),
         0x04 => process.signals.listen(signals::check(arguments.int(0))?, arguments.int(1) != 0),
         0x05 => process.signals.next(&process.operations),
-        0x06 => processes.0.lock().table.group(pid_or(arguments, program.pid())?).map(i64::from),
+        0x06 => processes.0.lock().table.group(pid(arguments, 0)?.unwrap_or(program.pid())).map(answer),
         0x07 => {
-            let (pid, group) = (arguments.number(0)?, arguments.number(1)?);
-            let about = if pid == 0 { program.pid() } else { pid };
+            let (pid, group) = (pid(arguments, 0)?, pid(arguments, 1)?);
+            let about = pid.unwrap_or(program.pid());
             let asked = process.kernel.permissions.check(About::Process(&about.to_string()), operations::process::SETPGID);
             asked.map_err(Denied::errno)?;
             processes.0.lock().table.set_group(program.pid(), pid, group).map(|()| 0)
         }
         0x08 => watch(&**program, arguments.bytes(0)?),
         0x0a => {
-            let reaped = processes.0.lock().table.reap(program.pid(), arguments.number(0)?);
+            let reaped = processes.0.lock().table.reap(program.pid(), Pid::new(arguments.number(0)?));
             reaped.map(|status| i64::from(status.number()))
         }
         _ => Err(Errno::ENOSYS),
     }
 }
 
-fn pid_or(arguments: &Arguments<'_>, own: u32) -> Result<u32, Errno> {
-    let pid = arguments.number(0)?;
-    Ok(if pid == 0 { own } else { pid })
+/// Returns the process that the integer at `index` names. `None` for 0, which names the caller.
+fn pid(arguments: &Arguments<'_>, index: usize) -> Result<Option<Pid>, Errno> {
+    let number = arguments.number(index)?;
+    Ok(if number == 0 { None } else { Some(Pid::new(number)) })
+}
+
+fn answer(pid: Pid) -> i64 {
+    i64::from(pid.get())
 }
 
 /// An operation that completes with the child's wait status; the child is forgotten then.
-fn wait(program: &Arc<dyn Caller>, pid: u32) -> Answer {
+fn wait(program: &Arc<dyn Caller>, pid: Pid) -> Answer {
     let operations = &program.process().operations;
     let operation = operations.begin()?;
     match program.process().kernel.processes.wait(program.pid(), pid, Waiter { operation, reaps: true }) {
@@ -237,7 +243,7 @@ fn wait(program: &Arc<dyn Caller>, pid: u32) -> Answer {
             return Err(error);
         }
     }
-    Ok(i64::from(operation))
+    Ok(operation.answer())
 }
 
 /// Remembers what the next waiting call waits for: pairs of u32, a descriptor and its mask, or a child and 0.
@@ -258,7 +264,7 @@ pub(super) async fn call_and_wait(program: &Arc<dyn Caller>, number: u32, intege
     }
     let watched = std::mem::take(&mut *program.process().watched.lock());
     let descriptors: Vec<_> = watched.iter().filter(|(_, mask)| *mask != 0).map(|(fd, mask)| (i64::from(*fd), *mask)).collect();
-    let children: Vec<_> = watched.iter().filter(|(_, mask)| *mask == 0).map(|(pid, _)| *pid).collect();
+    let children: Vec<_> = watched.iter().filter(|(_, mask)| *mask == 0).map(|(pid, _)| Pid::new(*pid)).collect();
     let timeout = u64::try_from(integers[0]).ok();
     let deadline = timeout.map(|timeout| sys::monotonic_ns().saturating_add(timeout));
     wait_for(program, &descriptors, &children, deadline).await

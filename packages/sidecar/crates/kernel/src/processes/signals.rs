@@ -2,12 +2,14 @@
 
 use super::status::SIGKILL;
 use crate::caller::Caller;
+use crate::ids::OperationId;
 use crate::operations::OperationsSnapshot;
 use crate::permissions::policy::Scope;
 use crate::permissions::{About, operations::process};
 use crate::{Answer, Operations};
 use coldframe_error::Errno;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +30,7 @@ pub(crate) struct State {
     heard: u64,
     pending: u64,
     /// The operation that is told of the next one.
-    operation: Option<u32>,
+    operation: Option<OperationId>,
 }
 
 /// A signal's number from 1 on; `EINVAL` for what is none.
@@ -44,7 +46,7 @@ impl State {
     /// Whether a program could have brought it about; it may come out of a file.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         let never = bit(SIGKILL) | bit(SIGSTOP);
-        if self.heard & never == 0 && self.operation != Some(0) { Ok(()) } else { Err("a signal that nobody hears") }
+        if self.heard & never == 0 { Ok(()) } else { Err("a signal that nobody hears") }
     }
 
     fn tell(&mut self, operations: &Operations) {
@@ -71,7 +73,7 @@ impl Signals {
     }
 
     /// The operation that is told of the next one.
-    pub(crate) fn waiting(&self) -> Option<u32> {
+    pub(crate) fn waiting(&self) -> Option<OperationId> {
         self.0.lock().operation
     }
 
@@ -98,12 +100,12 @@ impl Signals {
         let operation = operations.begin()?;
         state.operation = Some(operation);
         state.tell(operations);
-        Ok(i64::from(operation))
+        Ok(operation.answer())
     }
 }
 
 /// Whether `caller` may send a signal (none: only look) to the process `pid`. To itself a program may send what it likes.
-pub(super) fn may_send(caller: &dyn Caller, pid: u32, signal: Option<u8>) -> bool {
+pub(super) fn may_send(caller: &dyn Caller, pid: Pid, signal: Option<u8>) -> bool {
     let permissions = &caller.process().kernel.permissions;
     if caller.pid() == pid || !permissions.asks(Scope::Process) {
         return true;
@@ -144,12 +146,12 @@ mod tests {
 
     #[test]
     fn signals_wait_for_an_operation_and_each_is_told_once() {
-        let (signals, operations) = (Signals::default(), Operations::new(&Default::default(), 2));
+        let (signals, operations) = (Signals::default(), Operations::new(&Default::default(), Pid::new(2)));
         assert_eq!(signals.listen(SIGKILL, true), Err(Errno::EINVAL));
         signals.0.lock().pending = bit(15) | bit(2);
         let first = signals.next(&operations).expect("room");
         let events = operations.take();
-        assert_eq!((i64::from(events[0].operation), events[0].result), (first, 2));
+        assert_eq!((events[0].operation.answer(), events[0].result), (first, 2));
         signals.next(&operations).expect("room");
         assert_eq!(operations.take()[0].result, 15);
         signals.next(&operations).expect("room");
@@ -159,13 +161,13 @@ mod tests {
 
     #[test]
     fn a_copy_hears_of_what_was_pending() {
-        let (signals, operations) = (Signals::default(), Operations::new(&Default::default(), 2));
+        let (signals, operations) = (Signals::default(), Operations::new(&Default::default(), Pid::new(2)));
         signals.listen(2, true).expect("a signal");
-        let first = signals.next(&operations).expect("room") as u32;
+        let first = signals.next(&operations).expect("room");
         let (saved, own) = signals.snapshot(&operations);
-        let copy = Operations::restore(&own, &Default::default(), 2).expect("room");
+        let copy = Operations::restore(&own, &Default::default(), Pid::new(2)).expect("room");
         let restored = Signals::restore(saved);
-        assert_eq!((restored.snapshot(&copy), restored.waiting()), ((saved, own), Some(first)));
+        assert_eq!((restored.snapshot(&copy), restored.waiting().map(OperationId::answer)), ((saved, own), Some(first)));
         assert_eq!(restored.next(&copy), Err(Errno::EBUSY));
     }
 

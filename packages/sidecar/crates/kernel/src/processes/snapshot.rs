@@ -2,36 +2,39 @@
 //! made again.
 
 use super::status::SIGKILL;
-use super::table::{Entry, INIT, LAST_PID};
+use super::table::{Entry, LAST_PID};
 use super::{Processes, Status};
 use crate::Operations;
+use crate::ids::OperationId;
 use crate::usage::Usage;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// See the module.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ProcessTableSnapshot {
-    entries: BTreeMap<u32, Entry>,
-    last: u32,
+    entries: BTreeMap<Pid, Entry>,
+    last: Pid,
 }
 
 impl ProcessTableSnapshot {
     /// Whether programs could have brought it about, with these (in order) alive; it may come out of a file.
-    pub(crate) fn check(&self, programs: impl IntoIterator<Item = u32>) -> Result<(), &'static str> {
-        let is_number = |pid: u32| (INIT + 1..=LAST_PID).contains(&pid);
-        if !(INIT..=LAST_PID).contains(&self.last) || !self.entries.keys().all(|pid| is_number(*pid)) {
+    pub(crate) fn check(&self, programs: impl IntoIterator<Item = Pid>) -> Result<(), &'static str> {
+        let is_number = |pid: Pid| pid > Pid::INIT && pid <= LAST_PID;
+        if !(Pid::INIT..=LAST_PID).contains(&self.last) || !self.entries.keys().all(|pid| is_number(*pid)) {
             return Err("a process's number");
         }
         for (pid, entry) in &self.entries {
             let numbers = [entry.group, entry.session, entry.root];
-            if !numbers.into_iter().all(is_number) || entry.parent == *pid || (entry.parent == INIT && entry.ended.is_some()) {
+            if !numbers.into_iter().all(is_number) || entry.parent == *pid || (entry.parent == Pid::INIT && entry.ended.is_some())
+            {
                 return Err("a process's family");
             }
         }
-        let mut before = 0;
+        let mut before = Pid::INIT;
         for pid in programs {
             let lives = self.entries.get(&pid).is_some_and(|entry| entry.ended.is_none());
             if !lives || pid <= std::mem::replace(&mut before, pid) {
@@ -43,7 +46,7 @@ impl ProcessTableSnapshot {
 
     /// Bytes that it holds.
     pub(crate) fn own_bytes(&self) -> u64 {
-        (self.entries.len() * size_of::<(u32, Entry)>()) as u64
+        (self.entries.len() * size_of::<(Pid, Entry)>()) as u64
     }
 }
 
@@ -70,15 +73,15 @@ impl Processes {
     }
 
     /// Whom the table will tell of an end: processes and their operations.
-    pub(crate) fn waiters(&self) -> Vec<(u32, u32)> {
+    pub(crate) fn waiters(&self) -> Vec<(Pid, OperationId)> {
         let state = self.0.lock();
         state.table.entries.values().filter_map(|entry| Some((entry.parent, entry.waiter?.operation))).collect()
     }
 
     /// Those that live by the table and are not among these went while the rest was saved: they were killed. Their parents hear of it.
-    pub(crate) fn bury_others(&self, operations: &HashMap<u32, Arc<Operations>>) {
+    pub(crate) fn bury_others(&self, operations: &HashMap<Pid, Arc<Operations>>) {
         let mut state = self.0.lock();
-        let lost: Vec<u32> = state.table.entries.iter().filter(|(_, entry)| entry.ended.is_none()).map(|(pid, _)| *pid).collect();
+        let lost: Vec<Pid> = state.table.entries.iter().filter(|(_, entry)| entry.ended.is_none()).map(|(pid, _)| *pid).collect();
         for pid in lost.into_iter().filter(|pid| !operations.contains_key(pid)) {
             let status = Status::Signal(SIGKILL);
             if let Some((parent, operation)) = state.table.exited(pid, status, false).told

@@ -9,12 +9,13 @@ use crate::fs::View;
 use crate::usage::{Charge, Resource};
 use crate::{Answer, Process};
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
 use std::sync::Arc;
 
 /// A child that has a number and can begin.
 pub struct Child {
     pub process: Process,
-    pub parent: u32,
+    pub parent: Pid,
     pub command: Command,
     pub cwd: String,
     /// The memory that it begins with.
@@ -71,7 +72,7 @@ pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> An
         kernel.processes.remove(pid);
         return Err(Errno::EAGAIN);
     }
-    Ok(i64::from(pid))
+    Ok(i64::from(pid.get()))
 }
 
 fn slots(parent: &Process, stdio: &[Stdio]) -> Result<Vec<Option<Arc<Description>>>, Errno> {

@@ -7,23 +7,23 @@
 //! process under which they began. Next: `status.rs`, how a process ended.
 
 use super::status::Status;
+use crate::ids::OperationId;
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The parent of whom nobody else is the parent.
-pub const INIT: u32 = 1;
 /// As on Linux, numbers begin again after this one.
-pub(super) const LAST_PID: u32 = 4_194_304;
+pub(super) const LAST_PID: Pid = Pid::new(4_194_304);
 
 /// One process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Entry {
-    pub(super) parent: u32,
-    pub(super) group: u32,
-    pub(super) session: u32,
+    pub(super) parent: Pid,
+    pub(super) group: Pid,
+    pub(super) session: Pid,
     /// The process under which it began that the caller outside started.
-    pub(super) root: u32,
+    pub(super) root: Pid,
     /// It has been told to end with another one, and starts nothing any more.
     pub(super) condemned: bool,
     /// How it ended: then it waits for its parent to ask.
@@ -35,7 +35,7 @@ pub(super) struct Entry {
 /// See [`Entry`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Waiter {
-    pub(super) operation: u32,
+    pub(super) operation: OperationId,
     /// Whether being told is all that the parent wants: the entry is removed then.
     pub(super) reaps: bool,
 }
@@ -44,31 +44,39 @@ pub(super) struct Waiter {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Consequences {
     /// The parent and its operation.
-    pub(super) told: Option<(u32, u32)>,
+    pub(super) told: Option<(Pid, OperationId)>,
     /// Processes that end with it.
-    pub(super) ended: Vec<u32>,
+    pub(super) ended: Vec<Pid>,
 }
 
 /// See the module.
 #[derive(Debug, Clone)]
 pub(super) struct Table {
-    pub(super) entries: BTreeMap<u32, Entry>,
-    pub(super) last: u32,
+    pub(super) entries: BTreeMap<Pid, Entry>,
+    pub(super) last: Pid,
     limit: usize,
 }
 
 impl Table {
     pub(super) fn new(limit: usize) -> Self {
-        Self { entries: BTreeMap::new(), last: INIT, limit }
+        Self { entries: BTreeMap::new(), last: Pid::INIT, limit }
     }
 
     /// A number for a process that the caller outside starts. `EAGAIN` when there are too many.
-    pub(super) fn enter_root(&mut self) -> Result<u32, Errno> {
-        self.enter(|pid| Entry { parent: INIT, group: pid, session: pid, root: pid, condemned: false, ended: None, waiter: None })
+    pub(super) fn enter_root(&mut self) -> Result<Pid, Errno> {
+        self.enter(|pid| Entry {
+            parent: Pid::INIT,
+            group: pid,
+            session: pid,
+            root: pid,
+            condemned: false,
+            ended: None,
+            waiter: None,
+        })
     }
 
     /// A number for a child of `parent`.
-    pub(super) fn enter_child(&mut self, parent: u32, detached: bool) -> Result<u32, Errno> {
+    pub(super) fn enter_child(&mut self, parent: Pid, detached: bool) -> Result<Pid, Errno> {
         let of_parent = self.entries.get(&parent).filter(|parent| !parent.condemned).ok_or(Errno::EAGAIN)?;
         let (group, session, root) = (of_parent.group, of_parent.session, of_parent.root);
         self.enter(|pid| {
@@ -77,12 +85,12 @@ impl Table {
         })
     }
 
-    fn enter(&mut self, entry: impl FnOnce(u32) -> Entry) -> Result<u32, Errno> {
+    fn enter(&mut self, entry: impl FnOnce(Pid) -> Entry) -> Result<Pid, Errno> {
         if self.entries.len() >= self.limit {
             return Err(Errno::EAGAIN);
         }
         loop {
-            self.last = if self.last >= LAST_PID { INIT + 1 } else { self.last + 1 };
+            self.last = Pid::new(if self.last >= LAST_PID { Pid::INIT } else { self.last }.get() + 1);
             if !self.entries.contains_key(&self.last) && !self.is_group(self.last) {
                 break;
             }
@@ -92,25 +100,25 @@ impl Table {
     }
 
     /// Whether a number is that of a group or session: then it is not given to a process.
-    fn is_group(&self, number: u32) -> bool {
+    fn is_group(&self, number: Pid) -> bool {
         self.entries.values().any(|entry| entry.group == number || entry.session == number || entry.root == number)
     }
 
     /// A process that was entered and never began.
-    pub(super) fn remove(&mut self, pid: u32) {
+    pub(super) fn remove(&mut self, pid: Pid) {
         self.entries.remove(&pid);
     }
 
-    pub(super) fn parent(&self, pid: u32) -> u32 {
-        self.entries.get(&pid).map_or(INIT, |entry| entry.parent)
+    pub(super) fn parent(&self, pid: Pid) -> Pid {
+        self.entries.get(&pid).map_or(Pid::INIT, |entry| entry.parent)
     }
 
-    pub(super) fn group(&self, pid: u32) -> Result<u32, Errno> {
+    pub(super) fn group(&self, pid: Pid) -> Result<Pid, Errno> {
         self.entries.get(&pid).map(|entry| entry.group).ok_or(Errno::ESRCH)
     }
 
     /// The process has ended; `by_caller`: the caller outside, or a limit, has ended it.
-    pub(super) fn exited(&mut self, pid: u32, status: Status, by_caller: bool) -> Consequences {
+    pub(super) fn exited(&mut self, pid: Pid, status: Status, by_caller: bool) -> Consequences {
         let Some(entry) = self.entries.get_mut(&pid).filter(|entry| entry.ended.is_none()) else {
             return Consequences::default();
         };
@@ -120,7 +128,7 @@ impl Table {
             let reaped = waiter.reaps;
             (parent, waiter.operation, reaped)
         });
-        if parent == INIT || told.is_some_and(|(_, _, reaped)| reaped) {
+        if parent == Pid::INIT || told.is_some_and(|(_, _, reaped)| reaped) {
             self.entries.remove(&pid);
         }
         self.orphan(pid);
@@ -134,19 +142,19 @@ impl Table {
     }
 
     /// The children of `pid` have no parent any more; those that have ended already are of no interest to anyone.
-    fn orphan(&mut self, pid: u32) {
+    fn orphan(&mut self, pid: Pid) {
         self.entries.retain(|_, entry| {
             if entry.parent != pid {
                 return true;
             }
-            entry.parent = INIT;
+            entry.parent = Pid::INIT;
             entry.waiter = None;
             entry.ended.is_none()
         });
     }
 
     /// Has `waiter` told of the end of the caller's child; how it ended, if it has. `ECHILD` when it is no child of the caller.
-    pub(super) fn wait(&mut self, caller: u32, pid: u32, waiter: Waiter) -> Result<Option<Status>, Errno> {
+    pub(super) fn wait(&mut self, caller: Pid, pid: Pid, waiter: Waiter) -> Result<Option<Status>, Errno> {
         let entry = self.entries.get_mut(&pid).filter(|entry| entry.parent == caller).ok_or(Errno::ECHILD)?;
         match entry.ended {
             Some(status) => {
@@ -165,7 +173,7 @@ impl Table {
 
     /// How the caller's child ended, which forgets it; `EAGAIN` while it lives. In one step: a look that left a waiter behind, even for a moment,
     /// could be told of an end that nobody hears of.
-    pub(super) fn reap(&mut self, caller: u32, pid: u32) -> Result<Status, Errno> {
+    pub(super) fn reap(&mut self, caller: Pid, pid: Pid) -> Result<Status, Errno> {
         let entry = self.entries.get(&pid).filter(|entry| entry.parent == caller).ok_or(Errno::ECHILD)?;
         let status = entry.ended.ok_or(Errno::EAGAIN)?;
         self.entries.remove(&pid);
@@ -173,33 +181,33 @@ impl Table {
     }
 
     /// Nobody waits for the child any more.
-    pub(super) fn unwait(&mut self, pid: u32, operation: u32) {
+    pub(super) fn unwait(&mut self, pid: Pid, operation: OperationId) {
         if let Some(entry) = self.entries.get_mut(&pid) {
             entry.waiter = entry.waiter.filter(|waiter| waiter.operation != operation);
         }
     }
 
     /// Whom a `kill(number, …)` of `caller` means; `ESRCH` when that is nobody, `EPERM` for process 1.
-    pub(super) fn targets(&self, caller: u32, number: i64) -> Result<Vec<u32>, Errno> {
+    pub(super) fn targets(&self, caller: Pid, number: i64) -> Result<Vec<Pid>, Errno> {
         let group = match number {
             1 => return Err(Errno::EPERM),
             2.. => {
-                let pid = u32::try_from(number).map_err(|_| Errno::ESRCH)?;
+                let pid = u32::try_from(number).map(Pid::new).map_err(|_| Errno::ESRCH)?;
                 return if self.entries.contains_key(&pid) { Ok(vec![pid]) } else { Err(Errno::ESRCH) };
             }
             0 => Some(self.group(caller)?),
             -1 => None,
-            _ => Some(number.checked_neg().and_then(|group| u32::try_from(group).ok()).ok_or(Errno::ESRCH)?),
+            _ => Some(number.checked_neg().and_then(|group| u32::try_from(group).ok()).map(Pid::new).ok_or(Errno::ESRCH)?),
         };
-        let meant = |pid: u32, entry: &Entry| group.map_or(pid != caller, |group| entry.group == group);
+        let meant = |pid: Pid, entry: &Entry| group.map_or(pid != caller, |group| entry.group == group);
         let found: Vec<_> = self.entries.iter().filter(|(pid, entry)| meant(**pid, entry)).map(|(pid, _)| *pid).collect();
         if found.is_empty() { Err(Errno::ESRCH) } else { Ok(found) }
     }
 
-    /// Moves the caller or a child of it to a group, 0 for its own: one of the same session.
-    pub(super) fn set_group(&mut self, caller: u32, pid: u32, group: u32) -> Result<(), Errno> {
-        let pid = if pid == 0 { caller } else { pid };
-        let group = if group == 0 { pid } else { group };
+    /// Moves the process `pid`, which is `caller` or its child, to a group of its session. `None`: the caller, and the process's own group.
+    pub(super) fn set_group(&mut self, caller: Pid, pid: Option<Pid>, group: Option<Pid>) -> Result<(), Errno> {
+        let pid = pid.unwrap_or(caller);
+        let group = group.unwrap_or(pid);
         let entry = self.entries.get(&pid).filter(|entry| pid == caller || entry.parent == caller).ok_or(Errno::ESRCH)?;
         let session = entry.session;
         let exists = group == pid || self.entries.values().any(|other| other.group == group && other.session == session);

@@ -1,22 +1,23 @@
 //! The table's behaviour, call by call, and calls with numbers that nobody should send.
 
 use super::status::Status;
-use super::table::{INIT, Table, Waiter};
+use super::table::{Table, Waiter};
 use crate::limits::Limits;
-use crate::testing::FakeCaller;
+use crate::testing::{FakeCaller, operation};
 use crate::{Arguments, Kernel, call};
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
 use proptest::prelude::*;
 use std::sync::Arc;
 
 const DONE: Status = Status::Code(0);
 
-fn waiter(operation: u32, reaps: bool) -> Waiter {
-    Waiter { operation, reaps }
+fn waiter(number: u32, reaps: bool) -> Waiter {
+    Waiter { operation: operation(number), reaps }
 }
 
 /// A root, its child, and a detached child.
-fn family() -> (Table, u32, u32, u32) {
+fn family() -> (Table, Pid, Pid, Pid) {
     let mut table = Table::new(16);
     let root = table.enter_root().expect("room");
     let child = table.enter_child(root, false).expect("room");
@@ -28,14 +29,14 @@ fn family() -> (Table, u32, u32, u32) {
 fn an_end_waits_for_the_parent_and_is_told_once() {
     let (mut table, root, child, detached) = family();
     assert_eq!(table.wait(child, root, waiter(1, true)), Err(Errno::ECHILD), "no child of the one that asks");
-    assert_eq!(table.wait(root, 999, waiter(1, true)), Err(Errno::ECHILD));
+    assert_eq!(table.wait(root, Pid::new(999), waiter(1, true)), Err(Errno::ECHILD));
     assert_eq!(table.exited(child, Status::Code(3), false).told, None);
-    assert_eq!(table.targets(root, i64::from(child)), Ok(vec![child]), "it can still be named");
+    assert_eq!(table.targets(root, i64::from(child.get())), Ok(vec![child]), "it can still be named");
     assert_eq!(table.wait(root, child, waiter(1, true)), Ok(Some(Status::Code(3))));
     assert_eq!(table.wait(root, child, waiter(1, true)), Err(Errno::ECHILD));
     assert_eq!(table.wait(root, detached, waiter(7, true)), Ok(None));
     assert_eq!(table.wait(root, detached, waiter(8, true)), Err(Errno::EBUSY));
-    assert_eq!(table.exited(detached, DONE, false).told, Some((root, 7)));
+    assert_eq!(table.exited(detached, DONE, false).told, Some((root, operation(7))));
     assert_eq!(table.exited(detached, DONE, false), Default::default(), "nobody ends twice");
     assert_eq!(table.entries.len(), 1);
 }
@@ -57,7 +58,7 @@ fn reaping_takes_an_end_once_and_leaves_no_waiter_behind() {
 fn a_look_does_not_reap() {
     let (mut table, root, child, _) = family();
     assert_eq!(table.wait(root, child, waiter(5, false)), Ok(None));
-    assert_eq!(table.exited(child, DONE, false).told, Some((root, 5)));
+    assert_eq!(table.exited(child, DONE, false).told, Some((root, operation(5))));
     assert_eq!(table.wait(root, child, waiter(6, false)), Ok(Some(DONE)));
     assert_eq!(table.wait(root, child, waiter(6, true)), Ok(Some(DONE)));
     assert_eq!(table.wait(root, child, waiter(6, true)), Err(Errno::ECHILD));
@@ -69,9 +70,9 @@ fn the_end_of_a_root_ends_its_session_and_leaves_what_is_detached() {
     let grandchild = table.enter_child(child, false).expect("room");
     let of_detached = table.enter_child(detached, false).expect("room");
     assert_eq!(table.exited(child, DONE, false).ended, [], "a child's children live on");
-    assert_eq!(table.parent(grandchild), INIT);
+    assert_eq!(table.parent(grandchild), Pid::INIT);
     assert_eq!(table.exited(root, DONE, false).ended, [grandchild]);
-    assert_eq!((table.parent(detached), table.parent(of_detached)), (INIT, detached));
+    assert_eq!((table.parent(detached), table.parent(of_detached)), (Pid::INIT, detached));
     table.exited(grandchild, DONE, false);
     assert_eq!(table.entries.keys().copied().collect::<Vec<_>>(), [detached, of_detached]);
 }
@@ -93,18 +94,18 @@ fn kill_means_a_process_a_group_or_all_others() {
     let (mut table, root, child, detached) = family();
     let other = table.enter_root().expect("room");
     assert_eq!(table.targets(root, 0), Ok(vec![root, child]));
-    assert_eq!(table.targets(root, -i64::from(detached)), Ok(vec![detached]));
+    assert_eq!(table.targets(root, -i64::from(detached.get())), Ok(vec![detached]));
     assert_eq!(table.targets(child, -1), Ok(vec![root, detached, other]));
     assert_eq!(table.targets(root, 1), Err(Errno::EPERM));
     for number in [999, -999, i64::MAX, i64::MIN, 1 << 33] {
         assert_eq!(table.targets(root, number), Err(Errno::ESRCH), "{number}");
     }
-    assert_eq!(table.set_group(root, child, 0), Ok(()));
-    assert_eq!(table.targets(root, -i64::from(child)), Ok(vec![child]));
-    assert_eq!(table.set_group(root, child, root), Ok(()));
-    assert_eq!(table.set_group(root, child, detached), Err(Errno::EPERM), "another session");
-    assert_eq!(table.set_group(child, root, 0), Err(Errno::ESRCH), "no child of the one that asks");
-    assert_eq!(table.set_group(root, 0, 0), Err(Errno::EPERM), "the first of a session");
+    assert_eq!(table.set_group(root, Some(child), None), Ok(()));
+    assert_eq!(table.targets(root, -i64::from(child.get())), Ok(vec![child]));
+    assert_eq!(table.set_group(root, Some(child), Some(root)), Ok(()));
+    assert_eq!(table.set_group(root, Some(child), Some(detached)), Err(Errno::EPERM), "another session");
+    assert_eq!(table.set_group(child, Some(root), None), Err(Errno::ESRCH), "no child of the one that asks");
+    assert_eq!(table.set_group(root, None, None), Err(Errno::EPERM), "the first of a session");
 }
 
 #[test]
@@ -126,7 +127,7 @@ fn a_number_in_use_as_a_group_is_not_given_again() {
     let root = table.enter_root().expect("room");
     for _ in 0..10_000 {
         let pid = table.enter_child(root, true).expect("room");
-        assert!(pid != root && pid > INIT);
+        assert!(pid != root && pid > Pid::INIT);
         table.exited(pid, DONE, false);
         table.wait(root, pid, waiter(1, true)).expect("a child");
     }

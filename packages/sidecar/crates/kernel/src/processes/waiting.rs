@@ -4,7 +4,9 @@
 use super::table::Waiter;
 use crate::Answer;
 use crate::caller::{Blocked, Caller};
+use crate::ids::OperationId;
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
 use coldframe_sys as sys;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -12,8 +14,8 @@ use std::task::Poll;
 
 /// Something that is waited for, and the operation that tells of it.
 enum Watched {
-    Socket(i64, u32),
-    Child(u32, u32),
+    Socket(i64, OperationId),
+    Child(Pid, OperationId),
 }
 
 /// Waits for the first of: a descriptor ready for something in its mask, a child that has ended, `deadline` (nanoseconds of the monotonic
@@ -21,7 +23,7 @@ enum Watched {
 pub(crate) async fn wait_for(
     program: &Arc<dyn Caller>,
     descriptors: &[(i64, u32)],
-    children: &[u32],
+    children: &[Pid],
     deadline: Option<u64>,
 ) -> Answer {
     let mut watched = Vec::new();
@@ -43,7 +45,7 @@ pub(crate) async fn wait_for(
 fn begin(
     program: &Arc<dyn Caller>,
     descriptors: &[(i64, u32)],
-    children: &[u32],
+    children: &[Pid],
     watched: &mut Vec<Watched>,
 ) -> Result<bool, Errno> {
     let process = program.process();

@@ -5,10 +5,11 @@
 //! [`Target::Lost`], whose every use fails. Next: `kernel/fs/saved`, the files themselves.
 
 use crate::descriptors::{Description, Held, Position, Target};
+use crate::ids::SocketId;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 
-use crate::fs::{Device, FileSystem, Ino, Place, HostFileSnapshot, FilesSnapshot, ListingSnapshot, is_name};
-use crate::net;
+use crate::fs::{Device, FileSystem, FilesSnapshot, HostFileSnapshot, Ino, ListingSnapshot, Place, is_name};
 use crate::usage::{Charge, Resource};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -41,8 +42,8 @@ struct DescriptionSnapshot {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum TargetSnapshot {
-    Stream { owner: u32, fd: u8 },
-    Socket(net::Id),
+    Stream { owner: Pid, fd: u8 },
+    Socket(SocketId),
     File(Ino),
     Directory(Place),
     Device(Device, Ino),
@@ -127,7 +128,7 @@ impl DescriptionsSnapshot {
     }
 
     /// The sockets that descriptions stand for.
-    pub(crate) fn sockets(&self) -> impl Iterator<Item = net::Id> {
+    pub(crate) fn sockets(&self) -> impl Iterator<Item = SocketId> {
         self.0.iter().filter_map(|saved| if let TargetSnapshot::Socket(id) = saved.target { Some(id) } else { None })
     }
 

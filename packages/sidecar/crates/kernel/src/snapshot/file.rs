@@ -3,14 +3,14 @@
 
 use super::{KernelSnapshot, ProcessSnapshot, damaged};
 use crate::fs::standard;
-use crate::net::Id;
+use crate::ids::SocketId;
 use crate::processes::MAX_WATCHED;
 use coldframe_error::Error;
 use coldframe_ids::Digest;
 use std::collections::HashSet;
 
 /// The first byte. It changes with whatever is written in another way: postcard knows neither names nor types.
-const VERSION: u8 = 2;
+pub(super) const VERSION: u8 = 3;
 
 type Checked = Result<(), &'static str>;
 
@@ -58,7 +58,7 @@ impl KernelSnapshot {
 }
 
 impl ProcessSnapshot {
-    fn check(&self, kernel: &KernelSnapshot, feeds: &mut HashSet<Id>) -> Checked {
+    fn check(&self, kernel: &KernelSnapshot, feeds: &mut HashSet<SocketId>) -> Checked {
         self.files.check(&kernel.files, kernel.graph.len())?;
         self.operations.check()?;
         self.crypto.check()?;

@@ -12,32 +12,35 @@
 //! signal, a watch of files in memory) goes on waiting, every other one is completed at the revival. Next: `graph.rs`, what descriptions share; `file.rs`, the bytes.
 
 mod bounded;
-mod file;
 mod descriptions;
+mod file;
 #[cfg(test)]
 mod rewritten;
 
 pub use bounded::bounded;
-pub(crate) use descriptions::{DescriptionCollector, Open, DescriptionsSnapshot, damaged};
+pub(crate) use descriptions::{DescriptionCollector, DescriptionsSnapshot, Open, damaged};
 
 use super::bindings::{Bindings, BindingsSnapshot};
 use super::crypto::{Crypto, CryptoSnapshot};
 use super::descriptors::Target;
-use super::fs::{self, ProcessFactsSnapshot, FilesSnapshot, ProcessFilesSnapshot, Surroundings};
+use super::fs::{self, FilesSnapshot, ProcessFactsSnapshot, ProcessFilesSnapshot, Surroundings};
 use super::host_calls::HostCalls;
-use super::net::{self, SocketsSnapshot, Sockets};
+use super::net::{Sockets, SocketsSnapshot};
 use super::operations::OperationsSnapshot;
 use super::permissions::{Permissions, PolicySnapshot};
-use super::processes::{Processes, SignalsSnapshot, ProcessTableSnapshot, Signals};
+use super::processes::{ProcessTableSnapshot, Processes, Signals, SignalsSnapshot};
 use super::usage::{Charge, Resource, Usage};
 use super::{Kernel, Operations, Process};
 use crate::fs::options::FileSystemOptions;
 use crate::fs::options::MountOptions;
+use crate::ids::OperationId;
+use crate::ids::SocketId;
 use crate::limits::Limits;
 use crate::permissions::policy::PermissionPolicy;
 use crate::usage::WarningListener;
 use coldframe_error::Errno;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -57,7 +60,7 @@ pub struct KernelSnapshot {
     policy: PolicySnapshot,
     bindings: BindingsSnapshot,
     /// Operations that wait for the caller outside, with their processes.
-    calls: Vec<(u32, u32)>,
+    calls: Vec<(Pid, OperationId)>,
     /// In the order of their numbers.
     processes: Vec<ProcessSnapshot>,
 }
@@ -65,13 +68,13 @@ pub struct KernelSnapshot {
 /// What the kernel keeps for one program.
 #[derive(Serialize, Deserialize)]
 struct ProcessSnapshot {
-    pid: u32,
+    pid: Pid,
     files: ProcessFilesSnapshot,
     operations: OperationsSnapshot,
     crypto: CryptoSnapshot,
     signals: SignalsSnapshot,
     watched: Vec<(u32, u32)>,
-    feed: Option<net::Id>,
+    feed: Option<SocketId>,
     /// Bytes of its arguments and environment that the kernel is charged for.
     texts: Option<u64>,
     facts: ProcessFactsSnapshot,
@@ -175,14 +178,14 @@ impl Kernel {
         self.usage.computed(before.usage.cpu_ns());
         self.permissions.follow(&before.permissions);
         self.host_calls.follow(&before.host_calls);
-        self.sockets.follow(&before.sockets, error);
+        self.sockets.take_over(&before.sockets, error);
         Ok(())
     }
 }
 
 impl KernelSnapshot {
     /// The programs that live in it.
-    pub fn pids(&self) -> impl Iterator<Item = u32> {
+    pub fn pids(&self) -> impl Iterator<Item = Pid> {
         self.processes.iter().map(|process| process.pid)
     }
 
@@ -200,11 +203,11 @@ impl KernelSnapshot {
 
 impl RestoredKernel {
     /// Tells everybody what will not come any more.
-    fn settle(&self, saved: &KernelSnapshot, operations: &HashMap<u32, Arc<Operations>>) {
+    fn settle(&self, saved: &KernelSnapshot, operations: &HashMap<Pid, Arc<Operations>>) {
         let kernel = &self.kernel;
         kernel.processes.bury_others(operations);
         let held = self.processes.iter().flat_map(Process::sockets);
-        kernel.sockets.part_from(&saved.sockets, held.collect());
+        kernel.sockets.close_unowned(&saved.sockets, held.collect());
         for (pid, operation) in &saved.calls {
             if let Some(own) = operations.get(pid) {
                 own.complete(*operation, Err(Errno::ECANCELED), UNANSWERED.to_vec());
@@ -212,7 +215,7 @@ impl RestoredKernel {
         }
         let files = kernel.files.lock().waiters();
         let waits = [kernel.sockets.waiters(), kernel.processes.waiters(), files];
-        let mut waits: HashSet<(u32, u32)> = waits.into_iter().flatten().collect();
+        let mut waits: HashSet<(Pid, OperationId)> = waits.into_iter().flatten().collect();
         waits.extend(self.processes.iter().filter_map(|process| Some((process.pid, process.signals.waiting()?))));
         for (pid, own) in operations {
             own.cancel_orphans(|operation| waits.contains(&(*pid, operation)));
@@ -239,7 +242,7 @@ impl Process {
     }
 
     /// The sockets that it holds.
-    fn sockets(&self) -> Vec<net::Id> {
+    fn sockets(&self) -> Vec<SocketId> {
         let descriptors = self.files.descriptors.lock();
         let socket = |fd: usize| match descriptors.peek(fd as u32)?.target {
             Target::Socket(id) => Some(id),

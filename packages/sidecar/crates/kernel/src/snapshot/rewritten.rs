@@ -8,7 +8,8 @@ impl KernelSnapshot {
     pub(crate) fn rewritten(mut self, change: impl FnOnce(Vec<u8>) -> Vec<u8>) -> Result<Self, &'static str> {
         let own: Vec<&ProcessFilesSnapshot> = self.processes.iter().map(|process| &process.files).collect();
         let bytes = change(postcard::to_stdvec(&(&self.files, &self.graph, &own)).expect("it can be written"));
-        let read: (FilesSnapshot, DescriptionsSnapshot, Vec<ProcessFilesSnapshot>) = postcard::from_bytes(&bytes).map_err(|_| "no such value")?;
+        let read: (FilesSnapshot, DescriptionsSnapshot, Vec<ProcessFilesSnapshot>) =
+            postcard::from_bytes(&bytes).map_err(|_| "no such value")?;
         let (files, graph, own) = read;
         files.check()?;
         graph.check(&files)?;

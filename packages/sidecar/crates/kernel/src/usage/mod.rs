@@ -4,21 +4,21 @@
 //! an atomic number, taken with a [`Charge`] that gives it back when it is dropped. What is counted under a lock anyway (files, sockets,
 //! processes) has a [`Mark`] beside its counter. What each process has for itself is looked at when somebody asks, and its [`Peaks`] are kept
 //! when it ends. A use that passes 80 % of its limit leaves a [`Warning`], which is told when the program's slice is over and no lock is held
-//! (`warnings.rs`). Next: `snapshot.rs`, which gathers all of it.
+//! (`warnings.rs`). Next: `gather.rs`, which gathers all of it.
 
+mod gather;
 mod gauge;
 mod mark;
 mod peaks;
 pub mod reports;
-mod snapshot;
 mod warnings;
 
+pub use gather::{ProgramUse, gather};
 pub(crate) use gauge::Gauge;
 pub use gauge::{Charge, Resource};
 pub use mark::Mark;
 pub use peaks::Peaks;
 pub use reports::WarningListener;
-pub use snapshot::{ProgramUse, gather};
 pub use warnings::{Warnings, is_near};
 
 use crate::limits::Limits;

@@ -1,5 +1,6 @@
 //! What the embedder gets to know of limits and their use.
 
+use coldframe_ids::Pid;
 use std::sync::Arc;
 
 /// What a runtime uses of one of its limits.
@@ -25,7 +26,7 @@ pub struct LimitWarning {
     /// The limit.
     pub max: u64,
     /// The process, for a limit that each process has for itself.
-    pub pid: Option<u32>,
+    pub pid: Option<Pid>,
 }
 
 /// What one runtime has in use.

@@ -3,6 +3,7 @@
 //! second: a program cannot make a flood of them. Next: `snapshot.rs`.
 
 use crate::usage::reports::LimitWarning;
+use coldframe_ids::Pid;
 use coldframe_sys as sys;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,7 +62,7 @@ impl Warnings {
     }
 
     /// A use has come near its limit.
-    pub fn add(&self, limit: &'static str, used: u64, max: u64, pid: Option<u32>) {
+    pub fn add(&self, limit: &'static str, used: u64, max: u64, pid: Option<Pid>) {
         if self.listener.get().is_none() && !cfg!(test) {
             return;
         }
@@ -106,11 +107,11 @@ mod tests {
         for used in [80, 81] {
             warnings.add("inodes", used, 100, None);
         }
-        warnings.add("cpuMs", 9, 10, Some(7));
+        warnings.add("cpuMs", 9, 10, Some(Pid::new(7)));
         warnings.send();
         warnings.send();
         let inodes = LimitWarning { limit: "inodes", used: 80, max: 100, pid: None };
-        assert_eq!(*heard.lock(), [inodes, LimitWarning { limit: "cpuMs", used: 9, max: 10, pid: Some(7) }]);
+        assert_eq!(*heard.lock(), [inodes, LimitWarning { limit: "cpuMs", used: 9, max: 10, pid: Some(Pid::new(7)) }]);
     }
 
     #[test]

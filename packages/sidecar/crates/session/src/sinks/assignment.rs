@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use coldframe_core::{Mode, Process, ProgramInfo, Sink};
-use coldframe_ids::{Pid, RequestId, RunnerId, RuntimeId};
+use coldframe_ids::{RequestId, RunnerId, RuntimeId};
 use coldframe_protocol::messages::RestoredProgram;
 
 use super::{OrphanSink, ProgramSink, RunnerSink};
@@ -85,7 +85,7 @@ impl<'a> SinkAssignment<'a> {
             let mut runners = self.runners.lock();
             let runner = runners.reserve();
             runners.insert(runner, None);
-            let sink = RunnerSink::new(None, self.runtime, runner, Some(Pid::new(info.pid)), replies);
+            let sink = RunnerSink::new(None, self.runtime, runner, Some(info.pid), replies);
             (Role::Runner(runner, None), Arc::new(sink))
         } else {
             let orphan = OrphanSink::new(context, replies);
@@ -99,7 +99,7 @@ impl<'a> SinkAssignment<'a> {
     pub fn finish(mut self, copies: Vec<(ProgramInfo, Process)>) -> AssignedPrograms {
         let mut assigned = AssignedPrograms::default();
         for (info, process) in copies {
-            let pid = Pid::new(info.pid);
+            let pid = info.pid;
             match self.roles.remove(&info.lineage) {
                 Some(Role::Request(id)) => self.replies.requests.attach(id, process),
                 Some(Role::Runner(runner, created_by)) => {

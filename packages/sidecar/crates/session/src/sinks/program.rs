@@ -21,9 +21,9 @@ pub(crate) struct ProgramSink {
 }
 
 impl Sink for ProgramSink {
-    fn started(&self, pid: u32) {
+    fn started(&self, pid: Pid) {
         if self.live {
-            let body = Started { pid: Pid::new(pid) };
+            let body = Started { pid };
             self.replies.outlet.send(Message::of_request(Kind::Started, self.request, &body, 32));
         }
     }

@@ -71,9 +71,9 @@ impl RunnerSink {
 }
 
 impl Sink for RunnerSink {
-    fn started(&self, pid: u32) {
+    fn started(&self, pid: Pid) {
         // A restored runner keeps the pid that it was made with.
-        let _ = self.pid.set(Pid::new(pid));
+        let _ = self.pid.set(pid);
     }
 
     fn output(&self, eval: u32, fd: u8, data: Vec<u8>) {
@@ -135,7 +135,7 @@ mod tests {
         assert!(replies.requests.begin(request, None).unwrap());
         let (runtime, runner) = (RuntimeId::new(1).unwrap(), RunnerId::new(1).unwrap());
         let sink = RunnerSink::new(Some(request), runtime, runner, None, replies.clone());
-        sink.started(2);
+        sink.started(Pid::new(2));
         (sink, replies)
     }
 

@@ -5,6 +5,7 @@ use crate::outcome::Sink;
 use crate::program::Home;
 use crate::runtime::{Generation, Inner};
 use coldframe_error::Error;
+use coldframe_ids::HostCallId;
 use coldframe_kernel::Kernel;
 use coldframe_kernel::PermissionListener;
 use std::collections::HashMap;
@@ -33,8 +34,8 @@ impl std::fmt::Debug for Held {
 pub struct Carryover {
     /// The last handle that was allotted.
     last_handle: u32,
-    /// The last host call's number.
-    last_host_call: u32,
+    /// The last host call.
+    last_host_call: Option<HostCallId>,
     /// CPU time of all programs so far, in nanoseconds.
     cpu_ns: u64,
     audit: Option<Arc<dyn PermissionListener>>,

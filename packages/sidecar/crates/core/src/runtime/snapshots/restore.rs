@@ -189,8 +189,8 @@ fn build_one(
     let memory = Charge::of(usage, Resource::Memory, installation.image_len());
     let memory = memory.ok_or(Error::ResourceExhausted { resource: "memory bytes in the runtime", limit });
     let restore = Restore {
-        pid: saved.pid,
-        ppid: saved.ppid,
+        pid: saved.pid.get(),
+        ppid: saved.ppid.get(),
         env: env.iter().map(|(key, value)| (key.clone(), Some(value.clone()))).collect(),
         ..Restore::default()
     };

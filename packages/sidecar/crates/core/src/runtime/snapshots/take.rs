@@ -4,7 +4,7 @@
 use super::Held;
 use crate::checks::invalid;
 use crate::program::{ProgramSnapshot, QuiesceRequest, Quiesced};
-use crate::runtime::{Generation, Inner, Runtime};
+use crate::runtime::{Inner, Runtime};
 use crate::snapshot::{Snapshot, SnapshotInfo, SnapshotUse, fresh_id, is_id};
 use coldframe_error::Error;
 use coldframe_kernel::{Kernel, Process};

@@ -16,6 +16,7 @@ use crate::core::Core;
 use crate::installation::Installation;
 use crate::snapshot::StoredMemory;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use coldframe_memory::{Extent, Piece, overlay};
 use coldframe_sys::{self as sys, PAGE};
 use coldframe_vm::VmSnapshot;
@@ -67,7 +68,7 @@ fn fresh_id() -> String {
 }
 
 /// Makes a memory of `pages` pages of `byte`.
-fn memory(core: &Core, pid: u32, is_shell: bool, pages: usize, byte: u8) -> StoredMemory {
+fn memory(core: &Core, pid: Pid, is_shell: bool, pages: usize, byte: u8) -> StoredMemory {
     let factory = core.installation().factory_of(is_shell).expect("the image");
     let file = sys::memory_file().expect("a file in memory");
     file.write_all_at(&vec![byte; pages * PAGE], 0).expect("written");
@@ -104,11 +105,11 @@ fn fake(core: &Core, tenant: &str, name: Option<&str>, pages: usize, byte: u8) -
         programs: 1,
     };
     let state = [STATE, &[byte; 5_000]].concat();
-    Arc::new(FakeSnapshot { info, state, memories: vec![memory(core, 2, false, pages, byte)] })
+    Arc::new(FakeSnapshot { info, state, memories: vec![memory(core, Pid::new(2), false, pages, byte)] })
 }
 
 /// Returns the bytes of the snapshot's memories that differ from the image.
-fn memory_bytes(core: &Core, snapshot: &FakeSnapshot) -> Vec<(u32, Vec<u8>)> {
+fn memory_bytes(core: &Core, snapshot: &FakeSnapshot) -> Vec<(Pid, Vec<u8>)> {
     let of = |memory: &StoredMemory| {
         let factory = core.installation().factory_of(memory.is_shell).expect("the image");
         let laid = memory.snapshot.lay_out(&factory, None, Vec::new()).expect("laid out");

@@ -25,7 +25,11 @@ fn another_process_opens_snapshots_on_disk() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let (two, bytes) = {
         let one = fake(&core, "t", Some("first"), 7, 3);
-        let memories = vec![memory(&core, 2, false, 3, 1), memory(&core, 5, true, 4, 2), memory(&core, 9, false, 1, 3)];
+        let memories = vec![
+            memory(&core, Pid::new(2), false, 3, 1),
+            memory(&core, Pid::new(5), true, 4, 2),
+            memory(&core, Pid::new(9), false, 1, 3),
+        ];
         let info = SnapshotInfo {
             id: fresh_id(),
             parent: Some(one.info.id.clone()),

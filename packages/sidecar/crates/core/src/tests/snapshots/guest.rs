@@ -4,6 +4,7 @@ use super::*;
 use crate::program::{Parts, Program, Quiesce};
 use crate::runtime::Inner;
 use crate::sched::Scheduled;
+use coldframe_ids::Pid;
 use coldframe_kernel::Limits;
 use coldframe_kernel::usage::{Charge, Resource};
 use coldframe_kernel::{Kernel, Process as KernelProcess};
@@ -78,7 +79,7 @@ fn program(core: &Core, limits: Limits) -> (Arc<Program>, Receiver<SinkEvent>) {
     let process = KernelProcess::new(kernel, pid, "/");
     let program = Program::new(Parts {
         command: "node".to_owned(),
-        ppid: 1,
+        ppid: Pid::INIT,
         mode: Mode::Resident,
         streams: Streams { stdout: true, stderr: true },
         stdin: Vec::new(),
@@ -108,8 +109,16 @@ impl Guest {
         let (program, events) = program(core, limits);
         let factory = node(core);
         let (mut vm, _cost) = wait(Vm::instantiate(&factory, program.clone(), uncharged(&program))).expect("a VM");
-        let block =
-            Start { pid: program.pid, ppid: 1, cwd: "/", url: "file:///main", source: "", argv: &[], env: &[], exec_argv: &[] };
+        let block = Start {
+            pid: program.pid.get(),
+            ppid: 1,
+            cwd: "/",
+            url: "file:///main",
+            source: "",
+            argv: &[],
+            env: &[],
+            exec_argv: &[],
+        };
         vm.deliver(Event::Start { mode: 2, block: &block.encode() });
         let mut guest = Self { vm, factory, program, events, evaluations: 0 };
         guest.turn();
@@ -130,7 +139,7 @@ impl Guest {
 
     /// Replaces the present VM by a VM of `saved`, even in the middle of a turn.
     pub(super) fn rollback(&mut self, saved: &VmSnapshot) -> VacatedSlot {
-        let restore = Restore { pid: self.program.pid, ppid: 1, ..Restore::default() };
+        let restore = Restore { pid: self.program.pid.get(), ppid: 1, ..Restore::default() };
         let made = wait(Vm::restore(&self.factory, saved, self.program.clone(), uncharged(&self.program), restore));
         let before = std::mem::replace(&mut self.vm, made.expect("a VM").0);
         before.vacate().expect("a live VM")

@@ -9,7 +9,7 @@ mod exchange;
 mod wire;
 
 pub(crate) use exchange::is_again;
-pub use exchange::{FileSystemRequest, Exchange};
+pub use exchange::{Exchange, FileSystemRequest};
 
 use super::node::Type;
 use super::stat::Stat;

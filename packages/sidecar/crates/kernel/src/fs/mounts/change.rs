@@ -2,7 +2,7 @@
 //!
 //! A guest cannot lay traps for programs of the host: links that it makes or moves stay within the mount (`traps.rs`), and set-id bits are not set. Next: `mod.rs`.
 
-use super::super::app::App;
+use super::super::app_file_system::App;
 use super::super::tree::GUEST;
 use super::super::walk::{HostSpot, Name};
 use super::walk::{parts, path};

@@ -5,7 +5,7 @@ mod snapshot;
 pub(in crate::fs) use snapshot::Opened as OpenedSnapshot;
 pub(crate) use snapshot::{HostFileSnapshot, ListingSnapshot};
 
-use super::super::app::App;
+use super::super::app_file_system::App;
 use super::super::node::{MAX_NAME, Type};
 use super::super::stat::Stat;
 use super::Mount;

@@ -14,11 +14,11 @@ mod walk;
 mod watching;
 
 pub(super) use files::OpenedSnapshot;
-pub(crate) use files::{HostFile, How, Listing, HostFileSnapshot, ListingSnapshot};
+pub(crate) use files::{HostFile, HostFileSnapshot, How, Listing, ListingSnapshot};
 pub(super) use snapshot::{Kind, MountSnapshot};
-pub(super) use watching::{HostWatchers, HostWatchSnapshot};
+pub(super) use watching::{HostWatchSnapshot, HostWatchers};
 
-use super::app::App;
+use super::app_file_system::App;
 use super::content::Content;
 use super::node::{Body, Directory, MAX_NAME};
 use super::proc::Proc;

@@ -2,7 +2,7 @@
 //!
 //! A mount has the same number in every copy, because places and overlays name it by that. Next: `files/saved.rs`.
 
-use super::super::app::App;
+use super::super::app_file_system::App;
 use super::super::proc::Proc;
 use super::super::snapshot::Surroundings;
 use super::super::walk::{Place, join};

@@ -3,6 +3,7 @@
 
 use crate::caller::Caller;
 use crate::processes::ProgramKind;
+use coldframe_ids::Pid;
 use coldframe_sys as sys;
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
@@ -10,11 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 thread_local! {
-    static ASKING: Cell<Option<u32>> = const { Cell::new(None) };
+    static ASKING: Cell<Option<Pid>> = const { Cell::new(None) };
 }
 
 /// While it lives, this thread's calls are those of a program.
-pub(crate) struct Asking(Option<u32>);
+pub(crate) struct Asking(Option<Pid>);
 
 /// `program` makes a call; its memory has `memory` bytes.
 pub(crate) fn ask(program: &dyn Caller, memory: usize) -> Asking {
@@ -29,7 +30,7 @@ impl Drop for Asking {
 }
 
 /// The process whose call this is; none for the caller outside.
-pub(crate) fn asking() -> Option<u32> {
+pub(crate) fn asking() -> Option<Pid> {
     ASKING.get()
 }
 

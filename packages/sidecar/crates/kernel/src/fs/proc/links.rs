@@ -8,11 +8,12 @@ use crate::fs::node::Ino;
 use crate::fs::tree::{FileSystem, ROOT};
 use crate::fs::walk::{Place, join};
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
 use std::sync::Arc;
 
 pub(super) enum Link {
     /// `self`.
-    Own(u32),
+    Own(Pid),
     Mounts,
     Executable(Arc<dyn Caller>),
     Root,
@@ -37,7 +38,7 @@ impl Proc {
                 let descriptors = program.process().files.descriptors.lock();
                 match &descriptors.peek(fd).ok_or(Errno::ENOENT)?.target {
                     Target::Stream { owner, fd } => {
-                        Ok(format!("pipe:[{}]", (u64::from(*owner) << 8) + u64::from(*fd)).into_bytes())
+                        Ok(format!("pipe:[{}]", (u64::from(owner.get()) << 8) + u64::from(*fd)).into_bytes())
                     }
                     Target::Socket(id) => Ok(format!("socket:[{id}]").into_bytes()),
                     Target::File(ino) | Target::Device(_, ino) => path_of_file(tree, *ino),

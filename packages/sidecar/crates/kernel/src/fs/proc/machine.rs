@@ -57,7 +57,7 @@ impl Proc {
 
 fn loadavg(proc: &Proc, _: &FileSystem) -> String {
     let living = proc.processes.living();
-    format!("0.00 0.00 0.00 1/{} {}\n", living.len(), living.last().copied().unwrap_or(0))
+    format!("0.00 0.00 0.00 1/{} {}\n", living.len(), living.last().map_or(0, |pid| pid.get()))
 }
 
 fn meminfo(proc: &Proc, tree: &FileSystem) -> String {
@@ -85,7 +85,7 @@ fn stat(proc: &Proc, _: &FileSystem) -> String {
     let began = sys::wall_ns() / NANOSECONDS - proc.of_asking().1 / NANOSECONDS;
     format!(
         "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime {began}\nprocesses {}\nprocs_running 1\nprocs_blocked 0\n",
-        living.last().copied().unwrap_or(0)
+        living.last().map_or(0, |pid| pid.get())
     )
 }
 

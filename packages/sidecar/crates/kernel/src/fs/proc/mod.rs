@@ -9,8 +9,8 @@ mod links;
 mod machine;
 mod process;
 
-pub use asking::Facts;
-pub(crate) use asking::{ProcessFactsSnapshot, ask, asking};
+pub use caller_scope::Facts;
+pub(crate) use caller_scope::{ProcessFactsSnapshot, ask, asking};
 
 use super::node::Type;
 use super::stat::{DEVICE, Stat};
@@ -18,6 +18,7 @@ use super::tree::{FileSystem, GUEST, now};
 use crate::caller::Caller;
 use crate::processes::Processes;
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
 use links::Link;
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ enum Entry {
     Machine(machine::Text),
     Process(Arc<dyn Caller>, process::Text),
     /// A stream or socket that a process has open. Its path has a NUL in it: no program can name it, and the links under `fd` lead there.
-    Stream(u32, u32),
+    Stream(Pid, u32),
 }
 
 enum Folder {
@@ -70,7 +71,7 @@ impl Proc {
     }
 
     fn program(&self, pid: &[u8]) -> Result<Arc<dyn Caller>, Errno> {
-        self.processes.program(number(pid)?).ok_or(Errno::ENOENT)
+        self.processes.program(Pid::new(number(pid)?)).ok_or(Errno::ENOENT)
     }
 
     fn entry(&self, at: &[u8]) -> Result<Entry, Errno> {
@@ -113,7 +114,7 @@ impl Proc {
             Entry::Machine(_) => (Type::File, 0o444, 0),
             Entry::Process(..) if at.ends_with(b"/environ") => (Type::File, 0o400, GUEST),
             Entry::Process(..) => (Type::File, 0o444, GUEST),
-            Entry::Stream(pid, fd) => return Ok(Stat::of_stream(u64::from(pid) << 8 | u64::from(fd), GUEST, now())),
+            Entry::Stream(pid, fd) => return Ok(Stat::of_stream(u64::from(pid.get()) << 8 | u64::from(fd), GUEST, now())),
         };
         let now = now();
         Ok(Stat {

@@ -3,7 +3,7 @@
 
 use super::FilesSnapshot;
 use crate::fs::base::uncounted;
-use crate::fs::host::{Kind, HostFileSnapshot, MountSnapshot, OpenedSnapshot};
+use crate::fs::mounts::{HostFileSnapshot, Kind, MountSnapshot, OpenedSnapshot};
 use crate::fs::node::{Body, Device, Directory, Ino, MAX_NAME, Node};
 use crate::fs::process::ProcessFilesSnapshot;
 use crate::fs::tree::{ROOT, Space};

@@ -21,17 +21,19 @@ mod record;
 pub(crate) use check::is_name;
 pub(crate) use record::standard;
 
-use super::host::{HostWatchers, HostWatchSnapshot, MountSnapshot};
+use super::mounts::{HostWatchSnapshot, HostWatchers, MountSnapshot};
 use super::node::{Ino, Node};
 use super::tree::{Dense, FileSystem, Reason, Space};
 use super::watch::{WatchSnapshot, Watchers};
 use crate::Operations;
 use crate::fs::options::FileSystemOptions;
 use crate::fs::options::MountOptions;
+use crate::ids::OperationId;
 use crate::permissions::Permissions;
 use crate::processes::Processes;
 use crate::usage::Usage;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -62,7 +64,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) mounts: &'a [MountOptions],
     pub(crate) file_systems: &'a [FileSystemOptions],
     /// Those of the programs that live, by their numbers.
-    pub(crate) operations: &'a HashMap<u32, Arc<Operations>>,
+    pub(crate) operations: &'a HashMap<Pid, Arc<Operations>>,
 }
 
 impl FileSystem {
@@ -81,7 +83,7 @@ impl FileSystem {
     }
 
     /// Processes and operations that a change of a file will complete.
-    pub(crate) fn waiters(&self) -> Vec<(u32, u32)> {
+    pub(crate) fn waiters(&self) -> Vec<(Pid, OperationId)> {
         self.watchers.waiters().chain(self.host_watchers.waiters()).collect()
     }
 

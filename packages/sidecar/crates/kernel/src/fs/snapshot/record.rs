@@ -6,7 +6,7 @@
 use super::FilesSnapshot;
 use crate::fs::base;
 use crate::fs::content::Content;
-use crate::fs::host::{HostWatchSnapshot, MountSnapshot};
+use crate::fs::mounts::{HostWatchSnapshot, MountSnapshot};
 use crate::fs::node::{Body, Device, Directory, Ino, Meta, Node};
 use crate::fs::overlay::Below;
 use crate::fs::tree::{Dense, Space};

@@ -2,7 +2,6 @@
 
 mod app_file_system;
 mod cost;
-mod random;
 mod hostile;
 mod many;
 mod mounts;
@@ -11,6 +10,7 @@ mod overlay;
 mod permissions;
 mod posix;
 mod proc;
+mod random;
 mod snapshot;
 mod watching;
 

@@ -5,7 +5,7 @@
 //! Set `COLDFRAME_ORACLE_STEPS` to try more than the default. Permissions are left out, because tests may run as root, and Linux lets
 //! root do everything; `posix.rs` has them.
 
-use super::dice::Dice;
+use super::random::Random;
 use super::snapshot::by_bytes;
 use super::{Arg, Guest};
 use crate::Kernel;
@@ -371,31 +371,31 @@ impl Pair {
     }
 }
 
-fn step(pair: &mut Pair, dice: &mut Dice) -> (String, String, String) {
-    let (path, other) = (dice.pick(NAMES), dice.pick(NAMES));
-    let any_open = |pair: &Pair, dice: &mut Dice| (!pair.open.is_empty()).then(|| dice.roll(pair.open.len()));
+fn step(pair: &mut Pair, random: &mut Random) -> (String, String, String) {
+    let (path, other) = (random.pick(NAMES), random.pick(NAMES));
+    let any_open = |pair: &Pair, random: &mut Random| (!pair.open.is_empty()).then(|| random.below(pair.open.len()));
     let show = |what: String, (ours, theirs): (i64, i64)| (what, ours.to_string(), theirs.to_string());
-    match dice.roll(22) {
+    match random.below(22) {
         0 | 1 => {
-            let flags = dice.pick(FLAGS);
+            let flags = random.pick(FLAGS);
             show(format!("open {path} {flags:o}"), pair.open(path, flags))
         }
-        2 => match any_open(pair, dice) {
+        2 => match any_open(pair, random) {
             Some(at) => show(format!("close {at}"), pair.close(at)),
             None => Default::default(),
         },
-        3 | 4 => match any_open(pair, dice) {
+        3 | 4 => match any_open(pair, random) {
             Some(at) => {
                 // The last leaves a hole.
-                let offset = dice.pick(&[-1, -1, 0, 3, 70_000, 131_071, 1 << 20]);
-                let bytes = vec![b'a' + dice.roll(26) as u8; dice.pick(&[0, 1, 10, 5_000, 66_000])];
+                let offset = random.pick(&[-1, -1, 0, 3, 70_000, 131_071, 1 << 20]);
+                let bytes = vec![b'a' + random.below(26) as u8; random.pick(&[0, 1, 10, 5_000, 66_000])];
                 show(format!("write {at} {offset} {}", bytes.len()), pair.write(at, offset, &bytes))
             }
             None => Default::default(),
         },
-        5 => match any_open(pair, dice) {
+        5 => match any_open(pair, random) {
             Some(at) => {
-                let (offset, len) = (dice.pick(&[-1, 0, 2, 65_530]), dice.pick(&[0, 1, 100, 70_000]));
+                let (offset, len) = (random.pick(&[-1, 0, 2, 65_530]), random.pick(&[0, 1, 100, 70_000]));
                 let (ours, theirs) = pair.read(at, offset, len);
                 let equal = ours == theirs;
                 let text = |side: &(i64, Vec<u8>), name: &str| format!("{} {}", side.0, if equal { "" } else { name });
@@ -409,28 +409,28 @@ fn step(pair: &mut Pair, dice: &mut Dice) -> (String, String, String) {
         10 | 11 => show(format!("rename {path} {other}"), pair.paths(0x0a, path, other)),
         12 => show(format!("link {path} {other}"), pair.paths(0x0b, path, other)),
         13 => {
-            let target = dice.pick(TARGETS);
+            let target = random.pick(TARGETS);
             show(format!("symlink {target} {other}"), pair.paths(0x0c, target, other))
         }
         14 => {
-            let len = dice.pick(&[0, 1, 65_536, 70_000, -1]);
+            let len = random.pick(&[0, 1, 65_536, 70_000, -1]);
             show(format!("truncate {path} {len}"), pair.truncate(path, len))
         }
-        15 => match any_open(pair, dice) {
+        15 => match any_open(pair, random) {
             Some(at) => {
-                let (offset, whence) = (dice.pick(&[0, 5, -3, 70_000, -70_001]), dice.pick(&[0, 1, 2, 2]));
+                let (offset, whence) = (random.pick(&[0, 5, -3, 70_000, -70_001]), random.pick(&[0, 1, 2, 2]));
                 show(format!("lseek {at} {offset} {whence}"), pair.seek(at, offset, whence))
             }
             None => Default::default(),
         },
-        16 => match any_open(pair, dice) {
+        16 => match any_open(pair, random) {
             Some(at) => {
-                let len = dice.pick(&[0, 3, 65_537, -1]);
+                let len = random.pick(&[0, 3, 65_537, -1]);
                 show(format!("ftruncate {at} {len}"), pair.truncate_open(at, len))
             }
             None => Default::default(),
         },
-        17 => match any_open(pair, dice) {
+        17 => match any_open(pair, random) {
             Some(at) => {
                 let (ours, theirs) = pair.stat_open(at);
                 (format!("fstat {at}"), format!("{ours:?}"), format!("{theirs:?}"))
@@ -438,11 +438,11 @@ fn step(pair: &mut Pair, dice: &mut Dice) -> (String, String, String) {
             None => Default::default(),
         },
         18 => {
-            let mode = dice.pick(&[0o700, 0o755, 0o777, 0o744]);
+            let mode = random.pick(&[0o700, 0o755, 0o777, 0o744]);
             show(format!("chmod {path} {mode:o}"), pair.chmod(path, mode))
         }
         19 => {
-            let (atime, mtime) = (dice.pick(&[0, 1, 1_500_000_000]), dice.pick(&[-1, 7, 1_600_000_000]));
+            let (atime, mtime) = (random.pick(&[0, 1, 1_500_000_000]), random.pick(&[-1, 7, 1_600_000_000]));
             let (ours, theirs) = pair.times(path, atime, mtime);
             (format!("utimes {path} {atime} {mtime}"), format!("{ours:?}"), format!("{theirs:?}"))
         }
@@ -451,7 +451,7 @@ fn step(pair: &mut Pair, dice: &mut Dice) -> (String, String, String) {
             (format!("readdir {path}"), format!("{ours:?}"), format!("{theirs:?}"))
         }
         _ => {
-            let follow = dice.roll(2) == 0;
+            let follow = random.below(2) == 0;
             let (ours, theirs) = pair.stat(path, follow);
             (format!("stat {path} {follow}"), format!("{ours:?}"), format!("{theirs:?}"))
         }
@@ -462,15 +462,15 @@ fn compare(steps: usize, place: Where) {
     let steps = std::env::var("COLDFRAME_ORACLE_STEPS").ok().and_then(|text| text.parse().ok()).unwrap_or(steps);
     for seed in 1..=steps.div_ceil(SEQUENCE) as u64 {
         let mut pair = Pair::new(seed, place);
-        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut done = Vec::new();
         for _ in 0..SEQUENCE {
             // A file of the host that has another name by now cannot be found again.
-            if dice.roll(30) == 0 && (place != Where::Mounted || pair.open.is_empty()) {
+            if random.below(30) == 0 && (place != Where::Mounted || pair.open.is_empty()) {
                 pair.guest = by_bytes(&pair.guest);
                 done.push("a copy".to_owned());
             }
-            let (what, ours, theirs) = step(&mut pair, &mut dice);
+            let (what, ours, theirs) = step(&mut pair, &mut random);
             let report = |done: &[String]| done[done.len().saturating_sub(160)..].join("\n");
             done.push(format!("{what} = {ours}"));
             assert_eq!(ours, theirs, "seed {seed}, after\n{}", report(&done));

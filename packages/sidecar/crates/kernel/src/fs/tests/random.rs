@@ -1,17 +1,19 @@
-//! Chance that can be had again. Next: `oracle.rs`.
+//! A random source whose sequence a test can repeat. Next: `oracle.rs`.
 
-/// A small generator with a seed that a failure names.
-pub(super) struct Dice(pub(super) u64);
+/// A small generator. A failing test names the seed.
+pub(super) struct Random(pub(super) u64);
 
-impl Dice {
-    pub(super) fn roll(&mut self, sides: usize) -> usize {
+impl Random {
+    /// Returns a number below `bound`.
+    pub(super) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        (self.0 % sides as u64) as usize
+        (self.0 % bound as u64) as usize
     }
 
+    /// Returns one of these values.
     pub(super) fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.roll(of.len())]
+        of[self.below(of.len())]
     }
 }

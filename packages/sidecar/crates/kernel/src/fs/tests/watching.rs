@@ -20,7 +20,7 @@ pub(super) fn told(guest: &Guest) -> Vec<(u32, Vec<(u8, String)>)> {
         }
         all
     };
-    events.iter().map(|event| (event.operation, entries(&event.bytes))).collect()
+    events.iter().map(|event| (event.operation.get(), entries(&event.bytes))).collect()
 }
 
 pub(super) fn watch(guest: &mut Guest, path: &str, flags: i64) -> u32 {

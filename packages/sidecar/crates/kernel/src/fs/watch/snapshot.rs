@@ -5,16 +5,19 @@ use super::{Ear, MAX_KEPT, Watcher, Watchers};
 use crate::fs::node::Ino;
 use crate::fs::snapshot::Surroundings;
 use crate::fs::tree::FileSystem;
+use crate::ids::MAX_ID;
+use crate::ids::OperationId;
 use crate::permissions::Permissions;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// See the module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct WatchSnapshot {
-    pid: u32,
-    operation: u32,
+    pid: Pid,
+    operation: Option<OperationId>,
     pub(in crate::fs) node: Ino,
     #[serde(with = "serde_bytes")]
     name: Box<[u8]>,
@@ -43,18 +46,18 @@ impl Watcher {
     }
 
     /// The process and the operation that the next change will complete.
-    pub(in crate::fs) fn waiter(&self) -> Option<(u32, u32)> {
+    pub(in crate::fs) fn waiter(&self) -> Option<(Pid, OperationId)> {
         let Ear::Program(operations) = &self.ear else { return None };
-        self.armed.then(|| (operations.pid(), self.operation))
+        Some((operations.pid(), self.operation.filter(|_| self.armed)?))
     }
 }
 
 impl Watchers {
     pub(in crate::fs) fn snapshot(&self) -> Vec<WatchSnapshot> {
-        self.0.iter().filter_map(Watcher::save).collect()
+        self.0.iter().filter_map(Watcher::snapshot).collect()
     }
 
-    pub(in crate::fs) fn waiters(&self) -> impl Iterator<Item = (u32, u32)> {
+    pub(in crate::fs) fn waiters(&self) -> impl Iterator<Item = (Pid, OperationId)> {
         self.0.iter().filter_map(Watcher::waiter)
     }
 }
@@ -70,7 +73,7 @@ impl WatchSnapshot {
         let mut made = Watcher::new(self.node, self.name.clone(), self.recursive, Ear::Program(operations.clone()));
         (made.operation, made.permissions) = (self.operation, permissions);
         // It may have told a change since: that lies with the operation's results then.
-        made.armed = self.armed && operations.is_pending(self.operation);
+        made.armed = self.armed && self.operation.is_some_and(|operation| operations.is_pending(operation));
         let cost = (self.kept.len() + self.last.len()) as u64;
         if made.charge.as_mut().is_some_and(|charge| !charge.raise_to(cost)) {
             let limit = around.usage.limits.kernel_bytes;
@@ -87,11 +90,11 @@ impl WatchSnapshot {
     /// Whether a watcher may be like this.
     pub(in crate::fs) fn is_sound(&self) -> bool {
         let entry = 4 + usize::from(u16::MAX);
-        self.operation <= i32::MAX.unsigned_abs()
+        self.operation.is_none_or(|operation| operation.get() <= MAX_ID)
             && self.name.len() <= super::super::node::MAX_NAME
             && self.kept.len() <= MAX_KEPT
             && self.last.len() <= entry
-            && (!self.armed || self.kept.is_empty())
+            && (!self.armed || (self.kept.is_empty() && self.operation.is_some()))
     }
 }
 

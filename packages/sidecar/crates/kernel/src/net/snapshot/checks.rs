@@ -1,13 +1,14 @@
 //! Sockets out of a file: numbers that a program could not have brought about are refused, so that the table's own rules hold for what comes.
 
 use super::SocketsSnapshot;
+use crate::ids::MAX_ID;
+use crate::ids::SocketId;
 use crate::net::address::Address;
 use crate::net::datagram::ENTRY;
 use crate::net::descriptor_passing::MOST;
-use crate::net::socket::{Domain, Listener, Role, Socket};
-use crate::net::stream::MAX_BACKLOG;
 use crate::net::network::MAX_WAITERS;
-use crate::operations::LAST;
+use crate::net::socket::{Domain, Listener, Role, Socket, WaitOwner};
+use crate::net::stream::MAX_BACKLOG;
 use std::collections::{HashMap, HashSet};
 
 /// Why a value is refused.
@@ -16,7 +17,7 @@ type Damage = &'static str;
 impl SocketsSnapshot {
     /// `descriptions`: how many there are that a parcel may be.
     pub(crate) fn check(&self, descriptions: usize) -> Result<(), Damage> {
-        if self.last > LAST || self.sockets.keys().any(|id| !(1..=LAST).contains(id)) {
+        if self.last.iter().chain(self.sockets.keys()).any(|id| id.get() > MAX_ID) {
             return Err("a socket's number");
         }
         let waiting = self.check_queues()?;
@@ -37,7 +38,7 @@ impl SocketsSnapshot {
                 return Err("a parcel");
             }
         }
-        if self.strangers.iter().any(|id| !self.sockets.contains_key(id)) {
+        if self.inbound.iter().any(|id| !self.sockets.contains_key(id)) {
             return Err("a connection from outside without its socket");
         }
         Ok(())
@@ -67,9 +68,13 @@ impl SocketsSnapshot {
         }
         let mut owners = HashMap::new();
         for waiter in &socket.waiters {
-            let own: &mut usize = owners.entry(waiter.owner).or_default();
+            let own: &mut usize = owners.entry(waiter.owner.pid()).or_default();
             *own += 1;
-            if waiter.operation > LAST || *own > MAX_WAITERS || (waiter.owner == NOBODY && waiter.operation != id) {
+            let is_sound = match waiter.owner {
+                WaitOwner::Operation(_, operation) => operation.get() <= MAX_ID,
+                WaitOwner::Embedder => true,
+            };
+            if !is_sound || *own > MAX_WAITERS {
                 return Err("a socket's waiter");
             }
         }

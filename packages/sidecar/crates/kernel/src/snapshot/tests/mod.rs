@@ -6,12 +6,13 @@ mod embedder;
 mod parts;
 mod same;
 
-use super::{Reattach, RestoredKernel, KernelSnapshot};
+use super::{KernelSnapshot, Reattach, RestoredKernel};
 use crate::caller::Caller;
 use crate::limits::Limits;
 use crate::testing::FakeCaller;
 use crate::{Arguments, Event, Kernel, Process, call};
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
 use std::sync::Arc;
 
 /// A kernel and its programs.
@@ -87,7 +88,7 @@ impl World {
     }
 
     /// The number that a further child would get.
-    fn fork_pid(&self, parent: usize) -> u32 {
+    fn fork_pid(&self, parent: usize) -> Pid {
         let pid = self.kernel.processes.enter_child(self.guests[parent].program.pid(), false).expect("room");
         self.kernel.processes.remove(pid);
         pid

@@ -26,14 +26,14 @@ fn who_waited_for_a_socket_hears_of_it_in_the_copy() {
     let copy = world.copy();
     assert_eq!(copy.guests[0].events(), []);
     copy.guests[0].write(one, b"x").expect("room");
-    let heard: Vec<_> = copy.guests[0].events().iter().map(|event| (i64::from(event.operation), event.result)).collect();
+    let heard: Vec<_> = copy.guests[0].events().iter().map(|event| (event.operation.answer(), event.result)).collect();
     assert_eq!(heard, [(operation, 1)]);
     assert_eq!(world.guests[0].events(), []);
 }
 
 /// Operations and results.
 fn heard(guest: &Guest) -> Vec<(i64, i32)> {
-    guest.events().iter().map(|event| (i64::from(event.operation), event.result)).collect()
+    guest.events().iter().map(|event| (event.operation.answer(), event.result)).collect()
 }
 
 /// A socket that listens at a port of the loopback.
@@ -75,12 +75,12 @@ fn listeners_queues_and_connections_go_on() {
 fn a_child_that_ended_is_asked_about_and_one_that_lives_is_waited_for() {
     let mut world = World::new(1);
     let children = [world.fork(0), world.fork(0)].map(|at| world.guests[at].program.pid());
-    let told = world.guests[0].ok(0x401, &[i64::from(children[1]).into()]);
+    let told = world.guests[0].ok(0x401, &[i64::from(children[1].get()).into()]);
     let gone = world.guests.remove(1);
     gone.program.process().close();
     world.kernel.processes.exited(children[0], crate::Status::Code(3), false);
     let copy = world.copy();
-    assert_eq!(copy.guests[0].sys(0x40a, &[i64::from(children[0]).into()]).0, Ok(0x300));
+    assert_eq!(copy.guests[0].sys(0x40a, &[i64::from(children[0].get()).into()]).0, Ok(0x300));
     copy.kernel.processes.exited(children[1], crate::Status::Code(4), false);
     assert_eq!(heard(&copy.guests[0]), [(told, 0x400)]);
     assert_eq!(copy.kernel.counts().0, 1);
@@ -93,7 +93,7 @@ fn who_went_while_the_rest_was_saved_was_killed_and_its_ends_are_closed() {
     let (one, other) = world.guests[0].pair();
     let child = world.fork(0);
     world.guests[0].ok(0x201, &[other.into(), 0.into()]);
-    let pid = i64::from(world.guests[child].program.pid());
+    let pid = i64::from(world.guests[child].program.pid().get());
     let told = world.guests[0].ok(0x401, &[pid.into()]);
     let end = world.guests[0].ok(0x20d, &[one.into(), READ.into()]);
     // The child's table is not saved.

@@ -57,7 +57,7 @@ impl World {
         let gone = self.guests.remove(at).program;
         gone.process().close();
         self.kernel.processes.exited(gone.pid(), status, false);
-        i64::from(gone.pid())
+        i64::from(gone.pid().get())
     }
 }
 
@@ -146,7 +146,7 @@ impl Guest {
 
     fn waits_for_socket(&self, operation: i64) -> bool {
         let waiters = self.program.process().kernel.sockets.waiters();
-        waiters.iter().any(|(pid, own)| (*pid, i64::from(*own)) == (self.program.pid(), operation))
+        waiters.iter().any(|(pid, own)| (*pid, own.answer()) == (self.program.pid(), operation))
     }
 
     fn ok_or_99(&self, number: u32, arguments: &[Arg<'_>]) -> i64 {

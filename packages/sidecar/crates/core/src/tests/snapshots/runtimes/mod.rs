@@ -15,6 +15,7 @@ mod usage;
 
 use super::*;
 use crate::{Held, ProgramInfo, RestoreOptions, Snapshot, SnapshotOptions};
+use coldframe_ids::Pid;
 use std::collections::HashMap;
 
 /// A resident program and its sink's events.
@@ -81,7 +82,7 @@ pub(super) fn take(runtime: &Runtime) -> Arc<Snapshot> {
 pub(super) struct RestoredCopy {
     pub(super) runtime: Runtime,
     pub(super) programs: Vec<(ProgramInfo, Process)>,
-    pub(super) events: HashMap<u32, Receiver<SinkEvent>>,
+    pub(super) events: HashMap<Pid, Receiver<SinkEvent>>,
 }
 
 impl RestoredCopy {
@@ -112,7 +113,7 @@ pub(super) fn copy(core: &Core, snapshot: &Arc<Snapshot>) -> RestoredCopy {
 pub(super) type Programs = Vec<(ProgramInfo, Process)>;
 
 /// Rolls back. A program that replaces another keeps its sink. All others get new sinks.
-pub(super) fn rollback(runtime: &Runtime, snapshot: &Arc<Snapshot>) -> (Programs, HashMap<u32, Receiver<SinkEvent>>) {
+pub(super) fn rollback(runtime: &Runtime, snapshot: &Arc<Snapshot>) -> (Programs, HashMap<Pid, Receiver<SinkEvent>>) {
     let mut sinks = HashMap::new();
     let programs = runtime.rollback(snapshot, &mut |info, old| {
         old.unwrap_or_else(|| {

@@ -4,7 +4,7 @@ mod hostile;
 mod real;
 mod round_trip;
 
-use super::super::outside::EmbedderFiles;
+use super::super::embedder::EmbedderFiles;
 use super::Archive;
 use crate::Kernel;
 use crate::fs::reports::FileType;

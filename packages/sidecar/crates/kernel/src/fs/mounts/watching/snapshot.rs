@@ -6,8 +6,10 @@ use super::super::super::snapshot::Surroundings;
 use super::super::super::watch::{WatchSnapshot, Watcher, check_count};
 use super::super::Mount;
 use super::{HostWatchers, Shared, Watch, hold};
+use crate::ids::OperationId;
 use coldframe_error::Errno;
 use coldframe_error::Error;
+use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -32,7 +34,7 @@ impl HostWatchers {
         shared.watches.lock().iter().filter_map(of).collect()
     }
 
-    pub(in crate::fs) fn waiters(&self) -> Vec<(u32, u32)> {
+    pub(in crate::fs) fn waiters(&self) -> Vec<(Pid, OperationId)> {
         let Some(shared) = &self.0 else { return Vec::new() };
         shared.watches.lock().iter().filter_map(|watch| watch.watcher.waiter()).collect()
     }

@@ -5,7 +5,7 @@ use super::*;
 
 fn bytes_of(guest: &Guest) -> Vec<u8> {
     let mut written = Vec::new();
-    let _ = save(&[guest]).rewritten(|bytes| {
+    let _ = snapshot(&[guest]).rewritten(|bytes| {
         written.clone_from(&bytes);
         bytes
     });
@@ -80,7 +80,7 @@ fn what_the_other_tests_copy_comes_through_as_bytes() {
     let gone = open(&mut guest, "/tmp/gone", READ_WRITE_CREATE);
     write(&mut guest, gone, b"gone");
     guest.plain(0x09, &["/tmp/gone".into()]);
-    let saved = save(&[&guest]).rewritten(|bytes| bytes).expect("sound");
+    let saved = snapshot(&[&guest]).rewritten(|bytes| bytes).expect("sound");
     let mut copy = given.only(&saved);
     assert_eq!(copy.program.process().kernel.files.lock().watches(), 2);
     assert_eq!(read(&mut copy, file, 3).expect("there"), b"345");

@@ -33,8 +33,8 @@ fn cost() {
             assert!(read.is_ok());
         });
         println!("{files} files: {written} bytes");
-        let saved = save(&[&guest]);
-        measure(&format!("{files} files, a program: save"), 10_000, || drop(black_box(save(&[&guest]))));
+        let saved = snapshot(&[&guest]);
+        measure(&format!("{files} files, a program: save"), 10_000, || drop(black_box(snapshot(&[&guest]))));
         measure(&format!("{files} files, a program: revival"), 10_000, || drop(black_box(Kernel::restore(&saved, with()))));
     }
 }

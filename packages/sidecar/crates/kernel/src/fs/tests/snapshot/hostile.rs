@@ -1,6 +1,6 @@
 //! Bytes that somebody else has written: whatever they are, they are refused or they are files, and nothing ends or hangs because of them.
 
-use super::super::dice::Dice;
+use super::super::random::Random;
 use super::super::watching::watch;
 use super::*;
 use crate::fs::FilesSnapshot;
@@ -115,20 +115,20 @@ fn use_all(guest: &mut Guest) {
 }
 
 /// Changes bytes as someone who does not know them would, and as someone who does.
-fn change(bytes: &mut Vec<u8>, dice: &mut Dice) {
-    for _ in 0..=dice.roll(3) {
-        let at = dice.roll(bytes.len());
+fn change(bytes: &mut Vec<u8>, random: &mut Random) {
+    for _ in 0..=random.below(3) {
+        let at = random.below(bytes.len());
         // Where the guest's own things are: the most is the base tree's.
-        let at = if dice.roll(2) == 0 { at } else { bytes.len() - 1 - dice.roll(bytes.len().min(1_500)) };
-        match dice.roll(7) {
-            0 => bytes[at] ^= 1 << dice.roll(8),
-            1 => bytes[at] = dice.pick(&[0, 1, 2, 3, 0x7f, 0x80, 0xff]),
+        let at = if random.below(2) == 0 { at } else { bytes.len() - 1 - random.below(bytes.len().min(1_500)) };
+        match random.below(7) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => bytes[at] = random.pick(&[0, 1, 2, 3, 0x7f, 0x80, 0xff]),
             2 => bytes[at] = bytes[at].wrapping_add(1),
             3 => drop(bytes.remove(at)),
-            4 => bytes.insert(at, dice.roll(256) as u8),
+            4 => bytes.insert(at, random.below(256) as u8),
             5 => {
-                let from = dice.roll(bytes.len());
-                let run = bytes[from..(from + dice.roll(40)).min(bytes.len())].to_vec();
+                let from = random.below(bytes.len());
+                let run = bytes[from..(from + random.below(40)).min(bytes.len())].to_vec();
                 bytes.splice(at..at, run).for_each(drop);
             }
             _ => bytes.splice(at..(at + 1).min(bytes.len()), [0xff; 9].into_iter().chain([1])).for_each(drop),
@@ -142,9 +142,9 @@ fn any_change_of_the_bytes_is_refused_or_harmless() {
     let world = world("change");
     let (mut refused, mut taken) = (0, 0);
     for seed in 1..=rounds {
-        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let altered = save(&[&world.guest]).rewritten(|mut bytes| {
-            change(&mut bytes, &mut dice);
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let altered = snapshot(&[&world.guest]).rewritten(|mut bytes| {
+            change(&mut bytes, &mut random);
             bytes
         });
         match altered.ok().and_then(|saved| world.given.restore(&saved).ok()) {
@@ -162,12 +162,12 @@ fn any_change_of_the_bytes_is_refused_or_harmless() {
 fn bytes_that_end_early_are_refused() {
     let guest = anything();
     let mut len = 0;
-    let _ = save(&[&guest]).rewritten(|bytes| {
+    let _ = snapshot(&[&guest]).rewritten(|bytes| {
         len = bytes.len();
         bytes
     });
     for end in (0..len).step_by(97).chain(len.saturating_sub(200)..len) {
-        let cut = save(&[&guest]).rewritten(|mut bytes| {
+        let cut = snapshot(&[&guest]).rewritten(|mut bytes| {
             bytes.truncate(end);
             bytes
         });
@@ -239,14 +239,14 @@ fn what_no_runtime_can_have_brought_about_is_refused() {
         ("something open that cannot be", Box::new(move |files| node(files, null).body = Body::Device(Device::Full))),
     ];
     for (reason, change) in cases {
-        let refused = save(&[&guest]).with_files(change).rewritten(|bytes| bytes).err();
+        let refused = snapshot(&[&guest]).with_files(change).rewritten(|bytes| bytes).err();
         assert_eq!(refused, Some(reason));
     }
-    assert!(save(&[&guest]).with_files(|_| {}).rewritten(|bytes| bytes).is_ok());
+    assert!(snapshot(&[&guest]).with_files(|_| {}).rewritten(|bytes| bytes).is_ok());
     let world = world("sound");
     let over = |change: fn(&mut Below)| {
         let moved = world.guest.program.process().kernel.files.lock().raised.values().next().copied().expect("the root");
-        save(&[&world.guest])
+        snapshot(&[&world.guest])
             .with_files(|files| change(names(files, moved).below.as_mut().expect("an overlay")))
             .rewritten(|bytes| bytes)
     };
@@ -261,8 +261,9 @@ fn what_no_runtime_can_have_brought_about_is_refused() {
 #[test]
 fn a_mount_that_lies_elsewhere_than_the_caller_has_said_is_refused() {
     let world = world("elsewhere");
-    let refused =
-        |change: &dyn Fn(&mut FilesSnapshot)| save(&[&world.guest]).with_files(|files| change(files)).rewritten(|bytes| bytes).err();
+    let refused = |change: &dyn Fn(&mut FilesSnapshot)| {
+        snapshot(&[&world.guest]).with_files(|files| change(files)).rewritten(|bytes| bytes).err()
+    };
     assert_eq!(refused(&|_| {}), None);
     let named = |files: &FilesSnapshot, name: &[u8]| {
         let mut mounts = files.mounts.iter();

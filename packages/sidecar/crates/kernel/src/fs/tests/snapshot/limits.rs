@@ -17,7 +17,7 @@ fn what_does_not_fit_is_named() {
     guest.plain(0x1f, &["/tmp".into(), 0.into()]);
     let text = open(&mut guest, "/proc/meminfo", 0);
     assert!(read(&mut guest, text, 10).is_ok());
-    let saved = save(&[&guest]);
+    let saved = snapshot(&[&guest]);
     let wide = Limits::default();
     assert_eq!(refused(&saved, Limits { filesystem_bytes: 9_999, ..wide }), ("filesystem bytes", 9_999));
     assert_eq!(refused(&saved, Limits { inodes: 0, ..wide }), ("inodes", 0));

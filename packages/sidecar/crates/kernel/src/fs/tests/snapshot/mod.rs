@@ -12,7 +12,7 @@ use crate::Kernel;
 use crate::fs::options::FileSystemOptions;
 use crate::fs::options::MountOptions;
 use crate::limits::Limits;
-use crate::snapshot::{Reattach, KernelSnapshot};
+use crate::snapshot::{KernelSnapshot, Reattach};
 use coldframe_error::Error;
 use std::sync::Arc;
 
@@ -51,12 +51,12 @@ impl Given {
 /// A copy with the same mounts, which was bytes on the way.
 pub(super) fn by_bytes(guest: &Guest) -> Guest {
     let (mounts, file_systems) = guest.program.process().kernel.reattach();
-    let saved = save(&[guest]).rewritten(|bytes| bytes).expect("what a runtime has brought about is sound");
+    let saved = snapshot(&[guest]).rewritten(|bytes| bytes).expect("what a runtime has brought about is sound");
     Given { mounts, file_systems, ..Given::default() }.only(&saved)
 }
 
 fn copy(guest: &Guest) -> Guest {
-    Given::default().only(&save(&[guest]))
+    Given::default().only(&snapshot(&[guest]))
 }
 
 fn used(guest: &Guest) -> (u64, u64) {
@@ -160,7 +160,7 @@ fn two_programs_share_in_the_copy_what_they_shared() {
     let other = Guest::of(&kernel, "/workspace");
     let shared = one.program.process().files.descriptors.lock().get(fd).expect("open");
     assert_eq!(other.program.process().add_descriptor(shared), Ok(fd));
-    let mut copies = Given::default().restore(&save(&[&one, &other])).expect("a copy");
+    let mut copies = Given::default().restore(&snapshot(&[&one, &other])).expect("a copy");
     assert_eq!(read(&mut copies[0], fd, 4).expect("there"), b"0123");
     assert_eq!(read(&mut copies[1], fd, 4).expect("there"), b"4567");
     assert_eq!(read(&mut one, fd, 4).expect("there"), b"0123");
@@ -208,7 +208,7 @@ fn a_program_that_is_not_in_the_value_holds_nothing_in_the_copy() {
     let fd = open(&mut other, "/tmp/f", READ_WRITE_CREATE);
     write(&mut other, fd, b"bytes");
     other.plain(0x09, &["/tmp/f".into()]);
-    let alone = Given::default().only(&save(&[&one]));
+    let alone = Given::default().only(&snapshot(&[&one]));
     assert_eq!((used(&other), used(&alone)), ((5, 1), (0, 0)));
     assert_eq!(alone.program.process().kernel.files.lock().holds.len(), 1);
 }

@@ -45,7 +45,7 @@ fn a_mount_that_nobody_brings_is_named() {
     let system = FileSystemOptions { guest_path: "/app".to_owned(), number: 7, read_only: false };
     let mounts = vec![mount("/m", &folder, false), mount("/p/", &folder, true)];
     let all = Given { mounts, file_systems: vec![system.clone()], ..Given::default() };
-    let saved = save(&[&guest(&all)]);
+    let saved = snapshot(&[&guest(&all)]);
     let lacking = |mounts: &[MountOptions], systems: &[FileSystemOptions]| {
         let given = Given { mounts: mounts.to_vec(), file_systems: systems.to_vec(), ..Given::default() };
         match given.restore(&saved).err() {
@@ -75,7 +75,7 @@ fn a_mount_has_its_number_again_and_may_lead_to_another_folder() {
     let mut original = guest(&given(&before));
     let dev = |guest: &mut Guest, path: &str| guest.stat(path, true).expect(path)[0];
     let numbers = ["/m/file", "/m/dir/deep/file", "/w/file"].map(|path| dev(&mut original, path));
-    let saved = save(&[&original]);
+    let saved = snapshot(&[&original]);
     // In any order, with another folder, and one more.
     let after =
         [mount("/new", &one, false), mount("/w", &other, false), mount("/m/dir/deep", &other, false), mount("/m", &one, false)];
@@ -88,7 +88,7 @@ fn a_mount_has_its_number_again_and_may_lead_to_another_folder() {
     let (folders, systems) = copy.program.process().kernel.reattach();
     assert_eq!((folders.len(), systems.len()), (4, 0));
     let again = Given { mounts: folders, ..Given::default() };
-    assert_eq!(again.only(&save(&[&copy])).read_file("/new/other").expect("there"), b"other");
+    assert_eq!(again.only(&snapshot(&[&copy])).read_file("/new/other").expect("there"), b"other");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn an_open_file_of_a_mount_is_opened_again_at_its_position() {
     let mut guest = guest(&with);
     let fd = open(&mut guest, "/m/file", 2);
     assert_eq!(read(&mut guest, fd, 4).expect("there"), b"0123");
-    let mut copy = with.only(&save(&[&guest]));
+    let mut copy = with.only(&snapshot(&[&guest]));
     assert_eq!(read(&mut copy, fd, 4).expect("there"), b"4567");
     assert_eq!(write(&mut copy, fd, b"AB"), 2);
     assert_eq!(std::fs::read(folder.0.join("file")).expect("there"), b"01234567AB");
@@ -111,7 +111,7 @@ fn what_is_not_there_any_more_is_lost_and_says_so() {
     let with = given(&[mount("/m", &folder, false)]);
     let mut guest = guest(&with);
     let fds = [open(&mut guest, "/m/file", 2), open(&mut guest, "/m/other", 2)];
-    let saved = save(&[&guest]);
+    let saved = snapshot(&[&guest]);
     std::fs::remove_file(folder.0.join("file")).expect("there");
     std::fs::rename(folder.0.join("dir/inner"), folder.0.join("other")).expect("there");
     let mut copy = with.only(&saved);
@@ -125,7 +125,7 @@ fn what_is_not_there_any_more_is_lost_and_says_so() {
         let link = format!("/proc/self/fd/{fd}");
         assert_eq!(copy.plain(0x00, &[link.as_str().into(), 0.into(), 0.into()]), EIO);
         // A copy of the copy has lost it as well.
-        let mut third = with.only(&save(&[&copy]));
+        let mut third = with.only(&snapshot(&[&copy]));
         assert_eq!(read(&mut third, fd, 4), Err(EIO));
         assert_eq!(copy.plain(0x01, &[fd.into()]), 0);
     }
@@ -142,7 +142,7 @@ fn what_was_changed_in_an_overlay_is_in_the_copy() {
     guest.write_file("/p/file", b"changed");
     guest.plain(0x09, &["/p/other".into()]);
     guest.write_file("/p/dir/new", b"new");
-    let mut copy = with.only(&save(&[&guest]));
+    let mut copy = with.only(&snapshot(&[&guest]));
     assert_eq!(used(&copy), used(&guest));
     assert_eq!(copy.read_file("/p/file").expect("there"), b"changed");
     assert_eq!(copy.read_file("/p/other"), Err(-2));
@@ -173,8 +173,8 @@ fn a_listing_of_a_mount_goes_on_and_the_original_loses_nothing() {
         guest.write_file("/m/own", b"");
         let fd = open(&mut guest, "/m", DIRECTORY);
         let begun = rest_of(&mut guest, fd, 300, true).expect("names");
-        let mut copy = with.only(&save(&[&guest]));
-        let mut third = with.only(&save(&[&copy]));
+        let mut copy = with.only(&snapshot(&[&guest]));
+        let mut third = with.only(&snapshot(&[&copy]));
         let rest = rest_of(&mut guest, fd, 300, false).expect("names");
         assert_eq!(begun.len() + rest.len(), 504);
         assert_eq!(rest_of(&mut copy, fd, 300, false).expect("names"), rest);
@@ -195,7 +195,7 @@ fn a_listing_that_cannot_be_saved_whole_fails_where_it_is_torn() {
     let mut guest = guest(&with);
     let fd = open(&mut guest, "/m", DIRECTORY);
     let begun = rest_of(&mut guest, fd, 300, true).expect("names").len();
-    let mut copy = with.only(&save(&[&guest]));
+    let mut copy = with.only(&snapshot(&[&guest]));
     assert_eq!(begun + rest_of(&mut guest, fd, 300, false).expect("the original has all").len(), 2_003);
     assert_eq!(rest_of(&mut copy, fd, 300, false), Err(-5));
 }
@@ -206,12 +206,12 @@ fn a_watch_of_a_mount_is_made_again_or_given_up() {
     let with = given(&[mount("/m", &folder, false)]);
     let mut guest = guest(&with);
     let (dir, file) = (watch(&mut guest, "/m/dir", 0), watch(&mut guest, "/m/file", 0));
-    let saved = save(&[&guest]);
+    let saved = snapshot(&[&guest]);
     std::fs::remove_file(folder.0.join("file")).expect("there");
     let copy = with.only(&saved);
     let given_up = copy.program.process().operations.take();
     let canceled = i32::try_from(Errno::ECANCELED.negative()).expect("small");
-    assert_eq!(given_up.iter().map(|event| (event.operation, event.result)).collect::<Vec<_>>(), [(file, canceled)]);
+    assert_eq!(given_up.iter().map(|event| (event.operation.get(), event.result)).collect::<Vec<_>>(), [(file, canceled)]);
     std::fs::write(folder.0.join("dir/new"), "").expect("a file");
     let deadline = Instant::now() + Duration::from_secs(20);
     let heard = loop {
@@ -229,7 +229,7 @@ fn a_watch_of_a_mount_is_made_again_or_given_up() {
 fn a_file_system_of_the_caller_is_asked_by_its_new_number() {
     let system = |number| FileSystemOptions { guest_path: "/app".to_owned(), number, read_only: false };
     let with = |number| Given { file_systems: vec![system(number)], ..Given::default() };
-    let copy = with(9).only(&save(&[&guest(&with(7))]));
+    let copy = with(9).only(&snapshot(&[&guest(&with(7))]));
     assert_eq!(copy.program.process().kernel.reattach().1, [system(9)]);
     assert!(copy.program.process().kernel.asks.load(std::sync::atomic::Ordering::Relaxed));
 }

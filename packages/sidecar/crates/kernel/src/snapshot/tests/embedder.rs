@@ -5,22 +5,23 @@ use crate::embedder::{BindingOptions, Embedder, HostCall};
 use crate::net::inbound::{NetworkEvent, Target};
 use crate::permissions::policy::{PermissionPolicy, ScopePolicy, Verdict};
 use coldframe_error::Error;
+use coldframe_ids::{ConnectionId, HostCallId};
 use parking_lot::Mutex;
 
 /// A caller that remembers what it was asked and told.
 #[derive(Default)]
 struct Caller {
-    calls: Mutex<Vec<u32>>,
-    told: Mutex<Vec<(u32, NetworkEvent)>>,
+    calls: Mutex<Vec<HostCallId>>,
+    told: Mutex<Vec<(ConnectionId, NetworkEvent)>>,
 }
 
 impl Embedder for Caller {
     fn call(&self, call: HostCall) {
         self.calls.lock().push(call.number);
     }
-    fn cancel(&self, _number: u32) {}
-    fn network(&self, number: u32, event: NetworkEvent) {
-        self.told.lock().push((number, event));
+    fn cancel(&self, _id: HostCallId) {}
+    fn network(&self, id: ConnectionId, event: NetworkEvent) {
+        self.told.lock().push((id, event));
     }
 }
 
@@ -51,17 +52,17 @@ fn connections_from_outside_are_reset_and_listeners_stay() {
     let server = guest.ok(0x200, &[2.into(), 1.into()]);
     guest.ok(0x202, &[server.into(), "127.0.0.1".into(), 80.into()]);
     guest.ok(0x203, &[server.into(), 5.into()]);
-    for number in [1, 2] {
-        world.kernel.visit(number, &port()).expect("somebody listens");
+    for id in [1, 2].map(ConnectionId::new) {
+        world.kernel.connect_inbound(id, &port()).expect("somebody listens");
     }
     let accepted = guest.ok(0x204, &[server.into()]);
-    world.kernel.sockets.visitor_writes(1, b"unread", false);
+    world.kernel.sockets.inbound_write(ConnectionId::new(1), b"unread", false);
     assert_eq!(guest.read(accepted).expect("there"), b"unread");
     let armed = guest.ok(0x20d, &[accepted.into(), 1.into()]);
     let copy = world.copy();
     let heard = copy.guests[0].events();
     assert_eq!(heard.len(), 1);
-    assert_eq!(i64::from(heard[0].operation), armed);
+    assert_eq!(heard[0].operation.answer(), armed);
     assert_eq!(copy.guests[0].read(accepted), Err(Errno::ECONNRESET));
     assert_eq!(copy.guests[0].write(accepted, b"x"), Err(Errno::EPIPE));
     // The second was not accepted yet: it is, and has been reset.
@@ -69,11 +70,11 @@ fn connections_from_outside_are_reset_and_listeners_stay() {
     assert_eq!(copy.guests[0].read(second), Err(Errno::ECONNRESET));
     assert_eq!(copy.kernel.listeners().len(), 1);
     let here = attached(&copy);
-    copy.kernel.visit(1, &port()).expect("it listens here too");
+    copy.kernel.connect_inbound(ConnectionId::new(1), &port()).expect("it listens here too");
     assert_eq!(here.told.lock().len(), 0);
     // The original's goes on.
     guest.write(accepted, b"y").expect("room");
-    assert!(caller.told.lock().contains(&(1, NetworkEvent::Data(b"y".to_vec()))));
+    assert!(caller.told.lock().contains(&(ConnectionId::new(1), NetworkEvent::Data(b"y".to_vec()))));
 }
 
 #[test]
@@ -84,7 +85,7 @@ fn a_call_under_way_is_answered_in_the_original_only() {
     let operation = ask(&world.guests[0], "a").expect("it is there");
     let copy = world.copy();
     let events = copy.guests[0].events();
-    assert_eq!((i64::from(events[0].operation), events[0].result), (operation, -125));
+    assert_eq!((events[0].operation.answer(), events[0].result), (operation, -125));
     assert_eq!(events[0].bytes, super::super::UNANSWERED);
     let number = caller.calls.lock()[0];
     world.kernel.answer(number, Ok(b"=1".to_vec()));
@@ -115,17 +116,20 @@ fn who_takes_a_kernels_place_has_its_caller_and_its_numbers_go_on() {
     ask(&world.guests[0], "a").expect("it is there");
     world.kernel.set_bindings(binding("b")).expect("a free name");
     world.kernel.permissions.set(&deny).expect("no mistake");
-    world.kernel.await_listener(9, &port()).expect("room");
+    world.kernel.await_listener(ConnectionId::new(9), &port()).expect("room");
     let copy = World::restore(&saved);
     copy.kernel.take_over(&world.kernel, &Error::Canceled).expect("no name is taken");
-    assert_eq!(*caller.told.lock(), [(9, NetworkEvent::Listener(Err(Error::Canceled)))]);
+    assert_eq!(*caller.told.lock(), [(ConnectionId::new(9), NetworkEvent::Listener(Err(Error::Canceled)))]);
     assert_eq!(ask(&copy.guests[0], "a"), Err(Errno::ENOENT));
     let operation = ask(&copy.guests[0], "b").expect("it is there");
     let [first, second] = caller.calls.lock()[..] else { panic!("two calls") };
     copy.kernel.answer(first, Ok(b"late".to_vec()));
     assert_eq!(copy.guests[0].events(), []);
     copy.kernel.answer(second, Ok(b"=2".to_vec()));
-    assert_eq!(copy.guests[0].events()[0], Event { operation: operation as u32, result: 0, bytes: b"=2".to_vec() });
+    assert_eq!(
+        copy.guests[0].events()[0],
+        Event { operation: crate::testing::operation(operation as u32), result: 0, bytes: b"=2".to_vec() }
+    );
     assert_eq!(PermissionPolicy::from(copy.kernel.permissions.snapshot()), deny);
 }
 
