@@ -1,4 +1,4 @@
-//! Bindings, system calls 0x600 to 0x6ff: functions of the caller outside that programs call by name.
+//! Bindings: functions of the embedder that programs call by name.
 //!
 //! The kernel knows their names and how much input they take; a call of another name never leaves the box. What the bytes say is between the
 //! guest's library (`packages/runner/bootstrap/call-binding.js`) and the SDK. Commands on PATH that call a binding are files that name it, like those of
@@ -11,6 +11,7 @@ use super::{Answer, Arguments, Kernel};
 use crate::caller::Caller;
 use crate::embedder::BindingOptions;
 use crate::ids::OperationId;
+use coldframe_abi::system_calls::BindingCall;
 use coldframe_error::Errno;
 use coldframe_error::Error;
 use parking_lot::Mutex;
@@ -163,12 +164,11 @@ fn head_of(binding: &str) -> Vec<u8> {
 }
 
 /// Carries out a call of the family.
-pub(super) fn call(program: &dyn Caller, number: u32, arguments: &Arguments<'_>) -> Answer {
-    match number & 0xff {
-        0x00 => ask(program, CALL, arguments.bytes(0)?, arguments.bytes(2)?),
-        0x01 => host_calls::cancel(program, arguments.operation(0)?.ok_or(Errno::ENOENT)?).map(|()| 0),
-        0x02 => ask(program, DESCRIBE, arguments.bytes(0)?, &[]),
-        _ => Err(Errno::ENOSYS),
+pub(super) fn call(program: &dyn Caller, call: BindingCall, arguments: &Arguments<'_>) -> Answer {
+    match call {
+        BindingCall::Call => ask(program, CALL, arguments.bytes(0)?, arguments.bytes(2)?),
+        BindingCall::Cancel => host_calls::cancel(program, arguments.operation(0)?.ok_or(Errno::ENOENT)?).map(|()| 0),
+        BindingCall::Describe => ask(program, DESCRIBE, arguments.bytes(0)?, &[]),
     }
 }
 

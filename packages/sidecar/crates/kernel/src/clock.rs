@@ -1,7 +1,8 @@
-//! Family 0x500: time zones. The rules come with the zone database that the crate `jiff` carries, so that they do not depend on what the host
-//! has installed, and two machines agree.
+//! Time zones. The rules are in the zone database of the crate `jiff`. So they do not depend on the
+//! host's installation, and two machines agree.
 
 use super::{Answer, Arguments};
+use coldframe_abi::system_calls::ClockCall;
 use coldframe_error::Errno;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, civil::DateTime};
@@ -20,10 +21,9 @@ const LAST_MS: i64 = 253_402_128_000_000;
 
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
-pub(super) fn call(number: u32, arguments: &mut Arguments<'_>) -> Answer {
-    match number {
-        0x500 => zone_offset(arguments),
-        _ => Err(Errno::ENOSYS),
+pub(super) fn call(call: ClockCall, arguments: &mut Arguments<'_>) -> Answer {
+    match call {
+        ClockCall::ZoneOffset => zone_offset(arguments),
     }
 }
 
@@ -96,8 +96,7 @@ mod tests {
             }
         }
         let mut memory = *b"Nowhere/Land";
-        assert_eq!(call(0x500, &mut Arguments::new([0, 12, 0, 0, 0, 0, 0, 0], &mut memory)), Err(Errno::ENOENT));
-        assert_eq!(call(0x500, &mut Arguments::new([0, 99, 0, 0, 0, 0, 0, 0], &mut memory)), Err(Errno::EFAULT));
-        assert_eq!(call(0x5ff, &mut Arguments::new([0; 8], &mut memory)), Err(Errno::ENOSYS));
+        assert_eq!(call(ClockCall::ZoneOffset, &mut Arguments::new([0, 12, 0, 0, 0, 0, 0, 0], &mut memory)), Err(Errno::ENOENT));
+        assert_eq!(call(ClockCall::ZoneOffset, &mut Arguments::new([0, 99, 0, 0, 0, 0, 0, 0], &mut memory)), Err(Errno::EFAULT));
     }
 }

@@ -5,7 +5,7 @@
 //! [`MAX_CALLS`] and [`MAX_BYTES`] like any other. An answer for a number that is not in the table, or comes twice, changes nothing.
 //!
 //! ```text
-//! guest ─ 0x600 ─► bindings.rs ─► begin ─► Host::call ─► the caller
+//! guest ─ call ─► bindings.rs ─► begin ─► Host::call ─► the caller
 //!                                   table ◄─ Runtime::answer ◄──┘
 //! ```
 //!

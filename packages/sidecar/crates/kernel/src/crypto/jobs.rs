@@ -1,7 +1,8 @@
 //! A program's long computations: their requests, as the guest hands them over piece by piece; those that wait for a thread; their results.
 //!
-//! A job is begun (`0x310`), gets more bytes (`0x311`), and is then started as an operation (`0x312`) or run while the VM waits (`0x313`, the result is
-//! read with `0x314`). Requests and results count in bytes as what the kernel holds (`limits.kernelBytes`).
+//! `job_begin` makes a job and `job_add` adds bytes to its request. `job_start` starts the job as an
+//! operation. `job_wait` runs the job while the VM waits, and `job_read` reads the result. The bytes of
+//! requests and results count for `limits.kernelBytes`.
 
 use super::{MAX_COPY, job, pool, refused};
 use crate::Answer;

@@ -1,4 +1,4 @@
-//! Sockets: system calls 0x200 to 0x2ff.
+//! Sockets and pipes of a runtime.
 //!
 //! ```text
 //! calls.rs ── numbers, addresses, operations ──► stream.rs, datagram.rs ──► table.rs ──► socket.rs, address.rs
