@@ -1,5 +1,7 @@
 //! Blocks of fixed layout in the guest's memory. All integers are little-endian.
 
+use crate::GuestStatus;
+
 /// The type of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldKind {
@@ -143,6 +145,13 @@ blocks! {
         8 result: i32,
         /// The length of the payload in bytes.
         12 len: u32,
+    }
+}
+
+impl StateBlock {
+    /// Returns whether the program has ended.
+    pub const fn has_exited(&self) -> bool {
+        self.status == GuestStatus::Exited.number()
     }
 }
 

@@ -127,6 +127,13 @@ numbers! {
     }
 }
 
+impl ExitCode {
+    /// Returns the code as a process's exit code.
+    pub const fn code(self) -> i32 {
+        self as i32
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,6 +8,9 @@ use std::ops::Range;
 /// Longest path in bytes, as on Linux (`PATH_MAX` without its NUL).
 const MAX_PATH: usize = 4_095;
 
+/// The result of a system call: a number, or an error number.
+pub type Answer = Result<i64, Errno>;
+
 /// See the module.
 pub struct Arguments<'a> {
     integers: [i64; 8],
@@ -15,6 +18,7 @@ pub struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
+    /// Makes the arguments of one call.
     pub fn new(integers: [i64; 8], memory: &'a mut [u8]) -> Self {
         Self { integers, memory }
     }

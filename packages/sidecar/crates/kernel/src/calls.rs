@@ -1,7 +1,9 @@
 //! The entry of system calls: a number and up to eight integers. `coldframe-abi` has the table of all
 //! calls. Each part of the kernel matches the calls of its family. Next: `arguments.rs`.
 
+use crate::arguments::Answer;
 use crate::caller::Caller;
+use crate::caller_scope::CallerScope;
 use crate::embedder::HostFailure;
 use crate::fs::FileSystemRequest;
 use crate::{Arguments, bindings, clock, crypto, fs, host_calls, net, processes};
@@ -9,12 +11,10 @@ use coldframe_abi::{BlockingCall, SystemCall};
 use coldframe_error::Errno;
 use std::sync::Arc;
 
-/// A result that a program gets: a number, or an error number.
-pub type Answer = Result<i64, Errno>;
-
 /// Carries out a system call that finishes at once. `ENOSYS` for a number without such a call.
 pub fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
-    let _asking = fs::ask(&**program, arguments.memory_len());
+    program.process().facts.set_memory(arguments.memory_len() as u64);
+    let _scope = CallerScope::enter(program.pid());
     let answer = match SystemCall::from_number(number).ok_or(Errno::ENOSYS)? {
         SystemCall::File(call) => return fs::call(program, call, arguments),
         SystemCall::Socket(call) => net::call(program, call, arguments),

@@ -4,6 +4,10 @@
 //! Descriptions are shared (`/dev/stdin` opens the one of descriptor 0 again, a child inherits its parent's), so each carries its own position.
 //! Closing the last descriptor of a file or socket lets go of it; the end of the process closes all. Next: `fs/io.rs`.
 
+mod snapshot;
+
+pub(crate) use snapshot::{DescriptionCollector, DescriptionsSnapshot, Open};
+
 use super::fs::{Device, HostFile, Ino, Listing, Place};
 use super::usage::{Charge, Mark};
 use crate::ids::SocketId;

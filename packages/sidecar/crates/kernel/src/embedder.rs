@@ -3,7 +3,7 @@
 //! The core knows a service's name, a name inside it, and bytes. What they mean is between the guest's library and the caller. Next:
 //! `kernel/host_calls.rs`, the calls under way.
 
-use crate::net::inbound::NetworkEvent;
+use coldframe_error::Error;
 use coldframe_ids::{ConnectionId, HostCallId, Pid};
 
 /// Takes the calls of one runtime. Called on worker threads, or on the calling thread when a program runs inline; it must not block.
@@ -55,4 +55,30 @@ pub struct BindingOptions {
     pub commands: Vec<String>,
     /// Bytes of input that one call may have.
     pub input_bytes: u64,
+}
+
+/// A listening socket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListenerEntry {
+    /// The process that started to listen.
+    pub pid: Pid,
+    /// The address that the socket is bound to, and the port.
+    pub address: Option<(String, u16)>,
+    /// The path of a Unix socket.
+    pub path: Option<String>,
+}
+
+/// An event of an inbound connection or of a wait for a listener.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NetworkEvent {
+    /// Bytes that the guest has written.
+    Data(Vec<u8>),
+    /// The number of bytes that the guest's socket has taken.
+    Credit(u64),
+    /// The guest has ended its direction.
+    Ended,
+    /// The connection has ended in both directions, or has failed. The last event.
+    Closed(Option<Error>),
+    /// A listener was found, or the wait ended without a listener. The last event.
+    Listener(Result<ListenerEntry, Error>),
 }

@@ -24,9 +24,11 @@ const OPERATION_COST: u64 = 128;
 /// Something that completed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
+    /// The operation.
     pub operation: OperationId,
     /// A value, or a negative error number.
     pub result: i32,
+    /// The bytes of the result.
     pub bytes: Vec<u8>,
 }
 
@@ -85,6 +87,7 @@ impl State {
 }
 
 impl Operations {
+    /// Makes the operations of the process `pid`, of which none is in progress.
     pub fn new(usage: &Arc<Usage>, pid: Pid) -> Self {
         let state = State {
             charge: Charge::none(usage, Resource::Kernel),

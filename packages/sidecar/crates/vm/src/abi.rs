@@ -1,71 +1,49 @@
-//! The guest ABI in Rust: state block, events, start and restore blocks (`docs/internals/guest-abi.md`).
+//! Events with their payloads, the start block and the restore block (`docs/internals/guest-abi.md`).
+//! `coldframe-abi` has the numbers.
+
+use coldframe_abi::{EventHeader, EventKind, ProgramMode};
 
 /// Results of imports that fail.
 pub mod errno {
+    /// A bad address.
     pub const EFAULT: i32 = -14;
+    /// An unknown function.
     pub const ENOSYS: i32 = -38;
     /// ENOSYS in WASI's numbering.
     pub const WASI_ENOSYS: i32 = 52;
 }
 
-/// The length of the state block in bytes.
-pub const STATE_LEN: usize = 48;
-
-/// The guest's state after a turn.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct State {
-    pub exited: bool,
-    pub exit_code: i32,
-    /// Milliseconds of the monotonic clock, or negative.
-    pub timer_at: f64,
-    pub exit_reason: u32,
-    pub value_ptr: u32,
-    pub value_len: u32,
-    pub eval_done: u32,
-    pub eval_exit_code: i32,
-    pub eval_reason: u32,
-}
-
-/// `exit_reason` and `eval_reason`.
-pub const REASON_MEMORY: u32 = 2;
-
-impl State {
-    pub fn decode(block: &[u8; STATE_LEN]) -> Self {
-        let u32_at = |at: usize| u32::from_le_bytes([block[at], block[at + 1], block[at + 2], block[at + 3]]);
-        let timer = u64::from(u32_at(8)) | u64::from(u32_at(12)) << 32;
-        Self {
-            exited: u32_at(0) == 1,
-            exit_code: u32_at(4) as i32,
-            timer_at: f64::from_bits(timer),
-            exit_reason: u32_at(16),
-            value_ptr: u32_at(20),
-            value_len: u32_at(24),
-            eval_done: u32_at(28),
-            eval_exit_code: u32_at(32) as i32,
-            eval_reason: u32_at(36),
-        }
-    }
-}
-
 /// An event for the guest.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
+    /// A program starts.
     Start {
-        mode: u32,
+        /// The mode of the program.
+        mode: ProgramMode,
+        /// The start block: see [`Start`].
         block: &'a [u8],
     },
+    /// `timer_at` has passed.
     Timer,
+    /// An operation has completed.
     Complete {
+        /// The operation.
         operation: u32,
+        /// A value, or a negative error number.
         result: i32,
+        /// The bytes of the result.
         bytes: &'a [u8],
     },
+    /// An evaluation starts.
     Eval {
+        /// The evaluation.
         id: u32,
+        /// The code.
         source: &'a str,
     },
     /// The memory was restored from a snapshot: see [`Restore`].
     Restore {
+        /// The encoded [`Restore`].
         block: &'a [u8],
     },
 }
@@ -73,16 +51,15 @@ pub enum Event<'a> {
 impl Event<'_> {
     /// Appends the event in the layout of the inbox.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        let (kind, id, result, payload): (u32, u32, i32, &[u8]) = match self {
-            Self::Start { mode, block } => (1, *mode, 0, block),
-            Self::Timer => (2, 0, 0, &[]),
-            Self::Complete { operation, result, bytes } => (3, *operation, *result, bytes),
-            Self::Eval { id, source } => (4, *id, 0, source.as_bytes()),
-            Self::Restore { block } => (5, 0, 0, block),
+        let (kind, id, result, payload): (EventKind, u32, i32, &[u8]) = match self {
+            Self::Start { mode, block } => (EventKind::Start, mode.number(), 0, block),
+            Self::Timer => (EventKind::Timer, 0, 0, &[]),
+            Self::Complete { operation, result, bytes } => (EventKind::Complete, *operation, *result, bytes),
+            Self::Eval { id, source } => (EventKind::Eval, *id, 0, source.as_bytes()),
+            Self::Restore { block } => (EventKind::Restore, 0, 0, block),
         };
-        for number in [kind, id, result as u32, payload.len() as u32] {
-            out.extend_from_slice(&number.to_le_bytes());
-        }
+        let header = EventHeader { kind: kind.number(), id, result, len: payload.len() as u32 };
+        out.extend_from_slice(&header.encode());
         out.extend_from_slice(payload);
         out.resize(out.len().next_multiple_of(8), 0);
     }
@@ -90,17 +67,26 @@ impl Event<'_> {
 
 /// The start block: the parameters of a program.
 pub struct Start<'a> {
+    /// The process.
     pub pid: u32,
+    /// The parent process.
     pub ppid: u32,
+    /// The working directory.
     pub cwd: &'a str,
+    /// The URL of the entry module.
     pub url: &'a str,
+    /// The code.
     pub source: &'a str,
+    /// The arguments.
     pub argv: &'a [String],
+    /// The environment.
     pub env: &'a [(String, String)],
+    /// Options of Node itself, `process.execArgv`.
     pub exec_argv: &'a [String],
 }
 
 impl Start<'_> {
+    /// Encodes the block.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(256 + self.source.len());
         let counts = [self.argv.len() as u32, self.env.len() as u32, self.exec_argv.len() as u32];
@@ -127,7 +113,9 @@ impl Start<'_> {
 /// The payload of a RESTORE event: the changes since the snapshot.
 #[derive(Debug, Clone, Default)]
 pub struct Restore {
+    /// The process.
     pub pid: u32,
+    /// The parent process.
     pub ppid: u32,
     /// The time since the snapshot by the wall clock, in milliseconds.
     pub elapsed_ms: f64,
@@ -136,6 +124,7 @@ pub struct Restore {
 }
 
 impl Restore {
+    /// Encodes the block.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(24);
         for number in [self.pid, self.ppid, self.env.len() as u32, 0] {

@@ -151,6 +151,12 @@ macro_rules! system_calls {
                 call.number()
             }
         }
+
+        impl From<$family> for i64 {
+            fn from(call: $family) -> Self {
+                Self::from(call.number())
+            }
+        }
     };
 }
 pub(crate) use {argument_kind, system_calls};

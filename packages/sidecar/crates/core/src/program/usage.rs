@@ -5,7 +5,8 @@
 
 use super::{Program, nanos};
 use coldframe_error::Error;
-use coldframe_kernel::usage::{ProgramUse, is_near};
+use coldframe_kernel::ProgramUse;
+use coldframe_kernel::usage::is_near;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 

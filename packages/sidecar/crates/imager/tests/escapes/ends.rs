@@ -2,6 +2,7 @@
 
 use crate::scene::scene;
 use crate::script::{MEMORY, NEVER, NOW, ROOM, Script};
+use coldframe_abi::system_calls::{BlockingCall, FileCall, ProcessCall, SocketCall};
 use coldframe_core::Limits;
 use std::time::{Duration, Instant};
 
@@ -116,11 +117,11 @@ fn turns_without_a_poll_cost_processor_time_and_do_not_starve_anybody() {
 #[test]
 fn loops_of_every_kind_end_in_time() {
     let forever: [(&str, Script); 6] = [
-        ("calls without a poll", Script::default().sys(0x403, &[]).op('j', &[0])),
+        ("calls without a poll", Script::default().sys(ProcessCall::Getppid, &[]).op('j', &[0])),
         ("polls", Script::default().op('p', &[]).op('j', &[0])),
         ("memory without a poll", Script::default().op('n', &[])),
-        ("waiting for ever", Script::default().calls('w', 0x409, 1, &[-1])),
-        ("waiting for input that does not come", Script::default().sys(0x210, &[ROOM, 8]).op('R', &[3])),
+        ("waiting for ever", Script::default().calls('w', BlockingCall::WaitForWatched, 1, &[-1])),
+        ("waiting for input that does not come", Script::default().sys(SocketCall::Pair, &[ROOM, 8]).op('R', &[3])),
         ("turns", Script::default().op('T', &[NOW])),
     ];
     for (name, script) in forever {
@@ -142,10 +143,14 @@ fn a_gigabyte_of_entropy_does_not_hold_up_the_end() {
 #[test]
 fn a_gigabyte_that_is_read_or_written_at_once_does_not_hold_up_the_end() {
     let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
-    for (path, flags, number) in
-        [("/dev/zero", 0, 0x102), ("/dev/urandom", 0, 0x102), ("/dev/null", 1, 0x103), ("/tmp/f", 0o102, 0x103)]
-    {
-        let script = Script::default().text(ROOM, path).sys(0x100, &[ROOM, path.len() as i64, flags, 0o600]).op('g', &[16_000]);
+    for (path, flags, number) in [
+        ("/dev/zero", 0, FileCall::Read),
+        ("/dev/urandom", 0, FileCall::Read),
+        ("/dev/null", 1, FileCall::Write),
+        ("/tmp/f", 0o102, FileCall::Write),
+    ] {
+        let script =
+            Script::default().text(ROOM, path).sys(FileCall::Open, &[ROOM, path.len() as i64, flags, 0o600]).op('g', &[16_000]);
         let again = script.source().len() as i64 / 161;
         let script = script.sys(number, &[3, MEMORY, 1_000 << 20, 0]).op('j', &[again]);
         let ended = scene().run_with(&script, limits, Some(Duration::from_millis(50)));
@@ -161,10 +166,10 @@ fn what_waits_is_given_back_when_it_is_killed() {
     let waiting: Vec<_> = (0..20)
         .map(|index| {
             let script = match index % 4 {
-                0 => Script::default().calls('w', 0x409, 1, &[i64::MAX]),
-                1 => Script::default().sys(0x210, &[ROOM, 8]).op('R', &[3]),
+                0 => Script::default().calls('w', BlockingCall::WaitForWatched, 1, &[i64::MAX]),
+                1 => Script::default().sys(SocketCall::Pair, &[ROOM, 8]).op('R', &[3]),
                 2 => Script::default().op('t', &[bits(1e18)]),
-                _ => Script::default().sys(0x405, &[]).op('t', &[NEVER]),
+                _ => Script::default().sys(ProcessCall::NextSignal, &[]).op('t', &[NEVER]),
             };
             scene.start(&runtime, &script)
         })
@@ -190,13 +195,17 @@ fn recursion_and_traps_are_faults_of_the_guest_alone() {
 #[test]
 fn nothing_is_called_after_the_end() {
     // Whatever comes behind the exit would be seen in the output.
-    let ended = scene().run(&Script::default().op('x', &[1, 7, 1]).sys(0x403, &[]).op('d', &[]).op('T', &[NOW]));
+    let ended = scene().run(&Script::default().op('x', &[1, 7, 1]).sys(ProcessCall::Getppid, &[]).op('d', &[]).op('T', &[NOW]));
     assert_eq!((ended.outcome.exit_code, ended.log), (7, vec![]));
 }
 
 #[test]
 fn closing_the_streams_and_writing_on() {
-    let script = Script::default().sys(0x101, &[0]).sys(0x101, &[1]).sys(0x101, &[2]).sys(0x101, &[1]);
+    let script = Script::default()
+        .sys(FileCall::Close, &[0])
+        .sys(FileCall::Close, &[1])
+        .sys(FileCall::Close, &[2])
+        .sys(FileCall::Close, &[1]);
     let ended = scene().run(&script.op('o', &[1, ROOM, 0]).op('r', &[0, ROOM, 8]));
     assert_eq!(ended.log, [0, 0, 0, -9, 0, -9]);
 }

@@ -2,6 +2,7 @@
 
 use crate::scene::{Ended, scene};
 use crate::script::{MEMORY, ROOM, Script};
+use coldframe_abi::system_calls::BlockingCall;
 
 /// As many as fit into 16 bits, in one program.
 const ALL: i64 = 0x1_0000;
@@ -43,9 +44,11 @@ sweeps! {
 
 #[test]
 fn every_call_that_waits() {
+    let waits = i64::from(BlockingCall::WaitForWatched.number());
     for integers in [[0; 8], [1_000; 8], [i64::from(i32::MAX), 0, 0, 0, 0, 0, 0, 0]] {
         // The one that can wait for ever does so for as long as it is told, and at most until its program must end.
-        let ended = scene().run(&Script::default().calls('w', 0, 0x409, &integers).calls('w', 0x40a, ALL - 0x40a, &integers));
+        let ended =
+            scene().run(&Script::default().calls('w', 0, waits, &integers).calls('w', waits + 1, ALL - waits - 1, &integers));
         assert_eq!(ended.code(), "none");
         assert!(ended.log.iter().all(|answer| *answer == -38), "{:?}", ended.log);
     }

@@ -2,6 +2,7 @@
 
 use crate::scene::scene;
 use crate::script::{MEMORY, NOW, ROOM, Script};
+use coldframe_abi::system_calls::BlockingCall;
 use coldframe_core::Limits;
 use std::time::Duration;
 
@@ -70,7 +71,7 @@ fn sequence(seed: u64) -> Script {
             1 => script.op('t', &[NOW]),
             2 => script.op('o', &[dice.below(8), ROOM, dice.below(300)]),
             3 => script.op('r', &[dice.below(8), ROOM + 0x1000, dice.below(300)]),
-            4 => script.calls('w', 0x409, 1, &[dice.below(1_000)]),
+            4 => script.calls('w', BlockingCall::WaitForWatched, 1, &[dice.below(1_000)]),
             _ => script.calls('s', dice.number(), 1, &dice.integers()),
         };
     }

@@ -26,14 +26,14 @@ impl Script {
     }
 
     /// A system call; its answer is logged.
-    pub fn sys(self, number: i64, integers: &[i64]) -> Self {
+    pub fn sys(self, number: impl Into<i64>, integers: &[i64]) -> Self {
         self.calls('s', number, 1, integers)
     }
 
     /// As many calls as `count`, from `number` on, with the same integers; the last answer is logged.
-    pub fn calls(self, letter: char, number: i64, count: i64, integers: &[i64]) -> Self {
+    pub fn calls(self, letter: char, number: impl Into<i64>, count: i64, integers: &[i64]) -> Self {
         let mut all = [0; 10];
-        all[0] = number;
+        all[0] = number.into();
         all[1..=integers.len()].copy_from_slice(integers);
         all[9] = count;
         self.op(letter, &all)

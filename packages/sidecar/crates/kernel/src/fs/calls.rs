@@ -6,7 +6,7 @@ use super::node::Type;
 use super::stat::put_numbers;
 use super::watch;
 use crate::caller::Caller;
-use crate::{Answer, Arguments, Process};
+use crate::{Answer, Arguments};
 use coldframe_abi::system_calls::FileCall;
 use coldframe_error::Errno;
 use std::sync::Arc;

@@ -110,7 +110,7 @@ impl<'k> View<'k> {
     /// Takes the variables out that a child may not be given.
     pub(crate) fn filter_env(&self, env: &mut Vec<(String, String)>, given: Option<&[(String, String)]>) {
         if let Some(permissions) = self.permissions {
-            permissions.filter_env(crate::fs::asking(), env, given);
+            permissions.filter_env(crate::caller_scope::current_caller(), env, given);
         }
     }
 

@@ -250,9 +250,7 @@ pub(crate) fn change(process: &Process, fd: i64, change: Change) -> Answer {
         (Target::Stream { .. } | Target::Socket(_), _) => Ok(()),
         (Target::File(ino) | Target::Device(_, ino) | Target::Directory(Place::Here(ino)), _) => match change {
             Change::Mode(mode) => tree.chmod(User::Guest, *ino, mode as u32),
-            Change::Owner(user, group) => {
-                tree.chown(User::Guest, *ino, super::calls::owner(user)?, super::calls::owner(group)?)
-            }
+            Change::Owner(user, group) => tree.chown(User::Guest, *ino, super::calls::owner(user)?, super::calls::owner(group)?),
             Change::Times(atime, mtime) => {
                 let meta = tree.node(*ino)?.meta;
                 tree.utimes(User::Guest, *ino, super::view::time(atime, meta.atime), super::view::time(mtime, meta.mtime))

@@ -42,7 +42,6 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use app_file_system::is_again;
 pub use app_file_system::{Exchange, FileSystemRequest};
 pub use archive::Archive;
 pub(crate) use base::base;
@@ -54,7 +53,7 @@ pub(crate) use io::{read, write};
 pub(crate) use mounts::{HostFile, HostFileSnapshot, Listing, ListingSnapshot};
 pub(crate) use node::{Body, Device, Ino};
 pub use proc::Facts;
-pub(crate) use proc::{ProcessFactsSnapshot, ask, asking};
+pub(crate) use proc::ProcessFactsSnapshot;
 pub(crate) use process::{ProcessFiles, ProcessFilesSnapshot};
 pub(crate) use snapshot::{FilesSnapshot, Surroundings, is_name, standard};
 pub(crate) use tree::{FileSystem, Space, User, WRITE};

@@ -194,12 +194,7 @@ fn remote(process: &Process, id: SocketId, arguments: &Arguments<'_>, index: usi
 
 /// Checks the permission for `address`: UDP for a datagram socket, `of_stream` for a stream. A Unix
 /// socket with a file was checked with the file.
-fn check_peer(
-    process: &Process,
-    id: SocketId,
-    of_stream: Option<Operations>,
-    address: Option<&Address>,
-) -> Result<(), Errno> {
+fn check_peer(process: &Process, id: SocketId, of_stream: Option<Operations>, address: Option<&Address>) -> Result<(), Errno> {
     let permissions = &process.kernel.permissions;
     if !permissions.asks(Scope::Network) {
         return Ok(());

@@ -10,8 +10,9 @@ use std::collections::VecDeque;
 /// A writer that waits is told when this part of the buffer is free: Linux spares it the small pieces too.
 const ENOUGH: usize = 4;
 
-/// Readiness, with the numbers of Linux's `epoll`.
+/// Readiness to read. The numbers of readiness are those of Linux's `epoll`.
 pub const IN: u32 = 1;
+/// Readiness to write.
 pub const OUT: u32 = 4;
 pub(super) const ERR: u32 = 8;
 pub(super) const HUP: u32 = 16;

@@ -23,7 +23,7 @@ mod tree;
 pub(crate) use compiled::About;
 pub(crate) use hosts::{Peer, is_local_name};
 
-use crate::fs;
+use crate::caller_scope::{current_caller, is_repeated};
 use crate::permissions::policy::{Decision, Decisions, PermissionListener, PermissionPolicy, Scope, Verdict};
 use audit::Audit;
 use coldframe_error::Errno;
@@ -146,7 +146,7 @@ impl Permissions {
 
     /// Whether all of these operations are allowed.
     pub(crate) fn check(&self, about: About<'_>, operations: Operations) -> Result<(), Denied> {
-        if self.asks(about.scope()) { self.check_as(fs::asking(), about, operations) } else { Ok(()) }
+        if self.asks(about.scope()) { self.check_as(current_caller(), about, operations) } else { Ok(()) }
     }
 
     /// The same for a process that is not the one whose call this is.
@@ -164,7 +164,7 @@ impl Permissions {
 
     fn tell(&self, policy: &Compiled, pid: Option<Pid>, about: About<'_>, operations: Operations, allowed: Operations) {
         // A call that waits for a file system of the caller's is carried out anew with each answer, and tells everything once.
-        if fs::is_again() {
+        if is_repeated() {
             return;
         }
         let time_us = sys::wall_ns() / 1_000;
@@ -200,7 +200,7 @@ impl Permissions {
         }
         let operation = if both { files::LINK } else { files::RENAME };
         if self.asked.load(Ordering::Acquire) & LISTENED != 0 {
-            self.tell(&policy, fs::asking(), About::Path(to), operation, 0);
+            self.tell(&policy, current_caller(), About::Path(to), operation, 0);
         }
         Err(first_denied(Scope::Fs, operation))
     }

@@ -36,8 +36,11 @@ pub enum ProgramKind {
 /// A command as it is run in the end.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Command {
+    /// The program that runs the command.
     pub kind: ProgramKind,
+    /// The arguments.
     pub argv: Vec<String>,
+    /// The environment.
     pub env: Vec<(String, String)>,
 }
 

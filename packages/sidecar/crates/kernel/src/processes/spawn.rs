@@ -14,9 +14,13 @@ use std::sync::Arc;
 
 /// A child that has a number and can begin.
 pub struct Child {
+    /// The child's process.
     pub process: Process,
+    /// The parent process.
     pub parent: Pid,
+    /// The command that the child runs.
     pub command: Command,
+    /// The working directory.
     pub cwd: String,
     /// The memory that it begins with.
     pub memory: Charge,

@@ -3,14 +3,18 @@
 use coldframe_error::Error;
 use serde::{Deserialize, Serialize};
 
+/// The signal that ends a process at once.
 pub const SIGKILL: u8 = 9;
+/// The signal of a write that nobody reads.
 pub const SIGPIPE: u8 = 13;
 const SIGABRT: u8 = 6;
 
 /// See the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
+    /// The process exited with this code.
     Code(u8),
+    /// This signal ended the process.
     Signal(u8),
 }
 

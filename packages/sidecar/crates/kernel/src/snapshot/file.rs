@@ -1,7 +1,8 @@
 //! A kernel's value as bytes: a version, the digest of the files that every runtime begins with, then one postcard value. What is read was written by anybody: every part is checked as if a guest had
 //! made it, so that the rest of the kernel can rely on its own rules, and what is read takes no more memory than a small multiple of its bytes.
 
-use super::{KernelSnapshot, ProcessSnapshot, damaged};
+use super::{KernelSnapshot, ProcessSnapshot};
+use crate::encoding::damaged;
 use crate::fs::standard;
 use crate::ids::SocketId;
 use crate::processes::MAX_WATCHED;

@@ -9,16 +9,14 @@
 //! Every part gives its own value (`saved.rs` beside it); this module puts them together and says in which order. Two rules hold for all of it. What hangs
 //! on the caller outside is no part of it: connections, host functions, open files and watches of the caller's; it hands over anew what the copy
 //! is to have. And **no program waits for what cannot come**: an operation that something in the value will complete (a socket, the end of a child, a
-//! signal, a watch of files in memory) goes on waiting, every other one is completed at the revival. Next: `graph.rs`, what descriptions share; `file.rs`, the bytes.
+//! signal, a watch of files in memory) goes on waiting, every other one is completed at the revival. Next: `descriptors/snapshot.rs`, what descriptions share; `file.rs`, the bytes.
 
-mod bounded;
-mod descriptions;
 mod file;
 #[cfg(test)]
 mod rewritten;
 
-pub use bounded::bounded;
-pub(crate) use descriptions::{DescriptionCollector, DescriptionsSnapshot, Open, damaged};
+use super::descriptors::{DescriptionCollector, DescriptionsSnapshot, Open};
+pub use super::encoding::bounded;
 
 use super::bindings::{Bindings, BindingsSnapshot};
 use super::crypto::{Crypto, CryptoSnapshot};
@@ -82,17 +80,21 @@ struct ProcessSnapshot {
 
 /// What the caller outside brings to a revival.
 pub struct Reattach<'a> {
+    /// The limits.
     pub limits: Limits,
     /// None: those of the value.
     pub permissions: Option<&'a PermissionPolicy>,
     /// Matched to those of the value by their paths in the guest.
     pub mounts: &'a [MountOptions],
+    /// The app file systems, matched in the same way.
     pub file_systems: &'a [FileSystemOptions],
+    /// Receives warnings of limits.
     pub warnings: Option<WarningListener>,
 }
 
 /// A kernel that lives again.
 pub struct RestoredKernel {
+    /// The kernel.
     pub kernel: Arc<Kernel>,
     /// One for each program that lives, in the order of their numbers.
     pub processes: Vec<Process>,

@@ -1,6 +1,7 @@
 //! For tests of the files alone: a value whose files have been bytes on the way.
 
-use super::{DescriptionsSnapshot, KernelSnapshot};
+use super::KernelSnapshot;
+use crate::descriptors::DescriptionsSnapshot;
 use crate::fs::{FilesSnapshot, ProcessFilesSnapshot};
 
 impl KernelSnapshot {

@@ -59,7 +59,7 @@ impl Gauge {
     }
 
     /// Now, and at most so far.
-    pub(super) fn look(&self) -> (u64, u64) {
+    pub(crate) fn look(&self) -> (u64, u64) {
         (self.used.load(Ordering::Relaxed), self.high.load(Ordering::Relaxed))
     }
 }
@@ -84,6 +84,7 @@ impl Charge {
         charge.grow(amount).then_some(charge)
     }
 
+    /// Returns the amount that is charged.
     pub fn amount(&self) -> u64 {
         self.amount
     }

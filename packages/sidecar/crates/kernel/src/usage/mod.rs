@@ -4,20 +4,18 @@
 //! an atomic number, taken with a [`Charge`] that gives it back when it is dropped. What is counted under a lock anyway (files, sockets,
 //! processes) has a [`Mark`] beside its counter. What each process has for itself is looked at when somebody asks, and its [`Peaks`] are kept
 //! when it ends. A use that passes 80 % of its limit leaves a [`Warning`], which is told when the program's slice is over and no lock is held
-//! (`warnings.rs`). Next: `gather.rs`, which gathers all of it.
+//! (`warnings.rs`). Next: `resources.rs`, which gathers all of it.
 
-mod gather;
 mod gauge;
 mod mark;
 mod peaks;
 pub mod reports;
 mod warnings;
 
-pub use gather::{ProgramUse, gather};
 pub(crate) use gauge::Gauge;
 pub use gauge::{Charge, Resource};
 pub use mark::Mark;
-pub use peaks::Peaks;
+pub use peaks::{Peak, Peaks};
 pub use reports::WarningListener;
 pub use warnings::{Warnings, is_near};
 
@@ -28,15 +26,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// See the module. One per runtime.
 #[derive(Debug, Default)]
 pub struct Usage {
+    /// The limits.
     pub limits: Limits,
     gauges: [Gauge; Resource::COUNT],
+    /// The highest uses of what each process has for itself.
     pub peaks: Peaks,
+    /// Warnings that have not been sent.
     pub warnings: Warnings,
     /// CPU time of all processes, ended ones included, in nanoseconds.
     cpu_ns: AtomicU64,
 }
 
 impl Usage {
+    /// Makes the counters of a runtime that uses nothing yet.
     pub fn new(limits: &Limits) -> Arc<Self> {
         Arc::new(Self { limits: *limits, ..Self::default() })
     }
@@ -47,7 +49,7 @@ impl Usage {
         self.gauge(Resource::Kernel).look().0
     }
 
-    fn gauge(&self, resource: Resource) -> &Gauge {
+    pub(crate) fn gauge(&self, resource: Resource) -> &Gauge {
         &self.gauges[resource as usize]
     }
 

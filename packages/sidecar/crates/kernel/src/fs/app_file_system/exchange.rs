@@ -5,9 +5,10 @@
 //! paths and not a second one that can wait. A question that changes something is asked once: what comes after it does not ask it again. If the
 //! tree has changed between two rounds so that the questions differ, the answers from there on are forgotten.
 //!
-//! Which exchange a question belongs to is known by the thread, as who asks is (`proc/asking.rs`). Next: `vm/patient.rs`, which runs the rounds.
+//! Which exchange a question belongs to is known by the thread, as who asks is (`caller_scope.rs`). Next: `vm/patient.rs`, which runs the rounds.
 
 use super::wire::Input;
+use crate::caller_scope::set_repeated;
 use coldframe_error::Errno;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -25,7 +26,9 @@ thread_local! {
 /// One question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSystemRequest {
+    /// The operation that the app's file system carries out.
     pub name: &'static str,
+    /// The operation's input.
     pub input: Vec<u8>,
 }
 
@@ -48,6 +51,7 @@ struct Back;
 impl Drop for Back {
     fn drop(&mut self) {
         CURRENT.set(None);
+        set_repeated(false);
     }
 }
 
@@ -55,6 +59,7 @@ impl Exchange {
     /// Carries out a round of a call: what it asks is answered from what is known.
     pub fn round<R>(&mut self, call: impl FnOnce() -> R) -> R {
         self.next = 0;
+        self.mark();
         CURRENT.set(Some(std::mem::take(self)));
         let back = Back;
         let result = call();
@@ -76,7 +81,18 @@ impl Exchange {
         self.known.push((asked, answer));
     }
 
+    /// Marks whether the work from here on is repeated or void.
+    fn mark(&self) {
+        set_repeated(self.wanted.is_some() || self.next < self.known.len());
+    }
+
     fn ask(&mut self, name: &'static str, input: Input) -> FileSystemReply {
+        let reply = self.reply(name, input);
+        self.mark();
+        reply
+    }
+
+    fn reply(&mut self, name: &'static str, input: Input) -> FileSystemReply {
         if self.wanted.is_some() {
             return Err(Errno::ERESTART);
         }
@@ -93,13 +109,6 @@ impl Exchange {
     }
 }
 
-/// Whether what happens now has happened in an earlier round of the call, or means nothing because a question has no answer yet.
-pub(crate) fn is_again() -> bool {
-    CURRENT.with_borrow(|current| {
-        current.as_ref().is_some_and(|exchange| exchange.wanted.is_some() || exchange.next < exchange.known.len())
-    })
-}
-
 /// Asks the caller outside. `EOPNOTSUPP` where nobody can wait for it: in what the caller itself does with the runtime's files.
 pub(super) fn ask(name: &'static str, input: Input) -> FileSystemReply {
     CURRENT.with_borrow_mut(|current| match current {
@@ -111,6 +120,7 @@ pub(super) fn ask(name: &'static str, input: Input) -> FileSystemReply {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::caller_scope::is_repeated;
 
     fn look(path: &'static [u8]) -> Result<Vec<u8>, Errno> {
         ask("stat", Input::new(0).text(path)).map(|answer| answer.to_vec())
@@ -136,17 +146,17 @@ mod tests {
         let mut seen = Vec::new();
         for _ in 0..3 {
             let _ = exchange.round(|| {
-                seen.push(is_again());
+                seen.push(is_repeated());
                 let first = look(b"a");
-                seen.push(is_again());
-                first.and_then(|_| look(b"b")).map(|_| seen.push(is_again()))
+                seen.push(is_repeated());
+                first.and_then(|_| look(b"b")).map(|_| seen.push(is_repeated()))
             });
             if let Some(asked) = exchange.wanted() {
                 exchange.answer(asked, Ok(vec![]));
             }
         }
         assert_eq!(seen, [false, true, true, false, true, true, false], "each place is new once");
-        assert!(!is_again());
+        assert!(!is_repeated());
     }
 
     #[test]

@@ -8,7 +8,6 @@
 mod exchange;
 mod wire;
 
-pub(crate) use exchange::is_again;
 pub use exchange::{Exchange, FileSystemRequest};
 
 use super::node::Type;

@@ -23,7 +23,7 @@ const PROC: u64 = DEVICE + 1;
 const LARGE_HOLES: u64 = 64 << 10;
 
 /// See the module.
-pub(crate) struct Export {
+pub struct Export {
     levels: Vec<Level>,
     current: Option<Current>,
     out: Vec<u8>,

@@ -8,7 +8,7 @@ use super::reader::{Failed, Reader};
 use super::unpack::{Progress, Unpacker};
 
 /// See the module.
-pub(crate) struct Import {
+pub struct Import {
     base: Vec<u8>,
     reader: Reader,
     progress: Progress,

@@ -29,7 +29,9 @@ const BLOCK: usize = 512;
 
 /// An archive that is being read or written.
 pub enum Archive {
+    /// An archive that is written.
     Export(Box<Export>),
+    /// An archive that is read.
     Import(Box<Import>),
 }
 

@@ -8,6 +8,7 @@ use coldframe_error::Error;
 const AS_IT_IS: i64 = i64::MIN;
 
 impl EmbedderFiles<'_> {
+    /// Sets the permission bits.
     pub fn chmod(&self, path: &str, mode: u32, follow: bool) -> Result<(), Error> {
         self.explained("chmod", path, |path| self.view.chmod(path, mode & PERMISSIONS, follow))
     }

@@ -78,6 +78,7 @@ impl EmbedderFiles<'_> {
         })
     }
 
+    /// Closes an open file.
     pub fn close(&self, file: &EmbedderFile) {
         let mut tree: super::Guard<'_> = self.view.lock();
         let tree: &mut FileSystem = &mut tree;

@@ -53,7 +53,8 @@ impl From<Type> for FileType {
 }
 
 impl<'k> EmbedderFiles<'k> {
-    pub fn new(files: &'k Mutex<FileSystem>) -> Self {
+    /// Makes the embedder's view of `files`.
+    pub(crate) fn new(files: &'k Mutex<FileSystem>) -> Self {
         Self { view: View { files, user: User::Host, cwd: None, umask: 0, permissions: None } }
     }
 
@@ -156,6 +157,7 @@ impl<'k> EmbedderFiles<'k> {
         }
     }
 
+    /// Returns the attributes of a file. With `follow`, a link at the path's end is followed.
     pub fn stat(&self, path: &str, follow: bool) -> Result<FileStat, Error> {
         let stat: Stat = self.explained(if follow { "stat" } else { "lstat" }, path, |path| self.view.stat(path, follow))?;
         Ok(FileStat {
@@ -173,6 +175,7 @@ impl<'k> EmbedderFiles<'k> {
         })
     }
 
+    /// Makes a directory. With `recursive`, missing parents are made too.
     pub fn mkdir(&self, path: &str, recursive: bool) -> Result<(), Error> {
         self.explained("mkdir", path, |path| {
             if recursive { self.view.lock().make_directories(path) } else { self.view.mkdir(path, 0o755) }
@@ -198,6 +201,7 @@ impl<'k> EmbedderFiles<'k> {
         }
     }
 
+    /// Renames a file, a directory or a link.
     pub fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
         self.explained("rename", to, |_| Ok(()))?;
         self.explained("rename", from, |from| self.view.rename(from, to.as_bytes()))

@@ -1,8 +1,9 @@
 //! The links of `/proc`: what they say, and where they lead. Those of descriptors lead to the thing itself, whatever its name is by now and
-//! even if it has none any more. Next: `asking.rs`.
+//! even if it has none any more. Next: `facts.rs`.
 
-use super::{Entry, Proc, asking};
+use super::{Entry, Proc};
 use crate::caller::Caller;
+use crate::caller_scope::current_caller;
 use crate::descriptors::Target;
 use crate::fs::node::Ino;
 use crate::fs::tree::{FileSystem, ROOT};
@@ -78,7 +79,7 @@ impl Proc {
     /// The descriptor that a path of the kind that [`Proc::follow`] makes stands for; `EACCES` for another process's.
     pub(in crate::fs) fn own_stream(&self, at: &[u8]) -> Result<Option<u32>, Errno> {
         match self.entry(at)? {
-            Entry::Stream(pid, fd) if asking() == Some(pid) => Ok(Some(fd)),
+            Entry::Stream(pid, fd) if current_caller() == Some(pid) => Ok(Some(fd)),
             Entry::Stream(..) => Err(Errno::EACCES),
             _ => Ok(None),
         }

@@ -1,7 +1,8 @@
 //! Texts about the machine: the one that `node:os` describes in the guest, which no host is (`bootstrap/bindings/os.js` has the same
 //! facts). Next: `process.rs`.
 
-use super::{Proc, asking};
+use super::Proc;
+use crate::caller_scope::current_caller;
 use crate::fs::tree::FileSystem;
 use crate::fs::walk::Place;
 use coldframe_sys as sys;
@@ -49,8 +50,8 @@ pub(super) fn ticks(nanoseconds: u64) -> u64 {
 
 impl Proc {
     /// Bytes that the asking process uses, and how old it is: a machine is as old as the program that asks.
-    fn of_asking(&self) -> (u64, u64) {
-        let program = asking().and_then(|pid| self.processes.program(pid));
+    fn of_caller(&self) -> (u64, u64) {
+        let program = current_caller().and_then(|pid| self.processes.program(pid));
         program.map_or((0, 0), |program| (program.process().facts.memory(), program.process().facts.age_ns()))
     }
 }
@@ -61,7 +62,7 @@ fn loadavg(proc: &Proc, _: &FileSystem) -> String {
 }
 
 fn meminfo(proc: &Proc, tree: &FileSystem) -> String {
-    let used = proc.of_asking().0;
+    let used = proc.of_caller().0;
     let free = TOTAL_BYTES.saturating_sub(used) / 1024;
     let mut text = String::new();
     let lines = [
@@ -82,7 +83,7 @@ fn meminfo(proc: &Proc, tree: &FileSystem) -> String {
 
 fn stat(proc: &Proc, _: &FileSystem) -> String {
     let living = proc.processes.living();
-    let began = sys::wall_ns() / NANOSECONDS - proc.of_asking().1 / NANOSECONDS;
+    let began = sys::wall_ns() / NANOSECONDS - proc.of_caller().1 / NANOSECONDS;
     format!(
         "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime {began}\nprocesses {}\nprocs_running 1\nprocs_blocked 0\n",
         living.last().map_or(0, |pid| pid.get())
@@ -90,7 +91,7 @@ fn stat(proc: &Proc, _: &FileSystem) -> String {
 }
 
 fn uptime(proc: &Proc, _: &FileSystem) -> String {
-    let hundredths = proc.of_asking().1 / (NANOSECONDS / 100);
+    let hundredths = proc.of_caller().1 / (NANOSECONDS / 100);
     format!("{}.{:02} 0.00\n", hundredths / 100, hundredths % 100)
 }
 

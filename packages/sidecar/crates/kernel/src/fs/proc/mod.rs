@@ -4,18 +4,19 @@
 //! and `process` say in the guest, and nothing of the host. It stands among the mounts, so that every call treats it as a read-only folder; the
 //! links under `fd` lead straight to what a descriptor stands for, as on Linux. Next: `machine.rs`, `process.rs`, `links.rs`.
 
-mod caller_scope;
+mod facts;
 mod links;
 mod machine;
 mod process;
 
-pub use caller_scope::Facts;
-pub(crate) use caller_scope::{ProcessFactsSnapshot, ask, asking};
+pub use facts::Facts;
+pub(crate) use facts::ProcessFactsSnapshot;
 
 use super::node::Type;
 use super::stat::{DEVICE, Stat};
 use super::tree::{FileSystem, GUEST, now};
 use crate::caller::Caller;
+use crate::caller_scope::current_caller;
 use crate::processes::Processes;
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
@@ -60,7 +61,7 @@ impl FileSystem {
     /// Whether the program whose call this is has been told to end: what takes long asks now and then.
     pub(super) fn must_stop(&self) -> bool {
         let proc = self.mounts.iter().find_map(|mount| mount.proc());
-        let asks = asking().and_then(|pid| proc?.processes.program(pid));
+        let asks = current_caller().and_then(|pid| proc?.processes.program(pid));
         asks.is_some_and(|program| program.must_stop())
     }
 }
@@ -82,7 +83,7 @@ impl Proc {
             [b"sys"] => folder(Folder::Sys),
             [b"sys", b"kernel"] => folder(Folder::Kernel),
             [b"sys", b"kernel", b"random"] => folder(Folder::Random),
-            [b"self"] => asking().map(|pid| Entry::Link(Link::Own(pid))).ok_or(Errno::ENOENT),
+            [b"self"] => current_caller().map(|pid| Entry::Link(Link::Own(pid))).ok_or(Errno::ENOENT),
             [b"mounts"] => Ok(Entry::Link(Link::Mounts)),
             [b"sys", b"kernel", name] => in_table(machine::KERNEL, name).map(Entry::Machine),
             [b"sys", b"kernel", b"random", name] => in_table(machine::RANDOM, name).map(Entry::Machine),
@@ -145,7 +146,7 @@ impl Proc {
                 self.processes.living().iter().for_each(|pid| add(&pid.to_string(), Type::Directory));
                 machine::ROOT.iter().for_each(|(name, _)| add(name, Type::File));
                 add("mounts", Type::Link);
-                if asking().is_some() {
+                if current_caller().is_some() {
                     add("self", Type::Link);
                 }
                 add("sys", Type::Directory);

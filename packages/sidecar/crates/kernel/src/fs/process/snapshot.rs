@@ -2,10 +2,11 @@
 
 use super::{ProcessFiles, Standing, held};
 use crate::descriptors::Descriptors;
+use crate::descriptors::{DescriptionCollector, Open};
+use crate::encoding::damaged;
 use crate::fs::tree::FileSystem;
 use crate::fs::walk::Place;
 use crate::permissions::Permissions;
-use crate::snapshot::{DescriptionCollector, Open, damaged};
 use coldframe_error::Error;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};

@@ -4,6 +4,7 @@
 //! Next: `check.rs`.
 
 use super::FilesSnapshot;
+use crate::encoding::bounded;
 use crate::fs::base;
 use crate::fs::content::Content;
 use crate::fs::mounts::{HostWatchSnapshot, MountSnapshot};
@@ -11,7 +12,6 @@ use crate::fs::node::{Body, Device, Directory, Ino, Meta, Node};
 use crate::fs::overlay::Below;
 use crate::fs::tree::{Dense, Space};
 use crate::fs::watch::WatchSnapshot;
-use crate::snapshot::bounded;
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync, RedBlackTreeSetSync};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,6 +1,7 @@
 //! What a save and a revival cost. Prints; `cargo test --profile builder -p coldframe-core --lib -- --ignored --nocapture saved::tests::cost`.
 
 use super::*;
+use coldframe_abi::system_calls::SocketCall;
 use std::time::Instant;
 
 /// The median of many, in microseconds.
@@ -43,7 +44,7 @@ fn cost() {
     for _ in 0..50 {
         let (one, _) = busy.guests[0].pair();
         busy.guests[0].write(one, &[1; 1_000]).expect("room");
-        busy.guests[0].ok(0x20d, &[one.into(), READ.into()]);
+        busy.guests[0].ok(SocketCall::Arm, &[one.into(), READ.into()]);
     }
     report("one process with 50 pipes", &busy);
 }

@@ -1,9 +1,8 @@
 //! All counters of a runtime at one moment, for the caller's eyes. Nothing here is on anybody's way: locks are taken one after the other, and held for
 //! a look.
 
-use super::{Resource, Usage};
-use crate::usage::reports::LimitUse;
-use crate::usage::reports::RuntimeResources;
+use crate::usage::reports::{LimitUse, RuntimeResources};
+use crate::usage::{Resource, Usage};
 use crate::{Kernel, Process};
 
 impl Process {
@@ -92,7 +91,7 @@ pub fn gather(kernel: &Kernel, programs: &[ProgramUse<'_>], buffered: u64) -> Ru
         ((files.used.bytes, bytes.high()), (files.used.inodes, inodes.high()), files.watches())
     };
     let gauge = |resource| kernel.usage.gauge(resource).look();
-    let one = |own: &Own, peak: &super::peaks::Peak| (own.most, own.high.max(peak.get()));
+    let one = |own: &Own, peak: &crate::usage::Peak| (own.most, own.high.max(peak.get()));
     let uses = [
         ("memoryBytes", one(&own.memory, &peaks.memory_bytes)),
         ("totalMemoryBytes", gauge(Resource::Memory)),

@@ -4,7 +4,7 @@
 //! A copy's descriptions hold the nodes that they stand for, as opening does. What lay in a mount is opened again; what cannot be is
 //! [`Target::Lost`], whose every use fails. Next: `kernel/fs/saved`, the files themselves.
 
-use crate::descriptors::{Description, Held, Position, Target};
+use super::{Description, Held, Position, Target};
 use crate::ids::SocketId;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
@@ -171,9 +171,4 @@ impl Open {
             }
         }
     }
-}
-
-/// What the bytes of a value say cannot be.
-pub(crate) fn damaged(reason: impl Into<String>) -> Error {
-    Error::SnapshotDamaged { path: "state".to_owned(), reason: reason.into() }
 }

@@ -1,6 +1,9 @@
-//! Lists out of bytes that anybody may have written. A value can take many times the memory of its bytes, so a list that is longer than any runtime's is refused
-//! before the first of its values is read.
+//! Reading the bytes of snapshots, which anybody may have written.
+//!
+//! A snapshot can take many times the memory of its bytes. [`bounded`] refuses a list that is longer
+//! than the list of any runtime before the first value is read.
 
+use coldframe_error::Error as SnapshotError;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
@@ -29,6 +32,11 @@ pub fn bounded<'de, D: Deserializer<'de>, T: Deserialize<'de>, const MOST: usize
     }
 
     from.deserialize_seq(Bounded::<T, MOST>(PhantomData))
+}
+
+/// Makes the error of bytes that no snapshot has.
+pub(crate) fn damaged(reason: impl Into<String>) -> SnapshotError {
+    SnapshotError::SnapshotDamaged { path: "state".to_owned(), reason: reason.into() }
 }
 
 #[cfg(test)]
